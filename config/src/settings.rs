@@ -1,0 +1,220 @@
+//! The settings, group by group, as in `default.toml`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Duration, Size};
+
+/// Everything that can be set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Settings {
+    /// What belongs to the crawl.
+    pub scope: Scope,
+    /// When the crawl ends.
+    pub limits: Limits,
+    /// The duplicate gate.
+    pub dedup: Dedup,
+    /// How gentle the crawl is.
+    pub politeness: Politeness,
+    /// How pages are fetched.
+    pub fetch: Fetch,
+    /// How URLs are compared.
+    pub urls: Urls,
+    /// What the crawl is about.
+    pub focus: Focus,
+    /// What is written.
+    pub output: Output,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        crate::load::parse(crate::load::DEFAULT).unwrap_or_else(|error| panic!("default.toml: {error}"))
+    }
+}
+
+/// What belongs to the crawl.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Scope {
+    /// Extent around the seeds.
+    pub scope: ScopeKind,
+    /// Only URLs that match one of these (all, where empty).
+    pub include: Vec<String>,
+    /// No URL that matches one of these.
+    pub exclude: Vec<String>,
+    /// Links from a seed; 0 = no limit.
+    pub max_depth: u32,
+    /// Also read the sitemaps that robots.txt names.
+    pub sitemaps: bool,
+}
+
+/// Extent of a crawl around its seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScopeKind {
+    /// The seeds' hosts.
+    Host,
+    /// The seeds' registrable domains.
+    Domain,
+    /// URLs below the seeds' folders.
+    Prefix,
+    /// Everything.
+    Any,
+}
+
+/// When the crawl ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Limits {
+    /// Pages fetched; 0 = no limit.
+    pub max_pages: u64,
+    /// Time since the start of this run; 0 = no limit.
+    pub time_limit: Duration,
+    /// End when nothing becomes due for so long.
+    pub patience: Duration,
+}
+
+/// What happens to the out-links of a page judged a duplicate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnDuplicate {
+    /// They never reach the frontier; they are kept aside.
+    #[default]
+    Drop,
+    /// They reach it with a priority lowered by how little is new in their page.
+    Demote,
+    /// They reach it unchanged: the gate only reports.
+    Keep,
+}
+
+/// The duplicate gate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Dedup {
+    /// What happens to the links of duplicates.
+    pub on_duplicate: OnDuplicate,
+    /// Hamming distance of a near-duplicate.
+    pub distance: u32,
+    /// Threads that read pages; 0 = one a core.
+    pub threads: usize,
+}
+
+/// How gentle the crawl is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Politeness {
+    /// From the end of a response to the next request to the same host.
+    pub delay: Duration,
+    /// The delay is at least this multiple of the host's own response time.
+    pub delay_factor: f64,
+    /// Floor between requests to hosts that share an address.
+    pub address_delay: Duration,
+    /// Crawl-delays above this are clamped.
+    pub max_crawl_delay: Duration,
+    /// Requests a second over all hosts; 0 = no limit.
+    pub requests_per_second: u32,
+    /// Body bytes a second over all hosts; 0 = no limit.
+    pub bytes_per_second: Size,
+    /// Whether robots.txt is obeyed.
+    pub robots: Robots,
+    /// Attempts at one URL before it is given up.
+    pub attempts: u32,
+    /// A host that fails this often in a row is set aside.
+    pub host_failures: u32,
+}
+
+/// Whether robots.txt is obeyed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Robots {
+    /// As RFC 9309 says.
+    Obey,
+    /// It is not asked for.
+    Ignore,
+}
+
+/// How pages are fetched.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Fetch {
+    /// Jobs open at once.
+    pub concurrency: usize,
+    /// Product token of the User-Agent, and the name looked for in robots.txt.
+    pub user_agent: String,
+    /// URL or e-mail address of who runs the crawl.
+    pub contact: String,
+    /// Private and loopback addresses may be fetched.
+    pub allow_private: bool,
+    /// `HOST1:PORT1:HOST2:PORT2`, as in curl.
+    pub connect_to: Vec<String>,
+    /// Largest decoded body.
+    pub max_body: Size,
+    /// All bodies in memory together.
+    pub body_budget: Size,
+    /// Whole exchange.
+    pub timeout: Duration,
+    /// Connecting, TLS included.
+    pub connect_timeout: Duration,
+    /// Between two pieces of a body.
+    pub idle_timeout: Duration,
+    /// Proxy for all requests; empty = none.
+    pub proxy: String,
+    /// Further request headers, `K: V`.
+    pub headers: Vec<String>,
+    /// Fetch again what an earlier crawl fetched, with conditional requests.
+    pub recrawl: bool,
+}
+
+/// How URLs are compared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Urls {
+    /// Tracking parameters do not count.
+    pub drop_tracking: bool,
+    /// Session parameters do not count.
+    pub drop_sessions: bool,
+    /// The order of parameters does not count.
+    pub sort_query: bool,
+    /// Longest URL, in bytes.
+    pub max_length: usize,
+    /// Most path segments.
+    pub max_segments: usize,
+    /// How often one path segment may repeat.
+    pub max_repeats: usize,
+}
+
+/// What a focused crawl is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Focus {
+    /// Words.
+    pub topic: Vec<String>,
+    /// Files of words.
+    pub topic_file: Vec<String>,
+    /// Example pages.
+    pub like: Vec<String>,
+}
+
+/// What is written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Output {
+    /// Also write WARC and CDXJ.
+    pub warc: bool,
+    /// Address of the live page; empty = none.
+    pub dashboard: String,
+    /// How progress is shown.
+    pub progress: Progress,
+}
+
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Progress {
+    /// A display on a terminal, lines elsewhere.
+    Auto,
+    /// Lines.
+    Plain,
+    /// Nothing.
+    None,
+}

@@ -1,0 +1,109 @@
+//! Durations (`500ms`, `2s`, `1h`) and sizes (`10MiB`) as people write them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A span of time, in whole milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Duration(pub u64);
+
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Size(pub u64);
+
+const TIMES: [(&str, u64); 5] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
+const SIZES: [(&str, u64); 8] = [
+    ("B", 1),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
+    ("kB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+];
+
+impl Duration {
+    /// As the standard library's type.
+    pub fn to_std(self) -> std::time::Duration {
+        std::time::Duration::from_millis(self.0)
+    }
+}
+
+fn parse(text: &str, units: &[(&str, u64)], example: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let number: f64 = number.parse().map_err(|_| format!("{text:?} is not a number with a unit, such as {example}"))?;
+    let unit = unit.trim();
+    let factor = units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).map(|(_, factor)| *factor);
+    match factor {
+        Some(factor) => Ok((number * factor as f64).round() as u64),
+        None if number == 0.0 && unit.is_empty() => Ok(0),
+        None => {
+            let names: Vec<_> = units.iter().map(|(name, _)| *name).collect();
+            Err(format!("{text:?} needs a unit ({}), such as {example}", names.join(", ")))
+        }
+    }
+}
+
+fn write(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
+    let largest = units.iter().rev().filter(|(_, factor)| value > 0 && value % factor == 0).max_by_key(|(_, f)| *f);
+    let (name, factor) = largest.unwrap_or(&units[0]);
+    write!(f, "{}{name}", value / factor)
+}
+
+impl FromStr for Duration {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        parse(text, &TIMES, "500ms, 2s or 1h").map(Self)
+    }
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        parse(text, &SIZES, "10MiB").map(Self)
+    }
+}
+
+impl fmt::Display for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(f, self.0, &TIMES)
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(f, self.0, &SIZES[..5])
+    }
+}
+
+impl<'de> Deserialize<'de> for Duration {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+impl Serialize for Duration {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl Serialize for Size {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}

@@ -1,0 +1,1 @@
+//! A seeded synthetic web with known truth. (Stub: to be written.)

@@ -1,0 +1,132 @@
+//! Fetching: one request, one hop, one answer; every way it can end has a name.
+
+pub mod budget;
+
+use std::future::Future;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use frontier::{JobKind, Millis};
+use url::Url;
+
+use budget::{Budget, Share};
+
+/// Brings answers. Implemented over HTTP, and by the tests' synthetic web in memory.
+pub trait Fetch: Send + Sync + 'static {
+    /// One request and its answer; redirects are not followed.
+    fn fetch(&self, request: Request) -> impl Future<Output = Result<Response, FetchError>> + Send;
+
+    /// The addresses of a host that may be connected to.
+    fn resolve(&self, url: Url) -> impl Future<Output = Result<Vec<IpAddr>, FetchError>> + Send;
+}
+
+/// What to fetch.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The URL.
+    pub url: Url,
+    /// Decides which content types are worth a body, and the largest body.
+    pub kind: JobKind,
+    /// The host's addresses, as `resolve` gave them.
+    pub addresses: Arc<[IpAddr]>,
+    /// For a conditional request.
+    pub validators: Option<Validators>,
+    /// What bodies draw on.
+    pub budget: Arc<Budget>,
+    /// Keep the body as received as well, for the archive.
+    pub keep_wire: bool,
+}
+
+/// Validators of an earlier answer (RFC 9110, section 8.8).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Validators {
+    /// `ETag`.
+    pub etag: Option<String>,
+    /// `Last-Modified`.
+    pub last_modified: Option<String>,
+}
+
+/// A whole answer, or one cut at a cap.
+#[derive(Debug)]
+pub struct Response {
+    /// HTTP status.
+    pub status: u16,
+    /// Response headers, as received but for their order and case.
+    pub headers: http::HeaderMap,
+    /// Protocol version, as in `HTTP/1.1`.
+    pub version: http::Version,
+    /// Decoded body; empty where the content type is not worth one.
+    pub body: Vec<u8>,
+    /// Body with its content-encoding as received, where asked for and different from `body`.
+    pub wire: Option<Vec<u8>>,
+    /// Body bytes received.
+    pub wire_bytes: u64,
+    /// Why the body is not whole, if it is not.
+    pub truncated: Option<Truncation>,
+    /// The peer.
+    pub address: Option<IpAddr>,
+    /// When the request was sent.
+    pub sent_at: Millis,
+    /// When the last byte came.
+    pub ended_at: Millis,
+    /// What the body holds of the budget; given back on drop.
+    pub share: Share,
+}
+
+/// Why a body is not whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truncation {
+    /// Decoded size over the cap.
+    Length,
+    /// Time-out after the headers.
+    Time,
+    /// The connection ended early.
+    Disconnect,
+    /// The encoding expands beyond the ratio allowed, or is broken.
+    Encoding,
+    /// A content type that is no page: not asked for.
+    NotAPage,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FetchError {
+    /// The name has no address, or the resolver did not answer.
+    #[error("dns: {0}")]
+    Dns(String),
+    /// The address rules forbid it.
+    #[error("address: {0} may not be fetched")]
+    Address(String),
+    /// No connection.
+    #[error("connect: {0}")]
+    Connect(String),
+    /// The certificate or handshake was refused.
+    #[error("tls: {0}")]
+    Tls(String),
+    /// Took too long before the headers were complete.
+    #[error("timeout: {0}")]
+    Timeout(String),
+    /// The connection ended before the headers were complete.
+    #[error("reset: {0}")]
+    Reset(String),
+    /// Not HTTP, or headers over the limits.
+    #[error("protocol: {0}")]
+    Protocol(String),
+    /// The body does not fit the budget now; to be tried again later.
+    #[error("budget: no room for the body now")]
+    Budget,
+}
+
+impl FetchError {
+    /// Whether a later attempt might succeed.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            FetchError::Dns(_)
+            | FetchError::Connect(_)
+            | FetchError::Timeout(_)
+            | FetchError::Reset(_)
+            | FetchError::Budget => true,
+            FetchError::Address(_) | FetchError::Tls(_) | FetchError::Protocol(_) => false,
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The `crawler` binary.
+
+fn main() {}

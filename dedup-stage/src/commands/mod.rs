@@ -1,0 +1,15 @@
+//! The commands of the `dedup-stage` binary, one file each: an `Args` that clap fills and a `run` that does the work.
+//! Data goes to stdout, words for people to stderr; the exit code is part of the interface.
+
+pub mod cluster;
+pub mod evaluate;
+pub mod experiment;
+pub mod fingerprint;
+pub mod health;
+pub mod index;
+pub mod lexicon;
+pub mod pairs;
+pub mod plan;
+pub mod run;
+pub mod search;
+pub mod warc;

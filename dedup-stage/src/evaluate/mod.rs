@@ -1,0 +1,1 @@
+//! The evaluation harness: every signature scheme on the same labelled pairs.

@@ -1,0 +1,235 @@
+//! The verdict on a page: a cascade of checks against every page accepted before, each step explainable.
+//!
+//! 1. Guards: what is no page, an error page or cut short is not judged.
+//! 2. Exact: the SHA-256 of the body was seen before.
+//! 3. Near: an accepted fingerprint lies within the Hamming distance (exact recall, by [`crate::hamming`]) …
+//! 4. … and passes the second look at its sketch: same text with other out-links is acquitted.
+//!
+//! The twin of a duplicate is the nearest accepted page, ties to the earliest. A page fetched again is not its own
+//! duplicate: twins with the page's own key are passed over.
+
+use std::ops::ControlFlow;
+
+use crate::hamming::Index;
+use crate::page::Page;
+use crate::signature::{self, Signature, Sketch};
+use crate::store::{Error, Result, Session, Space};
+use crate::url::KeySet;
+
+/// Number of a page in the order of judging.
+pub type Row = u64;
+
+/// What a page is to the pages before it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// Says something new.
+    Unique,
+    /// Has the same bytes as an earlier page.
+    Exact {
+        /// That page.
+        of: Row,
+    },
+    /// Says what an earlier page said.
+    Near {
+        /// That page.
+        of: Row,
+        /// Hamming distance of the fingerprints.
+        distance: u32,
+        /// Estimated resemblance of the texts, 0..1.
+        resemblance: f32,
+    },
+    /// Not compared.
+    Unjudged,
+}
+
+impl Verdict {
+    /// The word used in outputs.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Verdict::Unique => "unique",
+            Verdict::Exact { .. } => "exact",
+            Verdict::Near { .. } => "near",
+            Verdict::Unjudged => "unjudged",
+        }
+    }
+
+    /// The page this one repeats.
+    pub fn duplicate_of(&self) -> Option<Row> {
+        match *self {
+            Verdict::Exact { of } | Verdict::Near { of, .. } => Some(of),
+            Verdict::Unique | Verdict::Unjudged => None,
+        }
+    }
+}
+
+/// A verdict and what follows from it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How much of the page is new, 0..1: 1 for a unique page, 0 for an exact copy, and for a near-duplicate
+    /// `1 - resemblance * (1 + links) / 2`, where `links` is the share of out-links it has in common with its twin.
+    pub novelty: f32,
+}
+
+/// A page before the judge.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a> {
+    /// Its number; rows never repeat, and grow.
+    pub row: Row,
+    /// Hash of its URL key.
+    pub key: u64,
+    /// Whether it may be judged at all: a complete body with a 2xx status.
+    pub judgeable: bool,
+    /// What was read from it.
+    pub page: &'a Page,
+}
+
+/// Compares pages with all pages before them; one owner, pages in order.
+#[derive(Debug)]
+pub struct Judge {
+    digests: KeySet,
+    index: Index,
+    near: Vec<(u64, u32)>,
+}
+
+impl Judge {
+    /// At most this many accepted pages with one and the same fingerprint are looked at twice.
+    const SAME_FINGERPRINT: usize = 64;
+
+    /// A judge that remembers what `session` has accepted. Errors where the state was made by another recipe.
+    pub fn open(distance: u32, session: &mut Session) -> Result<Self> {
+        match session.get(Space::Meta, b"recipe")? {
+            None => session.put(Space::Meta, *b"recipe", signature::RECIPE),
+            Some(recipe) if recipe == signature::RECIPE.as_bytes() => {}
+            Some(recipe) => {
+                return Err(Error::Damaged(format!(
+                    "its fingerprints are of recipe {:?}, this program makes {:?}",
+                    String::from_utf8_lossy(&recipe),
+                    signature::RECIPE
+                )));
+            }
+        }
+        let mut judge = Self { digests: KeySet::default(), index: Index::new(distance), near: Vec::new() };
+        session.scan(Space::Digests, &[], &[], &mut |digest, _| {
+            judge.digests.insert(prefix(digest));
+            ControlFlow::Continue(())
+        })?;
+        session.scan(Space::Accepted, &[], &[], &mut |key, _| {
+            judge.index.insert(prefix(key));
+            ControlFlow::Continue(())
+        })?;
+        Ok(judge)
+    }
+
+    /// Number of distinct accepted fingerprints.
+    pub fn fingerprints(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Judges one page and remembers it.
+    pub fn judge(&mut self, case: &Case<'_>, session: &mut Session) -> Result<Judgement> {
+        if !case.judgeable || !case.page.is_text {
+            return Ok(Judgement { verdict: Verdict::Unjudged, novelty: 0.5 });
+        }
+        if let Some(of) = self.exact(case, session)? {
+            return Ok(Judgement { verdict: Verdict::Exact { of }, novelty: 0.0 });
+        }
+        let Some(signature) = &case.page.signature else {
+            return Ok(Judgement { verdict: Verdict::Unjudged, novelty: 0.5 });
+        };
+        if let Some(near) = self.near(case.key, signature, session)? {
+            return Ok(near);
+        }
+        self.index.insert(signature.simhash);
+        let mut value = case.key.to_be_bytes().to_vec();
+        value.extend(signature.sketch.to_bytes());
+        session.put(Space::Accepted, accepted_key(signature.simhash, case.row), value);
+        Ok(Judgement { verdict: Verdict::Unique, novelty: 1.0 })
+    }
+
+    /// The first page with these very bytes, if it is another page; else this page is remembered as the first.
+    fn exact(&mut self, case: &Case<'_>, session: &mut Session) -> Result<Option<Row>> {
+        let digest = &case.page.sha256;
+        if !self.digests.insert(prefix(digest))
+            && let Some(value) = session.get(Space::Digests, digest)?
+        {
+            let (row, key) = two_words(&value)?;
+            return Ok((key != case.key).then_some(row));
+        }
+        let mut value = case.row.to_be_bytes().to_vec();
+        value.extend(case.key.to_be_bytes());
+        session.put(Space::Digests, *digest, value);
+        Ok(None)
+    }
+
+    /// The nearest accepted page that is no other page at the second look.
+    fn near(&mut self, key: u64, signature: &Signature, session: &Session) -> Result<Option<Judgement>> {
+        let mut near = std::mem::take(&mut self.near);
+        near.clear();
+        self.index.within(signature.simhash, &mut near);
+        near.sort_unstable_by_key(|(_, distance)| *distance);
+        let mut found = None;
+        let mut start = 0;
+        while found.is_none() && start < near.len() {
+            let distance = near[start].1;
+            let end = start + near[start..].iter().take_while(|(_, d)| *d == distance).count();
+            let mut best: Option<(Row, Judgement)> = None;
+            for (fingerprint, _) in &near[start..end] {
+                let mut looked = 0;
+                session.scan(
+                    Space::Accepted,
+                    &accepted_key(*fingerprint, 0),
+                    &accepted_key(*fingerprint, Row::MAX),
+                    &mut |entry, value| {
+                        looked += 1;
+                        let row = prefix(&entry[8..]);
+                        let (own, sketch) = value.split_at(8);
+                        if prefix(own) != key
+                            && let Ok(sketch) = <[u8; Sketch::BYTES]>::try_from(sketch)
+                            && best.is_none_or(|(earlier, _)| row < earlier)
+                        {
+                            let look = signature.sketch.compare(&Sketch::from_bytes(sketch));
+                            if look.duplicate {
+                                let verdict = Verdict::Near { of: row, distance, resemblance: look.resemblance };
+                                let novelty = 1.0 - look.resemblance * (1.0 + look.links) / 2.0;
+                                best = Some((row, Judgement { verdict, novelty: novelty.clamp(0.0, 1.0) }));
+                                return ControlFlow::Break(());
+                            }
+                        }
+                        if looked == Self::SAME_FINGERPRINT {
+                            ControlFlow::Break(())
+                        } else {
+                            ControlFlow::Continue(())
+                        }
+                    },
+                )?;
+            }
+            found = best.map(|(_, judgement)| judgement);
+            start = end;
+        }
+        self.near = near;
+        Ok(found)
+    }
+}
+
+fn accepted_key(fingerprint: u64, row: Row) -> Vec<u8> {
+    let mut key = fingerprint.to_be_bytes().to_vec();
+    key.extend(row.to_be_bytes());
+    key
+}
+
+/// The first eight bytes, as a number; missing bytes are zero.
+fn prefix(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    let n = bytes.len().min(8);
+    word[..n].copy_from_slice(&bytes[..n]);
+    u64::from_be_bytes(word)
+}
+
+fn two_words(value: &[u8]) -> Result<(u64, u64)> {
+    if value.len() != 16 {
+        return Err(Error::Damaged("a digest entry has the wrong length".into()));
+    }
+    Ok((prefix(value), prefix(&value[8..])))
+}

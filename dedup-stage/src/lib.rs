@@ -1,0 +1,20 @@
+//! Which pages of the web say the same thing.
+//!
+//! This crate is pure judgement: it turns a URL into the key by which URLs are compared, a page into text, links and
+//! fingerprints, and fingerprints into a verdict. It knows neither HTTP nor the frontier, and no page content makes it fail.
+//!
+//! The path of a page: [`url`] gives its key, [`page`] reads bytes into text and links, [`signature`] fingerprints the
+//! text, [`judge`] compares it with every page accepted before (by SHA-256, then within a Hamming distance through
+//! [`hamming`], then by a second look), and [`gate`] decides what becomes of its out-links. [`store`] keeps the state.
+
+pub mod commands;
+pub mod evaluate;
+pub mod gate;
+pub mod hamming;
+pub mod judge;
+pub mod page;
+pub mod protocol;
+pub mod signature;
+pub mod store;
+pub mod url;
+pub mod warc;

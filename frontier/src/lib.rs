@@ -1,0 +1,14 @@
+//! What to fetch next, and when.
+//!
+//! The frontier knows every URL that the crawl has met, keeps those still to be fetched in the queues of their hosts, and
+//! hands them out so that no host is asked twice at once or sooner than its delay allows. It opens no socket and reads no
+//! clock: time is a parameter, and what must survive goes through a [`dedup_stage::store::Session`].
+
+mod frontier;
+mod job;
+pub mod robots;
+pub mod scope;
+pub mod sitemap;
+
+pub use frontier::{Counts, Frontier, HostState, HostView};
+pub use job::{Admission, Found, Job, JobKind, Millis, Next, Outcome, SkipReason, Via};

@@ -1,0 +1,1 @@
+//! Sitemaps. (Stub: to be written.)
