@@ -1,9 +1,19 @@
 //! Typed settings. `default.toml` is both the defaults and the manual: every key is there, with its comment.
+//!
+//! Settings are built in layers, the weakest first: the defaults, a profile, files, the environment, flags. See [`Layers`].
 
-mod load;
+mod check;
+mod error;
+mod flags;
+mod layers;
+mod nearest;
 mod settings;
 mod units;
 
+pub use error::{ConfigError, Origin};
+pub use flags::flags;
+pub use layers::{DEFAULT, Layers, PROFILES};
+pub use nearest::nearest;
 pub use settings::{
     Dedup, Fetch, Focus, Limits, OnDuplicate, Output, Politeness, Progress, Robots, Scope, ScopeKind, Settings, Urls,
 };

@@ -26,12 +26,6 @@ pub struct Settings {
     pub output: Output,
 }
 
-impl Default for Settings {
-    fn default() -> Self {
-        crate::load::parse(crate::load::DEFAULT).unwrap_or_else(|error| panic!("default.toml: {error}"))
-    }
-}
-
 /// What belongs to the crawl.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

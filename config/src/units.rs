@@ -51,7 +51,8 @@ fn parse(text: &str, units: &[(&str, u64)], example: &str) -> Result<u64, String
 }
 
 fn write(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
-    let largest = units.iter().rev().filter(|(_, factor)| value > 0 && value % factor == 0).max_by_key(|(_, f)| *f);
+    let largest =
+        units.iter().rev().filter(|(_, factor)| value > 0 && value.is_multiple_of(*factor)).max_by_key(|(_, f)| *f);
     let (name, factor) = largest.unwrap_or(&units[0]);
     write!(f, "{}{name}", value / factor)
 }
@@ -105,5 +106,32 @@ impl Serialize for Duration {
 impl Serialize for Size {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Duration, Size};
+
+    #[test]
+    fn reads_what_people_write() {
+        for (text, milliseconds) in [("500ms", 500), ("2s", 2_000), ("1.5 m", 90_000), ("1h", 3_600_000), ("0", 0)] {
+            assert_eq!(text.parse(), Ok(Duration(milliseconds)), "{text}");
+        }
+        for (text, bytes) in [("10MiB", 10 << 20), ("1kb", 1_000), ("7B", 7), ("0", 0)] {
+            assert_eq!(text.parse(), Ok(Size(bytes)), "{text}");
+        }
+        for text in ["", "s", "10", "-1s", "1 fortnight", "1.2.3s"] {
+            assert!(text.parse::<Duration>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn reads_what_it_writes() {
+        for value in [0, 1, 999, 1_000, 1_024, 60_000, 86_400_000, 90_061_001, 8 << 20, u32::MAX.into()] {
+            assert_eq!(Duration(value).to_string().parse(), Ok(Duration(value)));
+            assert_eq!(Size(value).to_string().parse(), Ok(Size(value)));
+        }
+        assert_eq!((Duration(600_000).to_string(), Size(8 << 20).to_string()), ("10m".into(), "8MiB".into()));
     }
 }

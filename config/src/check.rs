@@ -1,0 +1,103 @@
+//! Values that have the right type and still make no sense, each key looked at alone.
+
+use std::net::SocketAddr;
+
+use regex::Regex;
+
+use crate::Settings;
+
+/// The first key whose value its station could not work with, and why.
+pub(crate) fn check(settings: &Settings) -> Result<(), (&'static str, String)> {
+    let Settings { scope, limits: _, dedup, politeness, fetch, urls, focus: _, output } = settings;
+    for (key, patterns) in [("scope.include", &scope.include), ("scope.exclude", &scope.exclude)] {
+        for pattern in patterns {
+            Regex::new(pattern).map_err(|error| (key, error.to_string()))?;
+        }
+    }
+    within("dedup.distance", u64::from(dedup.distance), 0, 64)?;
+    if !(0.0..=1_000.0).contains(&politeness.delay_factor) {
+        return Err(("politeness.delay-factor", "must be a number from 0 to 1000".into()));
+    }
+    within("politeness.attempts", u64::from(politeness.attempts), 1, 100)?;
+    within("politeness.host-failures", u64::from(politeness.host_failures), 1, 1_000_000)?;
+    within("fetch.concurrency", fetch.concurrency as u64, 1, 100_000)?;
+    product_token(&fetch.user_agent).map_err(|reason| ("fetch.user-agent", reason))?;
+    if fetch.contact.chars().any(char::is_control) {
+        return Err(("fetch.contact", "must not contain control characters".into()));
+    }
+    for mapping in &fetch.connect_to {
+        connect_to(mapping).map_err(|reason| ("fetch.connect-to", reason))?;
+    }
+    within("fetch.max-body", fetch.max_body.0, 1, u64::MAX)?;
+    for (key, time) in [
+        ("fetch.timeout", fetch.timeout),
+        ("fetch.connect-timeout", fetch.connect_timeout),
+        ("fetch.idle-timeout", fetch.idle_timeout),
+    ] {
+        within(key, time.0, 1, u64::MAX)?;
+    }
+    if !fetch.proxy.is_empty()
+        && !["http://", "https://", "socks5://", "socks5h://"].iter().any(|s| fetch.proxy.starts_with(s))
+    {
+        return Err(("fetch.proxy", format!("{:?} is not an http, https or socks5 URL", fetch.proxy)));
+    }
+    for header in &fetch.headers {
+        header_line(header).map_err(|reason| ("fetch.headers", reason))?;
+    }
+    within("urls.max-length", urls.max_length as u64, 16, 1 << 20)?;
+    within("urls.max-segments", urls.max_segments as u64, 1, u64::MAX)?;
+    within("urls.max-repeats", urls.max_repeats as u64, 1, u64::MAX)?;
+    if !output.dashboard.is_empty() && output.dashboard.parse::<SocketAddr>().is_err() {
+        return Err(("output.dashboard", format!("{:?} is not an address such as 127.0.0.1:8080", output.dashboard)));
+    }
+    Ok(())
+}
+
+fn within(key: &'static str, value: u64, least: u64, most: u64) -> Result<(), (&'static str, String)> {
+    match value {
+        value if value < least => Err((key, format!("must be at least {least}"))),
+        value if value > most => Err((key, format!("must be at most {most}"))),
+        _ => Ok(()),
+    }
+}
+
+/// RFC 9309, section 2.2.1: letters, `_` and `-`, so that robots.txt can name it.
+fn product_token(token: &str) -> Result<(), String> {
+    if !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_alphabetic() || b"_-".contains(&byte)) {
+        return Ok(());
+    }
+    Err(format!("{token:?} is not a product token: letters, '-' and '_' only, so that robots.txt can name it"))
+}
+
+/// `HOST1:PORT1:HOST2:PORT2`, where an IPv6 address stands in brackets and each part may be empty.
+fn connect_to(mapping: &str) -> Result<(), String> {
+    let bad = || format!("{mapping:?} is not HOST1:PORT1:HOST2:PORT2");
+    let mut rest = mapping;
+    for part in 0..4 {
+        let end = if rest.starts_with('[') {
+            rest.find(']').ok_or_else(bad)? + 1
+        } else {
+            rest.find(':').unwrap_or(rest.len())
+        };
+        let (value, after) = rest.split_at(end);
+        if part % 2 == 1 && !value.is_empty() && value.parse::<u16>().is_err() {
+            return Err(bad());
+        }
+        rest = match (part, after.strip_prefix(':')) {
+            (3, None) if after.is_empty() => "",
+            (0..3, Some(after)) => after,
+            _ => return Err(bad()),
+        };
+    }
+    Ok(())
+}
+
+/// `K: V`, with the characters that RFC 9110, section 5, allows.
+fn header_line(line: &str) -> Result<(), String> {
+    let good = line.split_once(':').is_some_and(|(name, value)| {
+        !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+            && !value.chars().any(char::is_control)
+    });
+    if good { Ok(()) } else { Err(format!("{line:?} is not a header such as \"Accept-Language: en\"")) }
+}

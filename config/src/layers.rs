@@ -1,0 +1,215 @@
+//! From files to settings: layers of TOML over the defaults, the weakest first.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use toml::de::DeTable;
+use toml::{Spanned, Table, Value};
+
+use crate::check::check;
+use crate::error::{ConfigError, Origin};
+use crate::flags::{flag, keys, variable};
+use crate::{Settings, nearest};
+
+/// The defaults, and the manual.
+pub const DEFAULT: &str = include_str!("../default.toml");
+
+/// The profiles that come with the program: name and TOML.
+pub const PROFILES: [(&str, &str); 2] =
+    [("generic", include_str!("../profiles/generic.toml")), ("focused", include_str!("../profiles/focused.toml"))];
+
+/// The defaults as a table; its keys are the keys there are, and its values have the types they take.
+pub(crate) fn defaults() -> Table {
+    DEFAULT.parse().unwrap_or_else(|error| panic!("default.toml: {error}"))
+}
+
+/// Settings in the making. Each call lays something over what is there, so call from the weakest to the strongest:
+/// profile, files, environment, flags. Whatever is laid on is checked at once, so an error names where it was written.
+///
+/// # Examples
+///
+/// ```
+/// let settings = config::Layers::new()
+///     .profile("focused")?
+///     .env("CRAWLER_", [("CRAWLER_DELAY".into(), "2s".into())], &[])?
+///     .set("dedup.distance", "4")?
+///     .finish()?;
+/// assert_eq!((settings.dedup.distance, settings.politeness.delay.0), (4, 2_000));
+/// # Ok::<(), config::ConfigError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Layers {
+    values: Table,
+    settings: Settings,
+}
+
+impl Default for Layers {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Layers::new().settings
+    }
+}
+
+impl Layers {
+    /// The defaults.
+    pub fn new() -> Self {
+        let values = defaults();
+        let settings = read(&values).unwrap_or_else(|(key, reason)| panic!("default.toml: {key}: {reason}"));
+        Self { values, settings }
+    }
+
+    /// Lays a profile over it.
+    pub fn profile(self, name: &str) -> Result<Self, ConfigError> {
+        let Some((name, text)) = PROFILES.iter().find(|(known, _)| *known == name) else {
+            let nearest = nearest(name, PROFILES.iter().map(|(known, _)| *known)).map(str::to_owned);
+            return Err(ConfigError::UnknownProfile { name: name.into(), nearest });
+        };
+        self.toml(text, |_| Origin::Profile(name))
+    }
+
+    /// Lays a file over it.
+    pub fn file(self, path: &Path) -> Result<Self, ConfigError> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => self.text(path, &text),
+            Err(error) => Err(ConfigError::Unreadable { path: path.into(), error }),
+        }
+    }
+
+    /// Lays the text of a file over it; `path` is for errors only.
+    pub fn text(self, path: &Path, text: &str) -> Result<Self, ConfigError> {
+        self.toml(text, |at| {
+            let line = 1 + text.as_bytes()[..at.min(text.len())].iter().filter(|byte| **byte == b'\n').count();
+            Origin::File { path: path.into(), line }
+        })
+    }
+
+    /// Lays the environment over it: `CRAWLER_ON_DUPLICATE` sets what `--on-duplicate` does. A list is one item, or
+    /// several as in TOML: `["a", "b"]`. Other variables with this prefix are errors, but for those in `others`, which
+    /// the program reads itself.
+    pub fn env(
+        mut self,
+        prefix: &str,
+        variables: impl IntoIterator<Item = (String, String)>,
+        others: &[&str],
+    ) -> Result<Self, ConfigError> {
+        let known: Vec<_> = keys(&self.values).map(|key| (variable(prefix, flag(&key)), key)).collect();
+        for (name, text) in variables {
+            if !name.starts_with(prefix) || others.contains(&name.as_str()) {
+                continue;
+            }
+            let Some((_, key)) = known.iter().find(|(variable, _)| *variable == name) else {
+                let nearest = nearest_variable(&name, known.iter().map(|(variable, _)| variable.as_str()), others);
+                return Err(ConfigError::UnknownVariable { name, nearest });
+            };
+            self.lay(key, Value::String(text), || Origin::Variable(name.clone()))?;
+        }
+        Ok(self)
+    }
+
+    /// Lays a flag over it. Text is read as the key's type asks; a list replaces the list that was there.
+    pub fn set(mut self, key: &str, value: impl Into<Value>) -> Result<Self, ConfigError> {
+        self.lay(key, value.into(), || Origin::Flag(flag(key).to_owned()))?;
+        Ok(self)
+    }
+
+    /// The settings, if their values also fit together.
+    pub fn finish(self) -> Result<Settings, ConfigError> {
+        let Settings { fetch, .. } = &self.settings;
+        if fetch.max_body > fetch.body_budget {
+            let (body, budget) = (fetch.max_body, fetch.body_budget);
+            let reason = format!("`fetch.max-body` ({body}) must not be more than `fetch.body-budget` ({budget})");
+            return Err(ConfigError::Conflict { reason });
+        }
+        Ok(self.settings)
+    }
+
+    fn toml(mut self, text: &str, origin: impl Fn(usize) -> Origin) -> Result<Self, ConfigError> {
+        let syntax = |error: toml::de::Error| ConfigError::Syntax {
+            origin: origin(error.span().map_or(0, |span| span.start)),
+            reason: error.message().to_owned(),
+        };
+        let places = DeTable::parse(text).map_err(syntax)?;
+        let table: Table = text.parse().map_err(syntax)?;
+        for (group, value) in table {
+            let (place, inner) = place(places.get_ref(), &group);
+            if !self.values.contains_key(&group) {
+                let groups = self.values.keys().cloned().collect();
+                let known = if value.is_table() { groups } else { keys(&self.values).collect() };
+                return Err(unknown(group, origin(place), known));
+            }
+            let Value::Table(values) = value else {
+                let reason = format!("is a group of keys: write [{group}] on a line of its own");
+                return Err(ConfigError::BadValue { origin: origin(place), key: group, reason });
+            };
+            for (key, value) in values {
+                let place =
+                    inner.and_then(toml::de::DeValue::as_table).map_or(place, |inner| self::place(inner, &key).0);
+                self.lay(&format!("{group}.{key}"), value, || origin(place))?;
+            }
+        }
+        Ok(self)
+    }
+
+    fn lay(&mut self, key: &str, value: Value, origin: impl Fn() -> Origin) -> Result<(), ConfigError> {
+        let Some(slot) = key.split_once('.').and_then(|(group, key)| self.values.get_mut(group)?.get_mut(key)) else {
+            return Err(unknown(key.to_owned(), origin(), keys(&self.values).collect()));
+        };
+        let bad = |reason| ConfigError::BadValue { origin: origin(), key: key.to_owned(), reason };
+        *slot = as_type_of(slot, value).map_err(bad)?;
+        self.settings = read(&self.values).map_err(|(_, reason)| bad(reason))?;
+        Ok(())
+    }
+}
+
+fn unknown(key: String, origin: Origin, known: Vec<String>) -> ConfigError {
+    let nearest = nearest(&key, known.iter().map(String::as_str)).map(str::to_owned);
+    ConfigError::UnknownKey { origin, key, nearest }
+}
+
+/// Settings from a whole table, or the key at fault and why. (The key is not known where a type is wrong.)
+fn read(values: &Table) -> Result<Settings, (&'static str, String)> {
+    let settings = Settings::deserialize(values.clone()).map_err(|error| ("", error.message().to_owned()))?;
+    check(&settings)?;
+    Ok(settings)
+}
+
+/// Where a key is written, and what stands there.
+fn place<'a>(table: &'a DeTable<'_>, key: &str) -> (usize, Option<&'a toml::de::DeValue<'a>>) {
+    let entry = table.iter().find(|(name, _)| name.get_ref() == key);
+    entry.map_or((0, None), |(name, value)| (name.span().start, Some(Spanned::get_ref(value))))
+}
+
+/// `value` with the type of `model`: what comes from the environment and the command line is text.
+fn as_type_of(model: &Value, value: Value) -> Result<Value, String> {
+    Ok(match (model, value) {
+        (Value::Float(_), Value::Integer(number)) => Value::Float(number as f64),
+        (Value::Array(_), Value::String(text)) => {
+            let list = format!("list = {text}").parse::<Table>().ok().filter(|_| text.starts_with('['));
+            list.and_then(|mut table| table.remove("list")).unwrap_or_else(|| Value::Array(vec![text.into()]))
+        }
+        (Value::Integer(_), Value::String(text)) => {
+            Value::Integer(text.trim().parse().map_err(|_| format!("{text:?} is not a whole number"))?)
+        }
+        (Value::Float(_), Value::String(text)) => {
+            Value::Float(text.trim().parse().map_err(|_| format!("{text:?} is not a number"))?)
+        }
+        (Value::Boolean(_), Value::String(text)) => Value::Boolean(match text.trim() {
+            "true" | "1" | "yes" | "on" => true,
+            "false" | "0" | "no" | "off" | "" => false,
+            other => return Err(format!("{other:?} is neither true nor false")),
+        }),
+        (_, value) => value,
+    })
+}
+
+fn nearest_variable<'a>(name: &str, known: impl Iterator<Item = &'a str>, others: &[&'a str]) -> Option<String> {
+    let lower: Vec<_> =
+        known.chain(others.iter().copied()).map(|known| (known, known.to_lowercase().replace('_', "-"))).collect();
+    let nearest = nearest(name, lower.iter().map(|(_, lower)| lower.as_str()))?;
+    lower.iter().find(|(_, lower)| lower == nearest).map(|(known, _)| (*known).to_owned())
+}
