@@ -69,6 +69,11 @@ impl Frontier {
         unimplemented!()
     }
 
+    /// A sitemap named by a sitemap index asks to be fetched (those that robots.txt names, the frontier knows itself).
+    pub fn add_sitemap(&mut self, _url: &url::Url, _session: &mut Session) -> Result<()> {
+        unimplemented!()
+    }
+
     /// Whether a URL was met before (queued, done or refused).
     pub fn seen(&self, _hash: u64) -> bool {
         unimplemented!()

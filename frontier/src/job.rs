@@ -153,8 +153,11 @@ pub enum Outcome {
         /// The name has addresses, but the address rules forbid all of them.
         forbidden: bool,
     },
-    /// `Robots`: the answer, followed through its redirects.
+    /// `Robots`: the answer.
     Robots(Rules),
+    /// `Robots`: the file is elsewhere, perhaps on another host. To be asked for there, as politely as anything else
+    /// (at most five hops, then the file counts as unavailable: RFC 9309, section 2.3.1.2).
+    RobotsMoved(Url),
     /// A page or sitemap was answered; the URL is done.
     Done {
         /// HTTP status.
@@ -163,6 +166,9 @@ pub enum Outcome {
         elapsed: Millis,
         /// `Retry-After`, as a time to wait from now.
         retry_after: Option<Millis>,
+        /// The number under which the engine records the page, should the URL be done with this
+        /// ([`Row::MAX`] for sitemaps).
+        row: Row,
     },
     /// No whole answer. The frontier decides whether to try again (then [`Frontier::report`](crate::Frontier::report)
     /// returns true and no line is written) or to give the URL up.

@@ -38,11 +38,13 @@ pub enum Space {
     Held = 8,
     /// Learned rules, mirrors, traps, with their evidence.
     Rules = 9,
+    /// Hash of a URL key and a reason → the page that carried it: what `skipped.jsonl` says already.
+    Skipped = 10,
 }
 
 impl Space {
     /// Every space, in order.
-    pub const ALL: [Space; 10] = [
+    pub const ALL: [Space; 11] = [
         Space::Meta,
         Space::Digests,
         Space::Accepted,
@@ -53,6 +55,7 @@ impl Space {
         Space::Robots,
         Space::Held,
         Space::Rules,
+        Space::Skipped,
     ];
 
     /// Stable name, used on disk.
@@ -68,6 +71,7 @@ impl Space {
             Space::Robots => "robots",
             Space::Held => "held",
             Space::Rules => "rules",
+            Space::Skipped => "skipped",
         }
     }
 }
