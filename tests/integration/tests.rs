@@ -1,1 +1,3 @@
-//! x
+//! Integration tests: one binary, one module a subject.
+
+mod fetch;

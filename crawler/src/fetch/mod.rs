@@ -1,6 +1,16 @@
 //! Fetching: one request, one hop, one answer; every way it can end has a name.
 
+pub mod address;
+mod body;
 pub mod budget;
+pub mod connect_to;
+mod content;
+mod decode;
+mod failure;
+pub mod http;
+mod names;
+pub mod retry_after;
+mod route;
 
 use std::future::Future;
 use std::net::IpAddr;
@@ -52,9 +62,9 @@ pub struct Response {
     /// HTTP status.
     pub status: u16,
     /// Response headers, as received but for their order and case.
-    pub headers: http::HeaderMap,
+    pub headers: ::http::HeaderMap,
     /// Protocol version, as in `HTTP/1.1`.
-    pub version: http::Version,
+    pub version: ::http::Version,
     /// Decoded body; empty where the content type is not worth one.
     pub body: Vec<u8>,
     /// Body with its content-encoding as received, where asked for and different from `body`.

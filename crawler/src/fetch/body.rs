@@ -1,0 +1,99 @@
+//! One body as it arrives: decoded, and held under three caps (bytes received, bytes decoded, their ratio) and the
+//! budget that all bodies share. Memory grows with what has arrived, never with what a header promises.
+
+use super::Truncation;
+use super::budget::Share;
+use super::decode::{Decoder, Stop};
+
+/// A body that expands more than this is a bomb, once it is larger than [`RATIO_FREE`]. (Repetitive pages reach 50.)
+const MOST_RATIO: u64 = 100;
+/// Decoded bytes up to which the ratio does not count.
+const RATIO_FREE: u64 = 1 << 20;
+/// Smallest step in which a body takes from the budget.
+const LEAST_STEP: usize = 4 << 10;
+/// What a Content-Length is believed before anything has arrived.
+const MOST_PROMISED: usize = 64 << 10;
+
+/// Why no more of a body is taken.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Full {
+    /// Over a cap: what has come is kept.
+    Cut(Truncation),
+    /// The budget has no room: nothing is kept.
+    Budget,
+}
+
+/// A body on its way.
+pub(super) struct Body {
+    /// Decoded.
+    pub(super) decoded: Vec<u8>,
+    /// As received, where asked for and different.
+    pub(super) wire: Option<Vec<u8>>,
+    /// Bytes received.
+    pub(super) wire_bytes: u64,
+    /// What it holds of the budget.
+    pub(super) share: Share,
+    decoder: Option<Decoder>,
+    /// History of the decoder that the share already covers.
+    held: u64,
+    cap: usize,
+}
+
+impl Body {
+    /// An empty body of at most `cap` decoded bytes. `promised`: the Content-Length.
+    pub(super) fn new(share: Share, decoder: Option<Decoder>, keep_wire: bool, cap: usize, promised: u64) -> Self {
+        let wire = (keep_wire && decoder.is_some()).then(Vec::new);
+        let mut body = Self { decoded: Vec::new(), wire, wire_bytes: 0, share, decoder, held: 0, cap };
+        let promised = usize::try_from(promised).unwrap_or(usize::MAX).min(MOST_PROMISED).min(cap);
+        if promised > 0 && body.share.grow(promised as u64) {
+            body.decoded.reserve_exact(promised);
+        }
+        body
+    }
+
+    /// Takes the next bytes received.
+    pub(super) fn push(&mut self, chunk: &[u8]) -> Result<(), Full> {
+        self.wire_bytes += chunk.len() as u64;
+        let Self { decoded, wire, share, decoder, cap, wire_bytes, .. } = self;
+        let Some(decoder) = decoder else { return append(decoded, chunk, *cap, share) };
+        if let Some(wire) = wire {
+            append(wire, chunk, *cap, share)?;
+        }
+        // A coding that shrinks nothing, or a stream of empty blocks, ends here.
+        if *wire_bytes > *cap as u64 {
+            return Err(Full::Cut(Truncation::Length));
+        }
+        let most = RATIO_FREE.max(*wire_bytes * MOST_RATIO);
+        let result = decoder.push(chunk, most, &mut |piece| append(decoded, piece, *cap, share));
+        result.map_err(|stop| match stop {
+            Stop::Broken | Stop::Expands => Full::Cut(Truncation::Encoding),
+            Stop::Receiver(full) => full,
+        })?;
+        let held = decoder.held();
+        if !share.grow(held - self.held) {
+            return Err(Full::Budget);
+        }
+        self.held = held;
+        Ok(())
+    }
+
+    /// The last byte has come: whether something is missing all the same.
+    pub(super) fn finish(&mut self) -> Option<Truncation> {
+        let complete = self.decoder.as_mut().is_none_or(Decoder::finish);
+        (!complete).then_some(Truncation::Encoding)
+    }
+}
+
+/// Appends up to `cap` bytes in all, taking what the vector grows by from the budget.
+fn append(bytes: &mut Vec<u8>, piece: &[u8], cap: usize, share: &mut Share) -> Result<(), Full> {
+    let fits = piece.len().min(cap - bytes.len());
+    let needed = bytes.len() + fits;
+    if needed > bytes.capacity() {
+        let doubled = (2 * bytes.capacity()).clamp(LEAST_STEP, cap.max(LEAST_STEP)).max(needed);
+        let grown = [doubled, needed].into_iter().find(|size| share.grow((size - bytes.capacity()) as u64));
+        let Some(size) = grown else { return Err(Full::Budget) };
+        bytes.reserve_exact(size - bytes.len());
+    }
+    bytes.extend_from_slice(&piece[..fits]);
+    if fits < piece.len() { Err(Full::Cut(Truncation::Length)) } else { Ok(()) }
+}

@@ -1,0 +1,185 @@
+//! Content-Encoding undone piece by piece: gzip, deflate (zlib and raw), br, zstd, and stacks of them. A piece of input
+//! gives any number of pieces of output, each at most [`PIECE`] bytes, and the receiver can stop at any of them: no
+//! body is larger in memory than what its receiver took.
+
+use async_compression::codecs::{
+    BrotliDecoder, DecodeV2, DeflateDecoder, GzipDecoder, ZlibDecoder, ZstdDecoder, zstd::params::DParameter,
+};
+use async_compression::core::util::{PartialBuffer, WriteBuffer};
+
+/// Largest piece of output.
+const PIECE: usize = 16 << 10;
+/// No honest server stacks more.
+const MOST_STAGES: usize = 3;
+/// RFC 9659: a zstd window on the web is at most 8 MiB.
+const ZSTD_WINDOW_LOG: u32 = 23;
+
+/// Where decoding stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop<E> {
+    /// The data is broken, or in a coding we do not read.
+    Broken,
+    /// A layer unpacked to more than was allowed.
+    Expands,
+    /// The receiver took no more.
+    Receiver(E),
+}
+
+/// The coding of one layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Coding {
+    Gzip,
+    Deflate,
+    Brotli,
+    Zstd,
+}
+
+impl Coding {
+    /// `Ok(None)` for a name that stands for no coding: a server that says `UTF-8` or `none` sends the plain body, and
+    /// browsers read it so.
+    fn named(name: &str) -> Result<Option<Self>, ()> {
+        match name {
+            "gzip" | "x-gzip" => Ok(Some(Coding::Gzip)),
+            "deflate" => Ok(Some(Coding::Deflate)),
+            "br" => Ok(Some(Coding::Brotli)),
+            "zstd" => Ok(Some(Coding::Zstd)),
+            "compress" | "x-compress" | "pack200-gzip" | "exi" | "dcb" | "dcz" => Err(()),
+            _ => Ok(None),
+        }
+    }
+
+    /// Most bytes of history a decoder of this coding keeps beside its output.
+    fn window(self) -> u64 {
+        match self {
+            Coding::Gzip | Coding::Deflate => 32 << 10,
+            Coding::Brotli => 16 << 20,
+            Coding::Zstd => 1 << ZSTD_WINDOW_LOG,
+        }
+    }
+
+    /// `first`: the first byte of the data, which tells a zlib header from raw deflate. (RFC 9110 means zlib by
+    /// `deflate`, many servers mean raw.)
+    fn decoder(self, first: u8) -> Box<dyn DecodeV2 + Send> {
+        match self {
+            Coding::Gzip => Box::new(GzipDecoder::new()),
+            Coding::Deflate if first & 0x0f == 8 && first >> 4 <= 7 => Box::new(ZlibDecoder::new()),
+            Coding::Deflate => Box::new(DeflateDecoder::new()),
+            Coding::Brotli => Box::new(BrotliDecoder::new()),
+            Coding::Zstd => Box::new(ZstdDecoder::new_with_params(&[DParameter::window_log_max(ZSTD_WINDOW_LOG)])),
+        }
+    }
+}
+
+/// Undoes the codings of one body.
+pub(super) struct Decoder {
+    /// The coding applied last, first.
+    stages: Vec<Stage>,
+}
+
+impl Decoder {
+    /// For the values of `Content-Encoding`, in order; `None` where the body is plain.
+    pub(super) fn new<'a>(values: impl Iterator<Item = &'a str>) -> Result<Option<Self>, Stop<()>> {
+        let mut stages = Vec::new();
+        for name in values.flat_map(|value| value.split(',')) {
+            let name = name.trim().to_ascii_lowercase();
+            let coding = Coding::named(&name).map_err(|()| Stop::Broken)?;
+            stages.extend(coding.map(Stage::new));
+        }
+        stages.reverse();
+        match stages.len() {
+            0 => Ok(None),
+            1..=MOST_STAGES => Ok(Some(Self { stages })),
+            _ => Err(Stop::Broken),
+        }
+    }
+
+    /// Decodes `input`, passing each piece of output to `receive`. No layer may have put out more than `most` bytes
+    /// since the start of the body: one may unpack to gigabytes of which the next makes nothing.
+    pub(super) fn push<E>(
+        &mut self,
+        input: &[u8],
+        most: u64,
+        receive: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), Stop<E>> {
+        push(&mut self.stages, input, most, receive)
+    }
+
+    /// The body has ended: is every layer complete? A body of no bytes is.
+    pub(super) fn finish(&mut self) -> bool {
+        self.stages.iter_mut().all(|stage| {
+            let mut output = WriteBuffer::new_initialized(&mut stage.piece);
+            stage.ended || stage.decoder.as_mut().is_none_or(|decoder| matches!(decoder.finish(&mut output), Ok(true)))
+        })
+    }
+
+    /// Bytes of history the decoders hold, at most; grows with what they have put out.
+    pub(super) fn held(&self) -> u64 {
+        self.stages.iter().map(|stage| stage.produced.min(stage.coding.window())).sum()
+    }
+}
+
+/// One layer.
+struct Stage {
+    coding: Coding,
+    /// Made when the first byte is known.
+    decoder: Option<Box<dyn DecodeV2 + Send>>,
+    piece: Box<[u8]>,
+    produced: u64,
+    ended: bool,
+}
+
+impl Stage {
+    fn new(coding: Coding) -> Self {
+        Self { coding, decoder: None, piece: vec![0; PIECE].into_boxed_slice(), produced: 0, ended: false }
+    }
+}
+
+fn push<E>(
+    stages: &mut [Stage],
+    input: &[u8],
+    most: u64,
+    receive: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), Stop<E>> {
+    let Some((stage, rest)) = stages.split_first_mut() else { return receive(input).map_err(Stop::Receiver) };
+    let Some(first) = input.first() else { return Ok(()) };
+    let decoder = stage.decoder.get_or_insert_with(|| stage.coding.decoder(*first));
+    let mut input = PartialBuffer::new(input);
+    loop {
+        if stage.ended {
+            // gzip may go on with another member; anything else behind the end is padding, and browsers ignore it.
+            if stage.coding != Coding::Gzip || !input.unwritten().starts_with(&[0x1f]) {
+                return Ok(());
+            }
+            decoder.reinit().map_err(|_| Stop::Broken)?;
+            stage.ended = false;
+        }
+        let mut output = WriteBuffer::new_initialized(&mut stage.piece);
+        let before = input.written_len();
+        // Output that did not fit the last piece: zlib calls it an error to be asked without input, but for a flush.
+        let flush = input.unwritten().is_empty() && matches!(stage.coding, Coding::Gzip | Coding::Deflate);
+        let ended = match flush {
+            true => decoder.flush(&mut output).map(|_| false),
+            false => decoder.decode(&mut input, &mut output),
+        };
+        let written = output.written_len();
+        if written > 0 {
+            // Also after an error: what came before the damage is good.
+            stage.produced += written as u64;
+            push(rest, &stage.piece[..written], most, receive)?;
+            if stage.produced > most {
+                return Err(Stop::Expands);
+            }
+        }
+        stage.ended = ended.map_err(|_| Stop::Broken)?;
+        if stage.ended {
+            continue;
+        }
+        if input.unwritten().is_empty() {
+            if written < PIECE {
+                return Ok(());
+            }
+        } else if written == 0 && input.written_len() == before {
+            return Err(Stop::Broken);
+        }
+    }
+}

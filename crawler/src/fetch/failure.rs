@@ -1,0 +1,80 @@
+//! From a chain of library errors to the kind of failure that reports and retries speak of.
+
+use std::error::Error;
+use std::io;
+
+use super::{FetchError, Truncation};
+
+/// Names the failure of a request that brought no answer.
+pub(super) fn of_request(error: &reqwest::Error) -> FetchError {
+    let text = last(error).to_string();
+    if error.is_dns() {
+        return FetchError::Dns(text);
+    }
+    for cause in causes(error) {
+        if let Some(tls) = cause.downcast_ref::<rustls::Error>() {
+            return FetchError::Tls(tls.to_string());
+        }
+        if let Some(http2) = cause.downcast_ref::<h2::Error>() {
+            // What we detected breaks the protocol; what we were told is an end like any other.
+            let ours = http2.is_library() && !http2.is_io();
+            let text = http2.to_string();
+            return if ours { FetchError::Protocol(text) } else { FetchError::Reset(text) };
+        }
+        if let Some(hyper) = cause.downcast_ref::<hyper::Error>() {
+            if hyper.is_parse() || hyper.is_parse_too_large() {
+                return FetchError::Protocol(text);
+            }
+            if hyper.is_incomplete_message() || hyper.is_closed() || hyper.is_canceled() {
+                return FetchError::Reset(text);
+            }
+        }
+        if let Some(io) = cause.downcast_ref::<io::Error>() {
+            use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, TimedOut, UnexpectedEof};
+            match io.kind() {
+                TimedOut => return FetchError::Timeout(text),
+                ConnectionReset | ConnectionAborted | BrokenPipe | UnexpectedEof => return FetchError::Reset(text),
+                _ => {}
+            }
+        }
+    }
+    if error.is_timeout() {
+        FetchError::Timeout(text)
+    } else if error.is_connect() {
+        FetchError::Connect(text)
+    } else {
+        FetchError::Protocol(text)
+    }
+}
+
+/// Names what cut a body whose headers were fine.
+pub(super) fn of_body(error: &reqwest::Error) -> Truncation {
+    for cause in causes(error) {
+        if let Some(io) = cause.downcast_ref::<io::Error>() {
+            return match io.kind() {
+                io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => Truncation::Encoding,
+                io::ErrorKind::TimedOut => Truncation::Time,
+                _ => Truncation::Disconnect,
+            };
+        }
+    }
+    Truncation::Disconnect
+}
+
+/// The error and its causes, outermost first. An `io::Error` does not count what it wraps among its sources.
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error| cause(*error))
+}
+
+fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    let wrapped = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    match wrapped {
+        Some(wrapped) => Some(wrapped),
+        None => error.source(),
+    }
+}
+
+/// The innermost cause: the one that says what happened.
+pub(super) fn last<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
+    causes(error).last().unwrap_or(error)
+}

@@ -1,0 +1,357 @@
+//! [`Fetch`] over HTTP: one hop, through reqwest, to addresses that were checked, under time-outs and caps that no
+//! server can stretch.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::Context;
+use frontier::Millis;
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http_body_util::BodyExt;
+use reqwest::Client;
+use tokio::time::{Instant, timeout_at};
+use url::{Host, Url};
+
+use super::address::AddressRules;
+use super::body::{Body, Full};
+use super::connect_to::{self, ConnectTo, Target};
+use super::decode::Decoder;
+use super::names::Names;
+use super::route::{Pinned, Route, SOCKETS, route};
+use super::{Fetch, FetchError, Request, Response, Truncation, content, failure};
+
+/// How long a connection waits in the pool for its host's next turn.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// Header bytes of an HTTP/2 response (of an HTTP/1 response, hyper holds at most 100 headers and about 400 KiB).
+const HTTP2_HEADERS: u32 = 64 << 10;
+/// Bytes that an HTTP/2 server may send unread, per stream and per connection.
+const HTTP2_STREAM: u32 = 256 << 10;
+const HTTP2_CONNECTION: u32 = 512 << 10;
+/// An unwanted body up to this length is read and thrown away, which keeps the connection.
+const DRAINED: u64 = 16 << 10;
+
+/// Fetches over HTTP.
+pub struct HttpFetch {
+    client: Client,
+    /// For connections that the pool could not tell apart.
+    single: Client,
+    names: Names,
+    rules: AddressRules,
+    connect_to: Vec<ConnectTo>,
+    proxied: Proxied,
+    timeouts: Timeouts,
+    max_body: usize,
+    /// Why no certificate can be trusted on this machine.
+    no_roots: Option<String>,
+}
+
+/// Who connects to the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Proxied {
+    /// We do.
+    No,
+    /// A proxy, to an address of ours (`socks4`, `socks5`).
+    WithAddress,
+    /// A proxy that is told the name, and whose business its address is.
+    WithName,
+}
+
+struct Timeouts {
+    /// Until the headers are complete.
+    headers: Duration,
+    idle: Duration,
+    total: Duration,
+}
+
+impl HttpFetch {
+    /// A fetcher as configured, trusting the certificates that the system trusts.
+    ///
+    /// # Errors
+    /// A header, proxy or `connect-to` that cannot be read.
+    pub fn new(settings: &config::Settings) -> anyhow::Result<Self> {
+        Self::trusting(settings, &[])
+    }
+
+    /// As [`new`](Self::new), and trusts these certificates (DER) too.
+    pub fn trusting(settings: &config::Settings, roots: &[&[u8]]) -> anyhow::Result<Self> {
+        // An error means that a provider is installed already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let fetch = &settings.fetch;
+        let connect_to: Result<Vec<ConnectTo>, _> = fetch.connect_to.iter().map(|rule| rule.parse()).collect();
+        let connect_to = connect_to.map_err(anyhow::Error::msg)?;
+        let proxied = match fetch.proxy.split("://").next().unwrap_or_default() {
+            "" => Proxied::No,
+            "socks4" | "socks5" => Proxied::WithAddress,
+            _ => Proxied::WithName,
+        };
+        if proxied != Proxied::No && !connect_to.is_empty() {
+            anyhow::bail!("connect-to and proxy exclude each other");
+        }
+        let builder = |only_roots: bool| -> anyhow::Result<reqwest::ClientBuilder> {
+            let roots: Result<Vec<_>, _> = roots.iter().map(|der| reqwest::Certificate::from_der(der)).collect();
+            let builder = client(fetch)?;
+            let roots = roots.context("certificate")?;
+            Ok(if only_roots { builder.tls_certs_only(roots) } else { builder.tls_certs_merge(roots) })
+        };
+        let mut no_roots = None;
+        let client = match builder(false)?.build() {
+            Ok(client) => client,
+            // Plain HTTP needs no certificates.
+            Err(error) => {
+                no_roots = Some(failure::last(&error).to_string());
+                builder(true)?.build()?
+            }
+        };
+        let single = builder(no_roots.is_some())?.http1_only().pool_max_idle_per_host(0).build()?;
+        Ok(Self {
+            client,
+            single,
+            names: Names::of_system()?,
+            rules: AddressRules { allow_private: fetch.allow_private },
+            connect_to,
+            proxied,
+            timeouts: Timeouts {
+                headers: fetch.connect_timeout.to_std() + fetch.idle_timeout.to_std(),
+                idle: fetch.idle_timeout.to_std(),
+                total: fetch.timeout.to_std(),
+            },
+            max_body: usize::try_from(fetch.max_body.0).unwrap_or(usize::MAX),
+            no_roots,
+        })
+    }
+
+    /// Where `url` leads, if its own host may be named at all.
+    fn target(&self, url: &Url) -> Result<Target, FetchError> {
+        if let Some(address) = literal(url.host().map(|host| host.to_owned()).as_ref()) {
+            self.rules.check(address).map_err(FetchError::Address)?;
+        }
+        connect_to::target(url, &self.connect_to).ok_or_else(|| FetchError::Connect(format!("{url} has no host")))
+    }
+
+    /// The route of a request, with nothing in it that the address rules forbid.
+    fn route(&self, request: &Request) -> Result<Route, FetchError> {
+        let target = self.target(&request.url)?;
+        if self.proxied == Proxied::WithName {
+            return route(request, &target, &[]);
+        }
+        let own = literal(Some(&target.host));
+        let addresses = own.as_ref().map_or(&*request.addresses, std::slice::from_ref);
+        let allowed: Vec<_> = addresses.iter().copied().filter(|address| self.rules.check(*address).is_ok()).collect();
+        match (allowed.is_empty(), addresses.first()) {
+            (false, _) => route(request, &target, &allowed),
+            (true, Some(first)) => Err(FetchError::Address(self.rules.check(*first).err().unwrap_or_default())),
+            (true, None) => Err(FetchError::Dns(format!("no address known for {}", target.host))),
+        }
+    }
+
+    /// Sends the request and waits for the headers.
+    async fn send(&self, request: &Request, started: Instant) -> Result<reqwest::Response, FetchError> {
+        let Route { url, host, sockets, single } = self.route(request)?;
+        let mut message = reqwest::Request::new(http::Method::GET, url);
+        let headers = message.headers_mut();
+        if let Some(host) = host {
+            headers.insert(header::HOST, host);
+        }
+        if let Some(validators) = &request.validators {
+            let mut add = |name: HeaderName, value: &Option<String>| {
+                let value = value.as_ref().and_then(|value| HeaderValue::from_str(value).ok());
+                value.map(|value| headers.insert(name, value))
+            };
+            add(header::IF_NONE_MATCH, &validators.etag);
+            add(header::IF_MODIFIED_SINCE, &validators.last_modified);
+        }
+        let client = if single { &self.single } else { &self.client };
+        let deadline = started + self.timeouts.headers.min(self.timeouts.total);
+        let response = timeout_at(deadline, SOCKETS.scope(Arc::clone(&sockets), client.execute(message)))
+            .await
+            .map_err(|_| FetchError::Timeout("no headers in time".into()))?
+            .map_err(|error| self.name(&error))?;
+        self.check_peer(&response, &sockets)?;
+        Ok(response)
+    }
+
+    /// The connection must have gone where it was sent: no rebinding, no way around the rules.
+    fn check_peer(&self, response: &reqwest::Response, sockets: &[SocketAddr]) -> Result<(), FetchError> {
+        match response.remote_addr() {
+            Some(peer) if self.proxied == Proxied::No && !sockets.contains(&peer) => {
+                Err(FetchError::Address(format!("{peer} (not where the request was sent)")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn name(&self, error: &reqwest::Error) -> FetchError {
+        match (failure::of_request(error), &self.no_roots) {
+            (FetchError::Tls(text), Some(why)) => FetchError::Tls(format!("{text} ({why})")),
+            (named, _) => named,
+        }
+    }
+
+    /// Reads the body into `body` as far as it may be.
+    async fn read(
+        &self,
+        frames: &mut reqwest::Body,
+        body: &mut Body,
+        started: Instant,
+    ) -> Result<Option<Truncation>, FetchError> {
+        let end = started + self.timeouts.total;
+        loop {
+            let idle = Instant::now() + self.timeouts.idle;
+            let frame = match timeout_at(idle.min(end), frames.frame()).await {
+                Err(_) => return Ok(Some(Truncation::Time)),
+                Ok(None) => return Ok(body.finish()),
+                Ok(Some(Err(error))) => return Ok(Some(failure::of_body(&error))),
+                Ok(Some(Ok(frame))) => frame,
+            };
+            let Ok(chunk) = frame.into_data() else { continue };
+            match body.push(&chunk) {
+                Ok(()) => {}
+                Err(Full::Cut(truncation)) => return Ok(Some(truncation)),
+                Err(Full::Budget) => return Err(FetchError::Budget),
+            }
+        }
+    }
+}
+
+impl Fetch for HttpFetch {
+    async fn fetch(&self, request: Request) -> Result<Response, FetchError> {
+        let (sent_at, started) = (now(), Instant::now());
+        let response = self.send(&request, started).await?;
+        let address = response.remote_addr().map(|peer| peer.ip()).filter(|_| self.proxied == Proxied::No);
+        let (head, mut frames) = http::Response::<reqwest::Body>::from(response).into_parts();
+        let (status, headers) = (head.status.as_u16(), head.headers);
+        let promised = content_length(&headers);
+        let worth = content::is_worth_a_body(request.kind, &headers);
+        let cap = if worth { content::limit(request.kind, status, self.max_body) } else { 0 };
+        let encodings = headers.get_all(header::CONTENT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+        let decoder = Decoder::new(encodings);
+        let readable = worth && decoder.is_ok();
+        let mut body = Body::new(
+            request.budget.share(),
+            decoder.unwrap_or_default(),
+            request.keep_wire,
+            cap,
+            promised.unwrap_or(0),
+        );
+        let truncated = if readable {
+            self.read(&mut frames, &mut body, started).await?
+        } else {
+            self.drain(&mut frames, promised, started).await;
+            Some(if worth { Truncation::Encoding } else { Truncation::NotAPage })
+        };
+        Ok(Response {
+            status,
+            headers,
+            version: head.version,
+            body: body.decoded,
+            wire: body.wire,
+            wire_bytes: body.wire_bytes,
+            truncated,
+            address,
+            sent_at,
+            ended_at: now(),
+            share: body.share,
+        })
+    }
+
+    async fn resolve(&self, url: Url) -> Result<Vec<IpAddr>, FetchError> {
+        let target = self.target(&url)?;
+        if let Some(address) = literal(Some(&target.host)) {
+            self.rules.check(address).map_err(FetchError::Address)?;
+            return Ok(vec![address]);
+        }
+        let name = target.host.to_string();
+        if self.proxied == Proxied::WithName {
+            return Ok(vec![stand_in(&name)]);
+        }
+        let found = self.names.lookup(&name).await?;
+        let allowed: Vec<_> = found.iter().copied().filter(|address| self.rules.check(*address).is_ok()).collect();
+        match (allowed.is_empty(), found.first()) {
+            (false, _) => Ok(allowed),
+            (true, Some(first)) => Err(FetchError::Address(self.rules.check(*first).err().unwrap_or_default())),
+            (true, None) => Err(FetchError::Dns(format!("{name} has no address"))),
+        }
+    }
+}
+
+impl HttpFetch {
+    /// Reads a short unwanted body, so that the connection can be used again; a long one is left, which closes it.
+    async fn drain(&self, frames: &mut reqwest::Body, promised: Option<u64>, started: Instant) {
+        if promised.is_some_and(|length| length <= DRAINED) {
+            let end = started + self.timeouts.total;
+            let idle = Instant::now() + self.timeouts.idle;
+            let rest = async { while let Some(Ok(_)) = frames.frame().await {} };
+            let _ = timeout_at(idle.min(end), rest).await;
+        }
+    }
+}
+
+/// What all requests share.
+fn client(fetch: &config::Fetch) -> anyhow::Result<reqwest::ClientBuilder> {
+    let mut headers = HeaderMap::new();
+    headers.insert(header::USER_AGENT, user_agent(fetch)?);
+    let accept = "text/html,application/xhtml+xml;q=0.9,application/xml;q=0.8,text/*;q=0.7,*/*;q=0.1";
+    headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
+    headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip, br, zstd, deflate"));
+    for line in &fetch.headers {
+        let (name, value) = line.split_once(':').with_context(|| format!("header {line:?} is not 'NAME: VALUE'"))?;
+        let name: HeaderName = name.trim().parse().with_context(|| format!("header {line:?}"))?;
+        headers.insert(name, value.trim().parse().with_context(|| format!("header {line:?}"))?);
+    }
+    let mut builder = Client::builder()
+        .default_headers(headers)
+        .redirect(reqwest::redirect::Policy::none())
+        // A repeated request is the frontier's to time.
+        .retry(reqwest::retry::never())
+        .referer(false)
+        .no_proxy()
+        .connect_timeout(fetch.connect_timeout.to_std())
+        .pool_max_idle_per_host(1)
+        .pool_idle_timeout(KEEP_ALIVE)
+        .http1_ignore_invalid_headers_in_responses(true)
+        .http1_allow_obsolete_multiline_headers_in_responses(true)
+        .http2_max_header_list_size(HTTP2_HEADERS)
+        .http2_initial_stream_window_size(HTTP2_STREAM)
+        .http2_initial_connection_window_size(HTTP2_CONNECTION);
+    let mut proxy_host = None;
+    if !fetch.proxy.is_empty() {
+        let context = || format!("proxy {:?}", fetch.proxy);
+        proxy_host = Url::parse(&fetch.proxy).with_context(context)?.host_str().map(str::to_owned);
+        builder = builder.proxy(reqwest::Proxy::all(&fetch.proxy).with_context(context)?);
+    }
+    Ok(builder.dns_resolver(Pinned { proxy: proxy_host }))
+}
+
+/// `NAME/VERSION (+CONTACT)`.
+fn user_agent(fetch: &config::Fetch) -> anyhow::Result<HeaderValue> {
+    let mut text = format!("{}/{}", fetch.user_agent, env!("CARGO_PKG_VERSION"));
+    if !fetch.contact.is_empty() {
+        text.push_str(&format!(" (+{})", fetch.contact));
+    }
+    text.parse().with_context(|| format!("user agent {text:?}"))
+}
+
+/// The address that a host is, if it is one.
+fn literal(host: Option<&Host>) -> Option<IpAddr> {
+    match host? {
+        Host::Domain(_) => None,
+        Host::Ipv4(address) => Some((*address).into()),
+        Host::Ipv6(address) => Some((*address).into()),
+    }
+}
+
+/// What stands for the address of a host that only a proxy resolves: an address of its own in the discard-only block
+/// (RFC 6666), so that the frontier can tell hosts apart. Never connected to.
+fn stand_in(name: &str) -> IpAddr {
+    let hash = xxhash_rust::xxh3::xxh3_64(name.as_bytes());
+    Ipv6Addr::from((0x0100_u128 << 112) | u128::from(hash)).into()
+}
+
+fn content_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn now() -> Millis {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as Millis)
+}

@@ -1,0 +1,184 @@
+//! From host names to addresses: DNS as the system is configured, behind a cache of our own that lets one lookup per
+//! name run at a time (single flight), and remembers failures too.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use hickory_resolver::TokioResolver;
+use hickory_resolver::config::{LookupIpStrategy, NameServerConfig, ResolveHosts, ResolverConfig};
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+
+use super::FetchError;
+
+/// An answer is kept at least this long, whatever its time to live says: a host fetched once a second need not be
+/// asked about once a second. Connections go to the answer that was checked, so a longer life opens no way to rebind.
+const SHORTEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
+/// How long a failure is remembered.
+const FAILURE: Duration = Duration::from_secs(30);
+/// Names remembered; past this, those whose answer has expired are forgotten.
+const MOST_NAMES: usize = 100_000;
+
+/// Finds addresses.
+pub(super) struct Names {
+    resolver: TokioResolver,
+    cache: Cache,
+}
+
+impl Names {
+    /// As the system is configured; without a configuration, a name server on this machine, as the C library does.
+    pub(super) fn of_system() -> anyhow::Result<Self> {
+        let local = || {
+            let servers = vec![NameServerConfig::udp_and_tcp(Ipv4Addr::LOCALHOST.into())];
+            let config = ResolverConfig::from_name_servers(servers);
+            TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
+        };
+        Self::with(TokioResolver::builder_tokio().unwrap_or_else(|_| local()))
+    }
+
+    fn with(mut builder: hickory_resolver::ResolverBuilder<TokioRuntimeProvider>) -> anyhow::Result<Self> {
+        let options = builder.options_mut();
+        options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
+        options.use_hosts_file = ResolveHosts::Always;
+        Ok(Self { resolver: builder.build()?, cache: Cache::default() })
+    }
+
+    /// The addresses of `host`; none of them is checked.
+    pub(super) async fn lookup(&self, host: &str) -> Result<Arc<[IpAddr]>, FetchError> {
+        // RFC 6761, section 6.3: nobody is asked.
+        if host == "localhost" || host.ends_with(".localhost") {
+            return Ok([IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)].into());
+        }
+        self.cache.get(host, Instant::now(), || self.ask(host)).await
+    }
+
+    async fn ask(&self, host: &str) -> Answer {
+        // A name with a dot stands for itself: the search list is for the short names of an intranet.
+        let result = match host.contains('.') && !host.ends_with('.') {
+            true => self.resolver.lookup_ip(format!("{host}.")).await,
+            false => self.resolver.lookup_ip(host).await,
+        };
+        let now = Instant::now();
+        match result {
+            Ok(found) => {
+                let until = found.valid_until().clamp(now + SHORTEST, now + LONGEST);
+                (Ok(found.iter().collect()), until)
+            }
+            Err(error) => (Err(FetchError::Dns(error.to_string())), now + FAILURE),
+        }
+    }
+}
+
+/// What a lookup brought, and until when it holds.
+type Answer = (Result<Arc<[IpAddr]>, FetchError>, Instant);
+/// The lock is held during a lookup: who asks for the same name waits, and reads the answer.
+type Slot = Arc<tokio::sync::Mutex<Option<Answer>>>;
+
+/// Answers by name.
+#[derive(Default)]
+struct Cache {
+    slots: Mutex<HashMap<Box<str>, Slot>>,
+}
+
+impl Cache {
+    /// The answer for `name` if it holds at `now`, else what `lookup` brings.
+    async fn get<F: Future<Output = Answer>>(
+        &self,
+        name: &str,
+        now: Instant,
+        lookup: impl FnOnce() -> F,
+    ) -> Result<Arc<[IpAddr]>, FetchError> {
+        let slot = self.slot(name, now);
+        let mut slot = slot.lock().await;
+        if let Some((result, until)) = &*slot
+            && now < *until
+        {
+            return result.clone();
+        }
+        let answer = lookup().await;
+        slot.insert(answer).0.clone()
+    }
+
+    fn slot(&self, name: &str, now: Instant) -> Slot {
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        if slots.len() >= MOST_NAMES && !slots.contains_key(name) {
+            let holds = |slot: &Slot| match slot.try_lock() {
+                Ok(answer) => answer.as_ref().is_some_and(|(_, until)| now < *until),
+                Err(_) => true,
+            };
+            slots.retain(|_, slot| holds(slot));
+            if slots.len() >= MOST_NAMES {
+                slots.clear();
+            }
+        }
+        Arc::clone(slots.entry(name.into()).or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    fn run<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(future)
+    }
+
+    #[test]
+    fn one_lookup_serves_all_who_wait() {
+        let (cache, asked, now) = (Cache::default(), AtomicU32::new(0), Instant::now());
+        let ask = |_| {
+            cache.get("a.test", now, || async {
+                asked.fetch_add(1, Ordering::Relaxed);
+                tokio::task::yield_now().await;
+                (Ok([IpAddr::from([192, 0, 2, 1])].into()), now + SHORTEST)
+            })
+        };
+        let answers = run(futures_util::future::join_all((0..10).map(ask)));
+        assert_eq!(asked.load(Ordering::Relaxed), 1);
+        assert!(answers.iter().all(|answer| answer.as_deref() == Ok(&[IpAddr::from([192, 0, 2, 1])][..])));
+    }
+
+    #[test]
+    fn answers_and_failures_expire() {
+        let (cache, now) = (Cache::default(), Instant::now());
+        let later = |seconds| now + Duration::from_secs(seconds);
+        let fails = || async { (Err(FetchError::Dns("no such name".into())), later(30)) };
+        let found = || async { (Ok([IpAddr::from([192, 0, 2, 1])].into()), later(90)) };
+        run(async {
+            assert!(cache.get("a.test", now, fails).await.is_err());
+            assert!(cache.get("a.test", later(29), found).await.is_err());
+            assert!(cache.get("b.test", later(29), found).await.is_ok());
+            assert!(cache.get("a.test", later(30), found).await.is_ok());
+            assert!(cache.get("a.test", later(89), fails).await.is_ok());
+            assert!(cache.get("a.test", later(90), fails).await.is_err());
+        });
+    }
+
+    #[test]
+    fn the_cache_forgets_what_has_expired() {
+        let (cache, now) = (Cache::default(), Instant::now());
+        run(async {
+            for i in 0..MOST_NAMES + 10 {
+                let answer = || async { (Ok([].into()), now + FAILURE) };
+                let _ = cache.get(&i.to_string(), now + Duration::from_secs(i as u64 / 1_000), answer).await;
+            }
+        });
+        assert!(cache.slots.lock().expect("no panic").len() < MOST_NAMES);
+    }
+
+    #[test]
+    fn localhost_asks_nobody() {
+        run(async {
+            let names = Names::of_system().expect("a resolver");
+            for name in ["localhost", "a.localhost"] {
+                let found = names.lookup(name).await.expect("loopback");
+                assert!(found.iter().all(IpAddr::is_loopback) && found.len() == 2);
+            }
+        });
+    }
+}
