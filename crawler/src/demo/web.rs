@@ -1,1 +1,0 @@
-//! A seeded synthetic web with known truth. (Stub: to be written.)

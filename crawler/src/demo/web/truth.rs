@@ -1,0 +1,137 @@
+//! What is true of the web: which URL shows which content, and what the best crawls would fetch.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use super::address::{Address, Node};
+use super::site::Site;
+use super::{Names, Web};
+
+/// What a URL shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Shown {
+    /// A content, by its number.
+    Content(u64),
+    /// A page that is worth its links: one page of a list.
+    List,
+    /// A page worth nothing: a month of an endless calendar, a soft 404.
+    Nothing,
+    /// A redirect.
+    Redirect,
+    /// A page that robots.txt forbids.
+    Forbidden,
+    /// An error.
+    Missing,
+}
+
+/// What a crawl fetched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fetches {
+    /// Answers, redirects included, robots.txt not.
+    pub pages: u64,
+    /// Distinct contents among them.
+    pub contents: u64,
+}
+
+impl Web {
+    /// Number of contents; they are numbered from 0.
+    pub fn contents(&self) -> u64 {
+        self.sites.iter().map(|site| u64::from(site.articles)).sum()
+    }
+
+    /// What `url` shows; `None` if it is not of this web.
+    pub fn shown(&self, url: &str) -> Option<Shown> {
+        let rest = url.strip_prefix("http://")?;
+        let rest = rest.split('#').next()?;
+        let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+        let name = match self.options.names {
+            Names::Coined => authority,
+            Names::Loopback { port } => authority.strip_suffix(&format!(":{port}"))?,
+        };
+        let host = self.host(name)?;
+        let (node, _) = self.site(host).find(if path.is_empty() { "/" } else { path });
+        Some(self.site(host).shows(node))
+    }
+
+    /// The content that `url` shows; equal for all its copies. `None` for a URL that shows none.
+    pub fn content_id(&self, url: &str) -> Option<u64> {
+        match self.shown(url)? {
+            Shown::Content(content) => Some(content),
+            _ => None,
+        }
+    }
+
+    /// The fetches of a crawler that knows everything: each content once, and the lists without which some would not be found.
+    pub fn oracle(&self) -> Fetches {
+        let lists = |site: &Site| {
+            (0..site.sections.len() as u32).map(|section| u64::from(site.list_pages(section))).sum::<u64>()
+        };
+        let lists: u64 = self.sites.iter().map(lists).sum();
+        Fetches { pages: self.contents() + lists, contents: self.contents() }
+    }
+
+    /// The fetches of a breadth-first crawl from all front pages with the ideal gate: after each fetch it knows whether
+    /// what the page shows was shown before, and follows no link of such a page. It obeys robots.txt.
+    pub fn ideal_gate(&self) -> Fetches {
+        let mut seen_nodes = BTreeSet::new();
+        self.breadth_first(u64::MAX, |at| seen_nodes.insert((self.original(at.host), class_of(at.node))))
+    }
+
+    /// The fetches of a breadth-first crawl from all front pages without a gate, at most `limit` of them. It obeys
+    /// robots.txt.
+    pub fn no_gate(&self, limit: u64) -> Fetches {
+        self.breadth_first(limit, |_| true)
+    }
+
+    fn breadth_first(&self, limit: u64, mut expand: impl FnMut(Address) -> bool) -> Fetches {
+        let front = |host| Address { host, node: Node::Article(0), zone: None };
+        let mut queue: VecDeque<Address> = (0..self.hosts.len()).map(front).collect();
+        let mut queued: BTreeSet<Address> = queue.iter().copied().collect();
+        let mut contents = BTreeSet::new();
+        let mut pages = 0;
+        while let Some(at) = queue.pop_front().filter(|_| pages < limit) {
+            pages += 1;
+            let site = self.site(at.host);
+            if let Shown::Content(content) = site.shows(at.node) {
+                contents.insert(content);
+            }
+            let redirect = |node| vec![Address { node, ..at }];
+            let next = match at.node {
+                Node::Hop { left: 0, article } => redirect(Node::Article(article)),
+                Node::Hop { left, article } => redirect(Node::Hop { left: left - 1, article }),
+                Node::Loop(half) => redirect(Node::Loop(1 - half)),
+                Node::Missing(_) if !site.soft_404 => Vec::new(),
+                _ if expand(at) => self.links(at).into_iter().map(|link| link.to).collect(),
+                _ => Vec::new(),
+            };
+            for to in next {
+                if !matches!(to.node, Node::Private(_)) && queued.insert(to) {
+                    queue.push_back(to);
+                }
+            }
+        }
+        Fetches { pages, contents: contents.len() as u64 }
+    }
+}
+
+/// Nodes that show the same have the same class.
+fn class_of(node: Node) -> Node {
+    match node {
+        Node::Month(_) => Node::Month(0),
+        Node::Missing(_) => Node::Missing(0),
+        other => other,
+    }
+}
+
+impl Site {
+    fn shows(&self, node: Node) -> Shown {
+        match node {
+            Node::Article(article) => Shown::Content(self.first_content + u64::from(article)),
+            Node::List { .. } => Shown::List,
+            Node::Month(_) => Shown::Nothing,
+            Node::Missing(_) if self.soft_404 => Shown::Nothing,
+            Node::Missing(_) => Shown::Missing,
+            Node::Hop { .. } | Node::Loop(_) => Shown::Redirect,
+            Node::Private(_) => Shown::Forbidden,
+        }
+    }
+}
