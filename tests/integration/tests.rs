@@ -1,3 +1,9 @@
-//! Integration tests: one binary, one module a subject.
+//! The table of contents: one binary, one module a subject.
 
+// The test bed itself: the static site server, and what it serves.
+mod docs;
+mod site;
+// The synthetic web over HTTP and in memory.
+mod web;
+// The stations of a page.
 mod fetch;

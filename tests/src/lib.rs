@@ -1,1 +1,7 @@
-//! x
+//! What the integration tests and comparisons need: the synthetic web in memory, a static site server, the test data.
+
+pub mod background;
+pub mod client;
+pub mod data;
+pub mod memory;
+pub mod site;

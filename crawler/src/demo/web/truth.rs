@@ -47,9 +47,13 @@ impl Web {
             Names::Coined => authority,
             Names::Loopback { port } => authority.strip_suffix(&format!(":{port}"))?,
         };
-        let host = self.host(name)?;
-        let (node, _) = self.site(host).find(if path.is_empty() { "/" } else { path });
-        Some(self.site(host).shows(node))
+        self.shown_at(name, if path.is_empty() { "/" } else { path })
+    }
+
+    /// What `target` (path and query) shows on `host` (without port); `None` if there is no such host.
+    pub fn shown_at(&self, host: &str, target: &str) -> Option<Shown> {
+        let site = self.site(self.host(host)?);
+        Some(site.shows(site.find(target).0))
     }
 
     /// The content that `url` shows; equal for all its copies. `None` for a URL that shows none.

@@ -1,0 +1,91 @@
+//! `serve-web`: a synthetic web over HTTP, in a process of its own, so that its work is not counted as a crawler's.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use clap::{Parser, ValueEnum};
+use crawler::demo::record::Record;
+use crawler::demo::server::{serve, serve_web};
+use crawler::demo::web::{Names, Options, Web};
+use http_body_util::Full;
+use hyper::Response;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+/// Serve a synthetic web.
+///
+/// With loopback names it listens on 127.0.0.1, 127.0.0.2 …, one address a host; else on 127.0.0.1 for all of them, to be
+/// reached with `--connect-to ::127.0.0.1:PORT`. What was fetched is one JSON object, at http://127.0.0.1:CONTROL/ (which
+/// starts the count again) and on stdout at the end (Ctrl-C).
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Arguments {
+    /// Which web.
+    #[arg(long, value_enum, default_value = "benchmark")]
+    web: Kind,
+    /// Decides everything left open.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// URLs of articles, copies included.
+    #[arg(long)]
+    pages: Option<usize>,
+    /// Call the hosts by coined names, not by their addresses.
+    #[arg(long)]
+    coined: bool,
+    /// Port of the web.
+    #[arg(long, default_value_t = 8100)]
+    port: u16,
+    /// Port of the count; none without it.
+    #[arg(long)]
+    control: Option<u16>,
+    /// Print the seeds, one a line, and end.
+    #[arg(long)]
+    seeds: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Kind {
+    Demo,
+    Benchmark,
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let mut options = match arguments.web {
+        Kind::Demo => Options::demo(arguments.seed),
+        Kind::Benchmark => Options::benchmark(arguments.seed),
+    };
+    options.pages = arguments.pages.unwrap_or(options.pages);
+    if !arguments.coined {
+        options.names = Names::Loopback { port: arguments.port };
+    }
+    let web = Arc::new(Web::new(options));
+    if arguments.seeds {
+        web.seeds().iter().for_each(|seed| println!("{seed}"));
+        return Ok(());
+    }
+    let record = Arc::<Record>::default();
+    let mut servers = JoinSet::new();
+    let loopback = [String::from("127.0.0.1")];
+    for address in if arguments.coined { &loopback } else { web.hosts() } {
+        let listener = TcpListener::bind((address.as_str(), arguments.port)).await?;
+        servers.spawn(serve_web(listener, Arc::clone(&web), Arc::clone(&record)));
+    }
+    if let Some(port) = arguments.control {
+        let listener = TcpListener::bind(("127.0.0.1", port)).await?;
+        servers.spawn(serve_count(listener, Arc::clone(&record)));
+    }
+    eprintln!("serving {} contents on {} hosts", web.contents(), web.hosts().len());
+    tokio::signal::ctrl_c().await?;
+    println!("{}", serde_json::to_string(&record.take())?);
+    Ok(())
+}
+
+async fn serve_count(listener: TcpListener, record: Arc<Record>) {
+    serve(listener, move |_| {
+        let count = serde_json::to_vec(&record.take()).unwrap_or_default();
+        async move { Response::new(Full::new(Bytes::from(count))) }
+    })
+    .await;
+}

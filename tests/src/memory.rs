@@ -1,0 +1,71 @@
+//! The synthetic web behind the crawler's own seam: no sockets, no clock, and the same answers every time.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use crawler::demo::record::Record;
+use crawler::demo::web::Web;
+use crawler::fetch::{Fetch, FetchError, Request, Response};
+use url::{Position, Url};
+
+/// Fetches from a synthetic web, and writes down what was asked for. Clones share the record.
+#[derive(Clone, Debug)]
+pub struct MemoryFetch {
+    web: Arc<Web>,
+    record: Arc<Record>,
+}
+
+impl MemoryFetch {
+    /// A fetcher of this web.
+    pub fn new(web: Arc<Web>) -> Self {
+        Self { web, record: Arc::default() }
+    }
+
+    /// What was asked for so far.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    fn answer(&self, request: &Request) -> Result<Response, FetchError> {
+        let host = request.url.host_str().unwrap_or_default();
+        let target = &request.url[Position::BeforePath..Position::AfterQuery];
+        let answer = self.web.answer(host, target).ok_or_else(|| FetchError::Dns(format!("{host} does not exist")))?;
+        let mut share = request.budget.share();
+        if !share.grow(answer.body.len() as u64) {
+            return Err(FetchError::Budget);
+        }
+        self.record.add(&self.web, host, target, answer.body.len());
+        let mut headers = http::HeaderMap::new();
+        headers.insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static(answer.content_type));
+        if let Some(location) = answer.location.as_deref().and_then(|location| location.parse().ok()) {
+            headers.insert(http::header::LOCATION, location);
+        }
+        Ok(Response {
+            status: answer.status,
+            headers,
+            version: http::Version::HTTP_11,
+            wire: None,
+            wire_bytes: answer.body.len() as u64,
+            body: answer.body.into_bytes(),
+            truncated: None,
+            address: request.addresses.first().copied(),
+            sent_at: 0,
+            ended_at: 0,
+            share,
+        })
+    }
+}
+
+impl Fetch for MemoryFetch {
+    async fn fetch(&self, request: Request) -> Result<Response, FetchError> {
+        self.answer(&request)
+    }
+
+    /// An address of its own for every host, so that no two share a floor.
+    async fn resolve(&self, url: Url) -> Result<Vec<IpAddr>, FetchError> {
+        let name = url.host_str().unwrap_or_default();
+        let host = self.web.hosts().iter().position(|host| host.eq_ignore_ascii_case(name));
+        let host = host.ok_or_else(|| FetchError::Dns(format!("{name} does not exist")))? as u32;
+        Ok(vec![IpAddr::V4(Ipv4Addr::from_bits(0x0100_0001 + host))])
+    }
+}
