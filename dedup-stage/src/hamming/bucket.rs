@@ -1,0 +1,121 @@
+//! Buckets: a cache line or two of entries, compared as a whole.
+
+/// `W` words of 32 bits: a header, then as many *filters* (the half of a fingerprint that does not number the bucket) as
+/// fit, then as many *rests* (what the bucket's number leaves open of the other half), packed bit by bit.
+///
+/// How many bits a rest has depends on how many buckets there are; the owner knows, and passes a [`Layout`].
+/// The header holds the count in its low 5 bits; the owner may use the other 27.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub struct Bucket<const W: usize>(pub [u32; W]);
+
+/// Where things are in a bucket whose rests have `rest_bits` bits.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    rest_bits: u32,
+    /// Entries that fit.
+    pub capacity: usize,
+}
+
+impl Layout {
+    /// The layout of buckets of `words` words with rests of `rest_bits` bits, at most 32.
+    pub const fn new(words: usize, rest_bits: u32) -> Self {
+        Self { rest_bits, capacity: (words - 1) * 32 / (32 + rest_bits as usize) }
+    }
+
+    fn position(self, i: usize) -> (usize, u32) {
+        let bit = 32 * (1 + self.capacity) + i * self.rest_bits as usize;
+        (bit / 32, bit as u32 % 32)
+    }
+}
+
+const COUNT: u32 = 31;
+
+impl<const W: usize> Bucket<W> {
+    /// No entries.
+    pub const EMPTY: Self = Self([0; W]);
+
+    /// Number of entries.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        (self.0[0] & COUNT) as usize
+    }
+
+    /// The owner's 27 bits.
+    #[inline(always)]
+    pub fn tag(&self) -> u32 {
+        self.0[0] >> 5
+    }
+
+    /// Sets the owner's 27 bits.
+    pub fn set_tag(&mut self, tag: u32) {
+        self.0[0] = self.0[0] & COUNT | tag << 5;
+    }
+
+    /// Appends an entry; false if there is no room.
+    pub fn push(&mut self, layout: Layout, filter: u32, rest: u32) -> bool {
+        let i = self.len();
+        if i == layout.capacity {
+            return false;
+        }
+        self.0[0] += 1;
+        self.0[1 + i] = filter;
+        if layout.rest_bits > 0 {
+            let (word, shift) = layout.position(i);
+            let low = u64::from(rest) << shift;
+            let mask = ((1u64 << layout.rest_bits) - 1) << shift;
+            self.0[word] = self.0[word] & !(mask as u32) | low as u32;
+            if mask >> 32 != 0 {
+                self.0[word + 1] = self.0[word + 1] & !((mask >> 32) as u32) | (low >> 32) as u32;
+            }
+        }
+        true
+    }
+
+    /// The filter of an entry.
+    #[inline(always)]
+    pub fn filter(&self, i: usize) -> u32 {
+        self.0[1 + i]
+    }
+
+    /// The rest of an entry.
+    #[inline(always)]
+    pub fn rest(&self, layout: Layout, i: usize) -> u32 {
+        if layout.rest_bits == 0 {
+            return 0;
+        }
+        let (word, shift) = layout.position(i);
+        let high = if word + 1 < W { self.0[word + 1] } else { 0 };
+        let both = u64::from(self.0[word]) | u64::from(high) << 32;
+        (both >> shift & ((1 << layout.rest_bits) - 1)) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn gives_back_what_was_put_in(rest_bits in 0u32..=32, entries: Vec<(u32, u32)>) {
+            let layout = Layout::new(32, rest_bits);
+            let mask = ((1u64 << rest_bits) - 1) as u32;
+            let mut bucket = Bucket::<32>::EMPTY;
+            bucket.set_tag(0x7ff_ffff);
+            let mut kept = Vec::new();
+            for (filter, rest) in entries {
+                if bucket.push(layout, filter, rest & mask) {
+                    kept.push((filter, rest & mask));
+                }
+            }
+            prop_assert!(kept.len() <= layout.capacity);
+            prop_assert_eq!(bucket.len(), kept.len());
+            prop_assert_eq!(bucket.tag(), 0x7ff_ffff);
+            for (i, (filter, rest)) in kept.into_iter().enumerate() {
+                prop_assert_eq!(bucket.filter(i), filter);
+                prop_assert_eq!(bucket.rest(layout, i), rest);
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The inner loop: compares all filters of a cache line with one word.
+//!
+//! Compiled three times, for machines with vectors that count ones (AVX-512 VPOPCNTDQ), with an instruction that does, and
+//! without either; which one runs is decided when a table is made. The results are equal (see the tests).
+
+use super::bucket::Bucket;
+
+/// Compares the words of a bucket with one word.
+pub trait Kernel: Copy {
+    /// Bit i is set where word i of the bucket, header included, is within `k` of `word`.
+    fn near<const W: usize>(self, bucket: &Bucket<W>, word: u32, k: u32) -> u32;
+}
+
+/// One word after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Scalar;
+
+impl Kernel for Scalar {
+    #[inline(always)]
+    fn near<const W: usize>(self, bucket: &Bucket<W>, word: u32, k: u32) -> u32 {
+        let used = 1 + bucket.len();
+        let near = |(i, w): (usize, &u32)| u32::from((w ^ word).count_ones() <= k) << i;
+        bucket.0[..used].iter().enumerate().map(near).fold(0, std::ops::BitOr::bitor)
+    }
+}
+
+/// Sixteen words at a time.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy, Debug)]
+pub struct Avx512(());
+
+#[cfg(target_arch = "x86_64")]
+impl Avx512 {
+    /// Proof that this machine can.
+    pub fn new() -> Option<Self> {
+        let able = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vpopcntdq");
+        able.then_some(Self(()))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Kernel for Avx512 {
+    #[inline(always)]
+    fn near<const W: usize>(self, bucket: &Bucket<W>, word: u32, k: u32) -> u32 {
+        use std::arch::x86_64::*;
+        const { assert!(W.is_multiple_of(16) && W <= 32) };
+        let mut near = 0;
+        for (i, line) in bucket.0.chunks_exact(16).enumerate() {
+            // SAFETY: `line` has the 64 bytes that are read, and `self` exists only where `new` found the instructions.
+            let mask = unsafe {
+                let words = _mm512_loadu_si512(line.as_ptr().cast());
+                let different = _mm512_xor_si512(words, _mm512_set1_epi32(word as i32));
+                _mm512_cmple_epu32_mask(_mm512_popcnt_epi32(different), _mm512_set1_epi32(k as i32))
+            };
+            near |= u32::from(mask) << (16 * i);
+        }
+        near
+    }
+}
+
+/// Which of the compiled variants suits this machine.
+#[derive(Clone, Copy, Debug)]
+pub enum Level {
+    /// Nothing beyond the architecture's baseline.
+    Baseline,
+    /// x86-64 with `popcnt`.
+    #[cfg(target_arch = "x86_64")]
+    Popcnt,
+    /// x86-64 with AVX-512 and VPOPCNTDQ.
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
+}
+
+impl Level {
+    /// The best this machine can do.
+    pub fn detect() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if let Some(avx512) = Avx512::new() {
+                return Level::Avx512(avx512);
+            }
+            if is_x86_feature_detected!("popcnt") {
+                return Level::Popcnt;
+            }
+        }
+        Level::Baseline
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn vectors_and_scalars_agree(words: [u32; 32], base: u32, errors: [u8; 32], k in 0u32..=32) {
+            let mut bucket = Bucket::<32>(words);
+            for (i, error) in errors.into_iter().enumerate() {
+                if error % 2 == 0 {
+                    bucket.0[i] = base ^ 1 << (error % 32) ^ 1 << (error / 8);
+                }
+            }
+            let used = (2u64 << bucket.len()) - 1;
+            let mut expected = 0;
+            for i in 0..=bucket.len().min(31) {
+                expected |= u32::from((bucket.0[i] ^ base).count_ones() <= k) << i;
+            }
+            prop_assert_eq!(Scalar.near(&bucket, base, k), expected);
+            #[cfg(target_arch = "x86_64")]
+            if let Some(avx512) = Avx512::new() {
+                prop_assert_eq!(u64::from(avx512.near(&bucket, base, k)) & used, u64::from(expected));
+            }
+        }
+    }
+}
