@@ -29,9 +29,16 @@ enum Extent {
     Host(HashSet<Box<str>>),
     /// The second set: hosts known to be inside, so that most links are spared the search for the registrable domain.
     Domain(HashSet<Box<str>>, HashSet<Box<str>>),
-    /// Port and folder by host.
-    Prefix(HashMap<Box<str>, Vec<(Option<u16>, Box<str>)>>),
+    /// By host.
+    Prefix(HashMap<Box<str>, Vec<Folder>>),
     Any,
+}
+
+/// What lies below a seed.
+#[derive(Clone, Debug)]
+struct Folder {
+    port: Option<u16>,
+    path: Box<str>,
 }
 
 impl Scope {
@@ -48,8 +55,8 @@ impl Scope {
             ScopeKind::Prefix => {
                 let mut folders = HashMap::<Box<str>, Vec<_>>::new();
                 for seed in seeds {
-                    let folder = folder(seed.path()).into();
-                    folders.entry(host(seed).into()).or_default().push((seed.port(), folder));
+                    let folder = Folder { port: seed.port(), path: folder(seed.path()).into() };
+                    folders.entry(host(seed).into()).or_default().push(folder);
                 }
                 Extent::Prefix(folders)
             }
@@ -108,7 +115,7 @@ impl Extent {
             Extent::Host(hosts) => hosts.contains(host(url)),
             Extent::Domain(domains, hosts) => hosts.contains(host(url)) || domains.contains(domain(url)),
             Extent::Prefix(folders) => folders.get(host(url)).is_some_and(|folders| {
-                folders.iter().any(|(port, folder)| *port == url.port() && url.path().starts_with(&**folder))
+                folders.iter().any(|folder| folder.port == url.port() && url.path().starts_with(&*folder.path))
             }),
         }
     }

@@ -1,0 +1,200 @@
+//! robots.txt as RFC 9309 has it: what one origin (scheme, host and port) allows our product token, how long that may be
+//! relied on, and what holds while there is no answer.
+//!
+//! The parser accepts what Google's reference parser accepts (see `tests/robots.rs` for its suite and the few cases where
+//! the RFC says otherwise), so it is written here rather than taken from a library: [`parse`] reads lines into groups,
+//! [`pattern`] compares rules with URLs, [`page`] reads the directives of single pages.
+
+mod page;
+mod parse;
+mod pattern;
+#[cfg(test)]
+mod tests;
+
+use config::Duration;
+use url::{Position, Url};
+
+pub use page::{Directives, page_directives};
+use pattern::Rule;
+
+use crate::Millis;
+
+const HOUR: Millis = 3_600_000;
+
+/// What one origin's robots.txt allows our product token.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rules {
+    standing: Standing,
+    fetched_at: Millis,
+    expires_at: Millis,
+    /// The rule that wins first.
+    rules: Vec<Rule>,
+    crawl_delay: Option<Duration>,
+    sitemaps: Vec<Url>,
+}
+
+/// What came of asking for a robots.txt (RFC 9309, section 2.3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// There is one, and its rules hold.
+    Answered,
+    /// There is none that we could read (4xx, or more than five redirects): everything is allowed.
+    Unavailable,
+    /// It is not known (5xx, 429, no connection): nothing is allowed, and it is asked for again when this expires. After
+    /// [`Rules::GIVE_UP`] it is taken to be unavailable.
+    Unreachable {
+        /// Since when, without interruption.
+        since: Millis,
+        /// How often in a row.
+        failures: u32,
+    },
+}
+
+/// The answer to a request for robots.txt, after redirects.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    /// The origin's own robots.txt (not where redirects led): the base of relative sitemap addresses.
+    pub url: &'a Url,
+    /// HTTP status. A redirect is one too many: five have been followed.
+    pub status: u16,
+    /// `Retry-After`, as a time to wait from now.
+    pub retry_after: Option<Millis>,
+    /// Decoded body; what lies behind [`Rules::MAX_BYTES`] is not read.
+    pub body: &'a [u8],
+    /// When the answer came.
+    pub at: Millis,
+}
+
+impl Rules {
+    /// As much of a robots.txt as is read; RFC 9309 (section 2.5) asks for at least 500 KiB.
+    pub const MAX_BYTES: usize = parse::MAX_BYTES;
+    /// How long an answer may be relied on (RFC 9309, section 2.4).
+    pub const MAX_AGE: Millis = 24 * HOUR;
+    /// First wait after a failure; it doubles with each further one, up to [`Rules::MAX_AGE`].
+    pub const FIRST_RETRY: Millis = 60_000;
+    /// After so long without an answer there is taken to be no robots.txt (RFC 9309, section 2.3.1.4).
+    pub const GIVE_UP: Millis = 30 * 24 * HOUR;
+
+    /// What an answer says to `token`, the product token of our User-Agent (compared without case).
+    pub fn read(answer: &Answer<'_>, token: &str) -> Self {
+        match answer.status {
+            429 => Self::unreachable(answer.at, answer.retry_after),
+            200..300 => {
+                let parsed = parse::parse(answer.body, token, Some(answer.url));
+                Self::new(Standing::Answered, answer.at, Self::MAX_AGE, parsed)
+            }
+            300..500 => Self::new(Standing::Unavailable, answer.at, Self::MAX_AGE, parse::Parsed::default()),
+            _ => Self::unreachable(answer.at, answer.retry_after),
+        }
+    }
+
+    /// No answer: a time-out, a reset, no address. `retry_after` is what the server asked for, if it asked.
+    pub fn unreachable(at: Millis, retry_after: Option<Millis>) -> Self {
+        let standing = Standing::Unreachable { since: at, failures: 1 };
+        let wait = retry_after.unwrap_or(0).clamp(Self::FIRST_RETRY, Self::MAX_AGE);
+        Self::new(standing, at, wait, parse::Parsed::default())
+    }
+
+    fn new(standing: Standing, at: Millis, age: Millis, parsed: parse::Parsed) -> Self {
+        let parse::Parsed { rules, crawl_delay, sitemaps } = parsed;
+        Self { standing, fetched_at: at, expires_at: at.saturating_add(age), rules, crawl_delay, sitemaps }
+    }
+
+    /// These rules as the next ones after `earlier`: failures in a row are counted, and asked about ever more rarely.
+    pub fn after(mut self, earlier: &Rules) -> Self {
+        if let Standing::Unreachable { since, failures } = &mut self.standing
+            && let Standing::Unreachable { since: first, failures: before } = earlier.standing
+        {
+            *since = first;
+            *failures += before.min(1_000);
+            let back_off = Self::FIRST_RETRY << before.min(20);
+            self.expires_at = self.expires_at.max(self.fetched_at.saturating_add(back_off.min(Self::MAX_AGE)));
+        }
+        self
+    }
+
+    /// Whether it is not known what is allowed: then URLs are not refused, they wait until these rules expire.
+    pub fn is_undefined(&self) -> bool {
+        match self.standing {
+            Standing::Unreachable { since, .. } => self.fetched_at.saturating_sub(since) < Self::GIVE_UP,
+            Standing::Answered | Standing::Unavailable => false,
+        }
+    }
+
+    /// Whether `url`, of this origin, may be fetched. robots.txt itself always may.
+    pub fn allowed(&self, url: &Url) -> bool {
+        if url.path() == "/robots.txt" {
+            return true;
+        }
+        let path = pattern::path(&url[Position::BeforePath..Position::AfterQuery]);
+        let decides = |rule: &&Rule| rule.matches(path.as_bytes());
+        !self.is_undefined() && self.rules.iter().find(decides).is_none_or(|rule| rule.allow)
+    }
+
+    /// What came of asking.
+    pub fn standing(&self) -> Standing {
+        self.standing
+    }
+
+    /// The largest delay between requests that the origin asks of us, as written.
+    pub fn crawl_delay(&self) -> Option<Duration> {
+        self.crawl_delay
+    }
+
+    /// The sitemaps it names, each once, in order; at most 1,000.
+    pub fn sitemaps(&self) -> &[Url] {
+        &self.sitemaps
+    }
+
+    /// When it was answered, or not answered.
+    pub fn fetched_at(&self) -> Millis {
+        self.fetched_at
+    }
+
+    /// When it has to be asked for again.
+    pub fn expires_at(&self) -> Millis {
+        self.expires_at
+    }
+
+    /// For the store: the robots.txt that says the same to us and nothing else, below a line with standing and times.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let (standing, since, failures) = match self.standing {
+            Standing::Answered => ("answered", 0, 0),
+            Standing::Unavailable => ("unavailable", 0, 0),
+            Standing::Unreachable { since, failures } => ("unreachable", since, failures),
+        };
+        let mut text =
+            format!("{standing} {} {} {since} {failures}\nuser-agent: *\n", self.fetched_at, self.expires_at);
+        for rule in &self.rules {
+            text += if rule.allow { "allow: " } else { "disallow: " };
+            text += &rule.pattern;
+            text.push('\n');
+        }
+        if let Some(Duration(milliseconds)) = self.crawl_delay {
+            text += &format!("crawl-delay: {}.{:03}\n", milliseconds / 1_000, milliseconds % 1_000);
+        }
+        for sitemap in &self.sitemaps {
+            text += &format!("sitemap: {sitemap}\n");
+        }
+        text.into_bytes()
+    }
+
+    /// What [`Rules::to_bytes`] wrote, or `None` if these bytes are something else.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(bytes).ok()?;
+        let (head, rest) = text.split_once('\n')?;
+        let mut words = head.split(' ');
+        let standing = words.next()?;
+        let mut number = || words.next()?.parse::<u64>().ok();
+        let (fetched_at, expires_at, since) = (number()?, number()?, number()?);
+        let failures = u32::try_from(number()?).ok()?;
+        let standing = match standing {
+            "answered" => Standing::Answered,
+            "unavailable" => Standing::Unavailable,
+            "unreachable" => Standing::Unreachable { since, failures },
+            _ => return None,
+        };
+        let parse::Parsed { rules, crawl_delay, sitemaps } = parse::reparse(rest.as_bytes());
+        Some(Self { standing, fetched_at, expires_at, rules, crawl_delay, sitemaps })
+    }
+}
