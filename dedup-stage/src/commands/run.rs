@@ -1,12 +1,142 @@
-//! `dedup-stage run`: pages in on stdin, verdicts out on stdout.
+//! `dedup-stage run`: pages in on stdin, verdicts out on stdout. The protocol is in [`crate::protocol`].
 
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Context as _;
+use config::{Layers, Settings};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::pipeline::{Limits, Stopper};
+use crate::protocol::{Ended, Greeting, serve};
+use crate::signature;
+use crate::stage::Stage;
+use crate::store::{Disk, Error, Memory, Session, Store};
+use crate::url::Canonicalizer;
+
+/// Exit code after SIGINT or SIGTERM, with the state saved.
+const STOPPED: u8 = 11;
+/// Exit code of wrong usage or configuration.
+const USAGE: u8 = 2;
 
 /// Arguments of `dedup-stage run`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Remember across runs, in this directory (default: in memory). One process at a time
+    #[arg(long, value_name = "DIR", env = "DEDUP_STAGE_STATE")]
+    state: Option<PathBuf>,
+    /// Settings as in the crawler's configuration file; [dedup] and [urls] matter here
+    #[arg(long, value_name = "FILE", env = "DEDUP_STAGE_CONFIG")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    judging: Judging,
+}
+
+/// Flags of every command that judges pages. An environment variable `DEDUP_STAGE_…` does what the flag does.
+#[derive(Debug, Default, clap::Args)]
+pub struct Judging {
+    /// What becomes of the links of duplicates: drop, demote or keep [default: drop]
+    #[arg(long, value_name = "drop|demote|keep")]
+    on_duplicate: Option<String>,
+    /// Hamming distance of a near-duplicate [default: the best measured]
+    #[arg(long, value_name = "K")]
+    distance: Option<String>,
+    /// Recipe of the fingerprints
+    #[arg(long, value_name = "NAME", env = "DEDUP_STAGE_SCHEME", default_value = signature::RECIPE, value_parser = [signature::RECIPE])]
+    scheme: String,
+    /// Threads that read pages; 0 = one a core [default: 0]
+    #[arg(long, value_name = "N")]
+    threads: Option<String>,
+}
+
+impl Judging {
+    /// The settings: flags over environment over file over defaults.
+    pub fn settings(&self, file: Option<&std::path::Path>) -> Result<Settings, config::ConfigError> {
+        let mut layers = Layers::new();
+        if let Some(file) = file {
+            layers = layers.file(file)?;
+        }
+        let own = ["DEDUP_STAGE_STATE", "DEDUP_STAGE_CONFIG", "DEDUP_STAGE_SCHEME"];
+        let variables =
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        layers = layers.env("DEDUP_STAGE_", variables, &own)?;
+        let flags = [
+            ("dedup.on-duplicate", &self.on_duplicate),
+            ("dedup.distance", &self.distance),
+            ("dedup.threads", &self.threads),
+        ];
+        for (key, value) in flags {
+            if let Some(value) = value {
+                layers = layers.set(key, value.as_str())?;
+            }
+        }
+        layers.finish()
+    }
+}
 
 /// Runs the command.
-pub fn run(_args: Args) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("not built yet")
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let settings = match args.judging.settings(args.config.as_deref()) {
+        Ok(settings) => settings,
+        Err(error) => {
+            eprintln!("dedup-stage: {error}");
+            return Ok(ExitCode::from(USAGE));
+        }
+    };
+    let store: Box<dyn Store> = match &args.state {
+        None => Box::new(Memory::default()),
+        Some(dir) => Box::new(Disk::open(dir).map_err(|error| in_dir(error, dir))?),
+    };
+    let stage = Stage::open(Session::new(store), settings.dedup.distance, settings.dedup.on_duplicate)
+        .with_context(|| args.state.as_ref().map_or("memory".into(), |dir| dir.display().to_string()))?;
+    let greeting = Greeting {
+        recipe: signature::RECIPE,
+        distance: settings.dedup.distance,
+        on_duplicate: settings.dedup.on_duplicate,
+        durable: args.state.is_some(),
+    };
+    let limits = Limits::new(settings.dedup.threads);
+    let stopping = signals().context("signals")?;
+    let ended = serve(
+        std::io::stdin(),
+        std::io::stdout().lock(),
+        stage,
+        &Canonicalizer::default(),
+        limits,
+        greeting,
+        |stopper| watch(stopping, stopper),
+    )?;
+    Ok(match ended {
+        Ended::Input | Ended::OutputClosed => ExitCode::SUCCESS,
+        Ended::Stopped => ExitCode::from(STOPPED),
+    })
+}
+
+fn in_dir(error: Error, dir: &std::path::Path) -> anyhow::Error {
+    let dir = dir.display();
+    match error {
+        Error::Locked => anyhow::anyhow!("{dir} is in use by another process; one process per state directory"),
+        error => anyhow::Error::new(error).context(format!("{dir}")),
+    }
+}
+
+/// The first SIGINT or SIGTERM asks to stop, a second ends the process at once.
+fn signals() -> std::io::Result<Signals> {
+    let asked = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register_conditional_default(signal, Arc::clone(&asked))?;
+        signal_hook::flag::register(signal, Arc::clone(&asked))?;
+    }
+    Signals::new([SIGINT, SIGTERM])
+}
+
+fn watch<U: Send + 'static>(mut signals: Signals, stopper: Stopper<U>) {
+    std::thread::spawn(move || {
+        for _ in signals.forever() {
+            stopper.stop();
+        }
+    });
 }

@@ -1,1 +1,0 @@
-//! Protocol of `dedup-stage run`, version 1: JSON Lines in and out.

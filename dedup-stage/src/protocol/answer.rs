@@ -1,0 +1,178 @@
+//! What comes out: one JSON object a line.
+
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use crate::judge::Verdict;
+use crate::stage::{Outcome, Twin};
+
+/// What is wrong with a line; the word is part of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    /// Not JSON.
+    BadJson,
+    /// Not UTF-8.
+    BadUtf8,
+    /// A field, or the line, is of another type than it should be.
+    WrongType,
+    /// `url`, or both `body` and `body_base64`, are missing.
+    MissingField,
+    /// `url` is no absolute URL.
+    BadUrl,
+    /// `body_base64` is no base64.
+    BadBase64,
+    /// The line is longer than [`super::MAX_LINE`].
+    TooLong,
+    /// `op` is not known.
+    UnknownOp,
+    /// A fault of this program; please report it.
+    Internal,
+}
+
+/// A line that could not be answered as it wished.
+#[derive(Debug)]
+pub struct Failure {
+    code: Code,
+    message: String,
+    id: Option<Box<RawValue>>,
+    url: Option<String>,
+}
+
+impl Failure {
+    /// A failure with a message for people.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), id: None, url: None }
+    }
+
+    /// Adds the line's `id`.
+    pub fn with_id(self, id: Option<Box<RawValue>>) -> Self {
+        Self { id, ..self }
+    }
+
+    /// Adds the line's `url`.
+    pub fn with_url(self, url: &str) -> Self {
+        Self { url: Some(url.into()), ..self }
+    }
+}
+
+/// A line to write.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum Answer<'a> {
+    /// A verdict.
+    Page(PageAnswer<'a>),
+    /// A mistake.
+    Mistake(MistakeAnswer<'a>),
+}
+
+/// See the table of the protocol.
+#[derive(Serialize)]
+pub struct PageAnswer<'a> {
+    id: Option<&'a RawValue>,
+    url: &'a str,
+    key: &'a str,
+    verdict: &'static str,
+    duplicate_of: Option<&'a str>,
+    duplicate_id: Option<&'a RawValue>,
+    distance: Option<u32>,
+    resemblance: Option<f32>,
+    novelty: f32,
+    sha256: Hex<'a>,
+    simhash: Option<String>,
+    links: Vec<LinkAnswer<'a>>,
+    links_dropped: u32,
+}
+
+#[derive(Serialize)]
+struct LinkAnswer<'a> {
+    url: &'a str,
+    key: &'a str,
+    priority: f32,
+}
+
+/// See the table of the protocol.
+#[derive(Serialize)]
+pub struct MistakeAnswer<'a> {
+    id: Option<&'a RawValue>,
+    url: Option<&'a str>,
+    verdict: &'static str,
+    error: ErrorAnswer<'a>,
+}
+
+#[derive(Serialize)]
+struct ErrorAnswer<'a> {
+    code: Code,
+    message: &'a str,
+}
+
+/// What of a page outlives its judging.
+#[derive(Debug)]
+pub struct Judged<'a> {
+    /// The caller's names for the page.
+    pub name: &'a Twin,
+    /// Canonical form of its URL.
+    pub key: &'a str,
+    /// SHA-256 of its body.
+    pub sha256: &'a [u8; 32],
+    /// Its fingerprint.
+    pub simhash: Option<u64>,
+    /// The verdict and what follows from it.
+    pub outcome: &'a Outcome,
+}
+
+impl<'a> Answer<'a> {
+    /// The answer to a page.
+    pub fn page(judged: &Judged<'a>) -> Self {
+        let outcome = judged.outcome;
+        let (distance, resemblance) = match outcome.judgement.verdict {
+            Verdict::Near { distance, resemblance, .. } => (Some(distance), Some(resemblance)),
+            Verdict::Exact { .. } => (Some(0), Some(1.0)),
+            Verdict::Unique | Verdict::Unjudged => (None, None),
+        };
+        let priority = outcome.priority;
+        let link =
+            |link: &'a crate::stage::OutLink| LinkAnswer { url: link.url.as_str(), key: link.key.as_str(), priority };
+        Answer::Page(PageAnswer {
+            id: judged.name.id.as_deref(),
+            url: &judged.name.url,
+            key: judged.key,
+            verdict: outcome.judgement.verdict.name(),
+            duplicate_of: outcome.twin.as_ref().map(|twin| twin.url.as_str()),
+            duplicate_id: outcome.twin.as_ref().and_then(|twin| twin.id.as_deref()),
+            distance,
+            resemblance,
+            novelty: outcome.judgement.novelty,
+            sha256: Hex(judged.sha256),
+            simhash: judged.simhash.map(|simhash| format!("{simhash:016x}")),
+            links: outcome.links.iter().map(link).collect(),
+            links_dropped: outcome.links_dropped,
+        })
+    }
+
+    /// The answer to a line that could not be understood.
+    pub fn mistake(failure: &'a Failure) -> Self {
+        Answer::Mistake(MistakeAnswer {
+            id: failure.id.as_deref(),
+            url: failure.url.as_deref(),
+            verdict: "error",
+            error: ErrorAnswer { code: failure.code, message: &failure.message },
+        })
+    }
+}
+
+/// Bytes as lower-case hex.
+struct Hex<'a>(&'a [u8]);
+
+impl Serialize for Hex<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let text: String = self
+            .0
+            .iter()
+            .flat_map(|byte| [byte >> 4, byte & 15])
+            .map(|digit| char::from(DIGITS[usize::from(digit)]))
+            .collect();
+        serializer.serialize_str(&text)
+    }
+}

@@ -1,0 +1,253 @@
+//! Understanding a line: a page to judge, an operation, or a mistake with a name.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use ::url::Url;
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use crate::stage::{Prepared, Preparer, Source, Twin};
+
+use super::answer::{Code, Failure};
+use super::lines::Line;
+
+/// What a line asks for.
+#[derive(Debug)]
+pub enum Request {
+    /// A page, prepared for the judge.
+    Page(Box<PageRequest>),
+    /// Something about the stage itself, with the line's `id`.
+    Operation(Operation, Option<Box<RawValue>>),
+    /// A mistake of the caller.
+    Mistake(Failure),
+    /// The input broke.
+    Broken(std::io::Error),
+}
+
+/// A page to judge.
+#[derive(Debug)]
+pub struct PageRequest {
+    /// The caller's names for it: `url` as written, and `id`.
+    pub name: Twin,
+    /// Priority that its links inherit, 0..1.
+    pub priority: f32,
+    /// The page itself.
+    pub page: Prepared,
+}
+
+/// What can be asked of the stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Versions.
+    Hello,
+    /// Counts.
+    Stats,
+    /// State on disk before the answer.
+    Flush,
+}
+
+/// Understands lines; one per thread.
+#[derive(Debug)]
+pub struct Parser {
+    preparer: Preparer,
+}
+
+/// Standard alphabet, with padding or without.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+impl Parser {
+    /// A parser that prepares pages with `preparer`.
+    pub fn new(preparer: Preparer) -> Self {
+        Self { preparer }
+    }
+
+    /// Understands one line.
+    pub fn parse(&mut self, line: Line) -> Request {
+        let bytes = match line {
+            Line::Whole(bytes) => bytes,
+            Line::TooLong(prefix) => {
+                let message = format!("the line is longer than {} MiB", super::MAX_LINE >> 20);
+                return Request::Mistake(Failure::new(Code::TooLong, message).with_id(find_id(&prefix)));
+            }
+            Line::Failed(error) => return Request::Broken(error),
+        };
+        self.understand(&bytes).unwrap_or_else(|failure| {
+            let id = find_id(&bytes);
+            Request::Mistake(failure.with_id(id))
+        })
+    }
+
+    fn understand(&mut self, bytes: &[u8]) -> Result<Request, Failure> {
+        let text = std::str::from_utf8(bytes)
+            .map_err(|error| Failure::new(Code::BadUtf8, format!("not UTF-8 at byte {}", error.valid_up_to())))?;
+        if !text.trim_ascii_start().starts_with('{') {
+            // Derived structs would also take an array.
+            let code = if serde_json::from_str::<IgnoredAny>(text).is_ok() { Code::WrongType } else { Code::BadJson };
+            return Err(Failure::new(code, "a line is one JSON object"));
+        }
+        let mut fields: Fields<'_> = serde_json::from_str(text).map_err(|error| {
+            let code = if error.is_data() { Code::WrongType } else { Code::BadJson };
+            Failure::new(code, error.to_string())
+        })?;
+        if let Some(op) = &fields.op {
+            let operation = match &*op.0 {
+                "hello" => Operation::Hello,
+                "stats" => Operation::Stats,
+                "flush" => Operation::Flush,
+                other => {
+                    let message = format!("unknown op {other:?}; known are hello, stats, flush");
+                    return Err(Failure::new(Code::UnknownOp, message));
+                }
+            };
+            return Ok(Request::Operation(operation, fields.id.map(ToOwned::to_owned)));
+        }
+        let url = fields.url.take().ok_or_else(|| Failure::new(Code::MissingField, "missing field `url`"))?;
+        self.page(&url.0, fields).map_err(|failure| failure.with_url(&url.0))
+    }
+
+    fn page(&mut self, url: &str, fields: Fields<'_>) -> Result<Request, Failure> {
+        let parsed = Url::parse(url).map_err(|error| Failure::new(Code::BadUrl, format!("`url`: {error}")))?;
+        let content_type = fields.content_type.as_ref().map(|text| &*text.0);
+        let body = match (fields.body, fields.body_base64) {
+            (Some(body), None) => body.0,
+            (None, Some(encoded)) => {
+                let decoded = BASE64.decode(encoded.0.trim_ascii().as_bytes());
+                let bad = |error| Failure::new(Code::BadBase64, format!("`body_base64`: {error}"));
+                Cow::Owned(decoded.map_err(bad)?)
+            }
+            (None, None) => return Err(Failure::new(Code::MissingField, "missing field `body` or `body_base64`")),
+            (Some(_), Some(_)) => {
+                return Err(Failure::new(Code::WrongType, "`body` and `body_base64` exclude each other"));
+            }
+        };
+        let links: Option<Vec<&str>> = fields.links.as_ref().map(|links| links.iter().map(|link| &*link.0).collect());
+        let page = self.preparer.prepare(&Source {
+            url: &parsed,
+            status: fields.status.unwrap_or(200),
+            content_type,
+            body: &body,
+            whole: true,
+            links: links.as_deref(),
+        });
+        let name = Twin { url: url.into(), id: fields.id.map(ToOwned::to_owned) };
+        let priority = fields.priority.map_or(1.0, |priority| priority.clamp(0.0, 1.0) as f32);
+        Ok(Request::Page(Box::new(PageRequest { name, priority, page })))
+    }
+}
+
+/// The fields of a line; others are passed over, for versions to come.
+#[derive(Deserialize)]
+struct Fields<'a> {
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    op: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    url: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    body: Option<Bytes<'a>>,
+    #[serde(borrow, default)]
+    body_base64: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    content_type: Option<Text<'a>>,
+    #[serde(default)]
+    status: Option<u16>,
+    #[serde(borrow, default)]
+    links: Option<Vec<Text<'a>>>,
+    #[serde(default)]
+    priority: Option<f64>,
+}
+
+/// A string, copied only where it has escapes.
+struct Text<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Borrow;
+        impl<'de> Visitor<'de> for Borrow {
+            type Value = Cow<'de, str>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Cow::Borrowed(text))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Cow::Owned(text.to_owned()))
+            }
+        }
+        deserializer.deserialize_str(Borrow).map(Text)
+    }
+}
+
+/// A string as bytes: lone surrogates, which JavaScript strings may hold, pass as they are and are replaced when the
+/// page is decoded.
+struct Bytes<'a>(Cow<'a, [u8]>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Bytes<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Borrow;
+        impl<'de> Visitor<'de> for Borrow {
+            type Value = Cow<'de, [u8]>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_bytes<E>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
+                Ok(Cow::Borrowed(bytes))
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+                Ok(Cow::Owned(bytes.to_owned()))
+            }
+        }
+        deserializer.deserialize_bytes(Borrow).map(Bytes)
+    }
+}
+
+/// The `id` of a line that could not be understood, if it stands before whatever is wrong with it.
+fn find_id(line: &[u8]) -> Option<Box<RawValue>> {
+    struct IdOf<'a>(&'a mut Option<Box<RawValue>>);
+    impl<'de> Visitor<'de> for IdOf<'_> {
+        type Value = ();
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+            while let Some(key) = map.next_key::<Key>()? {
+                match key {
+                    Key::Id if self.0.is_some() => return Err(A::Error::custom("two ids")),
+                    Key::Id => *self.0 = map.next_value::<Option<Box<RawValue>>>()?,
+                    Key::Other => drop(map.next_value::<IgnoredAny>()?),
+                }
+            }
+            Ok(())
+        }
+    }
+    let mut id = None;
+    // Its failure is known already.
+    let _ = serde_json::Deserializer::from_slice(line).deserialize_map(IdOf(&mut id));
+    id
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Key {
+    Id,
+    #[serde(other)]
+    Other,
+}

@@ -1,0 +1,216 @@
+//! The loop: lines in, answers out.
+
+use std::io::{self, Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::pipeline::{Limits, Ordered, Stopper, Turn, ordered};
+use crate::stage::{Counts, Outcome, Preparer, Stage};
+use crate::store;
+use crate::url::Canonicalizer;
+
+use super::answer::{Answer, Code, Failure, Judged};
+use super::lines::Lines;
+use super::request::{Operation, PageRequest, Parser, Request};
+
+/// Why serving ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// The input is over; the state is flushed.
+    Input,
+    /// Asked to stop; the state is flushed, up to the last answer written.
+    Stopped,
+    /// Nobody reads the answers any more; the state stays where the last flush left it.
+    OutputClosed,
+}
+
+/// What `hello` is answered with, beside the versions.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Greeting<'a> {
+    /// Recipe of the fingerprints.
+    pub recipe: &'a str,
+    /// Hamming distance of near-duplicates.
+    pub distance: u32,
+    /// What happens to the links of duplicates.
+    pub on_duplicate: config::OnDuplicate,
+    /// Whether the state outlives the process.
+    pub durable: bool,
+}
+
+/// Why serving failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The state could not be read or written.
+    #[error(transparent)]
+    State(#[from] store::Error),
+    /// The input could not be read.
+    #[error("input: {0}")]
+    Input(#[source] io::Error),
+    /// The answers could not be written, though somebody may be reading.
+    #[error("output: {0}")]
+    Output(#[source] io::Error),
+}
+
+/// Something about the stage itself, as its answer.
+#[derive(Serialize)]
+struct Report<'a> {
+    id: Option<&'a RawValue>,
+    op: &'a str,
+    #[serde(flatten)]
+    hello: Option<Hello<'a>>,
+    #[serde(flatten)]
+    stats: Option<Stats>,
+}
+
+#[derive(Serialize)]
+struct Hello<'a> {
+    program: &'a str,
+    version: &'a str,
+    protocol: u32,
+    max_line: usize,
+    #[serde(flatten)]
+    greeting: Greeting<'a>,
+}
+
+#[derive(Serialize)]
+struct Stats {
+    #[serde(flatten)]
+    counts: Counts,
+    errors: u64,
+    urls_seen: usize,
+    fingerprints: usize,
+}
+
+/// Answers the lines of `input` on `output` until one of them ends or `on_start`'s stopper asks to stop.
+///
+/// # Errors
+/// When the state cannot be written or either stream breaks; the state then stays where the last flush left it.
+pub fn serve(
+    input: impl Read + Send + 'static,
+    output: impl Write,
+    mut stage: Stage,
+    canonicalizer: &Canonicalizer,
+    limits: Limits,
+    greeting: Greeting<'_>,
+    on_start: impl FnOnce(Stopper<Request>),
+) -> Result<Ended, Error> {
+    let hasher = stage.hasher().clone();
+    let canonicalizer = canonicalizer.clone();
+    let work = move || {
+        let new_parser = {
+            let (canonicalizer, hasher) = (canonicalizer.clone(), hasher.clone());
+            move || Parser::new(Preparer::new(canonicalizer.clone(), hasher.clone()))
+        };
+        let mut parser = new_parser();
+        move |line| {
+            catch_unwind(AssertUnwindSafe(|| parser.parse(line))).unwrap_or_else(|_| {
+                parser = new_parser();
+                Request::Mistake(Failure::new(Code::Internal, "this page made the program panic"))
+            })
+        }
+    };
+    let (requests, stopper) = ordered(limits, Lines::new(input), work);
+    on_start(stopper);
+    let mut answers = Answers { output, buffer: Vec::new() };
+    match answer_all(requests, &mut answers, &mut stage, greeting) {
+        Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Ended::OutputClosed),
+        other => other,
+    }
+}
+
+fn answer_all(
+    mut requests: Ordered<Request>,
+    answers: &mut Answers<impl Write>,
+    stage: &mut Stage,
+    greeting: Greeting<'_>,
+) -> Result<Ended, Error> {
+    let mut errors = 0;
+    loop {
+        let turn = match requests.poll() {
+            Some(turn) => turn,
+            None => {
+                answers.flush()?;
+                requests.wait()
+            }
+        };
+        match turn {
+            Turn::Item(Request::Page(request)) => answer_page(*request, answers, stage)?,
+            Turn::Item(Request::Operation(operation, id)) => {
+                let id = id.as_deref();
+                let mut report = Report { id, op: "", hello: None, stats: None };
+                match operation {
+                    Operation::Hello => {
+                        report.op = "hello";
+                        report.hello = Some(Hello {
+                            program: env!("CARGO_PKG_NAME"),
+                            version: env!("CARGO_PKG_VERSION"),
+                            protocol: super::VERSION,
+                            max_line: super::MAX_LINE,
+                            greeting,
+                        });
+                    }
+                    Operation::Stats | Operation::Flush => {
+                        report.op = if operation == Operation::Flush { "flush" } else { "stats" };
+                        if operation == Operation::Flush {
+                            stage.flush()?;
+                        }
+                        report.stats = Some(Stats {
+                            counts: stage.counts(),
+                            errors,
+                            urls_seen: stage.urls_seen(),
+                            fingerprints: stage.fingerprints(),
+                        });
+                    }
+                }
+                answers.push(&report)?;
+            }
+            Turn::Item(Request::Mistake(failure)) => {
+                errors += 1;
+                answers.push(&Answer::mistake(&failure))?;
+            }
+            Turn::Item(Request::Broken(error)) => return Err(Error::Input(error)),
+            Turn::End | Turn::Stop => {
+                answers.flush()?;
+                stage.flush()?;
+                return Ok(if matches!(turn, Turn::End) { Ended::Input } else { Ended::Stopped });
+            }
+        }
+    }
+}
+
+fn answer_page(request: PageRequest, answers: &mut Answers<impl Write>, stage: &mut Stage) -> Result<(), Error> {
+    let PageRequest { name, priority, page } = request;
+    let key = page.key.clone();
+    let sha256 = page.page.sha256;
+    let simhash = page.page.signature.as_ref().map(|signature| signature.simhash);
+    let outcome: Outcome = stage.judge(page, &name, priority)?;
+    answers.push(&Answer::page(&Judged { name: &name, key: key.as_str(), sha256: &sha256, simhash, outcome: &outcome }))
+}
+
+/// Answers on their way out.
+struct Answers<W> {
+    output: W,
+    buffer: Vec<u8>,
+}
+
+impl<W: Write> Answers<W> {
+    /// Bytes gathered before they are written whether or not more is to come.
+    const FULL: usize = 64 << 10;
+
+    fn push(&mut self, answer: &impl Serialize) -> Result<(), Error> {
+        serde_json::to_writer(&mut self.buffer, answer).expect("answers serialise");
+        self.buffer.push(b'\n');
+        if self.buffer.len() >= Self::FULL { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        self.output.write_all(&self.buffer).and_then(|()| self.output.flush()).map_err(Error::Output)?;
+        self.buffer.clear();
+        if self.buffer.capacity() > 16 * Self::FULL {
+            self.buffer = Vec::new();
+        }
+        Ok(())
+    }
+}
