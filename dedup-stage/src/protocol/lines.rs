@@ -81,12 +81,13 @@ impl<R: Read> Lines<R> {
             let end = memchr::memchr(b'\n', available);
             let piece = &available[..end.unwrap_or(available.len())];
             let taken = piece.len() + usize::from(end.is_some());
-            if !too_long && line.len() + piece.len() > max {
-                too_long = true;
-                line.extend_from_slice(&piece[..piece.len().min(Self::KEPT)]);
+            too_long |= line.len() + piece.len() > max;
+            if too_long {
+                let room = Self::KEPT.saturating_sub(line.len());
+                line.extend_from_slice(&piece[..piece.len().min(room)]);
                 line.truncate(Self::KEPT);
                 line.shrink_to_fit();
-            } else if !too_long {
+            } else {
                 line.extend_from_slice(piece);
             }
             self.start += taken;

@@ -88,6 +88,9 @@ impl Parser {
     fn understand(&mut self, bytes: &[u8]) -> Result<Request, Failure> {
         let text = std::str::from_utf8(bytes)
             .map_err(|error| Failure::new(Code::BadUtf8, format!("not UTF-8 at byte {}", error.valid_up_to())))?;
+        if has_control(bytes) {
+            return Err(Failure::new(Code::BadJson, "a control character that is not escaped"));
+        }
         if !text.trim_ascii_start().starts_with('{') {
             // Derived structs would also take an array.
             let code = if serde_json::from_str::<IgnoredAny>(text).is_ok() { Code::WrongType } else { Code::BadJson };
@@ -141,6 +144,13 @@ impl Parser {
         let priority = fields.priority.map_or(1.0, |priority| priority.clamp(0.0, 1.0) as f32);
         Ok(Request::Page(Box::new(PageRequest { name, priority, page })))
     }
+}
+
+/// Whether a line has control characters that JSON allows nowhere. (Strings that are read as bytes are not checked for
+/// them by the JSON parser. No early exit within a chunk, so that the loop becomes vector instructions.)
+fn has_control(line: &[u8]) -> bool {
+    let is_control = |byte: &u8| *byte < 0x20 && *byte != b'\t' && *byte != b'\r';
+    line.chunks(4096).any(|chunk| chunk.iter().fold(false, |any, byte| any | is_control(byte)))
 }
 
 /// The fields of a line; others are passed over, for versions to come.

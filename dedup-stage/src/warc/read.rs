@@ -163,10 +163,8 @@ impl<R: BufRead> Reader<R> {
                     _ => Ok(false),
                 };
             }
-            if at_line_start && available[0] == MAGIC[0] {
-                if self.members.peek(MAGIC.len())?.starts_with(MAGIC) {
-                    return Ok(true);
-                }
+            if at_line_start && available[0] == MAGIC[0] && self.members.peek(MAGIC.len())?.starts_with(MAGIC) {
+                return Ok(true);
             }
             let byte = self.members.fill()?[0];
             at_line_start = byte == b'\n';

@@ -48,7 +48,7 @@ impl<R: BufRead> BufRead for Tee<R> {
 
 enum Source<R> {
     Between(Tee<R>),
-    Gzip(GzDecoder<Tee<R>>),
+    Gzip(Box<GzDecoder<Tee<R>>>),
     Plain(Tee<R>),
     Broken,
 }
@@ -119,7 +119,7 @@ impl<R: BufRead> Members<R> {
         // The second magic byte may lie beyond the buffer; no WARC file begins with the first.
         if next[0] == 0x1f {
             tee.kept = Some(Vec::new());
-            self.source = Source::Gzip(GzDecoder::new(tee));
+            self.source = Source::Gzip(Box::new(GzDecoder::new(tee)));
         } else {
             self.source = Source::Plain(tee);
         }
