@@ -1,9 +1,27 @@
 //! Reading a page: bytes and headers in; text, links, title, language and fingerprints out, in one pass of html5ever's
 //! tokenizer and without a tree. Nothing here can fail on content.
 
-use ::url::Url;
+mod charset;
+mod content;
+mod hints;
+mod html;
+mod links;
+mod outline;
+mod prescan;
+mod tags;
+pub mod words;
 
-use crate::signature::Signature;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use ::url::Url;
+use sha2::{Digest, Sha256};
+
+use crate::signature::{Signature, Signer};
+use outline::Outline;
+use words::{WordHash, Words};
 
 /// One fetched page, as HTTP gave it (transfer and content encodings removed).
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +41,7 @@ pub struct Input<'a> {
 pub struct Link {
     /// Resolved against the page's base, without fragment; http and https only.
     pub url: Url,
-    /// `rel=nofollow`.
+    /// `rel=nofollow`, at every place where it stands.
     pub nofollow: bool,
     /// Visible text of the link, white space folded, at most 200 bytes.
     pub anchor: String,
@@ -56,16 +74,113 @@ pub struct Page {
     pub signature: Option<Signature>,
 }
 
+/// What the bytes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Html,
+    Text,
+    Other,
+}
+
 /// Reads pages; keeps only scratch memory between them, so any number of readers give the same answers.
 #[derive(Debug, Default)]
-pub struct Reader {}
+pub struct Reader {
+    outline: Outline,
+    hints: hints::Hints,
+    resolver: links::Resolver,
+    words: Words,
+    hashes: Vec<WordHash>,
+    spans: Vec<Range<usize>>,
+    content: Vec<Range<usize>>,
+    chrome: Vec<bool>,
+    signer: Signer,
+}
 
 impl Reader {
     /// Cap on the links taken from one page.
     pub const MAX_LINKS: usize = 10_000;
+    /// Cap on the title, in bytes.
+    const MAX_TITLE: usize = 1_000;
 
     /// Reads one page.
-    pub fn read(&mut self, _input: &Input<'_>) -> Page {
-        Page::default()
+    pub fn read(&mut self, input: &Input<'_>) -> Page {
+        let mut page = Page { sha256: Sha256::digest(input.body).into(), ..Page::default() };
+        self.outline.clear();
+        let kind = kind(input.content_type, input.body);
+        if kind == Kind::Other {
+            return page;
+        }
+        page.is_text = true;
+        let domain = input.url.domain().and_then(|host| host.rsplit('.').next());
+        let encoding = charset::detect(input.body, input.content_type, domain);
+        page.charset = encoding.name();
+        let decoded = charset::decode(input.body, encoding);
+        match kind {
+            Kind::Html => html::read(&decoded, &mut self.outline, &mut self.hints),
+            _ => self.outline.plain(&decoded),
+        }
+        outline::fold_space(&self.outline.title, &mut page.title, Self::MAX_TITLE);
+        (page.noindex, page.nofollow) = (self.outline.noindex, self.outline.nofollow);
+        (page.links, page.links_cut) = self.resolver.resolve(input.url, &self.outline, &mut self.chrome);
+        page.language = primary_language(&self.outline.language);
+
+        self.hashes.clear();
+        self.spans.clear();
+        for block in &self.outline.blocks {
+            let start = self.hashes.len();
+            self.words.hashes(&self.outline.text[block.range()], &mut self.hashes);
+            self.spans.push(start..self.hashes.len());
+        }
+        page.words = self.hashes.len() as u32;
+        if (200..300).contains(&input.status) {
+            content::choose(&self.outline.blocks, &self.spans, &mut self.content);
+            page.signature = self.signer.sign(&self.hashes, &self.content, input.url, &page.links, &self.chrome);
+        }
+        page
+    }
+
+    /// The visible text of the page read last; blocks are parted by line feeds.
+    pub fn text(&self) -> &str {
+        &self.outline.text
+    }
+}
+
+/// By the header, and where that says nothing, by the first bytes.
+fn kind(content_type: Option<&str>, body: &[u8]) -> Kind {
+    let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    match essence.as_str() {
+        "text/html" | "application/xhtml+xml" | "application/vnd.wap.xhtml+xml" => Kind::Html,
+        "text/plain" | "text/markdown" => Kind::Text,
+        "" | "application/octet-stream" | "unknown/unknown" | "*/*" => sniff(body),
+        _ => Kind::Other,
+    }
+}
+
+/// A page without a type is HTML if it looks like markup, text if it holds no binary bytes (after the MIME Sniffing
+/// standard, section 7).
+fn sniff(body: &[u8]) -> Kind {
+    let head = &body[..body.len().min(1445)];
+    let marked = encoding_rs::Encoding::for_bom(head).is_some();
+    let binary = |b: &u8| matches!(b, 0..=8 | 0x0B | 0x0E..=0x1A | 0x1C..=0x1F);
+    if head.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'<')
+        || charset::find_ignore_case(head, b"<html").is_some()
+        || charset::find_ignore_case(head, b"<!doctype html").is_some()
+        || charset::find_ignore_case(head, b"<a ").is_some()
+    {
+        Kind::Html
+    } else if marked || !head.iter().any(binary) {
+        Kind::Text
+    } else {
+        Kind::Other
+    }
+}
+
+/// `en` of `en-GB`; empty if it is no language tag.
+fn primary_language(tag: &str) -> String {
+    let primary = tag.split(['-', '_']).next().unwrap_or_default();
+    if (2..=3).contains(&primary.len()) && primary.bytes().all(|b| b.is_ascii_alphabetic()) {
+        primary.to_ascii_lowercase()
+    } else {
+        String::new()
     }
 }

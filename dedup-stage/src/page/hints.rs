@@ -1,0 +1,190 @@
+//! Words in `class`, `id` and `role` attributes by which authors name the parts of a page that are not its content.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What an attribute says of its element.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hint {
+    /// Nothing.
+    #[default]
+    None,
+    /// Navigation, footer, advertisement, cookie notice and the like.
+    Chrome,
+    /// The content of the page, or what wraps it.
+    Content,
+}
+
+/// Whole words that name chrome.
+const CHROME: [&str; 62] = [
+    "ad",
+    "ads",
+    "adsense",
+    "adslot",
+    "advert",
+    "advertisement",
+    "advertising",
+    "aside",
+    "bottombar",
+    "breadcrumb",
+    "breadcrumbs",
+    "byline",
+    "consent",
+    "cookie",
+    "cookies",
+    "copyright",
+    "counter",
+    "crumbs",
+    "dfp",
+    "dropdown",
+    "footer",
+    "gdpr",
+    "hitcounter",
+    "login",
+    "masthead",
+    "menu",
+    "menubar",
+    "metadata",
+    "modal",
+    "nav",
+    "navbar",
+    "navbox",
+    "navigation",
+    "navlinks",
+    "newsletter",
+    "outbrain",
+    "pager",
+    "paginate",
+    "pagination",
+    "popup",
+    "promo",
+    "promotion",
+    "recommended",
+    "related",
+    "share",
+    "sharing",
+    "sidebar",
+    "sidemenu",
+    "sidenav",
+    "signup",
+    "sitemap",
+    "sitenav",
+    "social",
+    "sponsor",
+    "sponsored",
+    "subnav",
+    "subscribe",
+    "taboola",
+    "toolbar",
+    "topbar",
+    "topnav",
+    "widget",
+];
+
+/// Whole words that name content; they outweigh the others (`content-with-sidebar`).
+const CONTENT: [&str; 14] = [
+    "article",
+    "body",
+    "column",
+    "container",
+    "content",
+    "document",
+    "entry",
+    "main",
+    "page",
+    "post",
+    "story",
+    "text",
+    "wrap",
+    "wrapper",
+];
+
+/// Reads hints, and remembers those of this page: class values repeat.
+#[derive(Debug)]
+pub struct Hints {
+    seen: Box<[(u64, Hint); Hints::SLOTS]>,
+}
+
+impl Default for Hints {
+    fn default() -> Self {
+        Self { seen: Box::new([(0, Hint::None); Self::SLOTS]) }
+    }
+}
+
+impl Hints {
+    /// Remembered values; a power of two.
+    const SLOTS: usize = 256;
+    /// Longest value looked at, in bytes.
+    const LONGEST: usize = 256;
+
+    /// The hint in the value of a `class`, `id` or `role` attribute.
+    pub fn of(&mut self, value: &str) -> Hint {
+        let value = value.as_bytes();
+        if value.is_empty() || value.len() > Self::LONGEST {
+            return Hint::None;
+        }
+        let hash = xxh3_64(value);
+        let slot = &mut self.seen[hash as usize % Self::SLOTS];
+        if slot.0 != hash {
+            *slot = (hash, read(value));
+        }
+        slot.1
+    }
+}
+
+/// Splits at everything but letters, and before capitals (`siteFooter`); digits at the end of a word do not count.
+fn read(value: &[u8]) -> Hint {
+    let mut hint = Hint::None;
+    let mut word = [0u8; 16];
+    let mut length = 0;
+    let mut previous_lower = false;
+    for &byte in value.iter().chain(b" ") {
+        let starts_word = byte.is_ascii_uppercase() && previous_lower;
+        if (!byte.is_ascii_alphabetic() || starts_word) && length > 0 {
+            if let Ok(word) = std::str::from_utf8(&word[..length.min(word.len())]) {
+                if length <= 16 && CONTENT.binary_search(&word).is_ok() {
+                    return Hint::Content;
+                }
+                if length <= 16 && CHROME.binary_search(&word).is_ok() {
+                    hint = Hint::Chrome;
+                }
+            }
+            length = 0;
+        }
+        if byte.is_ascii_alphabetic() {
+            if length < word.len() {
+                word[length] = byte.to_ascii_lowercase();
+            }
+            length += 1;
+        }
+        previous_lower = byte.is_ascii_lowercase();
+    }
+    hint
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_sorted() {
+        assert!(CHROME.is_sorted() && CONTENT.is_sorted());
+    }
+
+    #[test]
+    fn whole_words_count() {
+        let mut hints = Hints::default();
+        for (value, hint) in [
+            ("site-footer", Hint::Chrome),
+            ("siteFooter", Hint::Chrome),
+            ("ad_1", Hint::Chrome),
+            ("header", Hint::None),
+            ("badge gradient", Hint::None),
+            ("content-with-sidebar", Hint::Content),
+            ("sidebar content", Hint::Content),
+            ("", Hint::None),
+        ] {
+            assert_eq!(hints.of(value), hint, "{value}");
+            assert_eq!(hints.of(value), hint, "{value}, remembered");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The links of a page, resolved: one per distinct URL, in document order.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use url::Url;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::outline::{Outline, fold_space};
+use super::{Link, Reader};
+
+/// Longest anchor text kept, in bytes.
+const ANCHOR: usize = 200;
+
+/// Passes hashes through.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Identity(u64);
+
+impl Hasher for Identity {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("only u64 keys are hashed")
+    }
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
+}
+
+type Seen = HashMap<u64, u32, BuildHasherDefault<Identity>>;
+
+/// Where a target that was met before went: it leads nowhere, or beyond the cap.
+const NOWHERE: u32 = u32::MAX;
+const CUT: u32 = u32::MAX - 1;
+
+/// Resolves links; keeps its memory between pages.
+#[derive(Debug, Default)]
+pub struct Resolver {
+    written: Seen,
+    resolved: Seen,
+}
+
+impl Resolver {
+    /// The distinct http and https links of the outline, and how many distinct ones the cap cut. `chrome` gets, for
+    /// each link, whether every place it stands in is chrome.
+    pub fn resolve(&mut self, page: &Url, outline: &Outline, chrome: &mut Vec<bool>) -> (Vec<Link>, u32) {
+        self.written.clear();
+        self.resolved.clear();
+        chrome.clear();
+        let base = outline.base.as_ref().and_then(|href| page.join(href.trim()).ok()).filter(|base| is_web(base));
+        let base = base.as_ref().unwrap_or(page);
+        let mut links: Vec<Link> = Vec::new();
+        let mut cut = 0;
+        for raw in &outline.links {
+            let href = outline.href(raw);
+            let href = href.split('#').next().unwrap_or_default().trim_matches(|c: char| c <= ' ');
+            let written = xxh3_64(href.as_bytes());
+            let place = match self.written.get(&written).copied() {
+                Some(place) => place,
+                None => {
+                    let place = self.place(base, href, &mut links, chrome, &mut cut);
+                    self.written.insert(written, place);
+                    place
+                }
+            };
+            let Some(link) = links.get_mut(place as usize) else { continue };
+            link.nofollow &= raw.nofollow;
+            chrome[place as usize] &= raw.chrome;
+            if link.anchor.is_empty() {
+                fold_space(outline.anchor(raw), &mut link.anchor, ANCHOR);
+            }
+        }
+        (links, cut)
+    }
+
+    /// The place of a target in `links`; a new one is added.
+    fn place(&mut self, base: &Url, href: &str, links: &mut Vec<Link>, chrome: &mut Vec<bool>, cut: &mut u32) -> u32 {
+        if has_other_scheme(href) {
+            return NOWHERE;
+        }
+        let Some(url) = base.join(href).ok().filter(is_web) else { return NOWHERE };
+        let url = without_fragment(url);
+        let place = links.len() as u32;
+        let full = links.len() >= Reader::MAX_LINKS;
+        match self.resolved.entry(xxh3_64(url.as_str().as_bytes())) {
+            std::collections::hash_map::Entry::Occupied(entry) => *entry.get(),
+            std::collections::hash_map::Entry::Vacant(entry) if full => {
+                *cut += 1;
+                *entry.insert(CUT)
+            }
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                links.push(Link { url, nofollow: true, anchor: String::new() });
+                chrome.push(true);
+                *entry.insert(place)
+            }
+        }
+    }
+}
+
+/// A base without a path below it keeps its own fragment where the reference is empty.
+fn without_fragment(mut url: Url) -> Url {
+    if url.fragment().is_some() {
+        url.set_fragment(None);
+    }
+    url
+}
+
+fn is_web(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https") && url.has_host()
+}
+
+/// Whether a reference plainly has a scheme that is not fetched (`mailto:`, `javascript:`), so that it need not be parsed.
+fn has_other_scheme(href: &str) -> bool {
+    let Some(colon) = href.bytes().position(|b| !b.is_ascii_alphanumeric() && !b"+-.".contains(&b)) else {
+        return false;
+    };
+    let scheme = &href[..colon];
+    href.as_bytes()[colon] == b':'
+        && scheme.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
+        && !scheme.eq_ignore_ascii_case("http")
+        && !scheme.eq_ignore_ascii_case("https")
+}

@@ -1,0 +1,187 @@
+//! What the tokenizer's sink gathers from one page: visible text in blocks, links as written, and what the head says.
+
+use std::ops::Range;
+
+/// A run of visible text between two block boundaries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Block {
+    /// First byte of [`Outline::text`].
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+    /// Bytes of it inside links.
+    pub link_bytes: u32,
+    /// Within an element that authors use for what repeats on every page.
+    pub chrome: bool,
+    /// A heading.
+    pub heading: bool,
+}
+
+impl Block {
+    /// Where it stands in the text.
+    pub fn range(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// A link as written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RawLink {
+    /// Its `href`, in [`Outline::hrefs`].
+    pub href: (u32, u32),
+    /// Its visible text, in [`Outline::text`].
+    pub anchor: (u32, u32),
+    /// `rel=nofollow`.
+    pub nofollow: bool,
+    /// Stands in chrome, or in the head.
+    pub chrome: bool,
+}
+
+/// Everything gathered in one pass; cleared and used again for the next page.
+#[derive(Debug, Default)]
+pub struct Outline {
+    /// Visible text; blocks are parted by line feeds.
+    pub text: String,
+    /// The blocks, in order; none is blank.
+    pub blocks: Vec<Block>,
+    /// Link targets, one after another.
+    pub hrefs: String,
+    /// The links, in order.
+    pub links: Vec<RawLink>,
+    /// Text of the first `title`.
+    pub title: String,
+    /// `lang` of the root.
+    pub language: String,
+    /// `href` of the first `base`.
+    pub base: Option<String>,
+    /// Meta robots.
+    pub noindex: bool,
+    /// Meta robots.
+    pub nofollow: bool,
+    open: Block,
+    in_link: bool,
+}
+
+impl Outline {
+    /// Forgets the page, keeps the memory.
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.blocks.clear();
+        self.hrefs.clear();
+        self.links.clear();
+        self.title.clear();
+        self.language.clear();
+        self.base = None;
+        self.noindex = false;
+        self.nofollow = false;
+        self.open = Block::default();
+        self.in_link = false;
+    }
+
+    /// Takes plain text; blocks are its paragraphs.
+    pub fn plain(&mut self, text: &str) {
+        let mut blank = true;
+        for line in text.lines() {
+            if line.trim().is_empty() {
+                if !blank {
+                    self.part(false, false);
+                }
+                blank = true;
+            } else {
+                blank = false;
+                self.push(line);
+                self.space();
+            }
+        }
+        self.part(false, false);
+    }
+
+    /// Appends visible text to the open block.
+    #[inline]
+    pub fn push(&mut self, text: &str) {
+        let before = self.text.len();
+        let first = text.as_bytes()[0];
+        if first.is_ascii_whitespace() && text.bytes().all(|b| b.is_ascii_whitespace()) {
+            self.space();
+        } else {
+            self.text.push_str(text);
+        }
+        if self.in_link {
+            self.open.link_bytes += (self.text.len() - before) as u32;
+        }
+    }
+
+    /// Parts two words of a block.
+    #[inline]
+    pub fn space(&mut self) {
+        if self.text.as_bytes().last().is_some_and(|b| !b.is_ascii_whitespace()) {
+            self.text.push(' ');
+        }
+    }
+
+    /// Ends the open block and begins one of this kind.
+    #[inline]
+    pub fn part(&mut self, chrome: bool, heading: bool) {
+        let start = self.open.start as usize;
+        if self.text[start..].bytes().all(|b| b.is_ascii_whitespace()) {
+            self.text.truncate(start);
+        } else {
+            self.open.end = self.text.len() as u32;
+            self.blocks.push(self.open);
+            self.text.push('\n');
+        }
+        self.open = Block { start: self.text.len() as u32, end: 0, link_bytes: 0, chrome, heading };
+    }
+
+    /// Adds a link; its text, if it is to have any, follows until [`Outline::end_link`].
+    pub fn link(&mut self, href: &str, nofollow: bool, has_text: bool, chrome: bool) {
+        let from = self.hrefs.len() as u32;
+        self.hrefs.push_str(href);
+        let at = self.text.len() as u32;
+        self.links.push(RawLink { href: (from, self.hrefs.len() as u32), anchor: (at, at), nofollow, chrome });
+        self.in_link = has_text;
+    }
+
+    /// Ends the open link.
+    pub fn end_link(&mut self) {
+        if self.in_link {
+            self.in_link = false;
+            if let Some(link) = self.links.last_mut() {
+                // Blank blocks are cut from the text, so the end may lie before the start.
+                link.anchor.1 = (self.text.len() as u32).max(link.anchor.0);
+            }
+        }
+    }
+
+    /// The target of a link, as written.
+    pub fn href(&self, link: &RawLink) -> &str {
+        &self.hrefs[link.href.0 as usize..link.href.1 as usize]
+    }
+
+    /// The visible text of a link, as written.
+    pub fn anchor(&self, link: &RawLink) -> &str {
+        self.text.get(link.anchor.0 as usize..link.anchor.1 as usize).unwrap_or_default()
+    }
+}
+
+/// Appends `text` to `to` with runs of white space folded to one space, up to `limit` bytes in all.
+pub fn fold_space(text: &str, to: &mut String, limit: usize) {
+    for word in text.split_whitespace() {
+        if !to.is_empty() && !to.ends_with(' ') {
+            to.push(' ');
+        }
+        let room = limit.saturating_sub(to.len());
+        if word.len() > room {
+            let mut end = room;
+            while !word.is_char_boundary(end) {
+                end -= 1;
+            }
+            to.push_str(&word[..end]);
+            break;
+        }
+        to.push_str(word);
+    }
+    if to.ends_with(' ') {
+        to.pop();
+    }
+}

@@ -1,0 +1,171 @@
+//! The prescan of the first kilobyte for an encoding declared in a `<meta>` element (WHATWG HTML, "prescan a byte stream
+//! to determine its encoding").
+
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
+
+/// Bytes looked at.
+const LIMIT: usize = 1024;
+
+/// The encoding that a `<meta>` element declares, if one does.
+pub fn prescan(body: &[u8]) -> Option<&'static Encoding> {
+    let mut scan = Scan { bytes: &body[..body.len().min(LIMIT)], at: 0 };
+    while scan.at < scan.bytes.len() {
+        let rest = &scan.bytes[scan.at..];
+        if rest.starts_with(b"<!--") {
+            // The two dashes of "<!-->" may serve both ends.
+            let end = rest[2..].windows(3).position(|window| window == b"-->")?;
+            scan.at += 2 + end + 3;
+        } else if starts_with_tag(rest, b"<meta") {
+            scan.at += b"<meta".len();
+            if let Some(encoding) = scan.meta() {
+                return Some(encoding);
+            }
+        } else if rest[0] == b'<' && rest.get(1).is_some_and(|b| b.is_ascii_alphabetic())
+            || rest.starts_with(b"</") && rest.get(2).is_some_and(|b| b.is_ascii_alphabetic())
+        {
+            scan.skip_until(|b| b.is_ascii_whitespace() || b == b'>');
+            while scan.attribute().is_some() {}
+            scan.at += 1;
+        } else if rest.starts_with(b"<!") || rest.starts_with(b"</") || rest.starts_with(b"<?") {
+            scan.skip_until(|b| b == b'>');
+            scan.at += 1;
+        } else {
+            scan.at += 1;
+        }
+    }
+    None
+}
+
+/// Whether `rest` opens the tag `name`, followed by white space or a slash.
+fn starts_with_tag(rest: &[u8], name: &[u8]) -> bool {
+    rest.len() > name.len()
+        && rest[..name.len()].eq_ignore_ascii_case(name)
+        && (rest[name.len()].is_ascii_whitespace() || rest[name.len()] == b'/')
+}
+
+struct Scan<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Scan<'_> {
+    fn skip_until(&mut self, stop: impl Fn(u8) -> bool) {
+        while self.at < self.bytes.len() && !stop(self.bytes[self.at]) {
+            self.at += 1;
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    /// The attributes of a `<meta>` tag, and the encoding they declare.
+    fn meta(&mut self) -> Option<&'static Encoding> {
+        let (mut pragma, mut needs_pragma) = (false, None);
+        let mut charset: Option<&'static Encoding> = None;
+        let mut seen: Vec<Vec<u8>> = Vec::new();
+        while let Some((name, value)) = self.attribute() {
+            if seen.contains(&name) {
+                continue;
+            }
+            match name.as_slice() {
+                b"http-equiv" => pragma |= value == b"content-type",
+                b"content" => {
+                    if charset.is_none()
+                        && let Some(encoding) = charset_in_content(&value)
+                    {
+                        charset = Some(encoding);
+                        needs_pragma = Some(true);
+                    }
+                }
+                b"charset" => {
+                    charset = Encoding::for_label(&value);
+                    needs_pragma = Some(false);
+                }
+                _ => {}
+            }
+            seen.push(name);
+        }
+        if needs_pragma? && !pragma {
+            return None;
+        }
+        let encoding = charset?;
+        Some(if encoding == UTF_16BE || encoding == UTF_16LE {
+            UTF_8
+        } else if encoding == X_USER_DEFINED {
+            WINDOWS_1252
+        } else {
+            encoding
+        })
+    }
+
+    /// The next attribute of a tag, name and value in lower case; `None` at the tag's end.
+    fn attribute(&mut self) -> Option<(Vec<u8>, Vec<u8>)> {
+        self.skip_until(|b| !b.is_ascii_whitespace() && b != b'/');
+        if self.peek()? == b'>' {
+            return None;
+        }
+        let mut name = Vec::new();
+        loop {
+            match self.peek()? {
+                b'=' if !name.is_empty() => break,
+                b if b.is_ascii_whitespace() => {
+                    self.skip_until(|b| !b.is_ascii_whitespace());
+                    if self.peek()? != b'=' {
+                        return Some((name, Vec::new()));
+                    }
+                    break;
+                }
+                b'/' | b'>' => return Some((name, Vec::new())),
+                b => name.push(b.to_ascii_lowercase()),
+            }
+            self.at += 1;
+        }
+        self.at += 1;
+        self.skip_until(|b| !b.is_ascii_whitespace());
+        let mut value = Vec::new();
+        match self.peek()? {
+            quote @ (b'"' | b'\'') => {
+                self.at += 1;
+                while self.peek()? != quote {
+                    value.push(self.bytes[self.at].to_ascii_lowercase());
+                    self.at += 1;
+                }
+                self.at += 1;
+            }
+            b'>' => {}
+            _ => {
+                while let Some(b) = self.peek()
+                    && !b.is_ascii_whitespace()
+                    && b != b'>'
+                {
+                    value.push(b.to_ascii_lowercase());
+                    self.at += 1;
+                }
+                self.peek()?;
+            }
+        }
+        Some((name, value))
+    }
+}
+
+/// "Extracting a character encoding from a meta element"; `content` is in lower case.
+fn charset_in_content(content: &[u8]) -> Option<&'static Encoding> {
+    let mut rest = content;
+    loop {
+        let at = rest.windows(7).position(|window| window == b"charset")?;
+        rest = rest[at + 7..].trim_ascii_start();
+        if let Some(value) = rest.strip_prefix(b"=") {
+            rest = value.trim_ascii_start();
+            break;
+        }
+    }
+    let label = match rest.first()? {
+        quote @ (b'"' | b'\'') => {
+            let end = rest[1..].iter().position(|b| b == quote)?;
+            &rest[1..1 + end]
+        }
+        _ => rest.split(|b| b.is_ascii_whitespace() || *b == b';').next()?,
+    };
+    Encoding::for_label(label)
+}
