@@ -48,7 +48,7 @@ pub(super) fn reparse(text: &[u8]) -> Parsed {
 
 fn read(text: &[u8], token: &str, base: Option<&Url>) -> Parsed {
     let (mut ours, mut everyone) = (Group::default(), Group::default());
-    let (mut named, mut sitemaps) = (HashSet::new(), Vec::new());
+    let (mut named, mut distinct, mut sitemaps) = (HashSet::new(), HashSet::new(), Vec::new());
     // Whether the lines that follow are for us, for everyone; and whether agents are still being listed.
     let (mut for_us, mut for_everyone, mut listing) = (false, false, false);
     for (key, value) in text.split(|octet| matches!(octet, b'\n' | b'\r' | 0)).filter_map(line) {
@@ -78,8 +78,12 @@ fn read(text: &[u8], token: &str, base: Option<&Url>) -> Parsed {
                 }
             }
             Key::Sitemap => {
-                if named.len() < MAX_SITEMAPS && named.insert(value) {
-                    sitemaps.extend(address(value, base));
+                if named.len() < MAX_SITEMAPS
+                    && named.insert(value)
+                    && let Some(sitemap) = address(value, base)
+                    && distinct.insert(sitemap.clone())
+                {
+                    sitemaps.push(sitemap);
                 }
             }
         }
@@ -164,7 +168,8 @@ fn delay(value: &[u8]) -> Option<Duration> {
 
 fn address(value: &[u8], base: Option<&Url>) -> Option<Url> {
     let text = std::str::from_utf8(value).ok().filter(|text| !text.is_empty())?;
-    let url = base.map_or_else(|| Url::parse(text), |base| base.join(text)).ok()?;
+    let mut url = base.map_or_else(|| Url::parse(text), |base| base.join(text)).ok()?;
+    url.set_fragment(None);
     matches!(url.scheme(), "http" | "https").then_some(url)
 }
 

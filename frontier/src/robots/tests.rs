@@ -147,7 +147,7 @@ fn a_delay_for_others_ends_no_list_of_agents() {
 #[test]
 fn sitemaps_are_for_everyone_and_may_be_relative() {
     let rules = rules(
-        "sitemap: /a.xml\nuser-agent: x\nSITE-MAP : https://b.example/b.xml\nsitemap: /a.xml\nsitemap: ftp://c/\nsitemap:",
+        "sitemap: /a.xml\nuser-agent: x\nSITE-MAP : https://b.example/b.xml\nsitemap: /a.xml\nsitemap: /./a.xml#x\nsitemap: ftp://c/\nsitemap:",
     );
     let sitemaps: Vec<_> = rules.sitemaps().iter().map(Url::as_str).collect();
     assert_eq!(sitemaps, ["https://a.example/a.xml", "https://b.example/b.xml"]);
