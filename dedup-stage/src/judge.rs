@@ -53,6 +53,15 @@ impl Verdict {
         }
     }
 
+    /// Hamming distance and resemblance of a duplicate to its twin.
+    pub fn nearness(&self) -> Option<(u32, f32)> {
+        match *self {
+            Verdict::Exact { .. } => Some((0, 1.0)),
+            Verdict::Near { distance, resemblance, .. } => Some((distance, resemblance)),
+            Verdict::Unique | Verdict::Unjudged => None,
+        }
+    }
+
     /// The page this one repeats.
     pub fn duplicate_of(&self) -> Option<Row> {
         match *self {

@@ -13,6 +13,7 @@ pub mod commands;
 pub mod evaluate;
 pub mod gate;
 pub mod hamming;
+mod hex;
 pub mod judge;
 pub mod page;
 pub mod pipeline;

@@ -59,7 +59,8 @@ impl Judging {
         if let Some(file) = file {
             layers = layers.file(file)?;
         }
-        let own = ["DEDUP_STAGE_STATE", "DEDUP_STAGE_CONFIG", "DEDUP_STAGE_SCHEME"];
+        let own = ["STATE", "CONFIG", "SCHEME", "NEAR", "VERDICTS"].map(|name| format!("DEDUP_STAGE_{name}"));
+        let own = own.each_ref().map(String::as_str);
         let variables =
             std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         layers = layers.env("DEDUP_STAGE_", variables, &own)?;
@@ -81,10 +82,7 @@ impl Judging {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let settings = match args.judging.settings(args.config.as_deref()) {
         Ok(settings) => settings,
-        Err(error) => {
-            eprintln!("dedup-stage: {error}");
-            return Ok(ExitCode::from(USAGE));
-        }
+        Err(error) => return Ok(usage(&error)),
     };
     let store: Box<dyn Store> = match &args.state {
         None => Box::new(Memory::default()),
@@ -113,6 +111,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Ended::Input | Ended::OutputClosed => ExitCode::SUCCESS,
         Ended::Stopped => ExitCode::from(STOPPED),
     })
+}
+
+/// Says what is wrong with the command line or the configuration.
+pub(super) fn usage(error: &impl std::fmt::Display) -> ExitCode {
+    eprintln!("dedup-stage: {error}");
+    ExitCode::from(USAGE)
 }
 
 fn in_dir(error: Error, dir: &std::path::Path) -> anyhow::Error {

@@ -1,12 +1,169 @@
-//! `dedup-stage warc`: a filter over WARC files.
+//! `dedup-stage warc`: unique records kept as they are, exact duplicates turned into revisit records, near-duplicates
+//! kept, marked or dropped. The work is in [`crate::warc::filter`].
 
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context as _, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::run::{Judging, usage};
+use crate::pipeline::{Limits, Turn, ordered};
+use crate::signature;
+use crate::stage::{Preparer, Stage};
+use crate::store::{Memory, Session};
+use crate::url::Canonicalizer;
+use crate::warc::filter::{Filter, OnNear, Tally, Unit, prepare, units};
+use crate::warc::{RecordId, warcinfo_member};
 
 /// Arguments of `dedup-stage warc`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// WARC files, gzip or plain, in order; - for stdin
+    #[arg(value_name = "IN", required = true)]
+    inputs: Vec<PathBuf>,
+    /// WARC file to write, one gzip member a record; - for stdout
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+    /// What becomes of near-duplicates
+    #[arg(long, value_enum, default_value_t, env = "DEDUP_STAGE_NEAR")]
+    near: OnNear,
+    /// Where the verdicts go, a JSON line for each page [default: stdout, unless the records go there]
+    #[arg(long, value_name = "FILE", env = "DEDUP_STAGE_VERDICTS")]
+    verdicts: Option<PathBuf>,
+    #[command(flatten)]
+    judging: Judging,
+}
 
 /// Runs the command.
-pub fn run(_args: Args) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("not built yet")
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let settings = match args.judging.settings(None) {
+        Ok(settings) => settings,
+        Err(error) => return Ok(usage(&error)),
+    };
+    for input in args.inputs.iter().filter(|input| !is_std(input)) {
+        if same_file(input, &args.output) {
+            return Ok(usage(&format!("{} is both read and written", input.display())));
+        }
+    }
+    let verdicts: Option<Box<dyn Write>> = match &args.verdicts {
+        Some(path) if !is_std(path) => Some(Box::new(create(path)?)),
+        Some(_) if is_std(&args.output) => return Ok(usage(&"records and verdicts cannot both go to stdout")),
+        None if is_std(&args.output) => None,
+        _ => Some(Box::new(BufWriter::new(io::stdout().lock()))),
+    };
+    let output: Box<dyn Write> =
+        if is_std(&args.output) { Box::new(BufWriter::new(io::stdout())) } else { Box::new(create(&args.output)?) };
+
+    let stage =
+        Stage::open(Session::new(Box::new(Memory::default())), settings.dedup.distance, settings.dedup.on_duplicate)?;
+    let hasher = stage.hasher().clone();
+    let read = Arc::new(AtomicU64::new(0));
+    let bar = progress(&args.inputs);
+    let source = pieces(args.inputs.clone(), Arc::clone(&read));
+    let (mut results, _) = ordered(Limits::new(settings.dedup.threads), source, move || {
+        let mut preparer = Preparer::new(Canonicalizer::default(), hasher.clone());
+        move |unit| prepare(unit, &mut preparer)
+    });
+    let mut filter = Filter::new(stage, args.near, output, verdicts, &warcinfo(&args.output)?)?;
+    while let Turn::Item(judgeable) = results.wait() {
+        filter.take(judgeable, |complaint| bar.suspend(|| eprintln!("dedup-stage: {complaint}")))?;
+        bar.set_position(read.load(Ordering::Relaxed));
+    }
+    bar.finish_and_clear();
+    let tally = filter.finish()?;
+    eprintln!("{}", summary(&tally, read.load(Ordering::Relaxed)));
+    Ok(if tally.broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn summary(tally: &Tally, read: u64) -> String {
+    let Tally { records, pages, exact, near, revisits, dropped, bytes, .. } = tally;
+    format!(
+        "{records} records, {pages} pages: {exact} exact ({revisits} now revisit records), {near} near; \
+         {dropped} records dropped; {read} bytes in, {bytes} bytes out"
+    )
+}
+
+/// The units of all files, in order.
+fn pieces(inputs: Vec<PathBuf>, read: Arc<AtomicU64>) -> impl Iterator<Item = Unit> + Send {
+    inputs.into_iter().flat_map(move |path| {
+        let name = path.display().to_string();
+        let input: Box<dyn Read + Send> = if is_std(&path) {
+            Box::new(io::stdin())
+        } else {
+            match File::open(&path) {
+                Ok(file) => Box::new(file),
+                Err(error) => Box::new(Failing(Some(error))),
+            }
+        };
+        let counted = Counted { input, read: Arc::clone(&read) };
+        let input: Box<dyn BufRead + Send> = Box::new(BufReader::with_capacity(256 << 10, counted));
+        units(name, input)
+    })
+}
+
+/// A file that could not be opened, as a stream that fails: one place reports both.
+struct Failing(Option<io::Error>);
+
+impl Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
+
+struct Counted<R> {
+    input: R,
+    read: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let n = self.input.read(out)?;
+        self.read.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}
+
+fn is_std(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+fn create(path: &Path) -> anyhow::Result<BufWriter<File>> {
+    let file = File::create(path).with_context(|| path.display().to_string())?;
+    Ok(BufWriter::with_capacity(1 << 20, file))
+}
+
+/// A bar over the bytes of all files, where they are known and somebody looks.
+fn progress(inputs: &[PathBuf]) -> ProgressBar {
+    let sizes: io::Result<Vec<u64>> = inputs.iter().map(|path| Ok(std::fs::metadata(path)?.len())).collect();
+    let bar = match sizes {
+        Ok(sizes) => ProgressBar::new(sizes.iter().sum()).with_style(
+            ProgressStyle::with_template("{wide_bar} {bytes}/{total_bytes}, {bytes_per_sec}, {eta} left")
+                .unwrap_or_else(|_| ProgressStyle::default_bar()),
+        ),
+        Err(_) => ProgressBar::new_spinner().with_style(
+            ProgressStyle::with_template("{spinner} {bytes}, {bytes_per_sec}")
+                .unwrap_or_else(|_| ProgressStyle::default_spinner()),
+        ),
+    };
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+fn warcinfo(output: &Path) -> anyhow::Result<Vec<u8>> {
+    let Ok(now) = SystemTime::now().duration_since(UNIX_EPOCH) else { bail!("the clock is before 1970") };
+    let name = if is_std(output) { "".into() } else { output.file_name().unwrap_or_default().to_string_lossy() };
+    let software = concat!("dedup-stage/", env!("CARGO_PKG_VERSION"));
+    let description = format!("duplicates of earlier records reduced; fingerprints of recipe {}", signature::RECIPE);
+    let facts = [("software", software), ("format", "WARC File Format 1.1"), ("description", &description)];
+    Ok(warcinfo_member(RecordId::random()?, now.as_millis() as u64, &name, &facts))
 }

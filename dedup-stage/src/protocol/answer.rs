@@ -1,9 +1,9 @@
 //! What comes out: one JSON object a line.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::judge::Verdict;
+use crate::hex::hex;
 use crate::stage::{Outcome, Twin};
 
 /// What is wrong with a line; the word is part of the protocol.
@@ -78,7 +78,7 @@ pub struct PageAnswer<'a> {
     distance: Option<u32>,
     resemblance: Option<f32>,
     novelty: f32,
-    sha256: Hex<'a>,
+    sha256: String,
     simhash: Option<String>,
     links: Vec<LinkAnswer<'a>>,
     links_dropped: u32,
@@ -125,11 +125,7 @@ impl<'a> Answer<'a> {
     /// The answer to a page.
     pub fn page(judged: &Judged<'a>) -> Self {
         let outcome = judged.outcome;
-        let (distance, resemblance) = match outcome.judgement.verdict {
-            Verdict::Near { distance, resemblance, .. } => (Some(distance), Some(resemblance)),
-            Verdict::Exact { .. } => (Some(0), Some(1.0)),
-            Verdict::Unique | Verdict::Unjudged => (None, None),
-        };
+        let (distance, resemblance) = outcome.judgement.verdict.nearness().unzip();
         let priority = outcome.priority;
         let link =
             |link: &'a crate::stage::OutLink| LinkAnswer { url: link.url.as_str(), key: link.key.as_str(), priority };
@@ -143,7 +139,7 @@ impl<'a> Answer<'a> {
             distance,
             resemblance,
             novelty: outcome.judgement.novelty,
-            sha256: Hex(judged.sha256),
+            sha256: hex(judged.sha256),
             simhash: judged.simhash.map(|simhash| format!("{simhash:016x}")),
             links: outcome.links.iter().map(link).collect(),
             links_dropped: outcome.links_dropped,
@@ -158,21 +154,5 @@ impl<'a> Answer<'a> {
             verdict: "error",
             error: ErrorAnswer { code: failure.code, message: &failure.message },
         })
-    }
-}
-
-/// Bytes as lower-case hex.
-struct Hex<'a>(&'a [u8]);
-
-impl Serialize for Hex<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let text: String = self
-            .0
-            .iter()
-            .flat_map(|byte| [byte >> 4, byte & 15])
-            .map(|digit| char::from(DIGITS[usize::from(digit)]))
-            .collect();
-        serializer.serialize_str(&text)
     }
 }

@@ -119,12 +119,12 @@ impl Parser {
     fn page(&mut self, url: &str, fields: Fields<'_>) -> Result<Request, Failure> {
         let parsed = Url::parse(url).map_err(|error| Failure::new(Code::BadUrl, format!("`url`: {error}")))?;
         let content_type = fields.content_type.as_ref().map(|text| &*text.0);
-        let body = match (fields.body, fields.body_base64) {
-            (Some(body), None) => body.0,
+        let (body, content_type) = match (fields.body, fields.body_base64) {
+            (Some(body), None) => (body.0, Some(Cow::Owned(in_utf8(content_type.unwrap_or_default())))),
             (None, Some(encoded)) => {
                 let decoded = BASE64.decode(encoded.0.trim_ascii().as_bytes());
                 let bad = |error| Failure::new(Code::BadBase64, format!("`body_base64`: {error}"));
-                Cow::Owned(decoded.map_err(bad)?)
+                (Cow::Owned(decoded.map_err(bad)?), content_type.map(Cow::Borrowed))
             }
             (None, None) => return Err(Failure::new(Code::MissingField, "missing field `body` or `body_base64`")),
             (Some(_), Some(_)) => {
@@ -135,7 +135,7 @@ impl Parser {
         let page = self.preparer.prepare(&Source {
             url: &parsed,
             status: fields.status.unwrap_or(200),
-            content_type,
+            content_type: content_type.as_deref(),
             body: &body,
             whole: true,
             links: links.as_deref(),
@@ -144,6 +144,12 @@ impl Parser {
         let priority = fields.priority.map_or(1.0, |priority| priority.clamp(0.0, 1.0) as f32);
         Ok(Request::Page(Box::new(PageRequest { name, priority, page })))
     }
+}
+
+/// The content type of a body that came as text: whatever charset the page was sent in or names itself, it is UTF-8 now.
+fn in_utf8(content_type: &str) -> String {
+    let media_type = content_type.split(';').next().unwrap_or_default();
+    format!("{media_type}; charset=utf-8")
 }
 
 /// Whether a line has control characters that JSON allows nowhere. (Strings that are read as bytes are not checked for

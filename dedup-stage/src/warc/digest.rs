@@ -4,6 +4,8 @@ use std::fmt;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::hex::hex;
+
 /// A SHA-256, written `sha256:` and 64 lower-case hex digits: `warcio check` and `fastwarc check` both verify that
 /// spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,7 +27,6 @@ pub(super) fn sha256_of(parts: &[&[u8]]) -> Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("sha256:")?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        write!(f, "sha256:{}", hex(&self.0))
     }
 }

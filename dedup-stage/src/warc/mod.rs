@@ -13,6 +13,7 @@ pub mod cdxj;
 mod date;
 mod digest;
 mod fields;
+pub mod filter;
 pub mod http;
 mod id;
 pub mod read;

@@ -117,10 +117,12 @@ pub struct MetadataRecord<'a> {
     pub facts: &'a [(&'a str, &'a str)],
 }
 
-/// The record that every file begins with: who wrote it, when, and how.
+/// The record that every file begins with: who wrote it, when, and how. The name may be empty, for a stream.
 pub fn warcinfo_member(id: RecordId, date: u64, file_name: &str, facts: &[(&str, &str)]) -> Vec<u8> {
     let mut head = begin("warcinfo", id, date);
-    line(&mut head, "WARC-Filename", file_name.as_bytes());
+    if !file_name.is_empty() {
+        line(&mut head, "WARC-Filename", file_name.as_bytes());
+    }
     finish(head, "application/warc-fields", &[&warc_fields(facts)])
 }
 

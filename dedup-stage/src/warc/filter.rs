@@ -1,0 +1,454 @@
+//! The filter: records in, fewer or smaller records out, and a verdict for each page among them.
+//!
+//! Responses (and resources) are judged in the order of the files. What is kept is kept byte for byte. An exact duplicate
+//! becomes a revisit record if the bytes *stored* are those of its twin; where the same body came in another coding
+//! (gzip here, brotli there) it is kept, since a reader would join this record's head with the twin's payload.
+
+use std::io::{self, Write};
+
+use ::url::Url;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde::{Deserialize, Serialize};
+use serde_json::value::to_raw_value;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::hex::hex;
+use crate::judge::Verdict;
+use crate::pipeline::Weigh;
+use crate::stage::{Prepared, Preparer, Source, Stage, Twin};
+use crate::store;
+use crate::url::KeySet;
+
+use super::digest::sha256;
+use super::read::{self, Piece, Reader, Record};
+use super::write::{MetadataRecord, member, metadata_member};
+use super::{Fields, RecordId, http};
+
+/// What becomes of near-duplicates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum OnNear {
+    /// Kept.
+    #[default]
+    Keep,
+    /// Kept, and a metadata record behind them names the twin.
+    Mark,
+    /// Left out, with their request and metadata records.
+    Drop,
+}
+
+/// A body larger than this once decoded is not judged.
+const BODY: usize = 64 << 20;
+
+/// Something read from a file.
+#[derive(Debug)]
+pub enum Unit {
+    /// A file begins.
+    File(String),
+    /// A piece of it.
+    Piece(Piece),
+    /// It cannot be read on.
+    Broken(read::Error),
+}
+
+impl Weigh for Unit {
+    fn weight(&self) -> usize {
+        match self {
+            Unit::Piece(Piece::Record(record)) => record.block.len() + record.member.as_ref().map_or(0, Vec::len),
+            Unit::Piece(Piece::More(bytes)) => bytes.len(),
+            _ => 0,
+        }
+    }
+}
+
+/// The pieces of one file, with its name first and what broke it last.
+pub fn units(name: String, input: impl io::BufRead) -> impl Iterator<Item = Unit> {
+    let mut reader = Some(Reader::new(input, Reader::<&[u8]>::LIMIT));
+    let pieces = std::iter::from_fn(move || match reader.as_mut()?.piece() {
+        Ok(piece) => piece.map(Unit::Piece),
+        Err(error) => {
+            reader = None;
+            Some(Unit::Broken(error))
+        }
+    });
+    std::iter::once(Unit::File(name)).chain(pieces)
+}
+
+/// A unit, with the page in it prepared for the judge.
+#[derive(Debug)]
+pub struct Judgeable {
+    unit: Unit,
+    page: Option<Box<Prepared>>,
+    /// Length of the HTTP head in the block.
+    head: usize,
+    payload: Option<String>,
+}
+
+/// Prepares a unit; on any thread.
+pub fn prepare(unit: Unit, preparer: &mut Preparer) -> Judgeable {
+    let mut judgeable = Judgeable { unit, page: None, head: 0, payload: None };
+    if let Unit::Piece(Piece::Record(record)) = &judgeable.unit
+        && let Some((page, head, payload)) = page_of(record, preparer)
+    {
+        (judgeable.page, judgeable.head, judgeable.payload) = (Some(Box::new(page)), head, Some(payload));
+    }
+    judgeable
+}
+
+/// The page in a record, the length of its HTTP head, and the digest of its stored payload.
+fn page_of(record: &Record, preparer: &mut Preparer) -> Option<(Prepared, usize, String)> {
+    let url = Url::parse(record.url()?).ok()?;
+    let whole = record.fields.get("WARC-Truncated").is_none();
+    match record.kind() {
+        "response" => {
+            let message = http::parse_response(&record.block)?;
+            let body = message.body(BODY);
+            let source = Source {
+                url: &url,
+                status: message.status,
+                content_type: message.fields.text("Content-Type"),
+                body: body.as_deref().unwrap_or_default(),
+                whole: whole && body.is_ok(),
+                links: Some(&[]),
+            };
+            Some((preparer.prepare(&source), message.head.len(), sha256(message.payload).to_string()))
+        }
+        "resource" => {
+            let content_type = record.fields.text("Content-Type");
+            let source = Source { url: &url, status: 200, content_type, body: &record.block, whole, links: Some(&[]) };
+            Some((preparer.prepare(&source), 0, sha256(&record.block).to_string()))
+        }
+        _ => None,
+    }
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Records read.
+    pub records: u64,
+    /// Pages among them that were judged, or looked at and not judged.
+    pub pages: u64,
+    /// By verdict.
+    pub exact: u64,
+    /// By verdict.
+    pub near: u64,
+    /// Exact duplicates that became revisit records.
+    pub revisits: u64,
+    /// Records left out.
+    pub dropped: u64,
+    /// Bytes written.
+    pub bytes: u64,
+    /// Files that could not be read to their end.
+    pub broken: u64,
+}
+
+/// Why the filter cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The output cannot be written.
+    #[error("output: {0}")]
+    Output(#[from] io::Error),
+    /// The memory of what was judged failed.
+    #[error(transparent)]
+    State(#[from] store::Error),
+}
+
+/// What the filter remembers of a page, under its name in the stage.
+#[derive(Debug, Serialize, Deserialize)]
+struct Origin {
+    id: String,
+    date: String,
+    /// Digest of the stored payload, by us …
+    payload: String,
+    /// … and as the record's own field has it.
+    digest: Option<String>,
+}
+
+/// A line of the verdicts.
+#[derive(Serialize)]
+struct VerdictLine<'a> {
+    url: &'a str,
+    record: &'a str,
+    file: &'a str,
+    offset: u64,
+    verdict: &'a str,
+    duplicate_of: Option<&'a str>,
+    duplicate_record: Option<&'a str>,
+    distance: Option<u32>,
+    resemblance: Option<f32>,
+    novelty: f32,
+    sha256: String,
+    simhash: Option<String>,
+    action: &'a str,
+}
+
+/// Judges and writes; one owner, units in order.
+pub struct Filter<W, V> {
+    stage: Stage,
+    near: OnNear,
+    output: W,
+    verdicts: Option<V>,
+    tally: Tally,
+    file: String,
+    /// A request whose response may be left out.
+    held: Option<Record>,
+    /// Hashes of the ids of records left out.
+    dropped: KeySet,
+    /// Compresses a record that comes in pieces.
+    large: Option<GzEncoder<Vec<u8>>>,
+}
+
+impl<W: Write, V: Write> Filter<W, V> {
+    /// A filter that writes records to `output`, beginning with `warcinfo`, and a JSON line for each page to `verdicts`.
+    pub fn new(stage: Stage, near: OnNear, output: W, verdicts: Option<V>, warcinfo: &[u8]) -> Result<Self, Error> {
+        let mut filter = Self {
+            stage,
+            near,
+            output,
+            verdicts,
+            tally: Tally::default(),
+            file: String::new(),
+            held: None,
+            dropped: KeySet::default(),
+            large: None,
+        };
+        filter.write(warcinfo)?;
+        Ok(filter)
+    }
+
+    /// Takes the next unit; `complain` is told of a file that is broken.
+    pub fn take(&mut self, judgeable: Judgeable, complain: impl FnOnce(&str)) -> Result<(), Error> {
+        let Judgeable { unit, page, head, payload } = judgeable;
+        match unit {
+            Unit::File(name) => {
+                self.release()?;
+                self.file = name;
+            }
+            Unit::Broken(error) => {
+                self.tally.broken += 1;
+                complain(&format!("{}: {error}", self.file));
+            }
+            Unit::Piece(Piece::Record(record)) => {
+                self.tally.records += 1;
+                match page {
+                    Some(page) => self.page(&record, *page, head, payload.unwrap_or_default())?,
+                    None => self.other(record)?,
+                }
+            }
+            Unit::Piece(Piece::Begin(record)) => {
+                self.tally.records += 1;
+                self.release()?;
+                let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+                encoder.write_all(&record.head)?;
+                self.large = Some(encoder);
+            }
+            Unit::Piece(Piece::More(bytes)) => {
+                if let Some(mut encoder) = self.large.take() {
+                    encoder.write_all(&bytes)?;
+                    let ready = std::mem::take(encoder.get_mut());
+                    self.write(&ready)?;
+                    self.large = Some(encoder);
+                }
+            }
+            Unit::Piece(Piece::End) => {
+                if let Some(mut encoder) = self.large.take() {
+                    encoder.write_all(b"\r\n\r\n")?;
+                    let rest = encoder.finish()?;
+                    self.write(&rest)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the output; what was done.
+    pub fn finish(mut self) -> Result<Tally, Error> {
+        self.release()?;
+        self.output.flush()?;
+        if let Some(verdicts) = &mut self.verdicts {
+            verdicts.flush()?;
+        }
+        Ok(self.tally)
+    }
+
+    fn page(&mut self, record: &Record, page: Prepared, head: usize, payload: String) -> Result<(), Error> {
+        self.tally.pages += 1;
+        let origin = Origin {
+            id: record.id().into(),
+            date: record.fields.text("WARC-Date").unwrap_or_default().into(),
+            payload,
+            digest: record.fields.text("WARC-Payload-Digest").map(Into::into),
+        };
+        let name = Twin {
+            url: record.url().unwrap_or_default().into(),
+            id: Some(to_raw_value(&origin).expect("strings serialise")),
+        };
+        let sha256 = hex(&page.page.sha256);
+        let simhash = page.page.signature.as_ref().map(|signature| format!("{:016x}", signature.simhash));
+        let outcome = self.stage.judge(page, &name, 1.0)?;
+        let twin_origin: Option<Origin> = outcome
+            .twin
+            .as_ref()
+            .and_then(|twin| twin.id.as_ref())
+            .and_then(|json| serde_json::from_str(json.get()).ok());
+        let twin = outcome.twin.as_ref().zip(twin_origin.as_ref());
+        let (distance, resemblance) = outcome.judgement.verdict.nearness().unzip();
+
+        if !(self.near == OnNear::Drop && matches!(outcome.judgement.verdict, Verdict::Near { .. })) {
+            self.release()?;
+        }
+        let action = match (outcome.judgement.verdict, twin) {
+            (Verdict::Exact { .. }, Some((twin, of))) => {
+                self.tally.exact += 1;
+                if of.payload == origin.payload {
+                    self.tally.revisits += 1;
+                    self.write(&revisit(record, &record.block[..head], &twin.url, of, &origin))?;
+                    "revisit"
+                } else {
+                    self.keep(record)?;
+                    "kept"
+                }
+            }
+            (Verdict::Near { distance, resemblance, .. }, Some((twin, of))) => {
+                self.tally.near += 1;
+                match self.near {
+                    OnNear::Keep => {
+                        self.keep(record)?;
+                        "kept"
+                    }
+                    OnNear::Mark => {
+                        self.keep(record)?;
+                        self.write(&mark(record, &twin.url, of, distance, resemblance)?)?;
+                        "marked"
+                    }
+                    OnNear::Drop => {
+                        self.drop_with_request(record);
+                        "dropped"
+                    }
+                }
+            }
+            _ => {
+                self.keep(record)?;
+                "kept"
+            }
+        };
+        if let Some(verdicts) = &mut self.verdicts {
+            let line = VerdictLine {
+                url: &name.url,
+                record: &origin.id,
+                file: &self.file,
+                offset: record.offset,
+                verdict: outcome.judgement.verdict.name(),
+                duplicate_of: twin.map(|(twin, _)| twin.url.as_str()),
+                duplicate_record: twin.map(|(_, of)| of.id.as_str()),
+                distance,
+                resemblance,
+                novelty: outcome.judgement.novelty,
+                sha256,
+                simhash,
+                action,
+            };
+            serde_json::to_writer(&mut *verdicts, &line).map_err(io::Error::from)?;
+            verdicts.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+
+    /// A record that is no page: kept, unless it belongs to one that was left out.
+    fn other(&mut self, record: Record) -> Result<(), Error> {
+        self.release()?;
+        let about = ["WARC-Concurrent-To", "WARC-Refers-To"];
+        if about.iter().any(|name| record.fields.get(name).is_some_and(|id| self.dropped.contains(xxh3_64(id)))) {
+            self.tally.dropped += 1;
+        } else if self.near == OnNear::Drop && record.kind() == "request" {
+            self.held = Some(record);
+        } else {
+            self.keep(&record)?;
+        }
+        Ok(())
+    }
+
+    fn drop_with_request(&mut self, record: &Record) {
+        self.dropped.insert(xxh3_64(record.id().as_bytes()));
+        self.tally.dropped += 1;
+        if self.held.take_if(|request| request.url() == record.url()).is_some() {
+            self.tally.dropped += 1;
+        }
+    }
+
+    /// Writes the request that was held back.
+    fn release(&mut self) -> Result<(), Error> {
+        match self.held.take() {
+            Some(request) => self.keep(&request),
+            None => Ok(()),
+        }
+    }
+
+    fn keep(&mut self, record: &Record) -> Result<(), Error> {
+        match &record.member {
+            Some(member) => self.write(member),
+            None => {
+                let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+                for part in [record.head.as_slice(), &record.block, b"\r\n\r\n"] {
+                    encoder.write_all(part)?;
+                }
+                let member = encoder.finish()?;
+                self.write(&member)
+            }
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.tally.bytes += bytes.len() as u64;
+        Ok(self.output.write_all(bytes)?)
+    }
+}
+
+/// The record without its payload; its name stays, since other records may refer to it.
+fn revisit(record: &Record, head: &[u8], twin: &str, of: &Origin, own: &Origin) -> Vec<u8> {
+    let version = record.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let version = String::from_utf8_lossy(version.trim_ascii()).into_owned();
+    let profile = match version.as_str() {
+        "WARC/1.0" => "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest",
+        _ => super::write::IDENTICAL_PAYLOAD,
+    };
+    let replaced =
+        ["WARC-Type", "WARC-Payload-Digest", "WARC-Block-Digest", "Content-Length", "WARC-Truncated", "WARC-Profile"];
+    let mut fields = Fields::default();
+    fields.push("WARC-Type", "revisit");
+    for (name, value) in record.fields.iter() {
+        if !replaced.iter().any(|other| other.eq_ignore_ascii_case(name)) {
+            fields.push(name, value);
+        }
+    }
+    // The payloads are equal, so what was said of one holds of the other; the twin's spelling is what indexes know.
+    let digest = of.digest.as_ref().or(own.digest.as_ref()).unwrap_or(&own.payload);
+    fields.push("WARC-Profile", profile);
+    fields.push("WARC-Payload-Digest", digest.as_str());
+    fields.push("WARC-Refers-To", of.id.as_str());
+    fields.push("WARC-Refers-To-Target-URI", twin);
+    fields.push("WARC-Refers-To-Date", of.date.as_str());
+    fields.push("WARC-Block-Digest", sha256(head).to_string());
+    fields.push("Content-Length", head.len().to_string());
+    member(&version, &fields, &[head])
+}
+
+/// The metadata record of a near-duplicate.
+fn mark(record: &Record, twin: &str, of: &Origin, distance: u32, resemblance: f32) -> io::Result<Vec<u8>> {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Ok(metadata_member(&MetadataRecord {
+        id: RecordId::random()?,
+        url: record.url().unwrap_or_default(),
+        date: now.as_millis() as u64,
+        concurrent_to: record.id(),
+        facts: &[
+            ("verdict", "near"),
+            ("duplicate-of", twin),
+            ("duplicate-of-record", &of.id),
+            ("duplicate-of-date", &of.date),
+            ("distance", &distance.to_string()),
+            ("resemblance", &resemblance.to_string()),
+        ],
+    }))
+}
