@@ -88,6 +88,27 @@ pub enum SkipReason {
 }
 
 impl SkipReason {
+    /// Every reason.
+    pub const ALL: [SkipReason; 12] = [
+        SkipReason::Robots,
+        SkipReason::Scope,
+        SkipReason::Address,
+        SkipReason::Scheme,
+        SkipReason::Depth,
+        SkipReason::Trap,
+        SkipReason::DuplicateSource,
+        SkipReason::Nofollow,
+        SkipReason::Rule,
+        SkipReason::Mirror,
+        SkipReason::Budget,
+        SkipReason::TooLong,
+    ];
+
+    /// The reason with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.name() == name)
+    }
+
     /// The word used in outputs.
     pub fn name(self) -> &'static str {
         match self {

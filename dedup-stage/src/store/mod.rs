@@ -5,12 +5,14 @@
 //! the store as one [`Batch`] when the owner commits.
 
 mod disk;
+mod double;
 mod memory;
 mod session;
 
 use std::ops::ControlFlow;
 
 pub use disk::Disk;
+pub use double::{Double, Fault};
 pub use memory::Memory;
 pub use session::Session;
 

@@ -1,0 +1,172 @@
+//! Groups of URLs that are expected to be alike: one origin, first path segment and set of query parameters.
+//!
+//! What is learned about a group acts on all of its queued URLs at once, as a factor applied when the group is chosen:
+//! nothing queued is ever touched.
+
+use dedup_stage::store::{Result, Session, Space};
+use url::Url;
+use xxhash_rust::xxh3;
+
+use crate::codec::{self, Reader};
+use crate::queue::HostId;
+
+/// One group of a host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// Number of its origin, within the host.
+    pub origin: u8,
+    /// Multiplies the score of its URLs; 1 unless something was learned.
+    pub factor: f32,
+    /// First path segment and parameter names, such as `/calendar/?day&month`; `*` where a host has too many groups.
+    pub label: Box<str>,
+    /// Hash of origin and label.
+    id: u64,
+}
+
+/// The groups of one host, found by URL.
+#[derive(Debug, Default)]
+pub struct Groups {
+    groups: Vec<Group>,
+}
+
+/// The label of the group of a URL.
+pub fn label(url: &Url) -> String {
+    let mut label = String::from("/");
+    if let Some((segment, _)) = url.path()[1.min(url.path().len())..].split_once('/') {
+        label.push_str(segment);
+        label.push('/');
+    }
+    if let Some(query) = url.query() {
+        let mut names: Vec<_> = query.split(['&', ';']).map(|pair| pair.split('=').next().unwrap_or("")).collect();
+        names.sort_unstable();
+        names.dedup();
+        label.push('?');
+        label.push_str(&names.join("&"));
+    }
+    if label.len() > Groups::LABEL {
+        // A long label is told apart by its hash.
+        let mut end = Groups::LABEL - 17;
+        while !label.is_char_boundary(end) {
+            end -= 1;
+        }
+        let hash = xxh3::xxh3_64(label.as_bytes());
+        label.truncate(end);
+        label.push_str(&format!("~{hash:016x}"));
+    }
+    label
+}
+
+impl Groups {
+    /// Groups that a host may have; what comes later shares the group `*` of its origin.
+    const MOST: usize = 64;
+    /// Longest label.
+    const LABEL: usize = 80;
+    /// Label of the shared group.
+    const REST: &str = "*";
+
+    /// The group of a URL of the origin given, made if need be.
+    pub fn of(&mut self, url: &Url, origin: u8, host: HostId, session: &mut Session) -> u8 {
+        let label = label(url);
+        if let Some(at) = self.find(origin, &label) {
+            return at;
+        }
+        if self.groups.len() < Self::MOST {
+            return self.make(origin, label.into(), host, session);
+        }
+        self.find(origin, Self::REST).unwrap_or_else(|| self.make(origin, Self::REST.into(), host, session))
+    }
+
+    /// The group with this number.
+    pub fn get(&self, group: u8) -> Option<&Group> {
+        self.groups.get(usize::from(group))
+    }
+
+    /// All groups, by number.
+    pub fn iter(&self) -> impl Iterator<Item = (u8, &Group)> {
+        self.groups.iter().enumerate().map(|(at, group)| (at as u8, group))
+    }
+
+    /// Sets the factor of a group; false if there is no such group.
+    pub fn set_factor(&mut self, group: u8, factor: f32, host: HostId, session: &mut Session) -> bool {
+        let Some(it) = self.groups.get_mut(usize::from(group)) else { return false };
+        it.factor = factor;
+        session.put(Space::Hosts, record_key(host, group), it.encode());
+        true
+    }
+
+    /// Takes back a group that was recorded in the store; groups come in the order of their numbers.
+    pub fn restore(&mut self, record: &[u8]) -> Result<()> {
+        self.groups.push(Group::decode(record)?);
+        Ok(())
+    }
+
+    fn find(&self, origin: u8, label: &str) -> Option<u8> {
+        let id = id(origin, label);
+        self.groups.iter().position(|group| group.id == id).map(|at| at as u8)
+    }
+
+    fn make(&mut self, origin: u8, label: Box<str>, host: HostId, session: &mut Session) -> u8 {
+        let at = self.groups.len() as u8;
+        let group = Group { origin, factor: 1.0, id: id(origin, &label), label };
+        session.put(Space::Hosts, record_key(host, at), group.encode());
+        self.groups.push(group);
+        at
+    }
+}
+
+impl Group {
+    fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.label.len() + 8);
+        codec::write(&mut out, u64::from(self.origin));
+        out.extend(self.factor.to_be_bytes());
+        out.extend(self.label.as_bytes());
+        out
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self> {
+        let mut reader = Reader::new(bytes, "a group");
+        let origin = reader.small()?;
+        let factor = f32::from_be_bytes(reader.array()?);
+        let label = reader.text()?;
+        Ok(Self { origin, factor, id: id(origin, label), label: label.into() })
+    }
+}
+
+fn id(origin: u8, label: &str) -> u64 {
+    xxh3::xxh3_64_with_seed(label.as_bytes(), u64::from(origin))
+}
+
+/// First byte of the keys of group records in [`Space::Hosts`].
+pub const TAG: u8 = b'g';
+
+fn record_key(host: HostId, group: u8) -> [u8; 6] {
+    let [a, b, c, d] = host.to_be_bytes();
+    [TAG, a, b, c, d, group]
+}
+
+/// The host that a record key names.
+pub fn host_of_record(key: &[u8]) -> Option<HostId> {
+    let &[TAG, a, b, c, d, _] = key else { return None };
+    Some(u32::from_be_bytes([a, b, c, d]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_the_first_segment_and_the_parameter_names() {
+        for (url, expected) in [
+            ("http://a/", "/"),
+            ("http://a/x.html", "/"),
+            ("http://a/docs/x.html", "/docs/"),
+            ("http://a/docs/deep/x", "/docs/"),
+            ("http://a/docs/?b=1&a=2&b=3", "/docs/?a&b"),
+            ("http://a/?", "/?"),
+        ] {
+            assert_eq!(label(&Url::parse(url).unwrap()), expected, "{url}");
+        }
+        let long = label(&Url::parse(&format!("http://a/{}/", "é".repeat(300))).unwrap());
+        assert!(long.len() <= Groups::LABEL, "{long}");
+    }
+}

@@ -1,0 +1,214 @@
+//! The hosts that the crawl has met: what is queued for each, how gently it is to be treated, where it is.
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use dedup_stage::store::{Error, Result, Session, Space};
+use url::Url;
+use xxhash_rust::xxh3::Xxh3Default;
+
+use crate::addresses::AddressId;
+use crate::codec::{self, Reader};
+use crate::groups::{self, Groups};
+use crate::job::Millis;
+use crate::origins::Origin;
+use crate::politeness::Pace;
+use crate::queue::{self, HostId, Lane, LaneKey, Queues};
+use crate::schedule::{Phase, Rank};
+
+/// One host name, whatever the ports.
+#[derive(Debug)]
+pub struct Host {
+    /// Its name, as URLs have it.
+    pub name: Box<str>,
+    /// What it is doing.
+    pub phase: Phase,
+    /// When it may be asked again.
+    pub pace: Pace,
+    /// Where it is.
+    pub place: Place,
+    /// Its schemes and ports, with their robots rules.
+    pub origins: Vec<Origin>,
+    /// Kinds of URL.
+    pub groups: Groups,
+    /// Queued URLs.
+    pub lanes: Vec<Lane>,
+}
+
+/// What is known of a host's addresses.
+#[derive(Debug, Default)]
+pub enum Place {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// These, until the time given.
+    Known {
+        /// As resolved.
+        ips: Arc<[IpAddr]>,
+        /// Their numbers.
+        ids: Vec<AddressId>,
+        /// They are asked for again then.
+        until: Millis,
+    },
+    /// It has none that may be connected to.
+    Forbidden,
+}
+
+impl Host {
+    /// Most origins of one host: a host with URLs on more ports is a trap.
+    const ORIGINS: usize = 32;
+
+    fn new(name: &str) -> Self {
+        Self {
+            name: name.into(),
+            phase: Phase::Idle,
+            pace: Pace::new(name),
+            place: Place::Unknown,
+            origins: Vec::new(),
+            groups: Groups::default(),
+            lanes: Vec::new(),
+        }
+    }
+
+    /// URLs that can be handed out.
+    pub fn queued(&self) -> u64 {
+        self.lanes.iter().map(|lane| lane.len() as u64).sum()
+    }
+
+    /// The number of the origin of `url`, if the host has room for it.
+    pub fn origin(&mut self, url: &Url) -> Option<u8> {
+        let origin = Origin::of(url);
+        let at = self.origins.iter().position(|known| known.is(&origin)).or_else(|| {
+            (self.origins.len() < Self::ORIGINS).then(|| {
+                self.origins.push(origin);
+                self.origins.len() - 1
+            })
+        });
+        at.map(|at| at as u8)
+    }
+
+    /// Score of a lane: that of its band, by the factor of its group.
+    pub fn score(&self, lane: &Lane) -> f32 {
+        let factor = self.groups.get(lane.group).map_or(1.0, |group| group.factor);
+        queue::band_score(lane.band) * factor
+    }
+
+    /// How good its best URL is; 0 is best.
+    pub fn rank(&self) -> Rank {
+        let best = self.lanes.iter().filter(|lane| lane.len() > 0).map(|lane| self.score(lane)).fold(0.0, f32::max);
+        ((1.0 - best.clamp(0.0, 1.0)) * 10_000.0) as Rank
+    }
+
+    /// Writes down what must outlive the process.
+    pub fn record(&self, id: HostId, session: &mut Session) {
+        let mut key = vec![TAG];
+        key.extend(self.name.as_bytes());
+        let mut value = Vec::with_capacity(16);
+        codec::write(&mut value, u64::from(id));
+        codec::write(&mut value, self.pace.not_before);
+        codec::write(&mut value, self.pace.crawl_delay);
+        for origin in &self.origins {
+            value.push(u8::from(origin.is_https()));
+            value.extend(origin.port().to_be_bytes());
+        }
+        session.put(Space::Hosts, key, value);
+    }
+
+    fn restore(&mut self, mut reader: Reader<'_>) -> Result<()> {
+        self.pace.not_before = reader.number()?;
+        self.pace.crawl_delay = reader.number()?;
+        while !reader.is_empty() {
+            let https = reader.array::<1>()?[0] != 0;
+            self.origins.push(Origin::new(https, u16::from_be_bytes(reader.array()?)));
+        }
+        Ok(())
+    }
+}
+
+/// First byte of the keys of host records in [`Space::Hosts`].
+const TAG: u8 = b'h';
+
+/// Hosts by name and by number.
+#[derive(Debug, Default)]
+pub struct Hosts {
+    numbers: HashMap<Box<str>, HostId, BuildHasherDefault<Xxh3Default>>,
+    hosts: Vec<Host>,
+}
+
+impl Hosts {
+    /// What `session` remembers, with the lanes given to `queues`.
+    pub fn open(queues: &mut Queues, session: &Session) -> Result<Self> {
+        let mut records = Vec::new();
+        session.scan(Space::Hosts, &[], &[], &mut |key, value| {
+            records.push((key.to_vec(), value.to_vec()));
+            std::ops::ControlFlow::Continue(())
+        })?;
+        let damaged = || Error::Damaged("an entry of the frontier (a host) cannot be read".into());
+        // Groups and lanes name hosts by number, which the records of hosts give.
+        let mut hosts = Self::default();
+        let mut named = Vec::new();
+        for (key, value) in records.iter().filter(|(key, _)| key.first() == Some(&TAG)) {
+            let name = std::str::from_utf8(&key[1..]).map_err(|_| damaged())?;
+            let mut reader = Reader::new(value, "a host");
+            let id: HostId = reader.small()?;
+            let mut host = Host::new(name);
+            host.restore(reader)?;
+            named.push((id, host));
+        }
+        named.sort_unstable_by_key(|(id, _)| *id);
+        for (at, (id, host)) in named.into_iter().enumerate() {
+            if id as usize != at {
+                return Err(damaged());
+            }
+            hosts.numbers.insert(host.name.clone(), id);
+            hosts.hosts.push(host);
+        }
+        for (key, value) in &records {
+            if let Some(id) = groups::host_of_record(key) {
+                hosts.hosts.get_mut(id as usize).ok_or_else(damaged)?.groups.restore(value)?;
+            } else if let Some(lane) = LaneKey::of_record(key) {
+                let host = hosts.hosts.get_mut(lane.host as usize).ok_or_else(damaged)?;
+                queues.restore(&mut host.lanes, lane, value)?;
+            }
+        }
+        Ok(hosts)
+    }
+
+    /// The number of the host with this name, made if need be.
+    pub fn of(&mut self, name: &str) -> HostId {
+        if let Some(id) = self.numbers.get(name) {
+            return *id;
+        }
+        let id = self.hosts.len() as HostId;
+        self.numbers.insert(name.into(), id);
+        self.hosts.push(Host::new(name));
+        id
+    }
+
+    /// The number of the host with this name, if it is known.
+    pub fn find(&self, name: &str) -> Option<HostId> {
+        self.numbers.get(name).copied()
+    }
+
+    /// The host with this number, which [`Hosts::of`] gave.
+    pub fn get(&self, id: HostId) -> &Host {
+        &self.hosts[id as usize]
+    }
+
+    /// As [`Hosts::get`].
+    pub fn get_mut(&mut self, id: HostId) -> &mut Host {
+        &mut self.hosts[id as usize]
+    }
+
+    /// All hosts, by number.
+    pub fn iter(&self) -> impl Iterator<Item = &Host> {
+        self.hosts.iter()
+    }
+
+    /// Number of hosts.
+    pub fn len(&self) -> usize {
+        self.hosts.len()
+    }
+}

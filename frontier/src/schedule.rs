@@ -1,0 +1,107 @@
+//! Whose turn it is: hosts that wait for their time, and hosts that are ready, the best first and in turn among equals.
+
+use std::collections::BTreeSet;
+
+use crate::job::Millis;
+use crate::queue::HostId;
+
+/// Where a host stands; exactly one of these at any time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Phase {
+    /// Nothing queued, or everything queued waits for an open job.
+    #[default]
+    Idle,
+    /// Due at this time.
+    Waiting(Millis, Turn),
+    /// May have a job now.
+    Ready(Rank, Turn),
+    /// Due, but its address is not: it stands in the line of that address.
+    Parked,
+    /// Has a job open.
+    Fetching,
+}
+
+/// How good a host's best URL is; 0 is best.
+pub type Rank = u16;
+
+/// Counts the changes of phase: among equals, who came first goes first.
+pub type Turn = u64;
+
+/// The waiting and the ready hosts.
+///
+/// # Complexity
+///
+/// O(log hosts) for each change of phase; a host that becomes due is moved once.
+#[derive(Debug, Default)]
+pub struct Schedule {
+    waiting: BTreeSet<(Millis, Turn, HostId)>,
+    ready: BTreeSet<(Rank, Turn, HostId)>,
+    turn: Turn,
+    fetching: u64,
+}
+
+impl Schedule {
+    /// The host waits until `due`.
+    pub fn wait(&mut self, host: HostId, phase: &mut Phase, due: Millis) {
+        self.leave(host, *phase);
+        self.turn += 1;
+        self.waiting.insert((due, self.turn, host));
+        *phase = Phase::Waiting(due, self.turn);
+    }
+
+    /// The host is ready. Where it was ready before, it keeps its turn.
+    pub fn make_ready(&mut self, host: HostId, phase: &mut Phase, rank: Rank) {
+        let turn = match *phase {
+            Phase::Waiting(_, turn) | Phase::Ready(_, turn) => turn,
+            Phase::Idle | Phase::Parked | Phase::Fetching => {
+                self.turn += 1;
+                self.turn
+            }
+        };
+        self.leave(host, *phase);
+        self.ready.insert((rank, turn, host));
+        *phase = Phase::Ready(rank, turn);
+    }
+
+    /// The host is neither waiting nor ready.
+    pub fn set_aside(&mut self, host: HostId, phase: &mut Phase, to: Phase) {
+        debug_assert!(matches!(to, Phase::Idle | Phase::Parked | Phase::Fetching));
+        self.leave(host, *phase);
+        self.fetching += u64::from(to == Phase::Fetching);
+        *phase = to;
+    }
+
+    /// The next host to become due, if it is due at `now`.
+    pub fn due(&self, now: Millis) -> Option<HostId> {
+        self.waiting.first().filter(|(due, ..)| *due <= now).map(|(.., host)| *host)
+    }
+
+    /// When the next host becomes due.
+    pub fn next_due(&self) -> Option<Millis> {
+        self.waiting.first().map(|(due, ..)| *due)
+    }
+
+    /// The best ready host.
+    pub fn best(&self) -> Option<HostId> {
+        self.ready.first().map(|(.., host)| *host)
+    }
+
+    /// Hosts with an open job.
+    pub fn fetching(&self) -> u64 {
+        self.fetching
+    }
+
+    /// Hosts that wait or are ready.
+    pub fn waiting(&self) -> u64 {
+        (self.waiting.len() + self.ready.len()) as u64
+    }
+
+    fn leave(&mut self, host: HostId, phase: Phase) {
+        match phase {
+            Phase::Waiting(due, turn) => _ = self.waiting.remove(&(due, turn, host)),
+            Phase::Ready(rank, turn) => _ = self.ready.remove(&(rank, turn, host)),
+            Phase::Fetching => self.fetching -= 1,
+            Phase::Idle | Phase::Parked => {}
+        }
+    }
+}
