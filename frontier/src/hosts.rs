@@ -1,6 +1,6 @@
 //! The hosts that the crawl has met: what is queued for each, how gently it is to be treated, where it is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -35,6 +35,23 @@ pub struct Host {
     pub groups: Groups,
     /// Queued URLs.
     pub lanes: Vec<Lane>,
+    /// Robots files to be asked for here before anything else, because they moved here.
+    pub errands: VecDeque<Errand>,
+    /// Sitemaps queued by this process.
+    pub sitemaps: u32,
+}
+
+/// A robots.txt to be asked for.
+#[derive(Clone, Debug)]
+pub struct Errand {
+    /// Where it is said to be.
+    pub url: Url,
+    /// Any URL of the origin whose rules it has.
+    pub of: Url,
+    /// The host of that origin.
+    pub asker: HostId,
+    /// How often it moved.
+    pub moves: u8,
 }
 
 /// What is known of a host's addresses.
@@ -69,6 +86,8 @@ impl Host {
             origins: Vec::new(),
             groups: Groups::default(),
             lanes: Vec::new(),
+            errands: VecDeque::new(),
+            sitemaps: 0,
         }
     }
 
@@ -95,8 +114,17 @@ impl Host {
         queue::band_score(lane.band) * factor
     }
 
+    /// Whether it could have a job now or later.
+    pub fn has_work(&self) -> bool {
+        !self.errands.is_empty() || self.lanes.iter().any(|lane| lane.len() > 0)
+    }
+
     /// How good its best URL is; 0 is best.
     pub fn rank(&self) -> Rank {
+        if !self.errands.is_empty() {
+            // Another host waits for it.
+            return 0;
+        }
         let best = self.lanes.iter().filter(|lane| lane.len() > 0).map(|lane| self.score(lane)).fold(0.0, f32::max);
         ((1.0 - best.clamp(0.0, 1.0)) * 10_000.0) as Rank
     }

@@ -5,21 +5,26 @@
 //! clock: time is a parameter, and what must survive goes through a [`dedup_stage::store::Session`].
 
 mod addresses;
+mod admit;
 mod codec;
 mod frontier;
 mod groups;
+mod handout;
 mod hosts;
 mod job;
 mod origins;
 mod politeness;
 mod queue;
 mod rate;
+mod report;
 pub mod robots;
 mod schedule;
 pub mod scope;
 mod seen;
 pub mod sitemap;
+mod view;
 
-pub use frontier::{Counts, Frontier, HostState, HostView};
+pub use frontier::Frontier;
 pub use job::{Admission, Found, Job, JobKind, Millis, Next, Outcome, SkipReason, Via};
 pub use seen::{UrlState, state as url_state};
+pub use view::{Counts, HostState, HostView};

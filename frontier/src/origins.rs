@@ -1,11 +1,10 @@
-//! What robots.txt says, origin by origin (scheme, host, port; RFC 9309, section 2.3).
+//! What robots.txt says, origin by origin (scheme, host and port; RFC 9309, section 2.3).
 
 use std::sync::Arc;
 
-use dedup_stage::store::{Result, Session, Space};
+use dedup_stage::store::{Error, Result, Session, Space};
 use url::Url;
 
-use crate::codec::{self, Reader};
 use crate::job::Millis;
 use crate::robots::Rules;
 
@@ -18,7 +17,7 @@ pub enum Access {
     Forbidden,
     /// robots.txt must be asked for first.
     Ask,
-    /// robots.txt could not be had; nothing is fetched, and it is asked for again at this time.
+    /// Not known: nothing is fetched before this time, when robots.txt is asked for again.
     Wait(Millis),
 }
 
@@ -34,20 +33,15 @@ pub struct Origin {
 enum Robots {
     /// Not looked for in the store yet.
     Unread,
-    /// Must be asked for.
+    /// Never asked for.
     Unknown,
-    /// Good until the time given.
-    Known { rules: Arc<Rules>, until: Millis },
-    /// Could not be had so many times.
-    Unavailable { again: Millis, failures: u32 },
+    /// Was asked for; perhaps it expired.
+    Known(Arc<Rules>),
+    /// Was asked for, and lies elsewhere; who asks there will tell. Before it moved, this was known.
+    Moved(Option<Arc<Rules>>),
 }
 
 impl Origin {
-    /// Longest time that rules are used (RFC 9309, section 2.4).
-    const LIFE: Millis = 24 * 3_600_000;
-    /// First and longest time until an unavailable robots.txt is asked for again.
-    const AGAIN: (Millis, Millis) = (5_000, 3_600_000);
-
     /// The origin with this scheme and port.
     pub fn new(https: bool, port: u16) -> Self {
         Self { https, port, robots: Robots::Unread }
@@ -79,7 +73,7 @@ impl Origin {
         robots.set_path("/robots.txt");
         robots.set_query(None);
         robots.set_fragment(None);
-        // Who is logged in is not asked for rules; a URL with a host takes both without error.
+        // Rules are not asked for under somebody's name. A URL with a host takes both without error.
         let _ = robots.set_username("");
         let _ = robots.set_password(None);
         robots
@@ -89,58 +83,47 @@ impl Origin {
     pub fn access(&mut self, url: &Url, now: Millis, session: &Session) -> Result<Access> {
         if let Robots::Unread = self.robots {
             self.robots = match session.get(Space::Robots, key(url).as_bytes())? {
-                Some(record) => read(&record)?,
+                Some(bytes) => Robots::Known(Arc::new(
+                    Rules::from_bytes(&bytes)
+                        .ok_or_else(|| Error::Damaged(format!("the robots rules of {} cannot be read", key(url))))?,
+                )),
                 None => Robots::Unknown,
             };
         }
         Ok(match &self.robots {
-            Robots::Known { rules, until } if now < *until => {
-                if allowed(rules, url) {
-                    Access::Allowed
-                } else {
-                    Access::Forbidden
-                }
-            }
-            Robots::Unavailable { again, .. } if now < *again => Access::Wait(*again),
-            _ => Access::Ask,
+            Robots::Unread | Robots::Unknown => Access::Ask,
+            Robots::Moved(_) => Access::Wait(Millis::MAX),
+            Robots::Known(rules) if rules.expires_at() <= now => Access::Ask,
+            Robots::Known(rules) if rules.is_undefined() => Access::Wait(rules.expires_at()),
+            Robots::Known(rules) if rules.allowed(url) => Access::Allowed,
+            Robots::Known(_) => Access::Forbidden,
         })
     }
 
-    /// robots.txt was answered at `at`; `url` is any URL of the origin.
-    pub fn answered(&mut self, rules: Rules, url: &Url, at: Millis, session: &mut Session) {
-        let until = at + Self::LIFE;
-        session.put(Space::Robots, key(url).as_bytes(), write(&rules, until));
-        self.robots = Robots::Known { rules: Arc::new(rules), until };
+    /// robots.txt was answered, or could not be had; `url` is any URL of the origin.
+    pub fn answered(&mut self, rules: Rules, url: &Url, session: &mut Session) {
+        let rules = match self.rules() {
+            Some(earlier) => rules.after(earlier),
+            None => rules,
+        };
+        session.put(Space::Robots, key(url).as_bytes(), rules.to_bytes());
+        self.robots = Robots::Known(Arc::new(rules));
     }
 
-    /// robots.txt could not be had at `at`.
-    pub fn unavailable(&mut self, at: Millis) {
-        let failures = match self.robots {
-            Robots::Unavailable { failures, .. } => failures + 1,
-            _ => 1,
-        };
-        let wait = (Self::AGAIN.0 << (failures - 1).min(16)).min(Self::AGAIN.1);
-        self.robots = Robots::Unavailable { again: at + wait, failures };
+    /// robots.txt lies elsewhere.
+    pub fn moved(&mut self) {
+        self.robots = Robots::Moved(self.rules().cloned());
+    }
+
+    /// The rules last known.
+    pub fn rules(&self) -> Option<&Arc<Rules>> {
+        match &self.robots {
+            Robots::Known(rules) | Robots::Moved(Some(rules)) => Some(rules),
+            _ => None,
+        }
     }
 }
 
 fn key(url: &Url) -> String {
     url.origin().ascii_serialization()
-}
-
-fn write(_rules: &Rules, until: Millis) -> Vec<u8> {
-    let mut value = Vec::new();
-    codec::write(&mut value, until);
-    value
-}
-
-fn read(record: &[u8]) -> Result<Robots> {
-    let mut reader = Reader::new(record, "robots rules");
-    let until = reader.number()?;
-    Ok(Robots::Known { rules: Arc::new(Rules {}), until })
-}
-
-/// The seam to the rules.
-fn allowed(_rules: &Rules, _url: &Url) -> bool {
-    true
 }

@@ -20,10 +20,8 @@ pub enum UrlState {
     Done {
         /// HTTP status.
         status: u16,
-        /// Row of its page, where the engine told it ([`Frontier::verdict`](crate::Frontier::verdict)).
+        /// Row of its page; `None` for sitemaps.
         row: Option<Row>,
-        /// Whether the page was judged a duplicate.
-        duplicate: bool,
     },
     /// No answer in as many attempts as there may be.
     Failed,
@@ -96,8 +94,8 @@ impl Seen {
 pub fn set_state(hash: u64, state: UrlState, session: &mut Session) {
     let mut value = Vec::with_capacity(12);
     match state {
-        UrlState::Done { status, row, duplicate } => {
-            value.push(if duplicate { b'2' } else { b'1' });
+        UrlState::Done { status, row } => {
+            value.push(b'd');
             codec::write(&mut value, u64::from(status));
             codec::write(&mut value, row.map_or(0, |row| row + 1));
         }
@@ -116,9 +114,7 @@ pub fn state(hash: u64, session: &Session) -> Result<Option<UrlState>> {
     let mut reader = Reader::new(&value, "the state of a URL");
     let tag = reader.array::<1>()?[0];
     Ok(Some(match tag {
-        b'1' | b'2' => {
-            UrlState::Done { status: reader.small()?, row: reader.number()?.checked_sub(1), duplicate: tag == b'2' }
-        }
+        b'd' => UrlState::Done { status: reader.small()?, row: reader.number()?.checked_sub(1) },
         b'f' => UrlState::Failed,
         b'r' => {
             let damaged = reader.damaged();

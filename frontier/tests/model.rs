@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use config::{Duration, Robots, Settings};
 use dedup_stage::store::{Double, Session};
+use frontier::robots::{Answer, Rules};
 use frontier::{Admission, Found, Frontier, Job, JobKind, Millis, Next, Outcome, Via};
 use proptest::prelude::*;
 use url::Url;
@@ -155,10 +156,11 @@ impl World {
             (_, How::Return) => (Outcome::Returned, 500),
             (JobKind::Resolve, How::Fail { .. }) => (Outcome::Unresolved { forbidden: false }, 1_000),
             (JobKind::Resolve, _) => (Outcome::Resolved(vec![IpAddr::from([192, 0, 2, 1])]), 0),
+            (JobKind::Robots, How::Fail { .. }) => (Outcome::Robots(Rules::unreachable(self.now, None)), 500),
             (_, How::Fail { transient }) => (Outcome::Failed { transient }, 500),
-            (JobKind::Robots, _) => (Outcome::Robots(rules()), 500),
-            (_, How::Busy) => (Outcome::Done { status: 503, elapsed: 10, retry_after: Some(4_000) }, 4_000),
-            (_, How::Fine) => (Outcome::Done { status: 200, elapsed: 10, retry_after: None }, 500),
+            (JobKind::Robots, _) => (Outcome::Robots(rules(&job.url, self.now)), 500),
+            (_, How::Busy) => (Outcome::Done { status: 503, elapsed: 10, retry_after: Some(4_000), row: 1 }, 4_000),
+            (_, How::Fine) => (Outcome::Done { status: 200, elapsed: 10, retry_after: None, row: 1 }, 500),
         };
         let again = self.frontier.report(&job, outcome, self.now, &mut self.session).unwrap();
         if job.kind != JobKind::Resolve {
@@ -231,8 +233,8 @@ impl World {
     }
 }
 
-fn rules() -> frontier::robots::Rules {
-    frontier::robots::Rules {}
+fn rules(url: &Url, at: Millis) -> Rules {
+    Rules::read(&Answer { url, status: 404, retry_after: None, body: &[], at }, "once")
 }
 
 proptest! {

@@ -1,0 +1,103 @@
+//! The frontier for people to look at: totals, hosts, groups.
+
+use std::net::IpAddr;
+
+use crate::frontier::Frontier;
+use crate::hosts::Place;
+use crate::job::Millis;
+use crate::schedule::Phase;
+
+/// Totals for the progress line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Distinct URLs ever met (queued, done or refused).
+    pub seen: u64,
+    /// URLs queued now.
+    pub queued: u64,
+    /// Hosts known.
+    pub hosts: u64,
+    /// Hosts with an open job.
+    pub hosts_fetching: u64,
+    /// Hosts with queued URLs that wait for their delay.
+    pub hosts_waiting: u64,
+    /// Hosts slowed down or set aside after failures.
+    pub hosts_backing_off: u64,
+}
+
+/// What a host is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostState {
+    /// Nothing queued.
+    Idle,
+    /// Its address or robots.txt is not known yet.
+    Preparing,
+    /// A job is open.
+    Fetching,
+    /// Waits for its delay, until the time given.
+    Waiting(Millis),
+    /// Slowed down or set aside after failures, until the time given.
+    BackingOff(Millis),
+}
+
+/// One host, for people to look at.
+#[derive(Clone, Debug)]
+pub struct HostView<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What it is doing.
+    pub state: HostState,
+    /// Delay between requests now.
+    pub delay: Millis,
+    /// URLs queued.
+    pub queued: u64,
+    /// Addresses known.
+    pub addresses: &'a [IpAddr],
+}
+
+impl Frontier {
+    /// Totals.
+    pub fn counts(&self) -> Counts {
+        Counts {
+            seen: self.seen.len() as u64,
+            queued: self.queues.queued(),
+            hosts: self.hosts.len() as u64,
+            hosts_fetching: self.schedule.fetching(),
+            hosts_waiting: self.schedule.waiting() + self.addresses.parked(),
+            hosts_backing_off: self.troubled,
+        }
+    }
+
+    /// Calls `visit` for each host.
+    pub fn hosts(&self, visit: &mut dyn FnMut(HostView<'_>)) {
+        for host in self.hosts.iter() {
+            let state = match host.phase {
+                Phase::Idle => HostState::Idle,
+                Phase::Fetching => HostState::Fetching,
+                Phase::Waiting(due, _) if host.pace.is_troubled() => HostState::BackingOff(due),
+                _ if matches!(host.place, Place::Unknown) => HostState::Preparing,
+                // It waits for a robots.txt, not for its delay.
+                Phase::Waiting(due, _) if due > host.pace.not_before => HostState::Preparing,
+                Phase::Waiting(..) | Phase::Ready(..) | Phase::Parked => HostState::Waiting(host.pace.not_before),
+            };
+            visit(HostView {
+                name: &host.name,
+                state,
+                delay: host.pace.delay(&self.settings),
+                queued: host.queued(),
+                addresses: match &host.place {
+                    Place::Known { ips, .. } => ips,
+                    _ => &[],
+                },
+            });
+        }
+    }
+
+    /// Calls `visit` with the number, label and factor of each group of a host's URLs.
+    pub fn groups(&self, host: &str, visit: &mut dyn FnMut(u8, &str, f32)) {
+        if let Some(id) = self.hosts.find(host) {
+            for (number, group) in self.hosts.get(id).groups.iter() {
+                visit(number, &group.label, group.factor);
+            }
+        }
+    }
+}
