@@ -1,0 +1,88 @@
+//! Bodies of fetched pages, where the crawl keeps them: in its WARC files, found by their CDXJ lines.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use dedup_stage::page::{Input, Reader};
+use dedup_stage::warc::http::parse_response;
+use dedup_stage::warc::read::{Piece, Reader as WarcReader};
+use serde::Deserialize;
+use url::Url;
+
+/// Where the responses of some URLs stand.
+#[derive(Clone, Debug, Default)]
+pub struct Bodies {
+    places: HashMap<String, Place>,
+}
+
+#[derive(Clone, Debug)]
+struct Place {
+    file: PathBuf,
+    offset: u64,
+}
+
+/// What stands in a CDXJ line after the key and the date.
+#[derive(Deserialize)]
+struct Entry {
+    url: String,
+    mime: String,
+    offset: String,
+    filename: String,
+}
+
+impl Bodies {
+    /// Folder of WARC and CDXJ files in a crawl directory.
+    pub const FOLDER: &str = "warc";
+    /// Largest body looked at.
+    const LARGEST: usize = 16 << 20;
+
+    /// Looks for `urls` in the archive of the crawl in `dir`. No archive is no failure.
+    pub fn find(dir: &Path, urls: &HashSet<&str>) -> io::Result<Self> {
+        let mut bodies = Self::default();
+        let folder = dir.join(Self::FOLDER);
+        let files = match folder.read_dir() {
+            Ok(files) => files,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(bodies),
+            Err(error) => return Err(error),
+        };
+        for file in files {
+            let path = file?.path();
+            if urls.is_empty() || path.extension().is_none_or(|extension| extension != "cdxj") {
+                continue;
+            }
+            for line in BufReader::new(File::open(path)?).lines() {
+                bodies.take(&line?, &folder, urls);
+            }
+        }
+        Ok(bodies)
+    }
+
+    fn take(&mut self, line: &str, folder: &Path, urls: &HashSet<&str>) {
+        let Some(json) = line.splitn(3, ' ').nth(2) else { return };
+        let Ok(entry) = serde_json::from_str::<Entry>(json) else { return };
+        let inside = !entry.filename.contains(['/', '\\']);
+        if let Ok(offset) = entry.offset.parse()
+            && inside
+            && entry.mime != "warc/revisit"
+            && urls.contains(entry.url.as_str())
+        {
+            self.places.insert(entry.url, Place { file: folder.join(entry.filename), offset });
+        }
+    }
+
+    /// The visible text of a page; `None` where its body is not kept or cannot be read.
+    pub fn text(&self, url: &str) -> Option<String> {
+        let place = self.places.get(url)?;
+        let mut file = BufReader::new(File::open(&place.file).ok()?);
+        file.seek(SeekFrom::Start(place.offset)).ok()?;
+        let Ok(Some(Piece::Record(record))) = WarcReader::new(file, Self::LARGEST as u64).piece() else { return None };
+        let message = parse_response(&record.block)?;
+        let body = message.body(Self::LARGEST).ok()?;
+        let content_type = message.fields.text("Content-Type");
+        let mut reader = Reader::default();
+        reader.read(&Input { url: &Url::parse(url).ok()?, status: message.status, content_type, body: &body });
+        Some(reader.text().to_owned())
+    }
+}

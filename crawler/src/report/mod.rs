@@ -1,0 +1,420 @@
+//! The report of a crawl: one HTML file that works offline and can be mailed.
+//!
+//! One pass over `pages.jsonl` and `skipped.jsonl` adds everything up ([`Tally`]); what is shown by name is a bounded sample,
+//! read again from the files. So the report of a million pages takes seconds, and its size does not grow with the crawl.
+
+mod bodies;
+pub mod clusters;
+mod compare;
+pub mod curve;
+pub mod health;
+pub mod html;
+pub mod line;
+pub mod sample;
+pub mod shell;
+pub mod source;
+pub mod svg;
+pub mod tally;
+pub mod units;
+pub mod view;
+pub mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use bodies::Bodies;
+pub use compare::{Side, compare};
+use health::Health;
+use html::{Text, Web, put};
+use line::{PageLine, SkipLine};
+use shell::Shell;
+use source::Lines;
+use tally::Tally;
+use words::Difference;
+
+/// What the outputs of a crawl do not say, but its state does.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// Where it started.
+    pub seeds: Vec<String>,
+    /// `drop`, `demote` or `keep`.
+    pub on_duplicate: Option<String>,
+    /// Hamming distance of a near-duplicate.
+    pub distance: Option<u32>,
+    /// Time spent crawling, milliseconds.
+    pub elapsed_ms: Option<u64>,
+    /// Why it ended, as `report --json` says it.
+    pub stop_reason: Option<String>,
+    /// Distinct URLs met.
+    pub urls_seen: Option<u64>,
+    /// URLs still queued.
+    pub frontier: Option<u64>,
+    /// Unique pages that were held back, so far as they can be estimated.
+    pub lost: Option<Lost>,
+    /// Settings, as TOML.
+    pub settings: Option<String>,
+}
+
+/// An estimate with its 95 % interval.
+#[derive(Clone, Copy, Debug)]
+pub struct Lost {
+    /// Unique pages among the URLs held back.
+    pub estimate: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// A crawl, read.
+#[derive(Clone, Debug)]
+pub struct Report {
+    dir: PathBuf,
+    summary: Summary,
+    tally: Tally,
+    health: Health,
+    pages: Lines,
+    skips: Lines,
+    /// Lines that are no objects.
+    damaged: u64,
+}
+
+const STYLE: &str = include_str!("../../assets/look.css");
+const SCRIPT: &str = include_str!("../../assets/report.js");
+
+impl Report {
+    /// Name of the file that `crawler report` writes into the crawl directory.
+    pub const NAME: &str = "report.html";
+    /// Clusters shown.
+    const CLUSTERS: usize = 100;
+    /// Near-duplicates shown with their differences.
+    const TWINS: usize = 12;
+
+    /// Reads the crawl in `dir`, its files as far as `length` vouches for them.
+    ///
+    /// # Complexity
+    /// One pass over both files; memory for about 40 bytes a page and some hundred a host.
+    pub fn read(dir: &Path, summary: Summary, length: impl Fn(&str) -> Option<u64>) -> io::Result<Self> {
+        let pages = Lines::open(&dir.join("pages.jsonl"), length("pages.jsonl"))?;
+        let skips = Lines::open(&dir.join("skipped.jsonl"), length("skipped.jsonl"))?;
+        let mut tally = Tally::new(true);
+        let mut damaged = 0;
+        pages.each(&mut |offset, line| match PageLine::parse(line) {
+            Some(page) => tally.page(&page, offset),
+            None => damaged += 1,
+        })?;
+        skips.each(&mut |offset, line| match serde_json::from_slice::<SkipLine<'_>>(line) {
+            Ok(skip) => tally.skip(&skip, offset),
+            Err(_) => damaged += 1,
+        })?;
+        let health = Health::of(&mut tally.fingerprints.take().unwrap_or_default());
+        Ok(Self { dir: dir.to_owned(), summary, tally, health, pages, skips, damaged })
+    }
+
+    /// What was added up.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// What the state says.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// The document.
+    pub fn html(&self) -> io::Result<String> {
+        let body = self.body()?;
+        let title = format!("Crawl of {}", self.name());
+        Ok(Shell { title: &title, style: STYLE, script: SCRIPT, connect: "'none'", body: &body }.html())
+    }
+
+    /// What was crawled, in a few words.
+    fn name(&self) -> String {
+        let hosts: Vec<_> = match self.summary.seeds.as_slice() {
+            [] => self.tally.hosts.keys().map(|host| &**host).take(2).collect(),
+            seeds => seeds.iter().map(|seed| line::host(seed)).collect(),
+        };
+        match hosts.as_slice() {
+            [] => "nothing".into(),
+            [one] => (*one).into(),
+            [first, rest @ ..] => {
+                let more = rest.iter().collect::<HashSet<_>>().len() as u64;
+                format!("{first} and {}", units::counted(more, "more host"))
+            }
+        }
+    }
+
+    fn body(&self) -> io::Result<String> {
+        let mut out = String::with_capacity(1 << 20);
+        self.head(&mut out);
+        let tally = &self.tally;
+        view::section(
+            &mut out,
+            "curve",
+            "Distinct contents against pages fetched",
+            "Where the upper line leaves the diagonal, fetches brought pages that were known already. The flatter it gets, the \
+             less a further fetch is worth.",
+        );
+        view::curve(&mut out, &tally.curve);
+        view::end(&mut out);
+
+        view::section(&mut out, "gate", "What the gate saved and what it cost", &self.gate());
+        view::end(&mut out);
+
+        if tally.relevances.iter().any(|n| *n > 0) {
+            view::section(
+                &mut out,
+                "topic",
+                "How well the pages fit the topic",
+                "Relevance is computed from a page’s weighted words.",
+            );
+            view::relevance(&mut out, tally);
+            view::end(&mut out);
+        }
+        self.duplicates(&mut out)?;
+
+        view::section(
+            &mut out,
+            "hosts",
+            "Hosts",
+            "A high share of duplicates on one host often means a mirror, a trap, or many URLs for one page.",
+        );
+        view::hosts(&mut out, tally, usize::MAX);
+        view::end(&mut out);
+
+        view::section(
+            &mut out,
+            "depths",
+            "Depth",
+            "Depth is the number of links from a seed. Duplicates that grow with depth are the mark of a trap.",
+        );
+        view::depths(&mut out, tally);
+        view::end(&mut out);
+
+        view::section(&mut out, "answers", "Answers", "What the servers said, and what kind of documents they sent.");
+        view::statuses(&mut out, tally);
+        view::errors(&mut out, tally);
+        view::end(&mut out);
+
+        view::section(
+            &mut out,
+            "skipped",
+            "What was not fetched, and why",
+            "Each URL counts once for each reason, however many pages link to it. Ask about a single URL with <code>crawler why</code>.",
+        );
+        view::skipped(&mut out, tally, &self.skips)?;
+        view::end(&mut out);
+
+        view::section(
+            &mut out,
+            "health",
+            "Fingerprint health",
+            "The index finds near-duplicates fast because fingerprints are spread evenly (Manku, Jain and Das Sarma 2007, section \
+             4.2 and figure 2). This is how even those of this crawl are.",
+        );
+        view::health(&mut out, &self.health);
+        view::end(&mut out);
+
+        let sample = pages_caption(tally);
+        view::section(
+            &mut out,
+            "pages",
+            "Pages",
+            "Sort by a column’s head, search for any word. All pages are in <code>pages.jsonl</code>.",
+        );
+        view::pages(&mut out, "pages-table", &sample, &self.pages.at(tally.sample.items())?);
+        view::end(&mut out);
+        self.foot(&mut out);
+        Ok(out)
+    }
+
+    fn head(&self, out: &mut String) {
+        let tally = &self.tally;
+        put!(
+            out,
+            "<a class=\"skip\" href=\"#main\">Skip to the report</a>\n<header><h1>Crawl of {}</h1>\n",
+            Web(&self.name())
+        );
+        if let Some((first, last)) = &tally.times {
+            put!(out, "<p class=\"note\">{} to {}", Web(first), Web(last));
+            put!(out, " in <code>{}</code></p>\n", Web(&self.dir.display().to_string()));
+        }
+        put!(out, "<p class=\"lead\">{}</p>\n", self.lead());
+        out.push_str("<nav aria-label=\"Sections\"><ul>");
+        for (id, name) in [
+            ("curve", "Curve"),
+            ("gate", "Gate"),
+            ("clusters", "Duplicates"),
+            ("hosts", "Hosts"),
+            ("depths", "Depth"),
+            ("answers", "Answers"),
+            ("skipped", "Not fetched"),
+            ("health", "Fingerprints"),
+            ("pages", "Pages"),
+        ] {
+            put!(out, "<li><a href=\"#{id}\">{name}</a></li>");
+        }
+        out.push_str("</ul></nav></header>\n<main id=\"main\">\n<dl class=\"figures\">\n");
+        view::figures(out, &self.summary, tally);
+        out.push_str("</dl>\n");
+    }
+
+    /// The crawl in two sentences.
+    fn lead(&self) -> String {
+        let verdicts = &self.tally.verdicts;
+        let mut lead = format!("{} fetched", units::counted(verdicts.pages(), "page"));
+        if let Some(elapsed) = self.summary.elapsed_ms.filter(|elapsed| *elapsed > 0) {
+            put!(lead, " in {}", units::duration(elapsed));
+        }
+        put!(
+            lead,
+            "; {} said something new, and {} repeated what an earlier page had said.",
+            units::count(verdicts.unique),
+            units::count(verdicts.duplicates())
+        );
+        if let Some(reason) = self.summary.stop_reason.as_deref() {
+            put!(lead, " {}", ending(reason));
+        }
+        lead
+    }
+
+    /// What the gate did, in words.
+    fn gate(&self) -> String {
+        let tally = &self.tally;
+        let duplicates = units::counted(tally.verdicts.duplicates(), "duplicate");
+        let mut text =
+            format!("{duplicates} were fetched before they could be judged: {}.", units::bytes(tally.duplicate_bytes));
+        match self.summary.on_duplicate.as_deref() {
+            Some("keep") => {
+                text.push_str(" The gate only reported (--on-duplicate keep): all their links were followed.")
+            }
+            Some("demote") => {
+                text.push_str(" Their links were queued with a lower priority (--on-duplicate demote); none was lost.");
+            }
+            _ => put!(
+                text,
+                " {} that only they link to were kept from the frontier, and are held aside: run the crawl again with \
+                 <code>--on-duplicate demote</code> to fetch them after all.",
+                units::counted(tally.links_dropped, "URL")
+            ),
+        }
+        match &self.summary.lost {
+            Some(lost) => put!(
+                text,
+                " Among the URLs held back there are an estimated {:.0} unique pages (95 % interval {:.0} to {:.0}). What can only be \
+                 reached through them is unknown.",
+                lost.estimate,
+                lost.low,
+                lost.high
+            ),
+            None => text
+                .push_str(" How many unique pages are among the URLs held back has not been estimated in this crawl."),
+        }
+        text
+    }
+
+    fn duplicates(&self, out: &mut String) -> io::Result<()> {
+        let tally = &self.tally;
+        view::section(
+            out,
+            "clusters",
+            "Clusters of duplicates",
+            "A cluster is a page with everything that repeats it, directly or through another duplicate.",
+        );
+        view::clusters(out, &tally.clusters, &self.pages, Self::CLUSTERS)?;
+        view::end(out);
+        view::section(
+            out,
+            "likeness",
+            "How alike near-duplicates are",
+            "A page is a near-duplicate if its fingerprint is close to that of an earlier page and a second look at text and links \
+             agrees.",
+        );
+        view::likeness(out, tally);
+        self.twins(out)?;
+        view::end(out);
+        Ok(())
+    }
+
+    /// Near-duplicates beside their twins, from the largest clusters.
+    fn twins(&self, out: &mut String) -> io::Result<()> {
+        let largest = tally_near(&self.tally, Self::TWINS);
+        let lines = self.pages.at(largest)?;
+        let pages: Vec<_> = lines.iter().filter_map(|line| PageLine::parse(line)).collect();
+        let twin_at =
+            |page: &PageLine<'_>| page.duplicate_of.as_deref().and_then(|twin| self.tally.clusters.line_of(twin));
+        let pages: Vec<_> = pages.into_iter().filter_map(|page| twin_at(&page).map(|at| (page, at))).collect();
+        if pages.is_empty() {
+            return Ok(());
+        }
+        let twins = self.pages.at(pages.iter().map(|(_, at)| *at))?;
+        let urls =
+            pages.iter().flat_map(|(page, _)| [Some(&*page.url), page.duplicate_of.as_deref()]).flatten().collect();
+        let bodies = Bodies::find(&self.dir, &urls)?;
+        put!(
+            out,
+            "<h3>{} beside their twins</h3>\n",
+            if pages.len() == 1 { "One".into() } else { pages.len().to_string() }
+        );
+        for ((page, _), twin) in pages.iter().zip(&twins) {
+            let Some(twin) = PageLine::parse(twin) else { continue };
+            let texts = bodies.text(&page.url).zip(bodies.text(&twin.url));
+            let difference = texts.map(|(here, there)| Difference::of(&here, &there));
+            view::twins(out, page, &twin, difference.as_ref());
+        }
+        Ok(())
+    }
+
+    fn foot(&self, out: &mut String) {
+        out.push_str("</main>\n<footer>");
+        if self.damaged > 0 {
+            put!(out, "<p>{} could not be read and are left out.</p>", units::counted(self.damaged, "line"));
+        }
+        if let Some(settings) = &self.summary.settings {
+            put!(out, "<details><summary>Settings of the last run</summary><pre>{}</pre></details>", Text(settings));
+        }
+        put!(
+            out,
+            "<p>Written by crawler {}. This file loads nothing and sends nothing.</p></footer>",
+            env!("CARGO_PKG_VERSION")
+        );
+    }
+}
+
+/// Near-duplicates to be shown with their differences: one of each large cluster.
+fn tally_near(tally: &Tally, most: usize) -> Vec<u64> {
+    let largest = tally.clusters.largest(10 * most);
+    largest
+        .into_iter()
+        .filter(|cluster| cluster.near > 0)
+        .filter_map(|cluster| cluster.members.first().copied())
+        .take(most)
+        .collect()
+}
+
+fn pages_caption(tally: &Tally) -> String {
+    let all = tally.verdicts.pages() + tally.verdicts.failed;
+    if tally.sample.is_everything() {
+        format!("All {}, in the order of fetching", units::counted(all, "page"))
+    } else {
+        let shown = tally.sample.items().len() as u64;
+        format!("{} of {}, drawn evenly", units::counted(shown, "page"), units::count(all))
+    }
+}
+
+/// Why a crawl ended, as a sentence.
+pub fn ending(reason: &str) -> &'static str {
+    match reason {
+        "done" => "It is complete: nothing in scope is left to fetch.",
+        "waiting" => "It ended because nothing became due within --patience; what is queued stays queued.",
+        "page_limit" => "It stopped at --max-pages.",
+        "time_limit" => "It stopped at --time-limit.",
+        "stopped" => "It was stopped, and can be taken up again.",
+        "running" => "It is still running; this is how it stands.",
+        _ => "It was interrupted, and can be taken up again.",
+    }
+}

@@ -1,0 +1,149 @@
+//! The head of the report: what came of the crawl in a few numbers, and the curve of distinct contents.
+
+use super::super::curve::Curve;
+use super::super::html::put;
+use super::super::svg::{Line, Lines};
+use super::super::tally::Tally;
+use super::super::{Summary, units};
+use super::{Table, count, share};
+
+/// The key figures.
+pub fn figures(out: &mut String, summary: &Summary, tally: &Tally) {
+    let verdicts = &tally.verdicts;
+    let mut figure = |class: &str, name: &str, value: String, meaning: String| {
+        put!(
+            out,
+            "<div class=\"{class}\"><dt>{name}</dt><dd class=\"value\">{value}</dd><dd class=\"meaning\">{meaning}</dd></div>\n"
+        );
+    };
+    let judged = verdicts.judged();
+    figure(
+        "",
+        "Pages fetched",
+        units::count(verdicts.pages()),
+        "answers to requests for pages, redirects included".into(),
+    );
+    figure(
+        "is-unique",
+        "Unique",
+        units::count(verdicts.unique),
+        format!(
+            "pages that say something new: {} of the {} compared",
+            units::share(verdicts.unique, judged),
+            units::count(judged)
+        ),
+    );
+    figure(
+        "is-near",
+        "Near-duplicates",
+        units::count(verdicts.near),
+        format!("pages that say what an earlier page said: {}", units::share(verdicts.near, judged)),
+    );
+    figure(
+        "is-exact",
+        "Exact duplicates",
+        units::count(verdicts.exact),
+        format!("pages with the very bytes of an earlier one: {}", units::share(verdicts.exact, judged)),
+    );
+    figure(
+        "",
+        "Not compared",
+        units::count(verdicts.unjudged),
+        "redirects, error pages, pages with too little text, files that are no pages".into(),
+    );
+    figure("", "Failed", units::count(verdicts.failed), "URLs given up without an answer".into());
+    figure(
+        "",
+        "Links kept out",
+        units::count(tally.links_dropped),
+        "new links of duplicates that were kept from the frontier, and so were not fetched".into(),
+    );
+    let spent = units::share(tally.duplicate_bytes, tally.bytes);
+    figure("", "Bytes", units::bytes(tally.bytes), format!("of decoded bodies; {spent} of them in duplicates"));
+    if let Some(lost) = &summary.lost {
+        figure(
+            "",
+            "Unique pages missed",
+            format!("≈ {}", units::count(lost.estimate.round() as u64)),
+            format!(
+                "estimated from audited samples of what was held back; 95 % interval {} to {}",
+                units::count(lost.low.round() as u64),
+                units::count(lost.high.round() as u64)
+            ),
+        );
+    }
+    if let Some(seen) = summary.urls_seen {
+        figure("", "URLs met", units::count(seen), "distinct URLs, by the form in which they are compared".into());
+    }
+    if let Some(queued) = summary.frontier {
+        figure("", "Still queued", units::count(queued), "URLs that the frontier still holds".into());
+    }
+    if let Some(elapsed) = summary.elapsed_ms.filter(|elapsed| *elapsed > 0) {
+        let rate = verdicts.pages() as f64 * 1000.0 / elapsed as f64;
+        figure("", "Time", units::duration(elapsed), format!("spent crawling; {} pages a second", units::rate(rate)));
+    }
+}
+
+/// What the colours mean.
+pub fn key() -> &'static str {
+    concat!(
+        "<ul class=\"key\">",
+        "<li><svg viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect class=\"unique\" width=\"10\" height=\"10\"/></svg>unique</li>",
+        "<li><svg viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect class=\"near\" width=\"10\" height=\"10\"/></svg>near-duplicate</li>",
+        "<li><svg viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect class=\"exact\" width=\"10\" height=\"10\"/></svg>exact duplicate</li>",
+        "<li><svg viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect class=\"unjudged\" width=\"10\" height=\"10\"/></svg>not compared</li>",
+        "<li><svg viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect class=\"failed\" width=\"10\" height=\"10\"/></svg>failed</li>",
+        "</ul>"
+    )
+}
+
+/// The curve of distinct contents against pages fetched, beside the diagonal, and a few of its points as a table.
+pub fn curve(out: &mut String, curve: &Curve) {
+    let points = || curve.points().map(|point| (point.pages as f64, point));
+    let line = |label, class, of: fn(&super::super::curve::Point) -> u64| Line {
+        label,
+        class,
+        points: points().map(|(x, point)| (x, of(&point) as f64)).collect(),
+    };
+    let last = curve.points().last().unwrap_or_default();
+    let description = format!(
+        "After {} fetched, {} distinct contents were found, {} were near-duplicates and {} exact duplicates.",
+        units::counted(last.pages, "page"),
+        units::count(last.unique),
+        units::count(last.near),
+        units::count(last.exact)
+    );
+    let chart = Lines {
+        title: "Distinct contents against pages fetched",
+        description: &description,
+        x: "pages fetched",
+        y: "pages",
+        diagonal: Some("every page new"),
+        lines: vec![
+            line("distinct contents", "unique", |point| point.unique),
+            line("near-duplicates", "near", |point| point.near),
+            line("exact duplicates", "exact", |point| point.exact),
+        ],
+    };
+    put!(out, "<figure>{}<figcaption>{description}</figcaption></figure>\n", chart.svg());
+    let all: Vec<_> = curve.points().collect();
+    let mut rows = String::new();
+    for tenth in 1..=10 {
+        let at = (all.len() - 1) * tenth / 10;
+        let point = all[at];
+        if tenth > 1 && at == (all.len() - 1) * (tenth - 1) / 10 {
+            continue;
+        }
+        put!(rows, "<tr>{}{}", count(point.pages), count(point.unique));
+        put!(rows, "{}{}{}</tr>", share(point.unique, point.pages), count(point.near), count(point.exact));
+    }
+    out.push_str("<details><summary>The same as a table</summary>");
+    Table {
+        id: None,
+        caption: "The crawl at ten moments",
+        heads: &["#pages fetched", "#distinct contents", "#share of pages", "#near-duplicates", "#exact duplicates"],
+        rows,
+    }
+    .put(out);
+    out.push_str("</details>\n");
+}

@@ -1,0 +1,96 @@
+//! The sections of the report, as HTML. Every number has its unit and a sentence on what it means.
+
+mod clusters;
+mod figures;
+mod pages;
+mod skipped;
+mod spread;
+
+pub use clusters::{clusters, twins};
+pub use figures::{curve, figures, key};
+pub use pages::pages;
+pub use skipped::{errors, skipped};
+pub use spread::{depths, health, hosts, likeness, relevance, statuses};
+
+use super::html::{Text, put};
+use super::line::Word;
+use super::tally::Verdicts;
+use super::{svg, units};
+
+/// Opens a section with its heading and what it is about.
+pub fn section(out: &mut String, id: &str, heading: &str, about: &str) {
+    put!(out, "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{}</h2>\n<p>{about}</p>\n", Text(heading));
+}
+
+/// Closes a section.
+pub fn end(out: &mut String) {
+    out.push_str("</section>\n");
+}
+
+/// A table in a box that scrolls sideways where the window is narrow. Heads that begin with `#` are of numbers.
+pub struct Table<'a> {
+    /// For a search field; also makes the table sortable.
+    pub id: Option<&'a str>,
+    /// What it shows.
+    pub caption: &'a str,
+    /// Heads of its columns.
+    pub heads: &'a [&'a str],
+    /// Rows: `<tr>…</tr>`.
+    pub rows: String,
+}
+
+impl Table<'_> {
+    /// Appends the table.
+    pub fn put(&self, out: &mut String) {
+        if let Some(id) = self.id {
+            put!(
+                out,
+                "<p class=\"search\" hidden><label>Show only rows with <input type=\"search\" aria-controls=\"{id}\" \
+                 data-status=\"{id}-status\"></label> <span id=\"{id}-status\" role=\"status\"></span></p>\n"
+            );
+        }
+        // A box that scrolls must be reachable by keyboard.
+        put!(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">", Text(self.caption));
+        match self.id {
+            Some(id) => put!(out, "<table id=\"{id}\" class=\"sortable\">"),
+            None => out.push_str("<table>"),
+        }
+        put!(out, "<caption>{}</caption><thead><tr>", Text(self.caption));
+        for head in self.heads {
+            match head.strip_prefix('#') {
+                Some(head) => put!(out, "<th scope=\"col\" class=\"n\">{}</th>", Text(head)),
+                None => put!(out, "<th scope=\"col\">{}</th>", Text(head)),
+            }
+        }
+        put!(out, "</tr></thead>\n<tbody>{}</tbody></table></div>\n", self.rows);
+    }
+}
+
+/// A cell with a count, sorted by its value.
+pub fn count(n: u64) -> String {
+    format!("<td class=\"n\" data-sort=\"{n}\">{}</td>", units::count(n))
+}
+
+/// A cell with a share.
+pub fn share(part: u64, whole: u64) -> String {
+    let sort = part as f64 / whole.max(1) as f64;
+    format!("<td class=\"n\" data-sort=\"{sort:.5}\">{}</td>", units::share(part, whole))
+}
+
+/// A cell with a size.
+pub fn bytes(n: u64) -> String {
+    format!("<td class=\"n\" data-sort=\"{n}\">{}</td>", units::bytes(n))
+}
+
+/// A verdict with its sign: colour and shape.
+pub fn verdict(word: Word, failed: bool) -> String {
+    let name = if failed { "failed" } else { word.name() };
+    format!("<span class=\"verdict {name}\">{name}</span>")
+}
+
+/// A bar of the verdicts of some pages.
+pub fn bar(verdicts: &Verdicts) -> String {
+    let Verdicts { unique, near, exact, unjudged, failed } = *verdicts;
+    let parts = [("unique", unique), ("near", near), ("exact", exact), ("unjudged", unjudged), ("failed", failed)];
+    svg::parts(&parts, unique + near + exact + unjudged + failed)
+}

@@ -1,0 +1,95 @@
+//! What was not fetched, and why; and what was tried in vain.
+
+use std::io;
+
+use super::super::html::{Web, WebLink, put};
+use super::super::line::SkipLine;
+use super::super::source::Lines;
+use super::super::tally::{Skips, Tally, by_count};
+use super::super::units;
+use super::{Table, count};
+
+/// What each reason means to who reads the report.
+fn meaning(reason: &str) -> &'static str {
+    match reason {
+        "robots" => "robots.txt of the host forbids it",
+        "scope" => "outside the scope of the crawl (--scope, --include, --exclude)",
+        "address" => "its host has none but private or special addresses (--allow-private)",
+        "scheme" => "neither http nor https",
+        "depth" => "more links from a seed than --max-depth",
+        "trap" => "has the shape of a trap: repeating path segments or parameters",
+        "duplicate_source" => {
+            "so far only duplicates link to it: held back, to be fetched by a later run with --on-duplicate demote"
+        }
+        "nofollow" => "the page or the link says nofollow",
+        "rule" => "a learned rule says that another URL shows the same page",
+        "mirror" => "its host or folder mirrors another one",
+        "budget" => "the budget of its host and path prefix was used up, mostly by duplicates",
+        "too_long" => "longer than --max-url-length",
+        _ => "",
+    }
+}
+
+/// URLs not fetched, by reason, with examples.
+pub fn skipped(out: &mut String, tally: &Tally, lines: &Lines) -> io::Result<()> {
+    let reasons = by_count(&tally.skips, |skips| skips.count);
+    if reasons.is_empty() {
+        out.push_str("<p class=\"note\">Nothing was kept out.</p>\n");
+        return Ok(());
+    }
+    let mut rows = String::new();
+    for (name, skips) in &reasons {
+        put!(rows, "<tr><th scope=\"row\"><code>{}</code></th><td>{}</td>", Web(name), meaning(name));
+        put!(rows, "{}{}</tr>\n", count(skips.count), count(skips.hosts.len() as u64));
+    }
+    let heads = &["reason", "meaning", "#URLs", "#hosts"];
+    Table { id: None, caption: "URLs not fetched, by reason", heads, rows }.put(out);
+    for (name, skips) in reasons {
+        put!(out, "<details><summary>{}: by host, and examples</summary>", Web(name));
+        examples(out, skips, lines)?;
+        out.push_str("</details>\n");
+    }
+    Ok(())
+}
+
+fn examples(out: &mut String, skips: &Skips, lines: &Lines) -> io::Result<()> {
+    let table = |out: &mut String, caption: &str, head: &str, names: &std::collections::HashMap<String, u64>| {
+        let mut rows = String::new();
+        for (name, n) in by_count(names, |n| **n).into_iter().take(10) {
+            put!(rows, "<tr><th scope=\"row\">{}</th>{}</tr>", Web(name), count(*n));
+        }
+        Table { id: None, caption, heads: &[head, "#URLs"], rows }.put(out);
+    };
+    if !skips.rules.is_empty() {
+        table(out, "Rules that stopped most", "rule", &skips.rules);
+    }
+    table(out, "Hosts with most", "host", &skips.hosts);
+    out.push_str("<ul>");
+    for line in lines.at(skips.sample.items())? {
+        let Ok(skip) = serde_json::from_slice::<SkipLine<'_>>(&line) else { continue };
+        put!(out, "<li>{}", WebLink(&skip.url));
+        if let Some(source) = skip.source.as_deref().filter(|source| !source.is_empty()) {
+            put!(out, " <span class=\"note\">first found on {}</span>", Web(source));
+        }
+        out.push_str("</li>");
+    }
+    out.push_str("</ul>");
+    Ok(())
+}
+
+/// What went wrong, by kind.
+pub fn errors(out: &mut String, tally: &Tally) {
+    if tally.errors.is_empty() {
+        out.push_str("<p class=\"note\">Nothing went wrong.</p>\n");
+        return;
+    }
+    let mut rows = String::new();
+    for (kind, errors) in by_count(&tally.errors, |errors| errors.count) {
+        let (url, said) = &errors.example;
+        put!(rows, "<tr><th scope=\"row\">{}</th>{}", Web(kind), count(errors.count));
+        put!(rows, "<td>{}<br><span class=\"note\">{}</span></td></tr>", WebLink(url), Web(said));
+    }
+    let caption =
+        format!("{} by kind", units::counted(tally.errors.values().map(|errors| errors.count).sum(), "error"));
+    Table { id: None, caption: &caption, heads: &["kind", "#URLs", "for example"], rows }.put(out);
+}
