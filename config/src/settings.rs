@@ -163,10 +163,22 @@ pub struct Fetch {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Urls {
+    /// User names and passwords do not count.
+    pub drop_user: bool,
+    /// The dot that may end a host does not count.
+    pub drop_host_dot: bool,
+    /// Whether an octet is escaped does not count.
+    pub normalize_escapes: bool,
     /// Tracking parameters do not count.
     pub drop_tracking: bool,
     /// Session parameters do not count.
     pub drop_sessions: bool,
+    /// Parameters that do not count either.
+    pub drop_params: Vec<String>,
+    /// Parameters that count although a list or a rule says otherwise.
+    pub keep_params: Vec<String>,
+    /// Empty parameters and queries do not count.
+    pub drop_empty: bool,
     /// The order of parameters does not count.
     pub sort_query: bool,
     /// Longest URL, in bytes.

@@ -21,7 +21,11 @@ impl KeyHasher {
 
     /// The hash of a key.
     pub fn hash(&self, key: &UrlKey) -> u64 {
-        xxh3::xxh3_64_with_secret(key.as_str().as_bytes(), &self.secret[..])
+        self.hash_bytes(key.as_str().as_bytes())
+    }
+
+    pub(super) fn hash_bytes(&self, key: &[u8]) -> u64 {
+        xxh3::xxh3_64_with_secret(key, &self.secret[..])
     }
 }
 

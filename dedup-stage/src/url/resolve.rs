@@ -1,0 +1,38 @@
+//! Links as pages write them, to URLs.
+
+use url::{ParseError, Url};
+
+/// What `href` on a page at `base` leads to, as the URL standard says. The parser refuses an http reference that begins
+/// with three slashes or more; the standard takes them for two.
+pub fn resolve(base: &Url, href: &str) -> Result<Url, ParseError> {
+    let reference = href.trim_start_matches(|c: char| c <= ' ');
+    let is_slash = |c: char| matches!(c, '/' | '\\');
+    if matches!(base.scheme(), "http" | "https") && reference.starts_with(is_slash) {
+        let rest = reference.trim_start_matches(is_slash);
+        if reference.len() - rest.len() > 2 {
+            return base.join(&format!("//{rest}"));
+        }
+    }
+    base.join(href)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slashes_too_many_are_two() {
+        let base = Url::parse("https://a.example/b/c").unwrap();
+        for (href, expected) in [
+            ("d", "https://a.example/b/d"),
+            ("/d", "https://a.example/d"),
+            ("//b.example", "https://b.example/"),
+            (" ///b.example/d", "https://b.example/d"),
+            ("/\\/\\b.example//d", "https://b.example//d"),
+            ("?d", "https://a.example/b/c?d"),
+        ] {
+            assert_eq!(resolve(&base, href).unwrap().as_str(), expected, "{href}");
+        }
+        assert!(resolve(&base, "///").is_err());
+    }
+}
