@@ -79,7 +79,7 @@ impl Resolver {
         if has_other_scheme(href) {
             return NOWHERE;
         }
-        let Some(url) = base.join(href).ok().filter(is_web) else { return NOWHERE };
+        let Some(url) = crate::url::resolve(base, href).ok().filter(is_web) else { return NOWHERE };
         let url = without_fragment(url);
         let place = links.len() as u32;
         let full = links.len() >= Reader::MAX_LINKS;

@@ -94,7 +94,7 @@ impl Preparer {
 }
 
 fn resolve(base: &Url, link: &str) -> Option<Url> {
-    let mut url = base.join(link).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    let mut url = crate::url::resolve(base, link).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
     url.set_fragment(None);
     Some(url)
 }
