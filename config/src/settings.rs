@@ -224,3 +224,10 @@ pub enum Progress {
     /// Nothing.
     None,
 }
+
+impl Settings {
+    /// As TOML, so that a later run starts from the same settings.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).unwrap_or_else(|error| panic!("settings are always TOML: {error}"))
+    }
+}

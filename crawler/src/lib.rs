@@ -1,5 +1,12 @@
 //! The crawler: an engine that owns frontier, judge, store and outputs; fetchers that bring pages; workers that read them.
 
+pub mod cli;
+pub mod clock;
+pub mod crawl;
 pub mod demo;
+pub mod engine;
 pub mod fetch;
+pub mod priority;
+pub mod record;
 pub mod report;
+pub mod sink;

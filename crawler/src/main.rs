@@ -1,3 +1,7 @@
 //! The `crawler` binary.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    crawler::cli::main()
+}

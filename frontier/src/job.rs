@@ -109,6 +109,24 @@ impl SkipReason {
         Self::ALL.into_iter().find(|reason| reason.name() == name)
     }
 
+    /// A sentence for people.
+    pub fn explanation(self) -> &'static str {
+        match self {
+            SkipReason::Robots => "robots.txt forbids it",
+            SkipReason::Scope => "outside --scope, --include or --exclude",
+            SkipReason::Address => "a private or otherwise forbidden address; --allow-private lifts it",
+            SkipReason::Scheme => "neither http nor https",
+            SkipReason::Depth => "deeper than --max-depth",
+            SkipReason::Trap => "looks like a trap: too many or repeating path segments",
+            SkipReason::DuplicateSource => "only a duplicate page links to it",
+            SkipReason::Nofollow => "the link or its page says nofollow",
+            SkipReason::Rule => "a learned URL rule says that it is a copy",
+            SkipReason::Mirror => "its host or folder is a mirror of another",
+            SkipReason::Budget => "its host or folder has spent its budget on duplicates",
+            SkipReason::TooLong => "longer than --max-url-length",
+        }
+    }
+
     /// The word used in outputs.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,5 +1,140 @@
-//! `crawler demo`: the whole thing offline, on a synthetic web.
+//! `crawler demo`: the whole thing offline. A synthetic web on loopback is crawled with the gate off and then on, under the
+//! same page budget, and the server's own count tells what each crawl found.
 
 pub mod record;
 pub mod server;
 pub mod web;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use config::{Layers, OnDuplicate, Settings};
+use tokio::net::TcpListener;
+use url::Url;
+
+use crate::clock::Clock;
+use crate::crawl::CrawlDir;
+use crate::engine::{self, Nobody, Stats};
+use crate::fetch::http::HttpFetch;
+use record::{Record, Tally};
+use web::Web;
+
+/// Arguments of `crawler demo`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Decides everything about the web
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Pages that each crawl may fetch; by default a little more than the ideal gate needs
+    #[arg(long)]
+    max_pages: Option<u64>,
+    /// Where to leave the two crawls, in `off` and `on` [default: a temporary directory that is removed]
+    #[arg(long)]
+    dir: Option<PathBuf>,
+    /// Do not open the report
+    #[arg(long)]
+    no_open: bool,
+}
+
+/// One of the two crawls.
+#[derive(Debug)]
+struct Run {
+    name: &'static str,
+    stats: Stats,
+    tally: Tally,
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let web = Arc::new(Web::demo(args.seed));
+    let ideal = web.ideal_gate();
+    let budget = args.max_pages.unwrap_or(ideal.pages + ideal.pages / 10);
+    let temporary = match &args.dir {
+        Some(_) => None,
+        None => Some(temporary_dir()?),
+    };
+    let dir = args.dir.clone().or_else(|| temporary.clone()).unwrap_or_default();
+    eprintln!(
+        "A synthetic web on loopback: {} hosts, {} distinct contents. Mirrors, print views, session ids, a calendar \
+         without end;\na crawler that knew all would need {} fetches. Each crawl may fetch {budget} pages.",
+        web.hosts().len(),
+        web.contents(),
+        web.oracle().pages,
+    );
+    let mut runs = Vec::new();
+    for (name, gate) in [("off", OnDuplicate::Keep), ("on", OnDuplicate::Drop)] {
+        eprintln!("crawling with the gate {name} …");
+        runs.push(crawl(name, gate, &web, budget, &dir.join(name))?);
+    }
+    table(&runs, web.contents());
+    if let Some(dir) = temporary {
+        std::fs::remove_dir_all(dir)?;
+    }
+    let _ = args.no_open;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn crawl(name: &'static str, gate: OnDuplicate, web: &Arc<Web>, budget: u64, dir: &Path) -> anyhow::Result<Run> {
+    let record = Arc::new(Record::default());
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
+    let address = listener.local_addr()?;
+    runtime.spawn(server::serve_web(listener, Arc::clone(web), Arc::clone(&record)));
+
+    let settings = settings(gate, budget, &format!("::{address}"))?;
+    let seeds: Vec<Url> = web.seeds().iter().map(|seed| seed.parse()).collect::<Result<_, _>>()?;
+    let (_keep, control) = crossbeam_channel::unbounded();
+    let parts = CrawlDir::open(dir)?.start(&settings, seeds, Clock::System, control)?;
+    let (_, stats) = engine::run(parts, HttpFetch::new(&settings)?, &mut Nobody)?;
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    Ok(Run { name, stats, tally: record.tally() })
+}
+
+/// As fast as loopback allows: nobody's server is at stake.
+fn settings(gate: OnDuplicate, budget: u64, connect_to: &str) -> anyhow::Result<Settings> {
+    let settings = Layers::new()
+        .set("dedup.on-duplicate", format!("{gate:?}").to_lowercase())?
+        .set("limits.max-pages", budget.to_string())?
+        .set("limits.patience", "5s")?
+        .set("scope.scope", "host")?
+        .set("politeness.delay", "0s")?
+        .set("politeness.delay-factor", "0")?
+        .set("politeness.address-delay", "0s")?
+        .set("politeness.max-crawl-delay", "0s")?
+        .set("fetch.connect-to", connect_to)?
+        .set("fetch.allow-private", "true")?;
+    Ok(settings.finish()?)
+}
+
+/// A new directory for this process alone.
+fn temporary_dir() -> std::io::Result<PathBuf> {
+    let dir = std::env::temp_dir().join(format!("crawler-demo-{}", std::process::id()));
+    std::fs::create_dir(&dir)?;
+    Ok(dir)
+}
+
+/// The difference, on stdout.
+fn table(runs: &[Run], contents: u64) {
+    println!("{:32}{:>12}{:>12}", "", "gate off", "gate on");
+    let row = |name: &str, value: &dyn Fn(&Run) -> String| {
+        print!("{name:32}");
+        for run in runs {
+            print!("{:>12}", value(run));
+        }
+        println!();
+    };
+    row("pages fetched", &|run| run.tally.pages.to_string());
+    row(&format!("distinct contents found, of {contents}"), &|run| run.tally.contents.to_string());
+    row("contents missed", &|run| (contents - run.tally.contents).to_string());
+    row("duplicates fetched", &|run| run.tally.duplicates.to_string());
+    row("worthless pages fetched", &|run| run.tally.nothing.to_string());
+    row("links kept from the frontier", &|run| run.stats.links_dropped.to_string());
+    row("megabytes fetched", &|run| format!("{:.1}", run.tally.bytes as f64 / 1e6));
+    row("seconds", &|run| format!("{:.1}", run.stats.elapsed_ms as f64 / 1000.0));
+    for run in runs {
+        let share = 100.0 * run.tally.contents as f64 / contents as f64;
+        eprintln!("gate {}: {share:.1} % of the contents with {} fetches", run.name, run.tally.pages);
+    }
+}

@@ -98,6 +98,19 @@ pub enum Truncation {
     NotAPage,
 }
 
+impl Truncation {
+    /// A sentence for `pages.jsonl`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Truncation::Length => "body longer than --max-body",
+            Truncation::Time => "body took longer than --timeout or --idle-timeout",
+            Truncation::Disconnect => "connection ended before the body did",
+            Truncation::Encoding => "content-encoding broken, or it expands too far",
+            Truncation::NotAPage => "not a page: body not asked for",
+        }
+    }
+}
+
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {

@@ -1,0 +1,173 @@
+//! `crawler crawl`: starts a crawl or goes on with one.
+
+use std::io::{BufRead, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use config::{Layers, Settings};
+use url::Url;
+
+use super::flags::SettingFlags;
+use super::progress::Terminal;
+use super::{Usage, end_code, signals};
+use crate::clock::Clock;
+use crate::crawl::CrawlDir;
+use crate::engine::{self, Stats, StopReason};
+use crate::fetch::http::HttpFetch;
+
+/// Arguments of `crawler crawl`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// URLs to start from
+    #[arg(value_name = "SEED")]
+    seeds: Vec<String>,
+    /// Crawl directory: state and output
+    #[arg(long, value_name = "DIR", default_value = "./crawl", env = "CRAWLER_DIR")]
+    dir: PathBuf,
+    /// File of seeds, one URL a line, '-' for stdin, '#' comments
+    #[arg(long = "seeds", value_name = "FILE")]
+    seed_files: Vec<PathBuf>,
+    /// Settings to start from: generic or focused
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// File of settings (TOML)
+    #[arg(long, value_name = "FILE")]
+    config: Vec<PathBuf>,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    quiet: bool,
+    /// Say more; twice: everything
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    verbose: u8,
+    #[command(flatten)]
+    settings: SettingFlags,
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    start_log(args.quiet, args.verbose);
+    let seeds = seeds(&args)?;
+    // Everything that may be wrong with the call is looked at before anything is made on disk.
+    layers(&args, None)?.finish()?;
+    let mut dir = CrawlDir::open(&args.dir)?;
+    let settings = layers(&args, dir.settings()?.as_deref())?.finish()?;
+    let fetch = HttpFetch::new(&settings)?;
+    if settings.fetch.contact.is_empty() && !settings.fetch.allow_private && !args.quiet {
+        eprintln!("note: no --contact: site owners cannot reach you; give a URL or an e-mail address");
+    }
+    let (control_in, control) = crossbeam_channel::unbounded();
+    signals::watch(control_in)?;
+    let resumed = dir.stats()?.0.pages;
+    if resumed > 0 && !args.quiet {
+        eprintln!("going on with the crawl in {} after {resumed} pages", args.dir.display());
+    }
+    let _ = dir.session();
+    let mut terminal = Terminal::new(settings.output.progress, args.quiet);
+    let parts = dir.start(&settings, seeds, Clock::System, control)?;
+    let result = engine::run(parts, fetch, &mut terminal);
+    terminal.finish();
+    let (reason, stats) =
+        result.with_context(|| format!("stopped; run the same command again to go on in {}", args.dir.display()))?;
+    if !args.quiet {
+        summary(&args.dir, &settings, reason, &stats);
+    }
+    Ok(end_code(reason, stats.pages))
+}
+
+/// The layers of settings: what the crawl ran with before, profile, files, environment, flags.
+fn layers(args: &Args, stored: Option<&str>) -> anyhow::Result<Layers> {
+    let mut layers = Layers::new();
+    if let Some(stored) = stored {
+        layers = layers.text(Path::new("stored settings"), stored)?;
+    }
+    if let Some(profile) = &args.profile {
+        layers = layers.profile(profile)?;
+    }
+    for file in &args.config {
+        layers = layers.file(file)?;
+    }
+    let layers = layers.env("CRAWLER_", std::env::vars(), &["CRAWLER_DIR"])?;
+    Ok(args.settings.over(layers)?)
+}
+
+/// Seeds of the command line and of files.
+fn seeds(args: &Args) -> anyhow::Result<Vec<Url>> {
+    let mut seeds = Vec::new();
+    for seed in &args.seeds {
+        seeds.push(parse_seed(seed).map_err(|error| Usage(format!("seed {seed:?}: {error}")))?);
+    }
+    for file in &args.seed_files {
+        let name = file.display();
+        let mut text = Vec::new();
+        if file.as_os_str() == "-" {
+            std::io::stdin().lock().read_to_end(&mut text)?;
+        } else {
+            text = std::fs::read(file).map_err(|error| Usage(format!("--seeds {name}: {error}")))?;
+        }
+        for (line, seed) in text.lines().enumerate() {
+            let seed = seed.map_err(|error| Usage(format!("{name}:{}: {error}", line + 1)))?;
+            let seed = seed.trim_start_matches('\u{feff}').trim();
+            if seed.is_empty() || seed.starts_with('#') {
+                continue;
+            }
+            seeds.push(parse_seed(seed).map_err(|error| Usage(format!("{name}:{}: {seed:?}: {error}", line + 1)))?);
+        }
+    }
+    Ok(seeds)
+}
+
+fn parse_seed(text: &str) -> Result<Url, String> {
+    let url = match Url::parse(text) {
+        Ok(url) if url.has_host() => Ok(url),
+        // `example.com` and `localhost:8080/x` are what people type.
+        _ if !text.contains("://") => Url::parse(&format!("https://{text}")),
+        parsed => parsed,
+    };
+    let mut url = url.map_err(|error| error.to_string())?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(format!("{} is not fetched, only http and https", url.scheme()));
+    }
+    url.set_fragment(None);
+    Ok(url)
+}
+
+/// Log lines go to stderr, beside the progress.
+fn start_log(quiet: bool, verbose: u8) {
+    let level = match (quiet, verbose) {
+        (true, _) => "error",
+        (false, 0) => "warn",
+        (false, 1) => "info,crawler=debug",
+        (false, _) => "debug",
+    };
+    let filter = tracing_subscriber::EnvFilter::try_from_env("RUST_LOG").unwrap_or_else(|_| level.into());
+    // A second subscriber in one process (in tests) changes nothing.
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+}
+
+fn summary(dir: &Path, settings: &Settings, reason: StopReason, stats: &Stats) {
+    let judged = stats.unique + stats.exact + stats.near;
+    let share = |n: u64| if judged == 0 { 0.0 } else { 100.0 * n as f64 / judged as f64 };
+    eprintln!(
+        "\n{} pages in {:.1} s ({:.1} pages/s), ended: {}",
+        stats.pages,
+        stats.elapsed_ms as f64 / 1000.0,
+        stats.pages_per_second(),
+        reason.name()
+    );
+    eprintln!("  unique    {:>9}  {:>5.1} % of the pages judged", stats.unique, share(stats.unique));
+    eprintln!("  exact     {:>9}  {:>5.1} %  same bytes as an earlier page", stats.exact, share(stats.exact));
+    eprintln!("  near      {:>9}  {:>5.1} %  says what an earlier page said", stats.near, share(stats.near));
+    eprintln!("  unjudged  {:>9}           redirects ({}), errors, too little text", stats.unjudged, stats.redirects);
+    eprintln!("  failed    {:>9}           no answer", stats.failed);
+    eprintln!(
+        "  links     {:>9}  found; {} new, {} passed to the frontier, {} kept from it (--on-duplicate {})",
+        stats.links_found,
+        stats.links_new,
+        stats.links_admitted,
+        stats.links_dropped,
+        format!("{:?}", settings.dedup.on_duplicate).to_lowercase()
+    );
+    eprintln!("  skipped   {:>9}  URLs, see {}", stats.skipped, dir.join("skipped.jsonl").display());
+    eprintln!("  pages     {}", dir.join("pages.jsonl").display());
+}

@@ -1,0 +1,135 @@
+//! The flags of `crawler crawl` that are settings: made from `default.toml`, so that every key is a flag, and the comment
+//! over the key is its help.
+
+use std::sync::OnceLock;
+
+use clap::builder::Resettable;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
+use config::{ConfigError, Layers};
+
+/// Settings given as flags, to be laid over everything else.
+#[derive(Clone, Debug, Default)]
+pub struct SettingFlags {
+    /// Key, and value as text (several for a list).
+    values: Vec<(&'static str, Vec<String>)>,
+}
+
+/// One setting as a flag.
+#[derive(Debug)]
+struct Flag {
+    key: String,
+    name: String,
+    help: String,
+    default: String,
+}
+
+impl SettingFlags {
+    /// Lays the flags over `layers`.
+    pub fn over(&self, mut layers: Layers) -> Result<Layers, ConfigError> {
+        for (key, values) in &self.values {
+            layers = match &values[..] {
+                [value] if !is_list(key) => layers.set(key, value.as_str())?,
+                values => {
+                    layers.set(key, values.iter().map(|value| value.as_str().into()).collect::<Vec<toml::Value>>())?
+                }
+            };
+        }
+        Ok(layers)
+    }
+}
+
+fn is_list(key: &str) -> bool {
+    flags().iter().any(|flag| flag.key == key && flag.default.starts_with('['))
+}
+
+/// Every setting, in the order of `default.toml`.
+fn flags() -> &'static [Flag] {
+    static FLAGS: OnceLock<Vec<Flag>> = OnceLock::new();
+    FLAGS.get_or_init(|| {
+        let names = config::flags();
+        let mut flags = Vec::new();
+        let (mut group, mut comment) = ("", String::new());
+        for line in config::DEFAULT.lines() {
+            if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+                group = name;
+            } else if let Some(text) = line.strip_prefix('#') {
+                comment.push_str(text);
+            } else if let Some((key, default)) = line.split_once(" = ") {
+                let key = format!("{group}.{key}");
+                let name = names.iter().find(|(known, _)| *known == key).map_or(key.clone(), |(_, flag)| flag.clone());
+                let help = comment.trim().trim_end_matches(&format!("--{name}")).trim_end().to_owned();
+                flags.push(Flag { key, name, help, default: default.trim_matches('"').to_owned() });
+            }
+            if !line.starts_with('#') {
+                comment.clear();
+            }
+        }
+        flags
+    })
+}
+
+fn arg(flag: &'static Flag) -> Arg {
+    let arg = Arg::new(flag.name.as_str()).long(flag.name.as_str()).help(flag.help.as_str()).help_heading("Settings");
+    let switch = matches!(flag.default.as_str(), "true" | "false");
+    let list = flag.default.starts_with('[');
+    let value_name: Resettable<_> = clap::builder::Str::from(if switch { "BOOL" } else { value_name(flag) }).into();
+    let arg = arg.value_name(value_name).action(if list { ArgAction::Append } else { ArgAction::Set });
+    if switch {
+        return arg.num_args(0..=1).require_equals(true).default_missing_value("true");
+    }
+    let arg = arg.allow_negative_numbers(true);
+    match flag.default.as_str() {
+        "" | "[]" => arg,
+        default => arg.help(format!("{} [default: {default}]", flag.help)),
+    }
+}
+
+fn value_name(flag: &Flag) -> &'static str {
+    let looks = |units: &[&str]| {
+        let digits = flag.default.trim_start_matches(|c: char| c.is_ascii_digit());
+        digits.len() < flag.default.len() && units.contains(&digits)
+    };
+    match flag.name.as_str() {
+        "include" | "exclude" => "REGEX",
+        "connect-to" => "HOST1:PORT1:HOST2:PORT2",
+        "dashboard" => "ADDR",
+        "contact" => "URL_OR_EMAIL",
+        "proxy" => "URL",
+        "header" => "K: V",
+        "distance" => "K",
+        "like" => "FILE_OR_URL",
+        "topic-file" => "FILE",
+        "user-agent" => "NAME",
+        _ if looks(&["ms", "s", "m", "h", "d"]) => "DURATION",
+        _ if looks(&["B", "KiB", "MiB", "GiB"]) => "SIZE",
+        _ if flag.default.parse::<f64>().is_ok() => "N",
+        _ => "VALUE",
+    }
+}
+
+impl FromArgMatches for SettingFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let given = |flag: &&Flag| matches.value_source(&flag.name) == Some(ValueSource::CommandLine);
+        let value = |flag: &'static Flag| {
+            let values = matches.get_many::<String>(&flag.name).into_iter().flatten().cloned().collect();
+            (flag.key.as_str(), values)
+        };
+        Ok(Self { values: flags().iter().filter(given).map(value).collect() })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for SettingFlags {
+    fn augment_args(command: Command) -> Command {
+        command.args(flags().iter().map(arg))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}

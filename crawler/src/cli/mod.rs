@@ -1,0 +1,128 @@
+//! The command line: what `crawler` understands, and one file for each command.
+
+mod crawl;
+mod export;
+mod flags;
+mod progress;
+mod report;
+mod signals;
+mod why;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::crawl::OpenError;
+use crate::engine::StopReason;
+
+/// A polite crawler that expands each page of the web once, not each URL.
+#[derive(Debug, Parser)]
+#[command(name = "crawler", version, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Start a crawl, or go on with the one in --dir
+    Crawl(Box<crawl::Args>),
+    /// The whole thing offline: a synthetic web on loopback, crawled with the gate off and on
+    Demo(crate::demo::Args),
+    /// Summary of a crawl
+    Report(report::Args),
+    /// Why a URL was fetched, dropped, refused or never seen
+    Why(why::Args),
+    /// Pages, links or skipped URLs of a crawl as JSON Lines
+    Export(export::Args),
+    /// Completions for a shell, on stdout
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// The manual page, on stdout
+    #[command(hide = true)]
+    Man,
+}
+
+/// Where a crawl lives.
+#[derive(Clone, Debug, clap::Args)]
+struct Dir {
+    /// Crawl directory
+    dir: PathBuf,
+}
+
+/// Exit codes, as documented in `--help`.
+pub mod exit {
+    /// I/O, damaged state.
+    pub const FAILED: u8 = 1;
+    /// Wrong usage or configuration.
+    pub const USAGE: u8 = 2;
+    /// Nothing could be fetched at all.
+    pub const NOTHING_FETCHED: u8 = 3;
+    /// Stopped by a signal; state saved.
+    pub const STOPPED: u8 = 11;
+    /// Page limit.
+    pub const PAGE_LIMIT: u8 = 14;
+    /// Time limit.
+    pub const TIME_LIMIT: u8 = 15;
+}
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Command::Crawl(args) => crawl::run(*args),
+        Command::Demo(args) => crate::demo::run(args),
+        Command::Report(args) => report::run(args),
+        Command::Why(args) => why::run(args),
+        Command::Export(args) => export::run(args),
+        Command::Completions { shell } => {
+            let mut command = <Cli as clap::CommandFactory>::command();
+            clap_complete::generate(shell, &mut command, "crawler", &mut std::io::stdout());
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Man => {
+            let command = <Cli as clap::CommandFactory>::command();
+            clap_mangen::Man::new(command)
+                .render(&mut std::io::stdout())
+                .map_err(Into::into)
+                .map(|()| ExitCode::SUCCESS)
+        }
+    };
+    result.unwrap_or_else(|error| {
+        if error.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
+            return ExitCode::SUCCESS;
+        }
+        eprintln!("crawler: {error:#}");
+        ExitCode::from(exit_code(&error))
+    })
+}
+
+/// What a failure means to the caller of the program.
+fn exit_code(error: &anyhow::Error) -> u8 {
+    let usage = error.is::<config::ConfigError>()
+        || error.is::<Usage>()
+        || matches!(
+            error.downcast_ref(),
+            Some(OpenError::NoSeeds | OpenError::Foreign(_) | OpenError::Missing(_) | OpenError::Pattern(_))
+        );
+    if usage { exit::USAGE } else { exit::FAILED }
+}
+
+/// The exit code of a crawl that ended by itself.
+fn end_code(reason: StopReason, pages: u64) -> ExitCode {
+    match reason {
+        StopReason::Stopped => ExitCode::from(exit::STOPPED),
+        StopReason::Done | StopReason::Waiting if pages == 0 => ExitCode::from(exit::NOTHING_FETCHED),
+        StopReason::Done | StopReason::Waiting => ExitCode::SUCCESS,
+        StopReason::PageLimit => ExitCode::from(exit::PAGE_LIMIT),
+        StopReason::TimeLimit => ExitCode::from(exit::TIME_LIMIT),
+    }
+}
+
+/// The program was called in a way that means nothing.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Usage(String);

@@ -1,0 +1,33 @@
+//! SIGINT and SIGTERM: the first stops gracefully, the second at once. Both leave a state that can be resumed.
+
+use crossbeam_channel::Sender;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::exit;
+use crate::engine::Control;
+
+/// Watches for signals on a thread of its own, for the rest of the process.
+pub fn watch(control: Sender<Control>) -> std::io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let (mut interrupt, mut terminate) = {
+        let _inside = runtime.enter();
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?)
+    };
+    std::thread::Builder::new().name("signals".into()).spawn(move || {
+        runtime.block_on(async {
+            for count in 1.. {
+                tokio::select! {
+                    _ = interrupt.recv() => {}
+                    _ = terminate.recv() => {}
+                }
+                if count > 1 {
+                    std::process::exit(i32::from(exit::STOPPED));
+                }
+                eprintln!("stopping; once more to stop at once");
+                // The engine may have ended already: then there is nothing left to stop.
+                let _ = control.send(Control::Stop);
+            }
+        });
+    })?;
+    Ok(())
+}

@@ -1,0 +1,160 @@
+//! `crawler why`: why a URL was fetched, dropped, demoted, refused or never seen.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Seek, SeekFrom};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::process::ExitCode;
+
+use config::Layers;
+use dedup_stage::judge::Row;
+use dedup_stage::store::{Session, Space};
+use dedup_stage::url::{Canonicalizer, KeyHasher};
+use frontier::{Frontier, SkipReason, UrlState};
+use serde_json::Value;
+use url::Url;
+
+use super::{Dir, Usage};
+use crate::clock::Clock;
+use crate::crawl::CrawlDir;
+use crate::engine::HeldLink;
+use crate::record::PageRecord;
+use crate::sink::PagesJsonl;
+
+/// Arguments of `crawler why`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    dir: Dir,
+    /// The URL to ask about
+    url: String,
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let mut dir = CrawlDir::existing(&args.dir.dir)?;
+    let mut url = Url::parse(&args.url).map_err(|error| Usage(format!("{:?}: {error}", args.url)))?;
+    url.set_fragment(None);
+    let mut layers = Layers::new();
+    if let Some(stored) = dir.settings()? {
+        layers = layers.text(Path::new("stored settings"), &stored)?;
+    }
+    let settings = layers.finish()?;
+    let canonicalizer = Canonicalizer::new(&settings.urls);
+    let hash = canonicalizer.hash(&url, &KeyHasher::new(dir.secret()?));
+    let pages = dir.path().join(PagesJsonl::NAME);
+    let session = dir.session();
+
+    println!("{url}");
+    println!("  compared as {}", canonicalizer.key(&url).as_str());
+    let mut known = true;
+    match frontier::url_state(hash, session)? {
+        Some(UrlState::Done { row: Some(row), .. }) => fetched(row, &pages, session)?,
+        Some(UrlState::Done { row: None, .. } | UrlState::Failed) => match last_row_of(hash, session)? {
+            Some(row) => fetched(row, &pages, session)?,
+            None => println!("  given up, and nothing is recorded of it"),
+        },
+        Some(UrlState::Refused(_)) => {}
+        None if Frontier::open(&settings, session, Clock::System.now())?.seen(hash) => {
+            println!("  queued; not fetched yet");
+        }
+        None => known = false,
+    }
+    if let Some(link) = session.get(Space::Held, &hash.to_be_bytes())?.and_then(|bytes| HeldLink::decode(&bytes)) {
+        known = true;
+        println!("  held back: so far only a duplicate page links to it, and links of duplicates are dropped");
+        found_on(Some(link.source), session)?;
+        fetched(link.source, &pages, session)?;
+    }
+    let mut skips = Vec::new();
+    session.scan(Space::Skipped, &hash.to_be_bytes(), &[], &mut |key, source| {
+        let (Some((of, reason)), Ok(source)) = (key.split_last_chunk::<1>(), source.try_into()) else {
+            return ControlFlow::Break(());
+        };
+        if of != hash.to_be_bytes() {
+            return ControlFlow::Break(());
+        }
+        skips.push((reason[0], Row::from_be_bytes(source)));
+        ControlFlow::Continue(())
+    })?;
+    for (reason, source) in skips {
+        if let Some(reason) = SkipReason::ALL.into_iter().find(|known| *known as u8 == reason)
+            && reason != SkipReason::DuplicateSource
+        {
+            known = true;
+            println!("  skipped: {} ({})", reason.name(), reason.explanation());
+            found_on(Some(source).filter(|row| *row != Row::MAX), session)?;
+        }
+    }
+    if !known {
+        println!("  never seen: no page fetched so far links to it, and it is no seed");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The last page with this key.
+fn last_row_of(hash: u64, session: &Session) -> anyhow::Result<Option<Row>> {
+    let mut found = None;
+    session.scan(Space::Pages, &[], &[], &mut |row, value| {
+        if PageRecord::decode(value).is_ok_and(|record| record.hash == hash) {
+            found = row.try_into().ok().map(Row::from_be_bytes);
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
+}
+
+fn found_on(source: Option<Row>, session: &Session) -> anyhow::Result<()> {
+    match source {
+        Some(row) => {
+            if let Some(record) = PageRecord::get(row, session)? {
+                println!("  first found on {}", record.url);
+            }
+        }
+        None => println!("  a seed"),
+    }
+    Ok(())
+}
+
+/// Tells the story of a fetched page from its line in `pages.jsonl`.
+fn fetched(row: Row, pages: &Path, session: &Session) -> anyhow::Result<()> {
+    let Some(record) = PageRecord::get(row, session)? else {
+        println!("  done, but nothing is recorded of it");
+        return Ok(());
+    };
+    let mut file = BufReader::new(File::open(pages)?);
+    file.seek(SeekFrom::Start(record.offset))?;
+    let mut line = String::new();
+    file.read_line(&mut line)?;
+    let page: Value = serde_json::from_str(&line)?;
+    let text = |field: &str| page[field].as_str().unwrap_or_default().to_owned();
+    match page["status"].as_u64() {
+        Some(status) => println!(
+            "  fetched {} at {}: status {status}, depth {}, priority {}",
+            record.url,
+            text("fetched_at"),
+            page["depth"],
+            page["priority"]
+        ),
+        None => println!("  tried at {}, and given up: {}", text("fetched_at"), text("error")),
+    }
+    if let Some(target) = page["redirect_to"].as_str() {
+        println!("  redirects to {target}");
+    }
+    match text("verdict").as_str() {
+        "unique" => println!("  verdict unique: no earlier page says the same"),
+        "exact" => println!("  verdict exact: same bytes as {}", text("duplicate_of")),
+        "near" => println!(
+            "  verdict near: says what {} said (Hamming distance {}, resemblance {})",
+            text("duplicate_of"),
+            page["distance"],
+            page["resemblance"]
+        ),
+        _ => println!("  not judged: an error status, no page, or too little text"),
+    }
+    println!(
+        "  its links: {} found, {} new, {} passed to the frontier, {} kept from it",
+        page["links"], page["links_new"], page["links_admitted"], page["links_dropped"]
+    );
+    found_on(record.source, session)
+}

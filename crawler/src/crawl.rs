@@ -1,0 +1,264 @@
+//! A crawl and its directory: what is opened, cut back and put together before the engine runs.
+//!
+//! `DIR/state/` is the store and the only truth; `DIR/*.jsonl` and `DIR/warc/` are outputs, which a start cuts back to the
+//! lengths that the state vouches for.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use config::{OnDuplicate, Robots, Settings};
+use crossbeam_channel::Receiver;
+use dedup_stage::judge::Judge;
+use dedup_stage::store::{self, Disk, Session, Space};
+use dedup_stage::url::{Canonicalizer, KeyHasher};
+use frontier::scope::Scope;
+use frontier::{Admission, Found, Frontier, Via};
+use serde::de::DeserializeOwned;
+use url::Url;
+
+use crate::clock::Clock;
+use crate::engine::{Context, Control, HeldLink, Parts, Stats, StopReason, skip_key};
+use crate::priority;
+use crate::sink::{Lengths, PagesJsonl, Sink, SkippedJsonl};
+
+/// Format of the state; another format is refused.
+const FORMAT: &str = "crawl-1";
+
+/// Redirects followed in a row.
+const MAX_HOPS: u8 = 10;
+
+/// Why a crawl cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The directory holds something else.
+    #[error("{} is not empty and no crawl directory: name an empty one with --dir", .0.display())]
+    Foreign(PathBuf),
+    /// There is nothing to report on.
+    #[error("{} holds no crawl", .0.display())]
+    Missing(PathBuf),
+    /// The state cannot be used.
+    #[error("{}: {source}{}", .dir.display(), advice(.source))]
+    Store {
+        /// The crawl directory.
+        dir: PathBuf,
+        /// What is wrong.
+        source: store::Error,
+    },
+    /// An output cannot be used.
+    #[error("{}: {source}", .dir.display())]
+    Output {
+        /// The crawl directory.
+        dir: PathBuf,
+        /// What is wrong.
+        source: std::io::Error,
+    },
+    /// Nothing to start from.
+    #[error("no seeds: give at least one URL to start from")]
+    NoSeeds,
+    /// A pattern of `--include` or `--exclude`.
+    #[error("{0}")]
+    Pattern(String),
+}
+
+/// What to do about a state that cannot be used.
+fn advice(error: &store::Error) -> &'static str {
+    match error {
+        store::Error::Damaged(_) | store::Error::Engine(_) => {
+            ". Its pages.jsonl can still be read; to crawl anew, name another directory with --dir"
+        }
+        store::Error::Locked => ": another crawl runs in this directory; wait for it or stop it",
+        store::Error::Io(_) => "",
+    }
+}
+
+/// An open crawl directory.
+#[derive(Debug)]
+pub struct CrawlDir {
+    path: PathBuf,
+    session: Session,
+}
+
+impl CrawlDir {
+    /// Opens a crawl directory, or makes one of a directory that is empty or not there.
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        let state = path.join("state");
+        let output = |source| OpenError::Output { dir: path.to_owned(), source };
+        if !state.exists() && path.exists() && path.read_dir().map_err(output)?.next().is_some() {
+            return Err(OpenError::Foreign(path.to_owned()));
+        }
+        std::fs::create_dir_all(&state).map_err(output)?;
+        let disk = Disk::open(&state).map_err(|source| OpenError::Store { dir: path.to_owned(), source })?;
+        Self::with_session(path, Session::new(Box::new(disk)))
+    }
+
+    /// Opens a directory that must hold a crawl.
+    pub fn existing(path: &Path) -> Result<Self, OpenError> {
+        if path.join("state").exists() { Self::open(path) } else { Err(OpenError::Missing(path.to_owned())) }
+    }
+
+    /// Opens a crawl directory whose state lives elsewhere (in memory, or behind a fault-injecting store).
+    pub fn with_session(path: &Path, mut session: Session) -> Result<Self, OpenError> {
+        let store_error = |source| OpenError::Store { dir: path.to_owned(), source };
+        match session.get(Space::Meta, b"format").map_err(store_error)? {
+            Some(format) if format == FORMAT.as_bytes() => {}
+            Some(format) => {
+                let format = String::from_utf8_lossy(&format).into_owned();
+                let reason = format!("its format is {format:?}, this program writes {FORMAT:?}");
+                return Err(store_error(store::Error::Damaged(reason)));
+            }
+            None => session.put(Space::Meta, *b"format", FORMAT),
+        }
+        Ok(Self { path: path.to_owned(), session })
+    }
+
+    /// The settings of the crawl's last run, as TOML.
+    pub fn settings(&self) -> Result<Option<String>, OpenError> {
+        let bytes = self.session.get(Space::Meta, b"settings").map_err(|source| self.store_error(source))?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// Counters of the crawl so far, and why its last run ended.
+    pub fn stats(&self) -> Result<(Stats, Option<StopReason>), OpenError> {
+        let stats = self.meta(b"stats")?.unwrap_or_default();
+        let reason: Option<String> = self.meta(b"stop-reason")?;
+        Ok((stats, reason.as_deref().and_then(StopReason::from_name)))
+    }
+
+    /// Lengths of the outputs that the state vouches for.
+    pub fn lengths(&self) -> Result<Lengths, OpenError> {
+        Ok(self.meta(b"outputs")?.unwrap_or_default())
+    }
+
+    /// The secret of the crawl's URL hashes.
+    pub fn secret(&mut self) -> Result<[u8; KeyHasher::SECRET], OpenError> {
+        let dir = self.path.clone();
+        secret(&mut self.session).map_err(|source| OpenError::Store { dir, source })
+    }
+
+    /// The state, for those who only read.
+    pub fn session(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Puts the crawl together: earlier seeds and new ones, queues and counters as the last commit left them.
+    pub fn start(
+        self,
+        settings: &Settings,
+        seeds: Vec<Url>,
+        clock: Clock,
+        control: Receiver<Control>,
+    ) -> Result<Parts<'_>, OpenError> {
+        let store_error = |dir: &Path, source| OpenError::Store { dir: dir.to_owned(), source };
+        let lengths: Lengths = self.meta(b"outputs")?.unwrap_or_default();
+        let stats: Stats = self.meta(b"stats")?.unwrap_or_default();
+        let mut all_seeds: Vec<Url> = self.meta(b"seeds")?.unwrap_or_default();
+        for seed in seeds {
+            if !all_seeds.contains(&seed) {
+                all_seeds.push(seed);
+            }
+        }
+        if all_seeds.is_empty() {
+            return Err(OpenError::NoSeeds);
+        }
+        let Self { path, mut session } = self;
+        let now = clock.now();
+        let scope = Scope::new(&settings.scope, &settings.urls, &all_seeds)
+            .map_err(|error| OpenError::Pattern(error.to_string()))?;
+        let hasher = KeyHasher::new(secret(&mut session).map_err(|source| store_error(&path, source))?);
+        let context = Context {
+            canonicalizer: Canonicalizer::new(&settings.urls),
+            hasher,
+            scope,
+            token: settings.fetch.user_agent.clone(),
+            obey_robots: settings.politeness.robots == Robots::Obey,
+            max_hops: MAX_HOPS,
+        };
+        let mut open = || -> store::Result<(Frontier, Judge)> {
+            let seeds = serde_json::to_vec(&all_seeds).map_err(std::io::Error::from)?;
+            session.put(Space::Meta, *b"seeds", seeds);
+            session.put(Space::Meta, *b"settings", settings.to_toml());
+            session.delete(Space::Meta, *b"stop-reason");
+            let judge = Judge::open(settings.dedup.distance, &mut session)?;
+            let mut frontier = Frontier::open(settings, &mut session, now)?;
+            for seed in &all_seeds {
+                add(&mut frontier, &mut session, &context, seed, 0, priority::SEED)?;
+            }
+            if settings.dedup.on_duplicate != OnDuplicate::Drop {
+                release(&mut frontier, &mut session, &context)?;
+            }
+            session.commit()?;
+            Ok((frontier, judge))
+        };
+        let (frontier, judge) = open().map_err(|source| store_error(&path, source))?;
+        let sinks = sinks(&path, &lengths).map_err(|source| OpenError::Output { dir: path, source })?;
+        let context = Arc::new(context);
+        Ok(Parts { settings, session, frontier, judge, sinks, stats, context, clock, control })
+    }
+
+    fn meta<T: DeserializeOwned>(&self, key: &[u8]) -> Result<Option<T>, OpenError> {
+        let Some(bytes) = self.session.get(Space::Meta, key).map_err(|source| self.store_error(source))? else {
+            return Ok(None);
+        };
+        serde_json::from_slice(&bytes).map(Some).map_err(|error| {
+            let key = String::from_utf8_lossy(key);
+            self.store_error(store::Error::Damaged(format!("{key} cannot be read: {error}")))
+        })
+    }
+
+    fn store_error(&self, source: store::Error) -> OpenError {
+        OpenError::Store { dir: self.path.clone(), source }
+    }
+}
+
+fn sinks(dir: &Path, lengths: &Lengths) -> std::io::Result<Vec<Box<dyn Sink>>> {
+    Ok(vec![Box::new(PagesJsonl::open(dir, lengths)?), Box::new(SkippedJsonl::open(dir, lengths)?)])
+}
+
+/// The secret of the crawl's URL hashes.
+fn secret(session: &mut Session) -> store::Result<[u8; KeyHasher::SECRET]> {
+    if let Some(secret) = session.get(Space::Meta, b"secret")? {
+        return secret.try_into().map_err(|_| store::Error::Damaged("the crawl's secret has the wrong length".into()));
+    }
+    let mut secret = [0; KeyHasher::SECRET];
+    getrandom::fill(&mut secret).map_err(|error| store::Error::Io(std::io::Error::other(error.to_string())))?;
+    session.put(Space::Meta, *b"secret", secret);
+    Ok(secret)
+}
+
+fn add(
+    frontier: &mut Frontier,
+    session: &mut Session,
+    context: &Context,
+    url: &Url,
+    depth: u32,
+    priority: f32,
+) -> store::Result<Admission> {
+    let hash = context.canonicalizer.hash(url, &context.hasher);
+    frontier.add(&Found { url, hash, depth, priority, source: None, via: Via::Seed }, session)
+}
+
+/// Queues what an earlier run in `drop` mode kept aside.
+fn release(frontier: &mut Frontier, session: &mut Session, context: &Context) -> store::Result<()> {
+    let mut held = Vec::new();
+    session.scan(Space::Held, &[], &[], &mut |hash, link| {
+        held.extend(HeldLink::decode(link).map(|link| (hash.to_vec(), link)));
+        ControlFlow::Continue(())
+    })?;
+    for (key, link) in held {
+        if let Ok(url) = Url::parse(&link.url) {
+            let hash = context.canonicalizer.hash(&url, &context.hasher);
+            let (source, depth) = (Some(link.source), link.depth);
+            let found = Found { url: &url, hash, depth, priority: priority::HELD, source, via: Via::Link };
+            frontier.add(&found, session)?;
+            session.delete(Space::Skipped, skip_key(hash, frontier::SkipReason::DuplicateSource));
+        }
+        session.delete(Space::Held, key);
+    }
+    Ok(())
+}

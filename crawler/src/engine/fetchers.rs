@@ -1,0 +1,90 @@
+//! The fetchers: one thread with a tokio runtime, one task a job. Answers enter the channel to the page workers with
+//! their sequence number; nothing here waits for anything but the network.
+
+use std::cell::Cell;
+use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use crossbeam_channel::Sender;
+use frontier::{Job, JobKind};
+use futures_util::FutureExt;
+use tokio::sync::mpsc;
+use tokio::task::LocalSet;
+use tokio_util::sync::CancellationToken;
+
+use super::message::{Answer, Fetched, Order};
+use crate::clock::Clock;
+use crate::fetch::budget::Budget;
+use crate::fetch::{Fetch, FetchError, Request};
+
+/// What the fetch tasks share.
+pub struct Fetchers<F> {
+    /// Brings the answers.
+    pub fetch: F,
+    /// Stamps failures.
+    pub clock: Clock,
+    /// What bodies draw on.
+    pub budget: Arc<Budget>,
+    /// Whether bodies are kept as received, for the archive.
+    pub keep_wire: bool,
+    /// To the page workers; has a slot for every job, so that no send blocks.
+    pub fetched: Sender<Fetched>,
+}
+
+impl<F: Fetch> Fetchers<F> {
+    /// Starts the fetchers. They end when `abandon` is cancelled: open jobs are then left where they are.
+    pub fn start(
+        self,
+        mut orders: mpsc::Receiver<Order>,
+        abandon: CancellationToken,
+    ) -> std::io::Result<JoinHandle<()>> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        std::thread::Builder::new().name("fetchers".into()).spawn(move || {
+            let shared = Rc::new(self);
+            // Numbering and sending are one step, since all tasks share this thread: numbers have the channel's order.
+            let sequence = Rc::new(Cell::new(0));
+            let tasks = LocalSet::new();
+            let serve = async {
+                while let Some(order) = orders.recv().await {
+                    tokio::task::spawn_local(answer(Rc::clone(&shared), Rc::clone(&sequence), order));
+                }
+                abandon.cancelled().await;
+            };
+            runtime.block_on(tasks.run_until(abandon.run_until_cancelled(serve)));
+        })
+    }
+
+    /// The answer to one job.
+    async fn ask(&self, order: Order) -> Result<Answer, FetchError> {
+        let Job { kind, url, addresses, .. } = order.job;
+        if kind == JobKind::Resolve {
+            return self.fetch.resolve(url).await.map(Answer::Addresses);
+        }
+        let request = Request {
+            url,
+            kind,
+            addresses,
+            validators: order.validators,
+            budget: Arc::clone(&self.budget),
+            keep_wire: self.keep_wire && kind == JobKind::Page,
+        };
+        self.fetch.fetch(request).await.map(|response| Answer::Response(Box::new(response)))
+    }
+}
+
+/// Does one job, and sends its one answer, also when the fetcher panics.
+async fn answer<F: Fetch>(shared: Rc<Fetchers<F>>, sequence: Rc<Cell<u64>>, order: Order) {
+    let job = order.job.clone();
+    let answer = AssertUnwindSafe(shared.ask(order)).catch_unwind().await;
+    let answer = answer.unwrap_or_else(|_| Err(FetchError::Protocol("panic in the fetcher".into())));
+    let ended_at = match &answer {
+        Ok(Answer::Response(response)) => response.ended_at,
+        _ => shared.clock.now(),
+    };
+    let next = sequence.get();
+    sequence.set(next + 1);
+    // Nobody listens any more only when the engine has failed; then the answer does not matter.
+    let _ = shared.fetched.send(Fetched { sequence: next, job, ended_at, answer });
+}

@@ -1,0 +1,152 @@
+//! What travels between engine, fetchers and page workers. Every job that leaves the engine comes back as exactly one
+//! [`Report`], whatever happens to it on the way.
+
+use std::net::IpAddr;
+
+use dedup_stage::page::Page;
+use frontier::robots::Rules;
+use frontier::{Job, Millis, SkipReason};
+use url::Url;
+
+use crate::fetch::{FetchError, Response, Validators};
+
+/// A job as the engine hands it to the fetchers.
+#[derive(Debug)]
+pub struct Order {
+    /// What the frontier asks for.
+    pub job: Job,
+    /// For a conditional request.
+    pub validators: Option<Validators>,
+}
+
+/// A job with its answer, on its way to a page worker.
+#[derive(Debug)]
+pub struct Fetched {
+    /// Position in the order of judging.
+    pub sequence: u64,
+    /// The job.
+    pub job: Job,
+    /// When the answer was complete, or known not to come.
+    pub ended_at: Millis,
+    /// The answer.
+    pub answer: Result<Answer, FetchError>,
+}
+
+/// What a fetcher brings.
+#[derive(Debug)]
+pub enum Answer {
+    /// Addresses, for a `Resolve` job.
+    Addresses(Vec<IpAddr>),
+    /// A response, for the others.
+    Response(Box<Response>),
+}
+
+/// A job with everything that a worker made of its answer.
+#[derive(Debug)]
+pub struct Report {
+    /// Position in the order of judging.
+    pub sequence: u64,
+    /// The job.
+    pub job: Job,
+    /// When the answer was complete, or known not to come.
+    pub ended_at: Millis,
+    /// What it is.
+    pub finding: Finding,
+}
+
+/// What came of a job.
+#[derive(Debug)]
+pub enum Finding {
+    /// Addresses of a host.
+    Addresses(Vec<IpAddr>),
+    /// Rules of an origin.
+    Robots(Rules),
+    /// robots.txt is elsewhere.
+    RobotsMoved(Url),
+    /// Locations named by a sitemap, and further sitemaps.
+    Sitemap(Box<SitemapFinding>),
+    /// A page, a redirect, or an error page.
+    Page(Box<PageFinding>),
+    /// No answer.
+    Failed {
+        /// Why.
+        error: FetchError,
+        /// The line for `pages.jsonl`, should the URL be given up (pages only).
+        line: Vec<u8>,
+    },
+}
+
+/// What a sitemap named.
+#[derive(Debug)]
+pub struct SitemapFinding {
+    /// HTTP status.
+    pub status: u16,
+    /// From request to end of body.
+    pub elapsed: Millis,
+    /// Pages.
+    pub links: Vec<OutLink>,
+    /// Further sitemaps.
+    pub sitemaps: Vec<Url>,
+}
+
+/// What a worker read from one answer.
+#[derive(Debug)]
+pub struct PageFinding {
+    /// HTTP status.
+    pub status: u16,
+    /// From request to end of body.
+    pub elapsed: Millis,
+    /// `Retry-After`, as a time to wait.
+    pub retry_after: Option<Millis>,
+    /// Bytes of the decoded body.
+    pub bytes: u64,
+    /// Bytes received.
+    pub wire_bytes: u64,
+    /// Whether the judge may compare it.
+    pub judgeable: bool,
+    /// Text, title, fingerprints; its links have moved to `links`.
+    pub page: Page,
+    /// Out-links, one per key; a redirect has exactly one.
+    pub links: Vec<OutLink>,
+    /// Links that the cap on links cut.
+    pub links_cut: u32,
+    /// Target of a redirect.
+    pub redirect: Option<RedirectFinding>,
+    /// For a later conditional request.
+    pub validators: Validators,
+    /// 304.
+    pub unchanged: bool,
+    /// `{"url":…` up to the fields that depend on the verdict.
+    pub line: Vec<u8>,
+    /// Finished WARC members: request and response.
+    pub archive: Option<Archive>,
+}
+
+/// Finished WARC members of one exchange.
+#[derive(Debug)]
+pub struct Archive {
+    /// For a page kept whole.
+    pub whole: Vec<u8>,
+    /// For an exact duplicate: the response without its body, to be completed with the twin's URL and date.
+    pub header: Vec<u8>,
+}
+
+/// Where a redirect leads.
+#[derive(Debug)]
+pub struct RedirectFinding {
+    /// Whether the target's key is that of the source.
+    pub same_key: bool,
+}
+
+/// An out-link, ready for the frontier.
+#[derive(Debug)]
+pub struct OutLink {
+    /// As written: resolved, without fragment.
+    pub url: Url,
+    /// Hash of its key.
+    pub hash: u64,
+    /// Why it will not be followed, whoever links to it.
+    pub refusal: Option<SkipReason>,
+    /// Visible text of the link.
+    pub anchor: String,
+}

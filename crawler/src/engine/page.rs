@@ -1,0 +1,189 @@
+//! What one answer changes: the verdict on the page, the fate of its links, its line in the outputs.
+
+use dedup_stage::gate::{Passage, gate};
+use dedup_stage::judge::{Case, Judgement, Row, Verdict};
+use frontier::{Admission, Found, Job, JobKind, Millis, Outcome, Via};
+
+use url::Url;
+
+use super::message::{OutLink, PageFinding, SitemapFinding};
+use super::{Engine, Result};
+use crate::fetch::{FetchError, Validators};
+use crate::priority;
+use crate::record::PageRecord;
+use crate::sink::PageOut;
+
+/// What is said of a page that nobody judges.
+const UNJUDGED: Judgement = Judgement { verdict: Verdict::Unjudged, novelty: 0.5 };
+
+/// What became of the links of one page.
+#[derive(Clone, Copy, Debug, Default)]
+struct LinkCounts {
+    new: u32,
+    admitted: u32,
+    dropped: u32,
+}
+
+impl Engine<'_> {
+    pub(super) fn take_page(&mut self, job: Job, ended_at: Millis, finding: PageFinding) -> Result<()> {
+        let row = self.next_row;
+        let PageFinding { status, elapsed, retry_after, .. } = finding;
+        let outcome = Outcome::Done { status, elapsed, retry_after, row };
+        if self.frontier.report(&job, outcome, ended_at, &mut self.session)? {
+            // The server asked to come back later: the URL is queued again, and nothing has been fetched yet.
+            return Ok(());
+        }
+        self.next_row += 1;
+        let judgement = if finding.redirect.is_some() || finding.unchanged {
+            UNJUDGED
+        } else {
+            let case = Case { row, key: job.hash, judgeable: finding.judgeable, page: &finding.page };
+            self.judge.judge(&case, &mut self.session)?
+        };
+        let links = self.take_links(row, &job, &judgement, &finding)?;
+        self.stats.count(&judgement.verdict);
+        self.stats.redirects += u64::from(finding.redirect.is_some());
+        self.stats.bytes += finding.bytes;
+        self.stats.wire_bytes += finding.wire_bytes;
+        self.record(row, &job, &judgement, status, &finding.line, links, finding.validators)
+    }
+
+    pub(super) fn take_failure(&mut self, job: Job, at: Millis, error: FetchError, line: Vec<u8>) -> Result<()> {
+        let outcome = match (&error, job.kind) {
+            (FetchError::Budget, _) => Outcome::Returned,
+            (_, JobKind::Resolve) => Outcome::Unresolved { forbidden: matches!(error, FetchError::Address(_)) },
+            _ => Outcome::Failed { transient: error.is_transient() },
+        };
+        let again = self.frontier.report(&job, outcome, at, &mut self.session)?;
+        if again || job.kind != JobKind::Page {
+            return Ok(());
+        }
+        let row = self.next_row;
+        self.next_row += 1;
+        self.stats.failed += 1;
+        self.record(row, &job, &UNJUDGED, 0, &line, LinkCounts::default(), Validators::default())
+    }
+
+    pub(super) fn take_sitemap(&mut self, job: Job, at: Millis, finding: SitemapFinding) -> Result<()> {
+        let SitemapFinding { status, elapsed, links, sitemaps } = finding;
+        let outcome = Outcome::Done { status, elapsed, retry_after: None, row: Row::MAX };
+        self.frontier.report(&job, outcome, at, &mut self.session)?;
+        for link in links {
+            self.admit(&link, 1, priority::SITEMAP, None, Via::Sitemap)?;
+        }
+        for sitemap in sitemaps {
+            self.frontier.add_sitemap(&sitemap, &mut self.session)?;
+        }
+        Ok(())
+    }
+
+    /// The gate: the links of one page reach the frontier, or are held.
+    fn take_links(&mut self, row: Row, job: &Job, judgement: &Judgement, finding: &PageFinding) -> Result<LinkCounts> {
+        let mut counts = LinkCounts::default();
+        let (via, depth) = match &finding.redirect {
+            Some(redirect) => (Via::Redirect { hops: job.hops + 1, same_key: redirect.same_key }, job.depth),
+            None => (Via::Link, job.depth + 1),
+        };
+        let passage = gate(judgement, self.settings.dedup.on_duplicate);
+        for link in &finding.links {
+            self.stats.links_found += 1;
+            match passage {
+                Passage::Hold if link.refusal.is_none() => {
+                    if !self.frontier.seen(link.hash) && self.hold(&link.url, link.hash, depth, (row, &job.url))? {
+                        counts.new += 1;
+                        counts.dropped += 1;
+                    }
+                }
+                Passage::Hold => {}
+                Passage::Follow(factor) => {
+                    let priority = if finding.redirect.is_some() { job.priority } else { priority::link(factor) };
+                    match self.admit(link, depth, priority, Some((row, &job.url)), via)? {
+                        Admission::Queued => {
+                            counts.new += 1;
+                            counts.admitted += 1;
+                        }
+                        Admission::Seen => {}
+                        Admission::Refused(_) => counts.new += u32::from(link.refusal.is_none()),
+                    }
+                }
+            }
+        }
+        self.stats.links_new += u64::from(counts.new);
+        self.stats.links_admitted += u64::from(counts.admitted);
+        self.stats.links_dropped += u64::from(counts.dropped);
+        Ok(counts)
+    }
+
+    /// One link asks to be queued.
+    pub(super) fn admit(
+        &mut self,
+        link: &OutLink,
+        depth: u32,
+        priority: f32,
+        source: Option<(Row, &Url)>,
+        via: Via,
+    ) -> Result<Admission> {
+        let admission = match link.refusal {
+            Some(reason) => Admission::Refused(reason),
+            None => {
+                let source = source.map(|(row, _)| row);
+                let found = Found { url: &link.url, hash: link.hash, depth, priority, source, via };
+                self.frontier.add(&found, &mut self.session)?
+            }
+        };
+        if let Admission::Refused(reason) = admission {
+            self.skip(&link.url, link.hash, source, reason)?;
+        }
+        Ok(admission)
+    }
+
+    /// Writes a page to the outputs and to the state.
+    #[expect(clippy::too_many_arguments, reason = "one call a kind of answer, and every argument another noun")]
+    fn record(
+        &mut self,
+        row: Row,
+        job: &Job,
+        judgement: &Judgement,
+        status: u16,
+        line: &[u8],
+        links: LinkCounts,
+        validators: Validators,
+    ) -> Result<()> {
+        let twin = match judgement.verdict.duplicate_of() {
+            Some(of) => PageRecord::get(of, &self.session)?.map(|record| record.url),
+            None => None,
+        };
+        let out = PageOut {
+            line,
+            judgement,
+            duplicate_of: twin.as_deref(),
+            links: [links.new, links.admitted, links.dropped],
+        };
+        let mut offset = None;
+        for sink in &mut self.sinks {
+            let at = sink.page(&out)?;
+            offset.get_or_insert(at);
+        }
+        let record = PageRecord {
+            verdict: judgement.verdict.into(),
+            status,
+            depth: job.depth,
+            hash: job.hash,
+            offset: offset.unwrap_or(0),
+            source: job.source,
+            url: job.url.as_str().to_owned(),
+            validators,
+        };
+        record.put(row, &mut self.session);
+        self.pages_since_commit += 1;
+        Ok(())
+    }
+
+    /// What to send along so that an unchanged page costs no body.
+    pub(super) fn validators(&self, job: &Job) -> Result<Option<Validators>> {
+        if !self.settings.fetch.recrawl || job.kind != JobKind::Page {
+            return Ok(None);
+        }
+        Ok(None)
+    }
+}

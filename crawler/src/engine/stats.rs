@@ -1,0 +1,135 @@
+//! Counters of a crawl, kept in the state with every commit, and what observers are shown.
+
+use dedup_stage::judge::Verdict;
+use frontier::{Counts, Frontier, Millis};
+use serde::{Deserialize, Serialize};
+
+/// Totals since the crawl began, over all its runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Stats {
+    /// Answers received to requests for pages: `unique + exact + near + unjudged`.
+    pub pages: u64,
+    /// Pages judged new.
+    pub unique: u64,
+    /// Pages with the bytes of an earlier one.
+    pub exact: u64,
+    /// Pages that say what an earlier one said.
+    pub near: u64,
+    /// Redirects, error pages, pages with too little text, what is no page.
+    pub unjudged: u64,
+    /// Redirects among them.
+    pub redirects: u64,
+    /// URLs given up without an answer.
+    pub failed: u64,
+    /// Out-links read, one per key and page.
+    pub links_found: u64,
+    /// Out-links not seen before.
+    pub links_new: u64,
+    /// Out-links passed to the frontier.
+    pub links_admitted: u64,
+    /// Out-links kept from the frontier because their page is a duplicate.
+    pub links_dropped: u64,
+    /// URLs skipped, once per key and reason.
+    pub skipped: u64,
+    /// Bytes of decoded bodies.
+    pub bytes: u64,
+    /// Bytes of bodies as received.
+    pub wire_bytes: u64,
+    /// Time spent crawling.
+    pub elapsed_ms: u64,
+    /// Commits to the state.
+    pub commits: u64,
+    /// Distinct URLs met, at the last commit.
+    pub urls_seen: u64,
+    /// URLs queued, at the last commit.
+    pub frontier: u64,
+}
+
+impl Stats {
+    /// Counts a verdict.
+    pub fn count(&mut self, verdict: &Verdict) {
+        self.pages += 1;
+        match verdict {
+            Verdict::Unique => self.unique += 1,
+            Verdict::Exact { .. } => self.exact += 1,
+            Verdict::Near { .. } => self.near += 1,
+            Verdict::Unjudged => self.unjudged += 1,
+        }
+    }
+
+    /// Pages a second over the whole time.
+    pub fn pages_per_second(&self) -> f64 {
+        if self.elapsed_ms == 0 { 0.0 } else { self.pages as f64 * 1000.0 / self.elapsed_ms as f64 }
+    }
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// Everything in scope was fetched.
+    Done,
+    /// What is queued becomes due only after `--patience`.
+    Waiting,
+    /// `--max-pages`.
+    PageLimit,
+    /// `--time-limit`.
+    TimeLimit,
+    /// SIGINT, SIGTERM, or the dashboard.
+    Stopped,
+}
+
+impl StopReason {
+    /// The word used in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            StopReason::Done => "done",
+            StopReason::Waiting => "waiting",
+            StopReason::PageLimit => "page_limit",
+            StopReason::TimeLimit => "time_limit",
+            StopReason::Stopped => "stopped",
+        }
+    }
+
+    /// From that word.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Done, Self::Waiting, Self::PageLimit, Self::TimeLimit, Self::Stopped]
+            .into_iter()
+            .find(|reason| reason.name() == name)
+    }
+}
+
+/// What an observer is shown, some times a second.
+#[derive(Clone, Copy, Debug)]
+pub struct Snapshot<'a> {
+    /// Totals.
+    pub stats: &'a Stats,
+    /// Totals of the frontier.
+    pub counts: Counts,
+    /// For the table of hosts.
+    pub frontier: &'a Frontier,
+    /// Jobs open.
+    pub in_flight: usize,
+    /// The time.
+    pub now: Millis,
+    /// Why the run ended, in the last snapshot.
+    pub stopped: Option<StopReason>,
+}
+
+/// Watches a crawl: the terminal, the live page, tests.
+pub trait Observer {
+    /// Shown the state of things, [`TICK`] apart and once at the end.
+    fn tick(&mut self, snapshot: &Snapshot<'_>);
+}
+
+/// Milliseconds between two snapshots.
+pub const TICK: Millis = 250;
+
+/// Sees nothing.
+#[derive(Debug)]
+pub struct Nobody;
+
+impl Observer for Nobody {
+    fn tick(&mut self, _snapshot: &Snapshot<'_>) {}
+}

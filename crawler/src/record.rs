@@ -1,0 +1,148 @@
+//! What the state keeps of each fetched page: enough to name a twin, to answer `why`, and to ask again conditionally.
+//!
+//! Layout: `verdict u8 · status u16 · depth u32 · key hash u64 · offset u64 · source u64 · three strings (length u16, bytes)`, numbers
+//! big-endian; the strings are the URL, the ETag and Last-Modified.
+
+use dedup_stage::judge::{Row, Verdict};
+use dedup_stage::store::{Error, Result, Session, Space};
+
+use crate::fetch::Validators;
+
+/// One fetched page in the state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageRecord {
+    /// Whether it was judged new: the word of its verdict as a small number.
+    pub verdict: VerdictKind,
+    /// HTTP status; 0 where the fetch failed.
+    pub status: u16,
+    /// Links from a seed.
+    pub depth: u32,
+    /// Hash of its URL key.
+    pub hash: u64,
+    /// Where its line begins in `pages.jsonl`.
+    pub offset: u64,
+    /// The page that carried it first; `None` for seeds.
+    pub source: Option<Row>,
+    /// As fetched.
+    pub url: String,
+    /// For a conditional request.
+    pub validators: Validators,
+}
+
+/// A verdict without its twin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum VerdictKind {
+    /// New.
+    Unique = 0,
+    /// Same bytes as an earlier page.
+    Exact = 1,
+    /// Near-duplicate of an earlier page.
+    Near = 2,
+    /// Not compared.
+    Unjudged = 3,
+}
+
+impl From<Verdict> for VerdictKind {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Unique => VerdictKind::Unique,
+            Verdict::Exact { .. } => VerdictKind::Exact,
+            Verdict::Near { .. } => VerdictKind::Near,
+            Verdict::Unjudged => VerdictKind::Unjudged,
+        }
+    }
+}
+
+impl PageRecord {
+    /// Writes the record of `row`.
+    pub fn put(&self, row: Row, session: &mut Session) {
+        let mut out = Vec::with_capacity(40 + self.url.len());
+        out.push(self.verdict as u8);
+        out.extend(self.status.to_be_bytes());
+        out.extend(self.depth.to_be_bytes());
+        out.extend(self.hash.to_be_bytes());
+        out.extend(self.offset.to_be_bytes());
+        out.extend(self.source.unwrap_or(Row::MAX).to_be_bytes());
+        let etag = self.validators.etag.as_deref().unwrap_or_default();
+        let modified = self.validators.last_modified.as_deref().unwrap_or_default();
+        for text in [self.url.as_str(), etag, modified] {
+            let text = &text.as_bytes()[..text.len().min(usize::from(u16::MAX))];
+            out.extend((text.len() as u16).to_be_bytes());
+            out.extend(text);
+        }
+        session.put(Space::Pages, row.to_be_bytes(), out);
+    }
+
+    /// Reads the record of `row`.
+    pub fn get(row: Row, session: &Session) -> Result<Option<Self>> {
+        session.get(Space::Pages, &row.to_be_bytes())?.map(|bytes| Self::decode(&bytes)).transpose()
+    }
+
+    /// From its stored form.
+    pub fn decode(bytes: &[u8]) -> Result<Self> {
+        Self::parse(bytes).ok_or_else(|| Error::Damaged("a page record cannot be read".into()))
+    }
+
+    fn parse(mut bytes: &[u8]) -> Option<Self> {
+        fn take<'a>(bytes: &mut &'a [u8], n: usize) -> Option<&'a [u8]> {
+            let (head, tail) = bytes.split_at_checked(n)?;
+            *bytes = tail;
+            Some(head)
+        }
+        fn number<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+            take(bytes, N)?.try_into().ok()
+        }
+        fn text(bytes: &mut &[u8]) -> Option<String> {
+            let length = u16::from_be_bytes(number(bytes)?);
+            String::from_utf8(take(bytes, usize::from(length))?.to_vec()).ok()
+        }
+        let bytes = &mut bytes;
+        let verdict = match take(bytes, 1)?[0] {
+            0 => VerdictKind::Unique,
+            1 => VerdictKind::Exact,
+            2 => VerdictKind::Near,
+            3 => VerdictKind::Unjudged,
+            _ => return None,
+        };
+        let present = |text: String| (!text.is_empty()).then_some(text);
+        Some(Self {
+            verdict,
+            status: u16::from_be_bytes(number(bytes)?),
+            depth: u32::from_be_bytes(number(bytes)?),
+            hash: u64::from_be_bytes(number(bytes)?),
+            offset: u64::from_be_bytes(number(bytes)?),
+            source: Some(Row::from_be_bytes(number(bytes)?)).filter(|row| *row != Row::MAX),
+            url: text(bytes)?,
+            validators: Validators { etag: present(text(bytes)?), last_modified: present(text(bytes)?) },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dedup_stage::store::Memory;
+
+    use super::*;
+
+    #[test]
+    fn a_record_comes_back_as_it_went_in_and_a_cut_one_is_damage() {
+        let record = PageRecord {
+            verdict: VerdictKind::Near,
+            status: 200,
+            depth: 7,
+            hash: 0x0123_4567_89ab_cdef,
+            offset: 1 << 40,
+            source: Some(2),
+            url: "http://a.test/ä".into(),
+            validators: Validators { etag: Some("\"x\"".into()), last_modified: None },
+        };
+        let mut session = Session::new(Box::new(Memory::default()));
+        record.put(3, &mut session);
+        assert_eq!(PageRecord::get(3, &session).unwrap(), Some(record));
+        let bytes = session.get(Space::Pages, &3u64.to_be_bytes()).unwrap().unwrap();
+        for cut in 0..bytes.len() {
+            assert!(PageRecord::decode(&bytes[..cut]).is_err(), "cut at {cut}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! `pages.jsonl` and `skipped.jsonl`.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use dedup_stage::judge::Verdict;
+use serde_json::json;
+
+use super::{AppendFile, Lengths, PageOut, Sink, SkipOut};
+
+/// One object a line for each page fetched.
+#[derive(Debug)]
+pub struct PagesJsonl {
+    file: AppendFile,
+    tail: Vec<u8>,
+}
+
+impl PagesJsonl {
+    /// Name of the file in the crawl directory.
+    pub const NAME: &str = "pages.jsonl";
+
+    /// Opens it, cut back to the length in `lengths`.
+    pub fn open(dir: &Path, lengths: &Lengths) -> io::Result<Self> {
+        let length = lengths.get(Self::NAME).copied().unwrap_or(0);
+        Ok(Self { file: AppendFile::open(&dir.join(Self::NAME), length)?, tail: Vec::new() })
+    }
+}
+
+impl Sink for PagesJsonl {
+    fn page(&mut self, page: &PageOut<'_>) -> io::Result<u64> {
+        let offset = self.file.length();
+        let tail = &mut self.tail;
+        tail.clear();
+        write!(tail, ",\"verdict\":\"{}\",\"duplicate_of\":", page.judgement.verdict.name())?;
+        match page.duplicate_of {
+            Some(url) => serde_json::to_writer(&mut *tail, url)?,
+            None => tail.extend(b"null"),
+        }
+        match page.judgement.verdict {
+            Verdict::Near { distance, resemblance, .. } => {
+                write!(tail, ",\"distance\":{distance},\"resemblance\":{resemblance:.3}")?;
+            }
+            Verdict::Exact { .. } => tail.extend(b",\"distance\":0,\"resemblance\":1.0"),
+            Verdict::Unique | Verdict::Unjudged => tail.extend(b",\"distance\":null,\"resemblance\":null"),
+        }
+        let [new, admitted, dropped] = page.links;
+        writeln!(tail, ",\"links_new\":{new},\"links_admitted\":{admitted},\"links_dropped\":{dropped}}}")?;
+        self.file.append(&[page.line, tail])?;
+        Ok(offset)
+    }
+
+    fn skipped(&mut self, _skip: &SkipOut<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn sync(&mut self, lengths: &mut Lengths) -> io::Result<()> {
+        lengths.insert(Self::NAME.into(), self.file.sync()?);
+        Ok(())
+    }
+}
+
+/// One object a line for each URL that will not be fetched, once per key and reason.
+#[derive(Debug)]
+pub struct SkippedJsonl {
+    file: AppendFile,
+}
+
+impl SkippedJsonl {
+    /// Name of the file in the crawl directory.
+    pub const NAME: &str = "skipped.jsonl";
+
+    /// Opens it, cut back to the length in `lengths`.
+    pub fn open(dir: &Path, lengths: &Lengths) -> io::Result<Self> {
+        let length = lengths.get(Self::NAME).copied().unwrap_or(0);
+        Ok(Self { file: AppendFile::open(&dir.join(Self::NAME), length)? })
+    }
+}
+
+impl Sink for SkippedJsonl {
+    fn page(&mut self, _page: &PageOut<'_>) -> io::Result<u64> {
+        Ok(0)
+    }
+
+    fn skipped(&mut self, skip: &SkipOut<'_>) -> io::Result<()> {
+        let mut line = json!({"url": skip.url, "reason": skip.reason.name(), "source": skip.source});
+        if let Some(rule) = skip.rule {
+            line["rule"] = rule.into();
+        }
+        self.file.append(&[line.to_string().as_bytes(), b"\n"])
+    }
+
+    fn sync(&mut self, lengths: &mut Lengths) -> io::Result<()> {
+        lengths.insert(Self::NAME.into(), self.file.sync()?);
+        Ok(())
+    }
+}

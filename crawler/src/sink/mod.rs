@@ -1,0 +1,54 @@
+//! Outputs: append-only files that the engine writes to and that are cut back, at start, to what the state vouches for.
+
+mod append;
+mod jsonl;
+
+use std::collections::BTreeMap;
+use std::io;
+
+use dedup_stage::judge::Judgement;
+use frontier::SkipReason;
+
+pub use append::AppendFile;
+pub use jsonl::{PagesJsonl, SkippedJsonl};
+
+/// Lengths of output files, by name, relative to the crawl directory.
+pub type Lengths = BTreeMap<String, u64>;
+
+/// A fetched page on its way to the outputs. The bytes were finished by a worker; the verdict is the engine's.
+#[derive(Clone, Copy, Debug)]
+pub struct PageOut<'a> {
+    /// `{"url":…` up to and without the fields that depend on the verdict.
+    pub line: &'a [u8],
+    /// The verdict, `None` where there is nothing to judge.
+    pub judgement: &'a Judgement,
+    /// URL of the twin.
+    pub duplicate_of: Option<&'a str>,
+    /// Link counts: not seen before, passed to the frontier, kept from it.
+    pub links: [u32; 3],
+}
+
+/// A URL that will not be fetched.
+#[derive(Clone, Copy, Debug)]
+pub struct SkipOut<'a> {
+    /// The URL as written.
+    pub url: &'a str,
+    /// Why.
+    pub reason: SkipReason,
+    /// URL of the page that carried it; empty for seeds.
+    pub source: &'a str,
+    /// Name of the rule, where `reason` is a rule.
+    pub rule: Option<&'a str>,
+}
+
+/// An output of the crawl.
+pub trait Sink {
+    /// Takes a page; returns where its record begins in the sink's file.
+    fn page(&mut self, page: &PageOut<'_>) -> io::Result<u64>;
+
+    /// Takes a skipped URL.
+    fn skipped(&mut self, skip: &SkipOut<'_>) -> io::Result<()>;
+
+    /// Brings everything taken so far to the disk, and adds the lengths of its files.
+    fn sync(&mut self, lengths: &mut Lengths) -> io::Result<()>;
+}
