@@ -1,0 +1,115 @@
+//! TLS that should not be trusted, and handshakes that go wrong.
+
+use std::io;
+use std::sync::Arc;
+
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
+use rustls::ServerConfig;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::Acceptor;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+use tokio_rustls::LazyConfigAcceptor;
+
+use super::{DOMAIN, Site, http2, wire};
+
+pub(super) const CASES: &[(&str, &str)] = &[
+    ("tls-wrong-name", "a certificate for another name"),
+    ("tls-expired", "a certificate that has expired"),
+    ("tls-unknown", "a certificate of an unknown authority"),
+    ("tls-not", "plain text where TLS is expected"),
+    ("tls-cut", "a reset within the handshake"),
+    ("tls-silent", "a handshake that never ends"),
+];
+
+/// One server configuration for each kind of certificate.
+pub(super) struct Certificates {
+    /// Who signed all but one of them.
+    pub(super) authority: CertificateDer<'static>,
+    good: Arc<ServerConfig>,
+    wrong_name: Arc<ServerConfig>,
+    expired: Arc<ServerConfig>,
+    unknown: Arc<ServerConfig>,
+}
+
+impl Certificates {
+    pub(super) fn new() -> Self {
+        // An error means that a provider is installed already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let (authority, issuer) = authority();
+        let (_, stranger) = authority_named("a stranger");
+        let any = format!("*.{DOMAIN}");
+        Self {
+            authority,
+            good: server(&any, 2096, &issuer),
+            wrong_name: server("other.test", 2096, &issuer),
+            expired: server(&any, 2001, &issuer),
+            unknown: server(&any, 2096, &stranger),
+        }
+    }
+}
+
+fn authority() -> (CertificateDer<'static>, Issuer<'static, KeyPair>) {
+    authority_named("the authority")
+}
+
+fn authority_named(name: &str) -> (CertificateDer<'static>, Issuer<'static, KeyPair>) {
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.distinguished_name.push(rcgen::DnType::CommonName, name);
+    let key = KeyPair::generate().expect("a key");
+    let certificate = params.self_signed(&key).expect("a certificate");
+    (certificate.der().clone(), Issuer::new(params, key))
+}
+
+fn server(name: &str, until: i32, issuer: &Issuer<'static, KeyPair>) -> Arc<ServerConfig> {
+    let mut params = CertificateParams::new([name.to_owned()]).expect("a name");
+    params.not_before = date_time_ymd(2000, 1, 1);
+    params.not_after = date_time_ymd(until, 1, 1);
+    let key = KeyPair::generate().expect("a key");
+    let certificate = params.signed_by(&key, issuer).expect("a certificate");
+    let key = PrivateKeyDer::try_from(key.serialize_der()).expect("a key");
+    let mut config = ServerConfig::builder()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], key)
+        .expect("a matching key");
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Arc::new(config)
+}
+
+/// The TLS side of a connection, by the name that the client asks for.
+pub(super) async fn shake_hands(site: &Site, mut stream: TcpStream) -> io::Result<()> {
+    let mut first = [0; 16 << 10];
+    let seen = stream.peek(&mut first).await?;
+    let asks_for = |case: &str| {
+        let name = format!("{case}.{DOMAIN}");
+        first[..seen].windows(name.len()).any(|window| window == name.as_bytes())
+    };
+    if asks_for("tls-not") {
+        stream.read(&mut first).await?;
+        return stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n").await;
+    }
+    if asks_for("tls-cut") {
+        stream.read(&mut first).await?;
+        return stream.set_zero_linger();
+    }
+    if asks_for("tls-silent") {
+        wire::stall().await?;
+    }
+    let start = LazyConfigAcceptor::new(Acceptor::default(), stream).await?;
+    let name = start.client_hello().server_name().unwrap_or_default().to_owned();
+    let case = name.split('.').next().unwrap_or_default();
+    let certificates = &site.certificates;
+    let config = match case {
+        "tls-wrong-name" => &certificates.wrong_name,
+        "tls-expired" => &certificates.expired,
+        "tls-unknown" => &certificates.unknown,
+        _ => &certificates.good,
+    };
+    let stream = start.into_stream(Arc::clone(config)).await?;
+    if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
+        http2::answer(case, stream).await
+    } else {
+        site.converse(BufReader::new(stream)).await
+    }
+}
