@@ -7,3 +7,4 @@ mod site;
 mod web;
 // The stations of a page.
 mod fetch;
+mod hostile;

@@ -3,5 +3,6 @@
 pub mod background;
 pub mod client;
 pub mod data;
+pub mod hostile;
 pub mod memory;
 pub mod site;

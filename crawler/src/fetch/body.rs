@@ -97,3 +97,6 @@ fn append(bytes: &mut Vec<u8>, piece: &[u8], cap: usize, share: &mut Share) -> R
     bytes.extend_from_slice(&piece[..fits]);
     if fits < piece.len() { Err(Full::Cut(Truncation::Length)) } else { Ok(()) }
 }
+
+#[cfg(test)]
+mod tests;

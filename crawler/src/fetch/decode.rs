@@ -183,3 +183,6 @@ fn push<E>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

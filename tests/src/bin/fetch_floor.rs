@@ -103,7 +103,8 @@ fn server(hosts: u32) -> anyhow::Result<(Runtime, u16)> {
             while let Ok((stream, _)) = listener.accept().await {
                 let page = page.clone();
                 let answer = service_fn(move |_| {
-                    let response = hyper::Response::builder().header("content-type", "text/html").body(Full::new(page.clone()));
+                    let response =
+                        hyper::Response::builder().header("content-type", "text/html").body(Full::new(page.clone()));
                     async move { Ok::<_, Infallible>(response.expect("a response")) }
                 });
                 let io = hyper_util::rt::TokioIo::new(stream);

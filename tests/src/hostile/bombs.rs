@@ -40,9 +40,9 @@ pub enum Coding {
 impl Coding {
     fn encoder(self) -> Box<dyn EncodeV2> {
         match self {
-            Coding::Gzip => Box::new(GzipEncoder::new(Level::Default.into_flate2())),
-            Coding::Zlib => Box::new(ZlibEncoder::new(Level::Default.into_flate2())),
-            Coding::Deflate => Box::new(DeflateEncoder::new(Level::Default.into_flate2())),
+            Coding::Gzip => Box::new(GzipEncoder::new(Level::Default.into())),
+            Coding::Zlib => Box::new(ZlibEncoder::new(Level::Default.into())),
+            Coding::Deflate => Box::new(DeflateEncoder::new(Level::Default.into())),
             Coding::Brotli => Box::new(BrotliEncoder::new(EncoderParams::default().quality(Level::Precise(5)))),
             Coding::Zstd => Box::new(ZstdEncoder::new(3)),
         }

@@ -93,12 +93,7 @@ pub(super) async fn answer(case: &str, mut client: TlsStream<TcpStream>) -> io::
     }
 }
 
-async fn respond(
-    case: &str,
-    stream: u32,
-    client: &mut TlsStream<TcpStream>,
-    windows: &mut Windows,
-) -> io::Result<()> {
+async fn respond(case: &str, stream: u32, client: &mut TlsStream<TcpStream>, windows: &mut Windows) -> io::Result<()> {
     let ok = frame(HEADERS, END_HEADERS, stream, OK);
     let literal = [&b"\x00\x06x-more\x7f\x80\x01"[..], &[b'x'; 255]].concat();
     match case {
@@ -116,7 +111,9 @@ async fn respond(
             client.write_all(&frame(CONTINUATION, END_HEADERS, stream, b"")).await
         }
         "h2-bad-frame" => client.write_all(&frame(DATA, END_STREAM, 1_001, b"words")).await,
-        "h2-bad-hpack" => client.write_all(&frame(HEADERS, END_HEADERS | END_STREAM, stream, b"\xff\xff\xff\x7f")).await,
+        "h2-bad-hpack" => {
+            client.write_all(&frame(HEADERS, END_HEADERS | END_STREAM, stream, b"\xff\xff\xff\x7f")).await
+        }
         "h2-pings" => forever(client, &frame(PING, 0, 0, &[0; 8])).await,
         "h2-settings" => forever(client, &frame(SETTINGS, 0, 0, &[0, 4, 0, 1, 0, 0])).await,
         "h2-empty-data" => {

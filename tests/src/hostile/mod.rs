@@ -82,8 +82,11 @@ struct Site {
 impl Hostile {
     /// Starts the server on ports of the system's choice. `drip`: between two bytes of what comes slowly.
     pub fn start(drip: Duration) -> io::Result<Self> {
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().thread_name("hostile").build()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .thread_name("hostile")
+            .build()?;
         let certificates = Arc::new(Certificates::new());
         let authority = certificates.authority.to_vec();
         let log = Log::default();
@@ -94,12 +97,14 @@ impl Hostile {
         let plain_site = site.clone();
         runtime.spawn(async move {
             while let Ok((stream, _)) = plain.accept().await {
+                let _ = stream.set_nodelay(true);
                 let site = plain_site.clone();
                 tokio::spawn(async move { site.converse(BufReader::new(stream)).await });
             }
         });
         runtime.spawn(async move {
             while let Ok((stream, _)) = tls.accept().await {
+                let _ = stream.set_nodelay(true);
                 let site = site.clone();
                 tokio::spawn(async move { certificates::shake_hands(&site, stream).await });
             }
@@ -109,7 +114,10 @@ impl Hostile {
 
     /// The rules that lead every host here.
     pub fn connect_to(&self) -> [String; 2] {
-        [format!(":80:{}:{}", self.http.ip(), self.http.port()), format!(":443:{}:{}", self.https.ip(), self.https.port())]
+        [
+            format!(":80:{}:{}", self.http.ip(), self.http.port()),
+            format!(":443:{}:{}", self.https.ip(), self.https.port()),
+        ]
     }
 
     /// When the requests of `host` came.

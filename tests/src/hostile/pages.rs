@@ -74,12 +74,17 @@ pub(super) async fn answer<S: Stream>(asked: &Asked, stream: &mut S) -> io::Resu
         }
         ("redirect-scheme", _) => redirect(stream, SCHEMES[index.unwrap_or(0) % SCHEMES.len()], b"").await?,
         ("redirect-garbage", _) => {
-            stream.write_all(b"HTTP/1.1 302 Found\r\nlocation: http://[\xff\xfe%zz\x80/\xc3(\r\ncontent-length: 0\r\n\r\n").await?;
+            stream
+                .write_all(
+                    b"HTTP/1.1 302 Found\r\nlocation: http://[\xff\xfe%zz\x80/\xc3(\r\ncontent-length: 0\r\n\r\n",
+                )
+                .await?;
             After::Keep
         }
         ("redirect-body", _) => redirect(stream, "/", &vec![b'x'; 1 << 20]).await?,
         ("meta-refresh-loop", _) => {
-            page(stream, "<meta http-equiv=refresh content='0; url=/'><a href='/'>again</a> and again and again").await?
+            page(stream, "<meta http-equiv=refresh content='0; url=/'><a href='/'>again</a> and again and again")
+                .await?
         }
         ("million-links", _) => {
             let mut html = String::with_capacity(32 << 20);
@@ -90,12 +95,16 @@ pub(super) async fn answer<S: Stream>(asked: &Asked, stream: &mut S) -> io::Resu
         }
         ("long-links", "/") => {
             let long = "x".repeat(1_000_000);
-            page(stream, &format!("<a href='/{long}'>a</a> <a href='/?{long}'>b</a> <a href='http://{long}.{DOMAIN}/'>c</a>"))
-                .await?
+            page(
+                stream,
+                &format!("<a href='/{long}'>a</a> <a href='/?{long}'>b</a> <a href='http://{long}.{DOMAIN}/'>c</a>"),
+            )
+            .await?
         }
         ("deep-tree", _) => page(stream, &"<div><b><table>".repeat(333_333)).await?,
         ("bad-utf8", _) => {
-            let body = b"<title>\xff\xfe\xc3(</title><a href='/\xff\xfe\xc3('>\xed\xa0\x80</a>\xf0\x28\x8c\xbc words \xc0\x80";
+            let body =
+                b"<title>\xff\xfe\xc3(</title><a href='/\xff\xfe\xc3('>\xed\xa0\x80</a>\xf0\x28\x8c\xbc words \xc0\x80";
             let head = b"HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=\xff\xfe\r\nx-bytes: \x80\xff\r\ncontent-length: ";
             let length = format!("{}\r\n\r\n", body.len());
             stream.write_all(&[&head[..], length.as_bytes(), body].concat()).await?;
@@ -116,7 +125,8 @@ async fn redirect<S: Stream>(stream: &mut S, to: &str, body: &[u8]) -> io::Resul
 
 /// A well-behaved site: page `/N` links to the two below it, `/2N+1` and `/2N+2`, down to page 30.
 pub(super) async fn healthy<S: Stream>(asked: &Asked, stream: &mut S) -> io::Result<After> {
-    let Ok(page_number) = (if asked.path == "/" { Ok(0) } else { asked.path.trim_start_matches('/').parse::<u32>() }) else {
+    let Ok(page_number) = (if asked.path == "/" { Ok(0) } else { asked.path.trim_start_matches('/').parse::<u32>() })
+    else {
         return send(stream, "404 Not Found", "", b"").await;
     };
     let mut html = format!("<html><title>page {page_number}</title><p>");

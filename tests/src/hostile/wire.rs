@@ -85,7 +85,9 @@ pub(super) async fn answer<S: Stream>(site: &Site, asked: &Asked, stream: &mut S
             write_and_close(stream, &[OK, b"content-length: 5\r\ncontent-length: 6\r\n\r\n", text.as_bytes()]).await
         }
         "chunk-garbage" => write_and_close(stream, &[CHUNKED, b"5\r\nwords\r\nzz zz\r\nwords\r\n"]).await,
-        "chunk-overflow" => write_and_close(stream, &[CHUNKED, b"5\r\nwords\r\n12345678901234567890\r\nwords\r\n"]).await,
+        "chunk-overflow" => {
+            write_and_close(stream, &[CHUNKED, b"5\r\nwords\r\n12345678901234567890\r\nwords\r\n"]).await
+        }
         "chunk-extension" => {
             write(stream, &[CHUNKED, b"5;"]).await?;
             forever(stream, b"extension=extension;extension=extension;").await

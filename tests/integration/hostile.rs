@@ -1,0 +1,107 @@
+//! The hostile server against the fetcher: every case ends, in time, within the budget, and for the right reason.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use config::Settings;
+use crawler::fetch::budget::Budget;
+use crawler::fetch::http::HttpFetch;
+use crawler::fetch::{Fetch, FetchError, Request, Response};
+use frontier::JobKind;
+use tests::hostile::{Case, Hostile, cases};
+
+fn settings(server: &Hostile) -> Settings {
+    let mut settings = Settings::default();
+    let fetch = &mut settings.fetch;
+    fetch.allow_private = true;
+    fetch.connect_to = server.connect_to().into();
+    fetch.connect_timeout = config::Duration(1_000);
+    fetch.idle_timeout = config::Duration(1_000);
+    fetch.timeout = config::Duration(4_000);
+    settings
+}
+
+fn request(url: &str, kind: JobKind, budget: &Arc<Budget>) -> Request {
+    Request {
+        url: url.parse().expect("a URL"),
+        kind,
+        addresses: Arc::new([IpAddr::from([127, 0, 0, 1])]),
+        validators: None,
+        budget: Arc::clone(budget),
+        keep_wire: false,
+    }
+}
+
+/// How a fetch ended, in a few words.
+fn ending(result: &Result<Response, FetchError>) -> String {
+    match result {
+        Ok(Response { status, truncated: None, .. }) => format!("{status}"),
+        Ok(Response { status, truncated: Some(truncation), .. }) => format!("{status} {truncation:?}"),
+        Err(error) => error.to_string().split(':').next().unwrap_or_default().to_owned(),
+    }
+}
+
+/// The right ending of each case. Where there are two, what arrives first decides.
+const ENDINGS: &[(&str, &[&str])] = &[
+    (
+        "200",
+        &[
+            "length-too-short",
+            "redirect-private",
+            "redirect-scheme",
+            "meta-refresh-loop",
+            "bad-utf8",
+            "h2-good",
+            "long-links",
+        ],
+    ),
+    ("302", &["redirect-loop", "redirect-chain", "redirect-garbage", "robots-loop"]),
+    ("500", &["robots-error"]),
+    ("200 Length", &["endless-body", "robots-huge", "million-links", "deep-tree", "h2-endless-body", "bomb-gzip"]),
+    ("302 Length", &["redirect-body"]),
+    ("200 Time", &["slow-body", "stalled-body", "h2-stall"]),
+    ("200 Disconnect", &["length-too-long", "chunk-cut", "reset-body", "h2-empty-data", "h2-over-window"]),
+    ("200 Encoding", &["chunk-garbage", "chunk-overflow", "chunk-extension", "chunk-trailers"]),
+    ("200 Encoding", &["bomb-gzip", "bomb-gzip-gzip", "bomb-deflate", "bomb-deflate-deflate", "bomb-br", "bomb-zstd"]),
+    (
+        "200 Encoding",
+        &["bomb-nothing", "encoding-lie", "encoding-cut", "encoding-stack", "encoding-unknown", "encoding-window"],
+    ),
+    ("200 NotAPage", &["not-a-page"]),
+    ("timeout", &["silent", "slow-headers", "endless-interim", "tls-silent", "h2-pings", "h2-settings"]),
+    (
+        "protocol",
+        &["endless-headers", "huge-header", "many-headers", "length-negative", "length-twice", "header-garbage"],
+    ),
+    ("protocol", &["not-http", "no-status", "h2-endless-headers", "h2-huge-headers", "h2-bad-frame", "h2-bad-hpack"]),
+    ("reset", &["reset-request", "reset-headers", "reset-body", "close-request", "close-headers", "tls-cut"]),
+    ("reset", &["h2-rapid-reset", "h2-goaway"]),
+    ("tls", &["tls-wrong-name", "tls-expired", "tls-unknown", "tls-not"]),
+];
+
+async fn fetch(fetcher: Arc<HttpFetch>, case: Case, budget: Arc<Budget>) -> (Case, String) {
+    let robots = case.name.starts_with("robots-");
+    let (kind, path) = if robots { (JobKind::Robots, "robots.txt") } else { (JobKind::Page, "") };
+    (case, ending(&fetcher.fetch(request(&case.url(path), kind, &budget)).await))
+}
+
+#[test]
+fn every_case_ends_for_its_reason() {
+    let server = Hostile::start(Duration::from_millis(100)).expect("a server");
+    let budget = Budget::new(Settings::default().fetch.body_budget.0);
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    let ends = runtime.block_on(async {
+        let fetcher = HttpFetch::trusting(&settings(&server), &[&server.authority]).expect("settings");
+        let fetcher = Arc::new(fetcher);
+        let fetches =
+            cases().into_iter().map(|case| tokio::spawn(fetch(Arc::clone(&fetcher), case, Arc::clone(&budget))));
+        futures_util::future::try_join_all(fetches).await.expect("no panic")
+    });
+    for (case, end) in ends {
+        let is_right = ENDINGS.iter().any(|(ending, names)| *ending == end && names.contains(&case.name));
+        assert!(is_right, "{} ({}) ended with {end:?}", case.name, case.what);
+    }
+    assert_eq!(budget.used(), 0);
+}
