@@ -86,11 +86,11 @@ pub(super) async fn shake_hands(site: &Site, mut stream: TcpStream) -> io::Resul
         first[..seen].windows(name.len()).any(|window| window == name.as_bytes())
     };
     if asks_for("tls-not") {
-        stream.read(&mut first).await?;
+        stream.read_exact(&mut first[..seen]).await?;
         return stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n").await;
     }
     if asks_for("tls-cut") {
-        stream.read(&mut first).await?;
+        stream.read_exact(&mut first[..seen]).await?;
         return stream.set_zero_linger();
     }
     if asks_for("tls-silent") {

@@ -89,7 +89,7 @@ pub(super) async fn answer<S: Stream>(asked: &Asked, stream: &mut S) -> io::Resu
         ("million-links", _) => {
             let mut html = String::with_capacity(32 << 20);
             for i in 0..1_000_000 {
-                let _ = write!(html, "<a href='/{i}'>{i}</a>\n");
+                let _ = writeln!(html, "<a href='/{i}'>{i}</a>");
             }
             page(stream, &html).await?
         }
