@@ -108,8 +108,6 @@ pub struct PageFinding {
     pub page: Page,
     /// Out-links, one per key; a redirect has exactly one.
     pub links: Vec<OutLink>,
-    /// Links that the cap on links cut.
-    pub links_cut: u32,
     /// Target of a redirect.
     pub redirect: Option<RedirectFinding>,
     /// For a later conditional request.
@@ -118,17 +116,6 @@ pub struct PageFinding {
     pub unchanged: bool,
     /// `{"url":…` up to the fields that depend on the verdict.
     pub line: Vec<u8>,
-    /// Finished WARC members: request and response.
-    pub archive: Option<Archive>,
-}
-
-/// Finished WARC members of one exchange.
-#[derive(Debug)]
-pub struct Archive {
-    /// For a page kept whole.
-    pub whole: Vec<u8>,
-    /// For an exact duplicate: the response without its body, to be completed with the twin's URL and date.
-    pub header: Vec<u8>,
 }
 
 /// Where a redirect leads.
@@ -147,6 +134,4 @@ pub struct OutLink {
     pub hash: u64,
     /// Why it will not be followed, whoever links to it.
     pub refusal: Option<SkipReason>,
-    /// Visible text of the link.
-    pub anchor: String,
 }

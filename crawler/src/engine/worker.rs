@@ -125,7 +125,7 @@ impl Worker<'_> {
         let mut redirect_finding = None;
         if let Some(target) = &redirect {
             let source = self.context.hasher.hash(&self.context.canonicalizer.key(&job.url));
-            let link = self.out_link(target.clone(), job.depth, String::new());
+            let link = self.out_link(target.clone(), job.depth);
             redirect_finding = Some(RedirectFinding { same_key: link.hash == source });
             if job.hops < self.context.max_hops {
                 links.push(link);
@@ -133,7 +133,7 @@ impl Worker<'_> {
         } else {
             links.reserve(page.links.len());
             for link in std::mem::take(&mut page.links) {
-                let mut out = self.out_link(link.url, job.depth + 1, link.anchor);
+                let mut out = self.out_link(link.url, job.depth + 1);
                 if self.context.obey_robots && (page.nofollow || link.nofollow) && out.refusal.is_none() {
                     out.refusal = Some(SkipReason::Nofollow);
                 }
@@ -171,7 +171,6 @@ impl Worker<'_> {
             bytes: response.body.len() as u64,
             wire_bytes: response.wire_bytes,
             judgeable,
-            links_cut: page.links_cut,
             page,
             links,
             redirect: redirect_finding,
@@ -181,7 +180,6 @@ impl Worker<'_> {
             },
             unchanged,
             line,
-            archive: None,
         }
     }
 
@@ -198,10 +196,10 @@ impl Worker<'_> {
         finding
     }
 
-    fn out_link(&self, url: Url, depth: u32, anchor: String) -> OutLink {
+    fn out_link(&self, url: Url, depth: u32) -> OutLink {
         let hash = self.context.canonicalizer.hash(&url, &self.context.hasher);
         let refusal = self.context.scope.admits(&url, depth).err();
-        OutLink { url, hash, refusal, anchor }
+        OutLink { url, hash, refusal }
     }
 }
 
