@@ -1,1 +1,0 @@
-//! Sitemaps. (Stub: to be written.)

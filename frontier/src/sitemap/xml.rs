@@ -1,0 +1,183 @@
+//! The XML formats. Elements are known by their local names and by where they stand, since prefixes and even namespaces
+//! are often wrong; so the `loc` of an image inside an entry is not taken for that of the entry.
+
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
+
+use super::Raw;
+use super::text::Text;
+
+/// Elements may be nested this deep; a sitemap needs four levels.
+const MAX_DEPTH: usize = 64;
+/// The text of an element that matters; URLs are shorter.
+const MAX_TEXT: usize = 64 << 10;
+
+/// Elements that matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Name {
+    /// `url` of a urlset; `item` of RSS; `entry` of Atom.
+    Page,
+    /// `sitemap` of an index.
+    Sitemap,
+    /// `loc`, or `link` in RSS.
+    Loc,
+    /// `lastmod`; `pubDate`, `date` or `updated` in feeds.
+    LastMod,
+    Priority,
+    Other,
+}
+
+/// Reads entries from XML of any of the formats.
+#[derive(Debug)]
+pub(super) struct Xml<'a> {
+    reader: Reader<Text<'a>>,
+    buffer: Vec<u8>,
+    open: Vec<Name>,
+    text: String,
+    entry: Raw,
+    /// Nothing more is to be read: the end, a mistake, or too deep.
+    has_ended: bool,
+}
+
+impl<'a> Xml<'a> {
+    pub fn new(text: Text<'a>) -> Self {
+        let mut reader = Reader::from_reader(text);
+        let config = reader.config_mut();
+        config.check_end_names = false;
+        config.allow_unmatched_ends = true;
+        config.allow_dangling_amp = true;
+        let (open, text) = (Vec::new(), String::new());
+        Self { reader, buffer: Vec::new(), open, text, entry: Raw::default(), has_ended: false }
+    }
+
+    /// The next entry; after the first mistake in the XML, what was whole before it.
+    pub fn next(&mut self) -> Option<Raw> {
+        while !self.has_ended {
+            self.buffer.clear();
+            self.reader.get_mut().start_event();
+            let mut buffer = std::mem::take(&mut self.buffer);
+            let entry = match self.reader.read_event_into(&mut buffer) {
+                Ok(Event::Start(element)) => self.start(&element),
+                Ok(Event::Empty(element)) => self.start(&element).or(self.end()),
+                Ok(Event::End(_)) => self.end(),
+                Ok(Event::Text(text)) => self.text(&text),
+                Ok(Event::CData(text)) => self.text(&text),
+                Ok(Event::GeneralRef(reference)) => {
+                    let c = reference.resolve_char_ref().ok().flatten().or(predefined(&reference));
+                    c.and_then(|c| self.text(c.encode_utf8(&mut [0; 4])))
+                }
+                Ok(Event::Eof) | Err(_) => {
+                    self.has_ended = true;
+                    self.take()
+                }
+                Ok(Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_)) => None,
+            };
+            self.buffer = buffer;
+            if entry.is_some() {
+                return entry;
+            }
+        }
+        None
+    }
+
+    fn start(&mut self, element: &BytesStart<'_>) -> Option<Raw> {
+        if self.open.len() == MAX_DEPTH {
+            self.has_ended = true;
+            return None;
+        }
+        let mut name = name(element.local_name().into_inner());
+        let mut before = None;
+        match (self.open.last(), name) {
+            // Entries stand in a list, and lists in nothing but a feed.
+            (None | Some(Name::Other), Name::Page | Name::Sitemap) if self.open.len() <= 2 => {
+                before = self.take();
+                self.entry.is_sitemap = name == Name::Sitemap;
+            }
+            (Some(Name::Page | Name::Sitemap), Name::Loc) => {
+                if !self.entry.loc.is_empty() && element.local_name().into_inner() == "loc" {
+                    before = self.take();
+                }
+                self.take_link(element);
+            }
+            (Some(Name::Page | Name::Sitemap), Name::LastMod | Name::Priority) => {}
+            _ => name = Name::Other,
+        }
+        self.text.clear();
+        self.open.push(name);
+        before
+    }
+
+    /// A link of Atom, which has its address in an attribute.
+    fn take_link(&mut self, element: &BytesStart<'_>) {
+        let attribute = |name: &str| {
+            let attribute =
+                element.attributes().with_checks(false).flatten().find(|other| other.key.as_ref() == name)?;
+            let value = attribute.normalized_value(XmlVersion::Implicit1_0);
+            Some(value.map_or_else(|_| attribute.value.clone().into_owned(), |value| value.into_owned()))
+        };
+        if attribute("rel").is_none_or(|rel| rel == "alternate")
+            && let Some(href) = attribute("href")
+            && self.entry.loc.is_empty()
+        {
+            self.entry.loc = href;
+        }
+    }
+
+    fn text(&mut self, text: &str) -> Option<Raw> {
+        if self.open.last().is_some_and(|name| !matches!(name, Name::Other | Name::Page)) {
+            let room = MAX_TEXT.saturating_sub(self.text.len());
+            self.text.extend(text.chars().take(room));
+        }
+        None
+    }
+
+    fn end(&mut self) -> Option<Raw> {
+        let slot = match self.open.pop()? {
+            Name::Loc if self.entry.loc.is_empty() => &mut self.entry.loc,
+            Name::LastMod => &mut self.entry.lastmod,
+            Name::Priority => &mut self.entry.priority,
+            Name::Page => return self.take(),
+            Name::Sitemap => {
+                // Some indexes forget the `loc`.
+                if self.entry.loc.is_empty() {
+                    self.entry.loc.push_str(self.text.trim());
+                }
+                return self.take();
+            }
+            Name::Loc | Name::Other => return None,
+        };
+        slot.push_str(self.text.trim());
+        self.text.clear();
+        None
+    }
+
+    /// The entry so far, if it has an address.
+    fn take(&mut self) -> Option<Raw> {
+        let entry = std::mem::take(&mut self.entry);
+        self.entry.is_sitemap = entry.is_sitemap;
+        (!entry.loc.is_empty()).then_some(entry)
+    }
+}
+
+fn name(local: &str) -> Name {
+    match local {
+        "url" | "item" | "entry" => Name::Page,
+        "sitemap" => Name::Sitemap,
+        "loc" | "link" => Name::Loc,
+        "lastmod" | "pubDate" | "date" | "updated" => Name::LastMod,
+        "priority" => Name::Priority,
+        _ => Name::Other,
+    }
+}
+
+/// The five entities that XML itself has; those that a document declares are not expanded.
+fn predefined(name: &str) -> Option<char> {
+    match name {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        _ => None,
+    }
+}
