@@ -5,4 +5,5 @@ pub mod client;
 pub mod data;
 pub mod hostile;
 pub mod memory;
+pub mod pipe;
 pub mod site;

@@ -89,6 +89,9 @@ struct LinkAnswer<'a> {
     url: &'a str,
     key: &'a str,
     priority: f32,
+    /// Place among the `links` of the line, counted from 0, so that a caller finds its own object again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    given: Option<u32>,
 }
 
 /// See the table of the protocol.

@@ -119,6 +119,9 @@ fn links_of_the_caller_are_resolved_and_given_once() {
     };
     assert_eq!(urls(&out[0]), ["http://a.test/d/x", "http://a.test/y", "http://b.test/"]);
     assert_eq!(urls(&out[1]), ["http://a.test/d/z"]);
+    let given: Vec<_> =
+        out[0]["links"].as_array().unwrap().iter().map(|link| link["given"].as_u64().unwrap()).collect();
+    assert_eq!(given, [0, 2, 4]);
 }
 
 #[test]

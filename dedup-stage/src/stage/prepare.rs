@@ -50,6 +50,8 @@ pub struct OutLink {
     pub key: UrlKey,
     /// Hash of the key.
     pub hash: u64,
+    /// Its place among the links that the caller gave.
+    pub given: Option<u32>,
 }
 
 /// Prepares pages; one per thread, and any number of them give the same answers.
@@ -74,17 +76,23 @@ impl Preparer {
         let found = std::mem::take(&mut page.links);
         let mut keys = HashSet::new();
         let mut links = Vec::new();
-        let mut add = |url: Url| {
+        let mut add = |url: Url, given: Option<u32>| {
             let key = self.canonicalizer.key(&url);
             let hash = self.hasher.hash(&key);
             if keys.insert(hash) {
-                links.push(OutLink { url, key, hash });
+                links.push(OutLink { url, key, hash, given });
             }
         };
         match source.links {
-            Some(given) => given.iter().filter_map(|link| resolve(source.url, link)).for_each(&mut add),
+            Some(given) => {
+                for (place, link) in (0..).zip(given) {
+                    if let Some(url) = resolve(source.url, link) {
+                        add(url, Some(place));
+                    }
+                }
+            }
             None if page.nofollow => {}
-            None => found.into_iter().filter(|link| !link.nofollow).for_each(|link| add(link.url)),
+            None => found.into_iter().filter(|link| !link.nofollow).for_each(|link| add(link.url, None)),
         }
         let key = self.canonicalizer.key(source.url);
         let hash = self.hasher.hash(&key);

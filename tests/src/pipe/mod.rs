@@ -1,0 +1,102 @@
+//! A running `dedup-stage`, and pages to feed it.
+
+pub mod feed;
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
+
+use anyhow::{Context, ensure};
+use serde_json::Value;
+
+/// The program, built like the one that asks. (Cargo builds the binaries of another package for no test.)
+pub fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| build().unwrap_or_else(|error| panic!("dedup-stage cannot be built: {error:#}")))
+}
+
+fn build() -> anyhow::Result<PathBuf> {
+    let this = std::env::current_exe()?;
+    let folder = this.ancestors().nth(1).context("a folder")?;
+    // Tests lie one folder deeper than programs.
+    let folder = if folder.ends_with("deps") { folder.parent().context("a folder")? } else { folder };
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["build", "--quiet", "--package", "dedup-stage", "--bin", "dedup-stage"]);
+    cargo.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
+    if folder.ends_with("release") {
+        cargo.arg("--release");
+    }
+    ensure!(cargo.status()?.success(), "cargo build failed");
+    Ok(folder.join(format!("dedup-stage{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// A running `dedup-stage`.
+#[derive(Debug)]
+pub struct Pipe {
+    /// The process.
+    pub child: Child,
+    /// Its input; taken when that is closed.
+    pub stdin: Option<ChildStdin>,
+    /// Its output.
+    pub stdout: BufReader<ChildStdout>,
+}
+
+impl Pipe {
+    /// Starts the program with these arguments, its stderr passed on.
+    pub fn start(arguments: &[&str]) -> anyhow::Result<Self> {
+        let mut command = Command::new(program());
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn()?;
+        let stdin = child.stdin.take();
+        let stdout = BufReader::new(child.stdout.take().context("stdout")?);
+        Ok(Self { child, stdin, stdout })
+    }
+
+    /// Sends bytes as they are.
+    pub fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        match &mut self.stdin {
+            Some(stdin) => stdin.write_all(bytes),
+            None => Err(std::io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    /// Sends one line.
+    pub fn line(&mut self, line: &Value) -> anyhow::Result<()> {
+        Ok(self.send(format!("{line}\n").as_bytes())?)
+    }
+
+    /// The next answer; `None` at the end.
+    pub fn answer(&mut self) -> anyhow::Result<Option<Value>> {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line)?;
+        if line.is_empty() {
+            return Ok(None);
+        }
+        serde_json::from_str(&line).map(Some).with_context(|| format!("no JSON: {line:.200}"))
+    }
+
+    /// Sends one line and waits for its answer.
+    pub fn ask(&mut self, line: &Value) -> anyhow::Result<Value> {
+        self.line(line)?;
+        self.answer()?.context("the program has ended")
+    }
+
+    /// Closes the input and waits for the end; the answers still to come.
+    pub fn finish(mut self) -> anyhow::Result<(Vec<Value>, ExitStatus)> {
+        self.stdin = None;
+        let mut answers = Vec::new();
+        while let Some(answer) = self.answer()? {
+            answers.push(answer);
+        }
+        Ok((answers, self.child.wait()?))
+    }
+
+    /// Resident memory of the process in bytes, mapped files included.
+    pub fn resident(&self) -> anyhow::Result<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+        let kib: u64 = line.trim().trim_end_matches("kB").trim().parse()?;
+        Ok(kib << 10)
+    }
+}
