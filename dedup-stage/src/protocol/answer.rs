@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::hex::hex;
-use crate::stage::{Outcome, Twin};
+use crate::stage::{OutLink, Outcome, Twin};
 
 /// What is wrong with a line; the word is part of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -130,8 +130,12 @@ impl<'a> Answer<'a> {
         let outcome = judged.outcome;
         let (distance, resemblance) = outcome.judgement.verdict.nearness().unzip();
         let priority = outcome.priority;
-        let link =
-            |link: &'a crate::stage::OutLink| LinkAnswer { url: link.url.as_str(), key: link.key.as_str(), priority };
+        let link = |link: &'a OutLink| LinkAnswer {
+            url: link.url.as_str(),
+            key: link.key.as_str(),
+            priority,
+            given: link.given,
+        };
         Answer::Page(PageAnswer {
             id: judged.name.id.as_deref(),
             url: &judged.name.url,

@@ -101,7 +101,12 @@ fn stopped_writer() -> anyhow::Result<String> {
 }
 
 fn closed_output() -> anyhow::Result<String> {
-    let mut child = Command::new(program()).arg("run").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let mut child = Command::new(program())
+        .arg("run")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
     drop(child.stdout.take());
     let mut stdin = child.stdin.take().context("stdin")?;
     while writeln!(stdin, "{}", small(0)).is_ok() {}

@@ -45,7 +45,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<bool> {
         lines += expected as u64;
         seed += 1;
     }
-    println!("{} runs, {lines} lines ({errors} answered as errors), each with 1 and with 3 threads", seed - arguments.seed);
+    println!(
+        "{} runs, {lines} lines ({errors} answered as errors), each with 1 and with 3 threads",
+        seed - arguments.seed
+    );
     Ok(true)
 }
 
@@ -110,7 +113,15 @@ fn line(random: &mut Random) -> String {
         return format!("{{\"op\":\"{op}\",\"id\":{}}}", value(random, 3));
     }
     let mut fields = Vec::new();
-    let url = random.one_of(&["http://a.test/", "https://a.test/b?c=1&utm_source=x#y", "ftp://x/", "//", "mailto:x", "http://[::1]:1/", "http://\\u00e9.test/"]);
+    let url = random.one_of(&[
+        "http://a.test/",
+        "https://a.test/b?c=1&utm_source=x#y",
+        "ftp://x/",
+        "//",
+        "mailto:x",
+        "http://[::1]:1/",
+        "http://\\u00e9.test/",
+    ]);
     fields.push(format!("\"url\":\"{url}\""));
     fields.push(format!("\"body\":\"{}\"", body(random)));
     for name in ["id", "status", "content_type", "links", "priority", "body_base64", "unknown", "op"] {
@@ -131,9 +142,33 @@ fn body(random: &mut Random) -> String {
     let mut body = String::new();
     for _ in 0..random.below(80) {
         body.push_str(random.one_of(&[
-            "word ", "other words ", "<p>", "</p>", "<a href='/x'>", "</a>", "<base href='//b.test/'>", "<script>", "</script>",
-            "<!--", "-->", "<![CDATA[", "\\u0000", "\\ud800", "\\ufeff", "&amp;", "&#x110000;", "<title>", "<meta charset=utf-16>",
-            "<meta name=robots content=nofollow>", "\\\"", "\\n", "<svg>", "<template>", "<", "漢字", "\\t",
+            "word ",
+            "other words ",
+            "<p>",
+            "</p>",
+            "<a href='/x'>",
+            "</a>",
+            "<base href='//b.test/'>",
+            "<script>",
+            "</script>",
+            "<!--",
+            "-->",
+            "<![CDATA[",
+            "\\u0000",
+            "\\ud800",
+            "\\ufeff",
+            "&amp;",
+            "&#x110000;",
+            "<title>",
+            "<meta charset=utf-16>",
+            "<meta name=robots content=nofollow>",
+            "\\\"",
+            "\\n",
+            "<svg>",
+            "<template>",
+            "<",
+            "漢字",
+            "\\t",
         ]));
     }
     body
@@ -144,7 +179,15 @@ fn value(random: &mut Random, depth: usize) -> String {
         0 => "null".into(),
         1 => random.one_of(&["true", "0", "200", "404", "-1", "1e400", "0.5", "99999999999999999999"]).into(),
         2 => format!("\"{}\"", body(random)),
-        3 => random.one_of(&["\"text/html\"", "\"text/html; charset=latin1\"", "\"application/pdf\"", "\"PGE+eDwvYT4=\"", "\"PGE\""]).into(),
+        3 => random
+            .one_of(&[
+                "\"text/html\"",
+                "\"text/html; charset=latin1\"",
+                "\"application/pdf\"",
+                "\"PGE+eDwvYT4=\"",
+                "\"PGE\"",
+            ])
+            .into(),
         4 => format!("[{}]", ["\"/x\"", "\"http://b.test\"", "\"\""][random.below(3)]),
         5 => "{".repeat(random.below(4)),
         6 => format!("[{},{}]", value(random, depth - 1), value(random, depth - 1)),

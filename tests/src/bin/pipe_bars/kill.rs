@@ -80,7 +80,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<bool> {
 }
 
 /// Sends what is not flushed yet, and compares the answers, until the end or the kill.
-fn converse(pipe: &mut Pipe, lines: &[Value], expected: &[Value], flushed: &mut usize, compared: &mut u64, wrong: &mut u64) {
+fn converse(
+    pipe: &mut Pipe,
+    lines: &[Value],
+    expected: &[Value],
+    flushed: &mut usize,
+    compared: &mut u64,
+    wrong: &mut u64,
+) {
     let start = *flushed;
     let Some(mut stdin) = pipe.stdin.take() else { return };
     std::thread::scope(|scope| {

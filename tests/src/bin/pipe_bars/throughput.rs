@@ -58,10 +58,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<bool> {
     };
     let (library, pipe) = (rate(&mut library), rate(&mut pipe));
     let share = pipe / library;
-    println!("library {library:.0} pages/s, pipe {pipe:.0} pages/s (medians of {}): {:.1} %", arguments.rounds, share * 100.0);
+    println!(
+        "library {library:.0} pages/s, pipe {pipe:.0} pages/s (medians of {}): {:.1} %",
+        arguments.rounds,
+        share * 100.0
+    );
 
     let extra = latency(&lines, &bytes)?;
-    println!("one page at a time: median {:.3} ms, 99th percentile {:.3} ms beyond its parse", extra[extra.len() / 2], extra[extra.len() * 99 / 100]);
+    println!(
+        "one page at a time: median {:.3} ms, 99th percentile {:.3} ms beyond its parse",
+        extra[extra.len() / 2],
+        extra[extra.len() * 99 / 100]
+    );
     Ok(share >= 0.85 && extra[extra.len() / 2] <= 2.0)
 }
 
@@ -70,7 +78,13 @@ fn library_time(lines: &[Value], threads: usize) -> anyhow::Result<Duration> {
     let text = |line: &Value, name: &str| line[name].as_str().unwrap_or_default().to_owned();
     let pages: Vec<Given> = lines
         .iter()
-        .map(|line| Ok(Given { url: text(line, "url").parse()?, content_type: text(line, "content_type"), body: text(line, "body") }))
+        .map(|line| {
+            Ok(Given {
+                url: text(line, "url").parse()?,
+                content_type: text(line, "content_type"),
+                body: text(line, "body"),
+            })
+        })
         .collect::<anyhow::Result<_>>()?;
     let mut stage = Stage::open(Session::new(Box::new(Memory::default())), 3, config::OnDuplicate::Drop)?;
     let hasher = stage.hasher().clone();
