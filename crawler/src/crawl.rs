@@ -20,7 +20,7 @@ use url::Url;
 use crate::clock::Clock;
 use crate::engine::{Context, Control, HeldLink, Parts, Stats, StopReason, skip_key};
 use crate::priority;
-use crate::sink::{Lengths, PagesJsonl, Sink, SkippedJsonl};
+use crate::sink::{Lengths, PagesJsonl, Sink, SkippedJsonl, Warc};
 
 /// Format of the state; another format is refused.
 const FORMAT: &str = "crawl-1";
@@ -92,9 +92,14 @@ impl CrawlDir {
         Self::with_session(path, Session::new(Box::new(disk)))
     }
 
+    /// Whether there is a crawl directory.
+    pub fn is_at(path: &Path) -> bool {
+        path.join("state").exists()
+    }
+
     /// Opens a directory that must hold a crawl.
     pub fn existing(path: &Path) -> Result<Self, OpenError> {
-        if path.join("state").exists() { Self::open(path) } else { Err(OpenError::Missing(path.to_owned())) }
+        if Self::is_at(path) { Self::open(path) } else { Err(OpenError::Missing(path.to_owned())) }
     }
 
     /// Opens a crawl directory whose state lives elsewhere (in memory, or behind a fault-injecting store).
@@ -178,6 +183,7 @@ impl CrawlDir {
             token: settings.fetch.user_agent.clone(),
             obey_robots: settings.politeness.robots == Robots::Obey,
             max_hops: MAX_HOPS,
+            archive: settings.output.warc.then(|| request_fields(settings)),
         };
         let mut open = || -> store::Result<(Frontier, Judge)> {
             let seeds = serde_json::to_vec(&all_seeds).map_err(std::io::Error::from)?;
@@ -196,7 +202,7 @@ impl CrawlDir {
             Ok((frontier, judge))
         };
         let (frontier, judge) = open().map_err(|source| store_error(&path, source))?;
-        let sinks = sinks(&path, &lengths).map_err(|source| OpenError::Output { dir: path, source })?;
+        let sinks = sinks(&path, &lengths, settings).map_err(|source| OpenError::Output { dir: path, source })?;
         let context = Arc::new(context);
         Ok(Parts { settings, session, frontier, judge, sinks, stats, context, clock, control })
     }
@@ -216,8 +222,19 @@ impl CrawlDir {
     }
 }
 
-fn sinks(dir: &Path, lengths: &Lengths) -> std::io::Result<Vec<Box<dyn Sink>>> {
-    Ok(vec![Box::new(PagesJsonl::open(dir, lengths)?), Box::new(SkippedJsonl::open(dir, lengths)?)])
+fn sinks(dir: &Path, lengths: &Lengths, settings: &Settings) -> std::io::Result<Vec<Box<dyn Sink>>> {
+    let mut sinks: Vec<Box<dyn Sink>> =
+        vec![Box::new(PagesJsonl::open(dir, lengths)?), Box::new(SkippedJsonl::open(dir, lengths)?)];
+    if settings.output.warc {
+        sinks.push(Box::new(Warc::open(dir, lengths, &settings.fetch.user_agent)?));
+    }
+    Ok(sinks)
+}
+
+/// The header fields of every request, for the archive.
+fn request_fields(settings: &Settings) -> Vec<(String, Vec<u8>)> {
+    let headers = crate::fetch::http::request_headers(&settings.fetch).unwrap_or_default();
+    headers.iter().map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec())).collect()
 }
 
 /// The secret of the crawl's URL hashes.

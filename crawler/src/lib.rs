@@ -1,5 +1,6 @@
 //! The crawler: an engine that owns frontier, judge, store and outputs; fetchers that bring pages; workers that read them.
 
+pub mod archive;
 pub mod cli;
 pub mod clock;
 pub mod crawl;

@@ -1,10 +1,12 @@
 //! What the state keeps of each fetched page: enough to name a twin, to answer `why`, and to ask again conditionally.
 //!
-//! Layout: `verdict u8 · status u16 · depth u32 · key hash u64 · offset u64 · source u64 · three strings (length u16, bytes)`, numbers
-//! big-endian; the strings are the URL, the ETag and Last-Modified.
+//! Layout: `verdict u8 · status u16 · depth u32 · key hash u64 · offset u64 · source u64 · fetched u64 · four strings (length u16, bytes)`, numbers
+//! big-endian; the strings are the URL, the ETag, Last-Modified, and the SHA-256 of the payload in the archive (or none).
 
 use dedup_stage::judge::{Row, Verdict};
 use dedup_stage::store::{Error, Result, Session, Space};
+
+use frontier::Millis;
 
 use crate::fetch::Validators;
 
@@ -23,10 +25,14 @@ pub struct PageRecord {
     pub offset: u64,
     /// The page that carried it first; `None` for seeds.
     pub source: Option<Row>,
+    /// When it was fetched.
+    pub fetched_at: Millis,
     /// As fetched.
     pub url: String,
     /// For a conditional request.
     pub validators: Validators,
+    /// SHA-256 of the payload as received, where an archive is kept.
+    pub payload: Option<[u8; 32]>,
 }
 
 /// A verdict without its twin.
@@ -64,10 +70,12 @@ impl PageRecord {
         out.extend(self.hash.to_be_bytes());
         out.extend(self.offset.to_be_bytes());
         out.extend(self.source.unwrap_or(Row::MAX).to_be_bytes());
+        out.extend(self.fetched_at.to_be_bytes());
         let etag = self.validators.etag.as_deref().unwrap_or_default();
         let modified = self.validators.last_modified.as_deref().unwrap_or_default();
-        for text in [self.url.as_str(), etag, modified] {
-            let text = &text.as_bytes()[..text.len().min(usize::from(u16::MAX))];
+        let payload = self.payload.as_ref().map_or(&[][..], |digest| digest);
+        for text in [self.url.as_bytes(), etag.as_bytes(), modified.as_bytes(), payload] {
+            let text = &text[..text.len().min(usize::from(u16::MAX))];
             out.extend((text.len() as u16).to_be_bytes());
             out.extend(text);
         }
@@ -93,9 +101,12 @@ impl PageRecord {
         fn number<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
             take(bytes, N)?.try_into().ok()
         }
-        fn text(bytes: &mut &[u8]) -> Option<String> {
+        fn string<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
             let length = u16::from_be_bytes(number(bytes)?);
-            String::from_utf8(take(bytes, usize::from(length))?.to_vec()).ok()
+            take(bytes, usize::from(length))
+        }
+        fn text(bytes: &mut &[u8]) -> Option<String> {
+            String::from_utf8(string(bytes)?.to_vec()).ok()
         }
         let bytes = &mut bytes;
         let verdict = match take(bytes, 1)?[0] {
@@ -113,8 +124,13 @@ impl PageRecord {
             hash: u64::from_be_bytes(number(bytes)?),
             offset: u64::from_be_bytes(number(bytes)?),
             source: Some(Row::from_be_bytes(number(bytes)?)).filter(|row| *row != Row::MAX),
+            fetched_at: Millis::from_be_bytes(number(bytes)?),
             url: text(bytes)?,
             validators: Validators { etag: present(text(bytes)?), last_modified: present(text(bytes)?) },
+            payload: match string(bytes)? {
+                [] => None,
+                digest => Some(digest.try_into().ok()?),
+            },
         })
     }
 }
@@ -134,8 +150,10 @@ mod tests {
             hash: 0x0123_4567_89ab_cdef,
             offset: 1 << 40,
             source: Some(2),
+            fetched_at: 3,
             url: "http://a.test/ä".into(),
             validators: Validators { etag: Some("\"x\"".into()), last_modified: None },
+            payload: Some([7; 32]),
         };
         let mut session = Session::new(Box::new(Memory::default()));
         record.put(3, &mut session);

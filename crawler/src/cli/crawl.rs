@@ -12,7 +12,7 @@ use super::flags::SettingFlags;
 use super::progress::Terminal;
 use super::{Usage, end_code, signals};
 use crate::clock::Clock;
-use crate::crawl::CrawlDir;
+use crate::crawl::{CrawlDir, OpenError};
 use crate::engine::{self, Stats, StopReason};
 use crate::fetch::http::HttpFetch;
 
@@ -50,7 +50,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let seeds = seeds(&args)?;
     // Everything that may be wrong with the call is looked at before anything is made on disk.
     layers(&args, None)?.finish()?;
-    let mut dir = CrawlDir::open(&args.dir)?;
+    if seeds.is_empty() && !CrawlDir::is_at(&args.dir) {
+        return Err(OpenError::NoSeeds.into());
+    }
+    let dir = CrawlDir::open(&args.dir)?;
     let settings = layers(&args, dir.settings()?.as_deref())?.finish()?;
     let fetch = HttpFetch::new(&settings)?;
     if settings.fetch.contact.is_empty() && !settings.fetch.allow_private && !args.quiet {
@@ -62,7 +65,6 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if resumed > 0 && !args.quiet {
         eprintln!("going on with the crawl in {} after {resumed} pages", args.dir.display());
     }
-    let _ = dir.session();
     let mut terminal = Terminal::new(settings.output.progress, args.quiet);
     let parts = dir.start(&settings, seeds, Clock::System, control)?;
     let result = engine::run(parts, fetch, &mut terminal);

@@ -8,6 +8,7 @@ use frontier::robots::Rules;
 use frontier::{Job, Millis, SkipReason};
 use url::Url;
 
+use crate::archive::Exchange;
 use crate::fetch::{FetchError, Response, Validators};
 
 /// A job as the engine hands it to the fetchers.
@@ -114,6 +115,8 @@ pub struct PageFinding {
     pub validators: Validators,
     /// 304.
     pub unchanged: bool,
+    /// The exchange for the archive, where one is kept.
+    pub exchange: Option<Exchange>,
     /// `{"url":…` up to the fields that depend on the verdict.
     pub line: Vec<u8>,
 }

@@ -8,10 +8,11 @@ use url::Url;
 
 use super::message::{OutLink, PageFinding, SitemapFinding};
 use super::{Engine, Result};
+use crate::archive::Exchange;
 use crate::fetch::{FetchError, Validators};
 use crate::priority;
 use crate::record::PageRecord;
-use crate::sink::PageOut;
+use crate::sink::{PageOut, Twin};
 
 /// What is said of a page that nobody judges.
 const UNJUDGED: Judgement = Judgement { verdict: Verdict::Unjudged, novelty: 0.5 };
@@ -22,6 +23,16 @@ struct LinkCounts {
     new: u32,
     admitted: u32,
     dropped: u32,
+}
+
+/// An answer, or that there was none, as it is recorded.
+struct Answered<'a> {
+    /// HTTP status; 0 where there was no answer.
+    status: u16,
+    at: Millis,
+    line: &'a [u8],
+    validators: Validators,
+    exchange: Option<&'a Exchange>,
 }
 
 impl Engine<'_> {
@@ -45,7 +56,9 @@ impl Engine<'_> {
         self.stats.redirects += u64::from(finding.redirect.is_some());
         self.stats.bytes += finding.bytes;
         self.stats.wire_bytes += finding.wire_bytes;
-        self.record(row, &job, &judgement, status, &finding.line, links, finding.validators)
+        let (line, exchange) = (&finding.line[..], finding.exchange.as_ref());
+        let validators = finding.validators;
+        self.record(row, &job, &judgement, links, Answered { status, at: ended_at, line, validators, exchange })
     }
 
     pub(super) fn take_failure(&mut self, job: Job, at: Millis, error: FetchError, line: Vec<u8>) -> Result<()> {
@@ -61,7 +74,9 @@ impl Engine<'_> {
         let row = self.next_row;
         self.next_row += 1;
         self.stats.failed += 1;
-        self.record(row, &job, &UNJUDGED, 0, &line, LinkCounts::default(), Validators::default())
+        let validators = Validators::default();
+        let nothing = Answered { status: 0, at, line: &line, validators, exchange: None };
+        self.record(row, &job, &UNJUDGED, LinkCounts::default(), nothing)
     }
 
     pub(super) fn take_sitemap(&mut self, job: Job, at: Millis, finding: SitemapFinding) -> Result<()> {
@@ -138,27 +153,21 @@ impl Engine<'_> {
     }
 
     /// Writes a page to the outputs and to the state.
-    #[expect(clippy::too_many_arguments, reason = "one call a kind of answer, and every argument another noun")]
     fn record(
         &mut self,
         row: Row,
         job: &Job,
         judgement: &Judgement,
-        status: u16,
-        line: &[u8],
         links: LinkCounts,
-        validators: Validators,
+        answered: Answered<'_>,
     ) -> Result<()> {
         let twin = match judgement.verdict.duplicate_of() {
-            Some(of) => PageRecord::get(of, &self.session)?.map(|record| record.url),
+            Some(of) => PageRecord::get(of, &self.session)?,
             None => None,
         };
-        let out = PageOut {
-            line,
-            judgement,
-            duplicate_of: twin.as_deref(),
-            links: [links.new, links.admitted, links.dropped],
-        };
+        let twin = twin.map(|twin| Twin { url: twin.url, fetched_at: twin.fetched_at, payload: twin.payload });
+        let Answered { status, at, line, validators, exchange } = answered;
+        let out = PageOut { line, judgement, twin, exchange, links: [links.new, links.admitted, links.dropped] };
         let mut offset = None;
         for sink in &mut self.sinks {
             let at = sink.page(&out)?;
@@ -171,8 +180,10 @@ impl Engine<'_> {
             hash: job.hash,
             offset: offset.unwrap_or(0),
             source: job.source,
+            fetched_at: at,
             url: job.url.as_str().to_owned(),
             validators,
+            payload: exchange.map(|exchange| exchange.payload.0),
         };
         record.put(row, &mut self.session);
         self.pages_since_commit += 1;

@@ -15,6 +15,7 @@ use frontier::{Job, JobKind, Millis, SkipReason};
 use url::Url;
 
 use super::message::{Answer, Fetched, Finding, OutLink, PageFinding, RedirectFinding, Report, SitemapFinding};
+use crate::archive::Exchange;
 use crate::clock::rfc3339;
 use crate::fetch::retry_after::retry_after;
 use crate::fetch::{FetchError, Response, Truncation, Validators};
@@ -34,6 +35,8 @@ pub struct Context {
     pub obey_robots: bool,
     /// Redirects followed in a row.
     pub max_hops: u8,
+    /// Where an archive is kept: the header fields of every request.
+    pub archive: Option<Vec<(String, Vec<u8>)>>,
 }
 
 /// Starts `threads` workers. They end when `fetched` is closed.
@@ -164,6 +167,14 @@ impl Worker<'_> {
             unchanged,
             has_body: !response.body.is_empty() && response.truncated.is_none(),
         });
+        let validators = Validators {
+            etag: header(response, "etag").map(str::to_owned),
+            last_modified: header(response, "last-modified").map(str::to_owned),
+        };
+        let exchange = self.context.archive.as_ref().and_then(|fields| {
+            let exchange = Exchange::new(&job.url, fields, response, validators.clone());
+            exchange.inspect_err(|error| tracing::error!("{}: not archived: {error}", job.url)).ok()
+        });
         PageFinding {
             status: response.status,
             elapsed: response.ended_at.saturating_sub(response.sent_at),
@@ -174,10 +185,8 @@ impl Worker<'_> {
             page,
             links,
             redirect: redirect_finding,
-            validators: Validators {
-                etag: header(response, "etag").map(str::to_owned),
-                last_modified: header(response, "last-modified").map(str::to_owned),
-            },
+            validators,
+            exchange,
             unchanged,
             line,
         }

@@ -287,8 +287,8 @@ impl HttpFetch {
     }
 }
 
-/// What all requests share.
-fn client(fetch: &config::Fetch) -> anyhow::Result<reqwest::ClientBuilder> {
+/// The header fields that every request has, but for Host and validators.
+pub fn request_headers(fetch: &config::Fetch) -> anyhow::Result<HeaderMap> {
     let mut headers = HeaderMap::new();
     headers.insert(header::USER_AGENT, user_agent(fetch)?);
     let accept = "text/html,application/xhtml+xml;q=0.9,application/xml;q=0.8,text/*;q=0.7,*/*;q=0.1";
@@ -299,8 +299,13 @@ fn client(fetch: &config::Fetch) -> anyhow::Result<reqwest::ClientBuilder> {
         let name: HeaderName = name.trim().parse().with_context(|| format!("header {line:?}"))?;
         headers.insert(name, value.trim().parse().with_context(|| format!("header {line:?}"))?);
     }
+    Ok(headers)
+}
+
+/// What all requests share.
+fn client(fetch: &config::Fetch) -> anyhow::Result<reqwest::ClientBuilder> {
     let mut builder = Client::builder()
-        .default_headers(headers)
+        .default_headers(request_headers(fetch)?)
         .redirect(reqwest::redirect::Policy::none())
         // A repeated request is the frontier's to time.
         .retry(reqwest::retry::never())

@@ -32,8 +32,8 @@ impl Sink for PagesJsonl {
         let tail = &mut self.tail;
         tail.clear();
         write!(tail, ",\"verdict\":\"{}\",\"duplicate_of\":", page.judgement.verdict.name())?;
-        match page.duplicate_of {
-            Some(url) => serde_json::to_writer(&mut *tail, url)?,
+        match &page.twin {
+            Some(twin) => serde_json::to_writer(&mut *tail, &twin.url)?,
             None => tail.extend(b"null"),
         }
         match page.judgement.verdict {

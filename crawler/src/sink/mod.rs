@@ -2,30 +2,47 @@
 
 mod append;
 mod jsonl;
+mod warc;
 
 use std::collections::BTreeMap;
 use std::io;
 
 use dedup_stage::judge::Judgement;
-use frontier::SkipReason;
+use frontier::{Millis, SkipReason};
 
 pub use append::AppendFile;
 pub use jsonl::{PagesJsonl, SkippedJsonl};
+pub use warc::Warc;
+
+use crate::archive::Exchange;
 
 /// Lengths of output files, by name, relative to the crawl directory.
 pub type Lengths = BTreeMap<String, u64>;
 
 /// A fetched page on its way to the outputs. The bytes were finished by a worker; the verdict is the engine's.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PageOut<'a> {
     /// `{"url":…` up to and without the fields that depend on the verdict.
     pub line: &'a [u8],
     /// The verdict, `None` where there is nothing to judge.
     pub judgement: &'a Judgement,
-    /// URL of the twin.
-    pub duplicate_of: Option<&'a str>,
+    /// The earlier page that this one repeats.
+    pub twin: Option<Twin>,
+    /// The exchange for the archive, where one is kept.
+    pub exchange: Option<&'a Exchange>,
     /// Link counts: not seen before, passed to the frontier, kept from it.
     pub links: [u32; 3],
+}
+
+/// The earlier page that a page repeats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Twin {
+    /// Its URL.
+    pub url: String,
+    /// When it was fetched.
+    pub fetched_at: Millis,
+    /// SHA-256 of its payload as received, where an archive is kept.
+    pub payload: Option<[u8; 32]>,
 }
 
 /// A URL that will not be fetched.

@@ -1,0 +1,99 @@
+//! One exchange made ready for the archive, on a worker: its WARC members are finished before anybody knows the verdict,
+//! and what a revisit record needs is kept beside them.
+
+use std::net::IpAddr;
+
+use dedup_stage::warc::write::{RequestRecord, ResponseRecord, request_member, response_member};
+use dedup_stage::warc::{Digest, RecordId, http, sha256};
+use frontier::Millis;
+use url::{Position, Url};
+
+use crate::fetch::{Response, Truncation, Validators};
+
+/// A request and its answer as WARC members.
+#[derive(Debug)]
+pub struct Exchange {
+    /// What was asked for.
+    pub url: Url,
+    /// When.
+    pub date: Millis,
+    /// Who answered.
+    pub address: Option<IpAddr>,
+    /// HTTP status.
+    pub status: u16,
+    /// Media type, for the index.
+    pub mime: String,
+    /// Name of the record that answers, be it a response or a revisit.
+    pub id: RecordId,
+    /// Head of the answer, re-serialised: an HTTP library gives neither case nor order of the original.
+    pub head: Vec<u8>,
+    /// Digest of the payload as received, content-encoding included.
+    pub payload: Digest,
+    /// For a 304.
+    pub validators: Validators,
+    /// The finished request record.
+    pub request: Vec<u8>,
+    /// The finished response record; thrown away for a revisit.
+    pub response: Vec<u8>,
+}
+
+impl Exchange {
+    /// Makes the members. `fields` are the request's header fields. Errors where the system gives no randomness.
+    pub fn new(
+        url: &Url,
+        fields: &[(String, Vec<u8>)],
+        response: &Response,
+        validators: Validators,
+    ) -> std::io::Result<Self> {
+        let (id, date, address) = (RecordId::random()?, response.sent_at, response.address);
+        let payload = response.wire.as_deref().unwrap_or(&response.body);
+        let digest = sha256(payload);
+        let reason = reqwest::StatusCode::from_u16(response.status).ok().and_then(|code| code.canonical_reason());
+        let headers = response.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        let head = http::response_head(response.status, reason.unwrap_or_default(), headers, payload.len() as u64);
+        let truncated = response.truncated.map(|why| match why {
+            Truncation::Length | Truncation::NotAPage => "length",
+            Truncation::Time => "time",
+            Truncation::Disconnect => "disconnect",
+            Truncation::Encoding => "unspecified",
+        });
+        let host = url[Position::BeforeHost..Position::AfterPort].to_owned();
+        let fields = fields.iter().map(|(name, value)| (name.as_str(), value.as_slice()));
+        let fields = std::iter::once(("host", host.as_bytes())).chain(fields);
+        let request_head = http::request_head("GET", &url[Position::BeforePath..Position::AfterQuery], fields);
+        let request = request_member(&RequestRecord {
+            id: RecordId::random()?,
+            url: url.as_str(),
+            date,
+            address,
+            head: &request_head,
+            concurrent_to: id,
+        });
+        let member = response_member(&ResponseRecord {
+            id,
+            url: url.as_str(),
+            date,
+            address,
+            head: &head,
+            payload,
+            payload_digest: digest,
+            payload_type: None,
+            truncated,
+        });
+        let content_type = response.headers.get("content-type").and_then(|value| value.to_str().ok());
+        let mime = content_type.and_then(|value| value.split(';').next()).unwrap_or("unk").trim().to_owned();
+        Ok(Self {
+            url: url.clone(),
+            date,
+            address,
+            status: response.status,
+            mime,
+            id,
+            head,
+            payload: digest,
+            validators,
+            request,
+            response: member,
+        })
+    }
+}

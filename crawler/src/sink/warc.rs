@@ -1,0 +1,174 @@
+//! `warc/`: what was fetched, as WARC 1.1 (one gzip member a record, files cut at 1 GiB) and a CDXJ index.
+//!
+//! An exact duplicate whose payload is byte for byte that of its twin becomes a revisit record, and so does a 304; a
+//! near-duplicate is stored whole, with a metadata record that names its twin.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use dedup_stage::judge::Verdict;
+use dedup_stage::warc::cdxj::{self, Capture};
+use dedup_stage::warc::write::{
+    MetadataRecord, RevisitRecord, Revisited, metadata_member, revisit_member, warcinfo_member,
+};
+use dedup_stage::warc::{RecordId, Rotation};
+
+use super::{AppendFile, Lengths, PageOut, Sink, SkipOut};
+use crate::archive::Exchange;
+
+/// Writes the archive.
+#[derive(Debug)]
+pub struct Warc {
+    dir: PathBuf,
+    rotation: Rotation,
+    file: AppendFile,
+    index: AppendFile,
+    user_agent: String,
+}
+
+/// Folder of the archive in the crawl directory.
+const FOLDER: &str = "warc";
+/// Index in the order of fetching; a sorted copy is made where one is needed.
+const INDEX: &str = "warc/index.cdxj";
+
+impl Warc {
+    /// Opens the archive, its files cut back to their lengths in `lengths`.
+    pub fn open(dir: &Path, lengths: &Lengths, user_agent: &str) -> io::Result<Self> {
+        std::fs::create_dir_all(dir.join(FOLDER))?;
+        let last = lengths.keys().filter_map(|name| number(name)).max().unwrap_or(0);
+        // A file that the state does not know was begun after the last commit.
+        for next in last + 1.. {
+            match std::fs::remove_file(dir.join(name(next))) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+                Err(error) => return Err(error),
+            }
+        }
+        let length = |name: &str| lengths.get(name).copied().unwrap_or(0);
+        let size = length(&name(last));
+        Ok(Self {
+            dir: dir.to_owned(),
+            rotation: Rotation::new(Rotation::LIMIT, last, size),
+            file: AppendFile::open(&dir.join(name(last)), size)?,
+            index: AppendFile::open(&dir.join(INDEX), length(INDEX))?,
+            user_agent: user_agent.to_owned(),
+        })
+    }
+
+    /// Appends members that belong together, and indexes the first. `mime` is that of the index.
+    fn append(&mut self, exchange: &Exchange, mime: &str, members: &[&[u8]]) -> io::Result<()> {
+        let bytes = members.iter().map(|member| member.len() as u64).sum();
+        if self.rotation.is_due(bytes) {
+            self.cut(exchange.date)?;
+        }
+        let place = self.rotation.place(members[0].len() as u64);
+        for member in &members[1..] {
+            self.rotation.place(member.len() as u64);
+        }
+        self.file.append(members)?;
+        let name = name(place.file);
+        let line = cdxj::line(&Capture {
+            url: &exchange.url,
+            date: exchange.date,
+            mime,
+            status: exchange.status,
+            digest: exchange.payload,
+            length: members[0].len() as u64,
+            offset: place.offset,
+            file_name: name.trim_start_matches("warc/"),
+        });
+        self.index.append(&[line.as_bytes()])
+    }
+
+    /// Ends the open file, if anything is in it, and begins the next with its warcinfo record.
+    fn cut(&mut self, date: u64) -> io::Result<()> {
+        if self.rotation.position().1 > 0 {
+            self.file.sync()?;
+            self.rotation.cut();
+            self.file = AppendFile::open(&self.dir.join(name(self.rotation.position().0)), 0)?;
+        }
+        let name = name(self.rotation.position().0);
+        let info = warcinfo_member(
+            RecordId::random()?,
+            date,
+            name.trim_start_matches("warc/"),
+            &[
+                ("software", concat!("crawler/", env!("CARGO_PKG_VERSION"))),
+                ("format", "WARC File Format 1.1"),
+                ("http-header-user-agent", &self.user_agent),
+                ("description", "header blocks re-serialised, transfer-codings removed, content-encodings as received"),
+            ],
+        );
+        self.rotation.place(info.len() as u64);
+        self.file.append(&[&info])
+    }
+}
+
+/// Name of a file, by number, relative to the crawl directory.
+fn name(number: u32) -> String {
+    format!("{FOLDER}/crawl-{number:05}.warc.gz")
+}
+
+/// The number in such a name.
+fn number(name: &str) -> Option<u32> {
+    name.strip_prefix("warc/crawl-")?.strip_suffix(".warc.gz")?.parse().ok()
+}
+
+impl Sink for Warc {
+    fn page(&mut self, page: &PageOut<'_>) -> io::Result<u64> {
+        let Some(exchange) = page.exchange else { return Ok(0) };
+        let revisited = match (page.judgement.verdict, &page.twin) {
+            (Verdict::Exact { .. }, Some(twin)) if twin.payload == Some(exchange.payload.0) => {
+                Some((Revisited::IdenticalPayload(exchange.payload), twin))
+            }
+            (_, Some(twin)) if exchange.status == 304 => {
+                let (etag, last_modified) =
+                    (exchange.validators.etag.as_deref(), exchange.validators.last_modified.as_deref());
+                Some((Revisited::NotModified { etag, last_modified }, twin))
+            }
+            _ => None,
+        };
+        if let Some((revisited, twin)) = revisited {
+            let revisit = revisit_member(&RevisitRecord {
+                id: exchange.id,
+                url: exchange.url.as_str(),
+                date: exchange.date,
+                address: exchange.address,
+                head: &exchange.head,
+                revisited,
+                refers_to_url: &twin.url,
+                refers_to_date: twin.fetched_at,
+                refers_to: None,
+            });
+            self.append(exchange, "warc/revisit", &[&revisit, &exchange.request])?;
+            return Ok(0);
+        }
+        if let (Verdict::Near { distance, resemblance, .. }, Some(twin)) = (page.judgement.verdict, &page.twin) {
+            let metadata = metadata_member(&MetadataRecord {
+                id: RecordId::random()?,
+                url: exchange.url.as_str(),
+                date: exchange.date,
+                concurrent_to: &exchange.id.to_string(),
+                facts: &[
+                    ("near-duplicate-of", &twin.url),
+                    ("hamming-distance", &distance.to_string()),
+                    ("resemblance", &format!("{resemblance:.3}")),
+                ],
+            });
+            self.append(exchange, &exchange.mime, &[&exchange.response, &exchange.request, &metadata])?;
+        } else {
+            self.append(exchange, &exchange.mime, &[&exchange.response, &exchange.request])?;
+        }
+        Ok(0)
+    }
+
+    fn skipped(&mut self, _skip: &SkipOut<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn sync(&mut self, lengths: &mut Lengths) -> io::Result<()> {
+        lengths.insert(name(self.rotation.position().0), self.file.sync()?);
+        lengths.insert(INDEX.into(), self.index.sync()?);
+        Ok(())
+    }
+}
