@@ -11,7 +11,7 @@ use config::{OnDuplicate, Robots, Settings};
 use crossbeam_channel::Receiver;
 use dedup_stage::judge::Judge;
 use dedup_stage::store::{self, Disk, Session, Space};
-use dedup_stage::url::{Canonicalizer, KeyHasher};
+use dedup_stage::url::{Canonicalizer, KeyHasher, KeySet};
 use frontier::scope::Scope;
 use frontier::{Admission, Found, Frontier, Via};
 use serde::de::DeserializeOwned;
@@ -20,6 +20,7 @@ use url::Url;
 use crate::clock::Clock;
 use crate::engine::{Context, Control, HeldLink, Parts, Stats, StopReason, skip_key};
 use crate::priority;
+use crate::record::PageRecord;
 use crate::sink::{Lengths, PagesJsonl, Sink, SkippedJsonl, Warc};
 
 /// Format of the state; another format is refused.
@@ -188,7 +189,7 @@ impl CrawlDir {
         let mut open = || -> store::Result<(Frontier, Judge)> {
             let seeds = serde_json::to_vec(&all_seeds).map_err(std::io::Error::from)?;
             session.put(Space::Meta, *b"seeds", seeds);
-            session.put(Space::Meta, *b"settings", settings.to_toml());
+            session.put(Space::Meta, *b"settings", lasting(settings).to_toml());
             session.delete(Space::Meta, *b"stop-reason");
             let judge = Judge::open(settings.dedup.distance, &mut session)?;
             let mut frontier = Frontier::open(settings, &mut session, now)?;
@@ -197,6 +198,9 @@ impl CrawlDir {
             }
             if settings.dedup.on_duplicate != OnDuplicate::Drop {
                 release(&mut frontier, &mut session, &context)?;
+            }
+            if settings.fetch.recrawl && frontier.counts().queued == 0 {
+                fetch_again(&mut frontier, &mut session)?;
             }
             session.commit()?;
             Ok((frontier, judge))
@@ -220,6 +224,36 @@ impl CrawlDir {
     fn store_error(&self, source: store::Error) -> OpenError {
         OpenError::Store { dir: self.path.clone(), source }
     }
+}
+
+/// The settings that a later run starts from: what was asked of this run alone is left out.
+fn lasting(settings: &Settings) -> Settings {
+    let mut settings = settings.clone();
+    settings.fetch.recrawl = false;
+    settings
+}
+
+/// Queues every URL that was answered before, with the depth it had.
+fn fetch_again(frontier: &mut Frontier, session: &mut Session) -> store::Result<()> {
+    let mut pages = Vec::new();
+    let mut met = KeySet::default();
+    session.scan(Space::Pages, &[], &[], &mut |_, value| {
+        if let Ok(page) = PageRecord::decode(value)
+            && page.status > 0
+            && met.insert(page.hash)
+        {
+            pages.push(page);
+        }
+        ControlFlow::Continue(())
+    })?;
+    for page in pages {
+        if let Ok(url) = Url::parse(&page.url) {
+            let PageRecord { hash, depth, source, .. } = page;
+            frontier
+                .add(&Found { url: &url, hash, depth, priority: priority::AGAIN, source, via: Via::Again }, session)?;
+        }
+    }
+    Ok(())
 }
 
 fn sinks(dir: &Path, lengths: &Lengths, settings: &Settings) -> std::io::Result<Vec<Box<dyn Sink>>> {

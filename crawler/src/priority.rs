@@ -2,6 +2,8 @@
 
 /// Of seeds.
 pub const SEED: f32 = 1.0;
+/// Of URLs that are fetched again.
+pub const AGAIN: f32 = 0.5;
 /// Of URLs that a sitemap names.
 pub const SITEMAP: f32 = 0.5;
 

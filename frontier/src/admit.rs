@@ -21,6 +21,7 @@ impl Frontier {
         let (hops, exempt) = match found.via {
             Via::Redirect { hops, same_key } => (hops, same_key),
             Via::Seed | Via::Link | Via::Sitemap => (0, false),
+            Via::Again => (0, true),
         };
         if !self.seen.insert(found.hash, session) && !exempt {
             return Ok(Admission::Seen);

@@ -28,6 +28,8 @@ pub enum Via {
     },
     /// Named by a sitemap.
     Sitemap,
+    /// Fetched before, and to be fetched again: exempt from the seen-check.
+    Again,
 }
 
 /// A link that asks to be queued.

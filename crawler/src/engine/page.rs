@@ -2,7 +2,7 @@
 
 use dedup_stage::gate::{Passage, gate};
 use dedup_stage::judge::{Case, Judgement, Row, Verdict};
-use frontier::{Admission, Found, Job, JobKind, Millis, Outcome, Via};
+use frontier::{Admission, Found, Job, JobKind, Millis, Outcome, UrlState, Via};
 
 use url::Url;
 
@@ -33,11 +33,14 @@ struct Answered<'a> {
     line: &'a [u8],
     validators: Validators,
     exchange: Option<&'a Exchange>,
+    /// For a 304, what was recorded of the page before.
+    earlier: Option<PageRecord>,
 }
 
 impl Engine<'_> {
     pub(super) fn take_page(&mut self, job: Job, ended_at: Millis, finding: PageFinding) -> Result<()> {
         let row = self.next_row;
+        let earlier = if finding.unchanged { self.earlier(job.hash)? } else { None };
         let PageFinding { status, elapsed, retry_after, .. } = finding;
         let outcome = Outcome::Done { status, elapsed, retry_after, row };
         if self.frontier.report(&job, outcome, ended_at, &mut self.session)? {
@@ -58,7 +61,8 @@ impl Engine<'_> {
         self.stats.wire_bytes += finding.wire_bytes;
         let (line, exchange) = (&finding.line[..], finding.exchange.as_ref());
         let validators = finding.validators;
-        self.record(row, &job, &judgement, links, Answered { status, at: ended_at, line, validators, exchange })
+        let answered = Answered { status, at: ended_at, line, validators, exchange, earlier };
+        self.record(row, &job, &judgement, links, answered)
     }
 
     pub(super) fn take_failure(&mut self, job: Job, at: Millis, error: FetchError, line: Vec<u8>) -> Result<()> {
@@ -75,7 +79,7 @@ impl Engine<'_> {
         self.next_row += 1;
         self.stats.failed += 1;
         let validators = Validators::default();
-        let nothing = Answered { status: 0, at, line: &line, validators, exchange: None };
+        let nothing = Answered { status: 0, at, line: &line, validators, exchange: None, earlier: None };
         self.record(row, &job, &UNJUDGED, LinkCounts::default(), nothing)
     }
 
@@ -165,8 +169,18 @@ impl Engine<'_> {
             Some(of) => PageRecord::get(of, &self.session)?,
             None => None,
         };
-        let twin = twin.map(|twin| Twin { url: twin.url, fetched_at: twin.fetched_at, payload: twin.payload });
-        let Answered { status, at, line, validators, exchange } = answered;
+        let revisited = answered.earlier.as_ref();
+        let twin = twin.or_else(|| revisited.cloned()).map(|twin| Twin {
+            url: twin.url,
+            fetched_at: twin.fetched_at,
+            payload: twin.payload,
+        });
+        let Answered { status, at, line, mut validators, exchange, earlier } = answered;
+        if let Some(earlier) = earlier {
+            // A 304 need not repeat what it confirms.
+            validators.etag = validators.etag.or(earlier.validators.etag);
+            validators.last_modified = validators.last_modified.or(earlier.validators.last_modified);
+        }
         let out = PageOut { line, judgement, twin, exchange, links: [links.new, links.admitted, links.dropped] };
         let mut offset = None;
         for sink in &mut self.sinks {
@@ -195,6 +209,14 @@ impl Engine<'_> {
         if !self.settings.fetch.recrawl || job.kind != JobKind::Page {
             return Ok(None);
         }
-        Ok(None)
+        Ok(self.earlier(job.hash)?.map(|page| page.validators).filter(|known| *known != Validators::default()))
+    }
+
+    /// What was recorded when this URL was last answered.
+    fn earlier(&self, hash: u64) -> Result<Option<PageRecord>> {
+        match frontier::url_state(hash, &self.session)? {
+            Some(UrlState::Done { row: Some(row), .. }) => Ok(PageRecord::get(row, &self.session)?),
+            _ => Ok(None),
+        }
     }
 }

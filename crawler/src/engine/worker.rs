@@ -11,6 +11,7 @@ use dedup_stage::page::{self, Page, Reader};
 use dedup_stage::url::{Canonicalizer, KeyHasher};
 use frontier::robots::{self, Rules};
 use frontier::scope::Scope;
+use frontier::sitemap::{self, Sitemap};
 use frontier::{Job, JobKind, Millis, SkipReason};
 use url::Url;
 
@@ -199,9 +200,16 @@ impl Worker<'_> {
             links: Vec::new(),
             sitemaps: Vec::new(),
         };
-        if (200..300).contains(&response.status) {
-            let _ = (&mut finding, job);
+        if !(200..300).contains(&response.status) {
+            return finding;
         }
+        for entry in Sitemap::open(&response.body, &job.url) {
+            match entry.kind {
+                sitemap::Kind::Page => finding.links.push(self.out_link(entry.loc, 1)),
+                sitemap::Kind::Sitemap => finding.sitemaps.push(entry.loc),
+            }
+        }
+        one_per_key(&mut finding.links);
         finding
     }
 

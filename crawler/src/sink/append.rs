@@ -19,6 +19,7 @@ impl AppendFile {
     /// Opens `path` and cuts it back to `length`, which the state vouches for. Errors with `InvalidData` where the file
     /// is shorter: then something else than a crash has happened to it.
     pub fn open(path: &Path, length: u64) -> io::Result<Self> {
+        let new = !path.exists();
         let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
         let found = file.metadata()?.len();
         if found < length {
@@ -28,6 +29,10 @@ impl AppendFile {
             ));
         }
         file.set_len(length)?;
+        if new && let Some(folder) = path.parent() {
+            // Else a power cut can take the name of a file whose bytes are safe.
+            File::open(folder)?.sync_all()?;
+        }
         file.seek(SeekFrom::Start(length))?;
         Ok(Self { file, buffer: Vec::with_capacity(Self::BUFFER), length, synced: length })
     }

@@ -26,7 +26,7 @@ pub struct PageOut<'a> {
     pub line: &'a [u8],
     /// The verdict, `None` where there is nothing to judge.
     pub judgement: &'a Judgement,
-    /// The earlier page that this one repeats.
+    /// The earlier page that this one repeats; for a 304, its own earlier self.
     pub twin: Option<Twin>,
     /// The exchange for the archive, where one is kept.
     pub exchange: Option<&'a Exchange>,
