@@ -1,8 +1,8 @@
 //! The online index: insert and ask, in any order.
 
-use super::code::Code;
+use super::design::Design;
 use super::kernel::{Kernel, Level, Scalar};
-use super::table::{Keyed, Table};
+use super::table::Table;
 
 /// A set of 64-bit fingerprints that answers, exactly, which of them lie within `k` of a query; grows in place.
 ///
@@ -22,58 +22,67 @@ use super::table::{Keyed, Table};
 /// Similarity Search in Hamming Space" (ICDE 2018), for unequal radii.
 #[derive(Clone, Debug)]
 pub struct Index {
-    k: u32,
+    design: Design,
     tables: Vec<Table>,
-    blocks: Vec<Block>,
     level: Level,
 }
 
-/// The bits by which a table finds.
-#[derive(Clone, Copy, Debug)]
-struct Block {
-    mask: u64,
-    radius: u32,
+/// A query under way: the buckets it will read are being loaded.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    query: u64,
+    /// The buckets were right when the index had this epoch.
+    epoch: usize,
+    /// Whether these are all.
+    complete: bool,
+    len: usize,
+    /// Table and bucket.
+    visits: [(u32, u32); Probe::VISITS],
 }
 
-/// Entries to a bucket on average, of about 20 that fit.
-const LOAD: usize = 11;
+impl Probe {
+    /// Buckets that are loaded at a time: what two tables with one flip each need, and some more.
+    const VISITS: usize = 48;
+}
+
+/// How full buckets are: speed for memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fill {
+    /// Half: few buckets overflow.
+    Fast,
+    /// As full as a probe bears: buckets overflow often.
+    Compact,
+}
+
+impl Fill {
+    /// Entries to a bucket on average, of 20 to 24 that fit.
+    fn load(self) -> usize {
+        match self {
+            Fill::Fast => 11,
+            Fill::Compact => 18,
+        }
+    }
+}
 
 impl Index {
     /// An empty index for distances up to `k`.
     pub fn new(k: u32) -> Self {
-        Self::with_load(k, LOAD)
+        Self::with_design(Design::standard(k.min(64)), Fill::Fast)
     }
 
-    fn with_load(k: u32, load: usize) -> Self {
-        let k = k.min(64);
-        let plans: &[u32] = match k {
-            0 => &[0],
-            1 => &[0, 0],
-            2 => &[1, 0],
-            3 => &[1, 1],
-            _ => &[],
-        };
-        let mut index = Self { k, tables: Vec::new(), blocks: Vec::new(), level: Level::detect() };
-        for (i, &radius) in plans.iter().enumerate() {
-            index.add(Code::hamming(&[5], radius), 32 * i as u32, 32, load);
-        }
-        if plans.is_empty() {
-            for i in 0..4 {
-                index.add(Code::plain(16, (k - 3 + 3 - i) / 4), 16 * i, 16, load);
-            }
-        }
-        index
+    /// An empty index of a given design.
+    pub fn with_design(design: Design, fill: Fill) -> Self {
+        Self::with_load(design, fill.load())
     }
 
-    fn add(&mut self, code: Code, rotation: u32, bits: u32, load: usize) {
-        let mask = (u64::MAX >> (64 - bits)).rotate_left(rotation);
-        self.blocks.push(Block { mask, radius: code.radius() });
-        self.tables.push(Table::new(code, rotation, load));
+    fn with_load(design: Design, load: usize) -> Self {
+        let tables = design.keys.iter().map(|key| Table::new(*key, load)).collect();
+        Self { design, tables, level: Level::detect() }
     }
 
     /// The distance this index answers for.
     pub fn distance(&self) -> u32 {
-        self.k
+        self.design.distance
     }
 
     /// Number of distinct fingerprints.
@@ -91,55 +100,117 @@ impl Index {
         self.tables.iter().map(Table::bytes).sum()
     }
 
-    /// Starts loading what [`Index::within`] and [`Index::insert`] will read for this fingerprint: worth a call where the next
-    /// query is known before the present one is answered.
-    pub fn prefetch(&self, fingerprint: u64) {
-        self.tables.iter().for_each(|table| table.prefetch(table.keyed(fingerprint)));
-    }
-
     /// Appends every distinct stored fingerprint within `k` of `query`, with its distance, to `out`; in no order.
     pub fn within(&self, query: u64, out: &mut Vec<(u64, u32)>) {
+        self.finish(&self.probe(query), out);
+    }
+
+    /// Begins a query: starts loading what [`Index::finish`] will read. Worth its while where the next query is known before the
+    /// present one is answered.
+    pub fn probe(&self, query: u64) -> Probe {
+        let mut probe = Probe { query, epoch: self.epoch(), len: 0, complete: true, visits: [(0, 0); Probe::VISITS] };
+        for (table, i) in self.tables.iter().zip(0..) {
+            for bucket in table.ball(table.keyed(query)) {
+                if probe.len == Probe::VISITS {
+                    probe.complete = false;
+                    return probe;
+                }
+                table.prefetch(bucket);
+                probe.visits[probe.len] = (i, bucket);
+                probe.len += 1;
+            }
+        }
+        probe
+    }
+
+    /// Ends a query, with the answer of [`Index::within`]. The index may have grown since it began.
+    pub fn finish(&self, probe: &Probe, out: &mut Vec<(u64, u32)>) {
         match self.level {
-            Level::Baseline => self.within_by(Scalar, query, out),
+            Level::Baseline => self.finish_by(Scalar, probe, out),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Level::detect` found the instructions.
-            Level::Popcnt => unsafe { self.within_popcnt(query, out) },
+            Level::Popcnt => unsafe { self.finish_popcnt(probe, out) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Level::detect` found the instructions.
-            Level::Avx512(kernel) => unsafe { self.within_avx512(kernel, query, out) },
+            Level::Avx512(kernel) => unsafe { self.finish_avx512(kernel, probe, out) },
         }
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "popcnt")]
-    fn within_popcnt(&self, query: u64, out: &mut Vec<(u64, u32)>) {
-        self.within_by(Scalar, query, out);
+    fn finish_popcnt(&self, probe: &Probe, out: &mut Vec<(u64, u32)>) {
+        self.finish_by(Scalar, probe, out);
     }
 
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "popcnt,avx512f,avx512vpopcntdq")]
-    fn within_avx512(&self, kernel: super::kernel::Avx512, query: u64, out: &mut Vec<(u64, u32)>) {
-        self.within_by(kernel, query, out);
+    #[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512vpopcntdq")]
+    fn finish_avx512(&self, kernel: super::kernel::Avx512, probe: &Probe, out: &mut Vec<(u64, u32)>) {
+        self.finish_by(kernel, probe, out);
     }
 
     #[inline(always)]
-    fn within_by(&self, kernel: impl Kernel, query: u64, out: &mut Vec<(u64, u32)>) {
-        let mut keyed = [Keyed { address: 0, filter: 0 }; 4];
-        for (table, keyed) in self.tables.iter().zip(&mut keyed) {
-            *keyed = table.keyed(query);
-            table.prefetch(*keyed);
+    fn finish_by(&self, kernel: impl Kernel, probe: &Probe, out: &mut Vec<(u64, u32)>) {
+        if probe.complete && probe.epoch == self.epoch() {
+            self.visit(kernel, probe.query, &probe.visits[..probe.len], out);
+            return;
         }
-        for (i, table) in self.tables.iter().enumerate() {
-            table.probe(kernel, keyed[i], self.k, |fingerprint| {
-                let difference = fingerprint ^ query;
-                let distance = difference.count_ones();
-                // Reported by the first table that must find it, and by no other.
-                let finds = |block: &Block| (difference & block.mask).count_ones() <= block.radius;
-                if distance <= self.k && finds(&self.blocks[i]) && !self.blocks[..i].iter().any(finds) {
-                    out.push((fingerprint, distance));
+        let mut visits = [(0, 0); Probe::VISITS];
+        let mut len = 0;
+        for (table, i) in self.tables.iter().zip(0..) {
+            for bucket in table.ball(table.keyed(probe.query)) {
+                if len == visits.len() {
+                    self.visit(kernel, probe.query, &visits, out);
+                    len = 0;
                 }
-            });
+                table.prefetch(bucket);
+                visits[len] = (i, bucket);
+                len += 1;
+            }
         }
+        self.visit(kernel, probe.query, &visits[..len], out);
+    }
+
+    /// Looks through some buckets, then through their overflows, which have been loaded meanwhile.
+    #[inline(always)]
+    fn visit(&self, kernel: impl Kernel, query: u64, visits: &[(u32, u32)], out: &mut Vec<(u64, u32)>) {
+        let k = self.design.distance;
+        let mut overflowing = [(0, 0); Probe::VISITS];
+        let mut pending = 0;
+        let mut table = usize::MAX;
+        let mut filter = 0;
+        for &(i, bucket) in visits {
+            if i as usize != table {
+                table = i as usize;
+                filter = self.tables[table].keyed(query).filter;
+            }
+            let mut found = |fingerprint| self.found(query, table, fingerprint, out);
+            let more = self.tables[table].probe(kernel, bucket, filter, k, &mut found);
+            overflowing[pending] = (i, bucket);
+            pending += usize::from(more);
+        }
+        for &(i, bucket) in &overflowing[..pending] {
+            let table = i as usize;
+            let filter = self.tables[table].keyed(query).filter;
+            let mut found = |fingerprint| self.found(query, table, fingerprint, out);
+            self.tables[table].probe_overflow(kernel, bucket, filter, k, &mut found);
+        }
+    }
+
+    /// A fingerprint is reported by the first table that must find it, and by no other.
+    fn found(&self, query: u64, table: usize, fingerprint: u64, out: &mut Vec<(u64, u32)>) {
+        let difference = fingerprint ^ query;
+        let distance = difference.count_ones();
+        let keys = &self.design.keys;
+        if distance <= self.design.distance
+            && keys[table].catches(difference)
+            && !keys[..table].iter().any(|key| key.catches(difference))
+        {
+            out.push((fingerprint, distance));
+        }
+    }
+
+    fn epoch(&self) -> usize {
+        self.tables.iter().map(Table::buckets).sum()
     }
 
     /// Adds a fingerprint; false if it was there already.
@@ -182,7 +253,12 @@ mod tests {
     }
 
     fn check(k: u32, load: usize, fingerprints: impl IntoIterator<Item = u64>, queries: &[u64]) {
-        let (mut index, mut scan) = (Index::with_load(k, load), Scan::default());
+        check_design(Design::standard(k), load, fingerprints, queries);
+    }
+
+    fn check_design(design: Design, load: usize, fingerprints: impl IntoIterator<Item = u64>, queries: &[u64]) {
+        let k = design.distance;
+        let (mut index, mut scan) = (Index::with_load(design, load), Scan::default());
         for fingerprint in fingerprints {
             assert_eq!(index.insert(fingerprint), scan.insert(fingerprint));
         }
@@ -212,14 +288,25 @@ mod tests {
                 })
             };
             let clustered: Vec<u64> = noise.iter().enumerate().map(flip).collect();
-            check(k, LOAD, clustered.into_iter().chain(random(3).take(2000)), &centres);
+            check(k, 11, clustered.into_iter().chain(random(3).take(2000)), &centres);
+        }
+    }
+
+    #[test]
+    fn every_design_equals_a_scan() {
+        for k in 0..=7 {
+            for design in Design::all(k) {
+                let near = |f: u64| (0..4).map(move |i| f ^ f.rotate_left(9 * i) & f.rotate_left(23) & f.rotate_left(41) & 0x1111);
+                let queries: Vec<u64> = random(5).take(30).chain([0]).collect();
+                check_design(design, 3, random(5).take(150).flat_map(near), &queries);
+            }
         }
     }
 
     #[test]
     fn equals_a_scan_on_adversarial_sets() {
         for k in 0..=10 {
-            for load in [1, LOAD, 40] {
+            for load in [1, 11, 40] {
                 let queries = [0, u64::MAX, 1 << 63, 0xffff];
                 check(k, load, [], &queries);
                 check(k, load, [0; 100], &queries);

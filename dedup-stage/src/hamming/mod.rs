@@ -3,13 +3,23 @@
 
 mod bucket;
 mod code;
+mod cover;
+mod design;
 mod index;
 mod kernel;
+mod key;
 mod linear;
 mod memory;
 mod overflow;
+pub mod pairs;
+mod permutation;
+mod recursion;
 mod segments;
 mod table;
+mod values;
 
 pub use code::Code;
-pub use index::Index;
+pub use design::Design;
+pub use index::{Fill, Index, Probe};
+pub use key::Key;
+pub use recursion::Recursion;

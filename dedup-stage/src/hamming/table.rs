@@ -1,8 +1,9 @@
 //! One table of the online index: fingerprints by a key, in buckets, growing one bucket at a time.
 
 use super::bucket::{Bucket, Layout};
-use super::code::{Code, low_mask};
+use super::code::low_mask;
 use super::kernel::Kernel;
+use super::key::{Key, Keyed, View};
 use super::memory::prefetch;
 use super::overflow::{Line, Overflow};
 use super::segments::Segments;
@@ -11,8 +12,8 @@ use super::segments::Segments;
 const WORDS: usize = 32;
 const LINE_WORDS: usize = 16;
 
-/// Fingerprints by their *key*, 32 bits that begin at some position. Whoever differs from a query in at most the code's
-/// radius within the key's bits is found in one of the buckets that the query's ball touches.
+/// Fingerprints by their [`Key`]: whoever differs from a query in no more of the key's bits than the key allows is found in one of the
+/// buckets that the query's ball touches.
 ///
 /// Of each entry the bucket holds what its number does not say: the other 32 bits of the fingerprint (the *filter*, compared first)
 /// and the bits of the address above the bucket's number (the *rest*).
@@ -23,9 +24,7 @@ const LINE_WORDS: usize = 16;
 /// ever rehashed as a whole. A probe reads one bucket for each element of [`Code::neighbours`], all independent.
 #[derive(Clone, Debug)]
 pub struct Table {
-    code: Code,
-    /// Position of the key's lowest bit; it wraps around.
-    rotation: u32,
+    view: View,
     /// Entries a bucket has on average before the next one is split.
     load: usize,
     buckets: Segments<Bucket<WORDS>>,
@@ -53,23 +52,13 @@ impl Layouts {
     }
 }
 
-/// A fingerprint as a table sees it.
-#[derive(Clone, Copy, Debug)]
-pub struct Keyed {
-    /// Bijective image of the key: bucket number in the low bits.
-    pub address: u32,
-    /// The other half of the fingerprint.
-    pub filter: u32,
-}
-
 impl Table {
     /// An empty table.
-    pub fn new(code: Code, rotation: u32, load: usize) -> Self {
+    pub fn new(key: Key, load: usize) -> Self {
         let mut buckets = Segments::new();
         buckets.push(Bucket::EMPTY);
         let mut table = Self {
-            code,
-            rotation,
+            view: View::new(key),
             load,
             buckets,
             overflow: Overflow::new(),
@@ -81,6 +70,11 @@ impl Table {
         };
         table.set_bits(0);
         table
+    }
+
+    /// Number of buckets: it grows, and when it does, balls change.
+    pub fn buckets(&self) -> usize {
+        self.buckets.len()
     }
 
     /// Number of entries.
@@ -96,13 +90,7 @@ impl Table {
     /// How this table sees a fingerprint.
     #[inline(always)]
     pub fn keyed(&self, fingerprint: u64) -> Keyed {
-        let rotated = fingerprint.rotate_right(self.rotation);
-        Keyed { address: self.code.address(rotated as u32), filter: (rotated >> 32) as u32 }
-    }
-
-    fn fingerprint(&self, keyed: Keyed) -> u64 {
-        let rotated = u64::from(self.code.key(keyed.address)) | u64::from(keyed.filter) << 32;
-        rotated.rotate_left(self.rotation)
+        self.view.keyed(fingerprint)
     }
 
     /// The bucket of an address.
@@ -120,85 +108,65 @@ impl Table {
 
     /// The buckets of a query's ball, each once.
     #[inline(always)]
-    fn ball(&self, query: Keyed) -> impl Iterator<Item = usize> {
-        let mut last = usize::MAX;
-        let list = &self.neighbours[self.code.syndrome(query.address)];
-        list.iter().map(move |change| self.bucket_of(query.address ^ change)).filter(move |bucket| {
+    pub fn ball(&self, query: Keyed) -> impl Iterator<Item = u32> {
+        let mut last = u32::MAX;
+        let list = &self.neighbours[self.view.code().syndrome(query.address)];
+        list.iter().map(move |change| self.bucket_of(query.address ^ change) as u32).filter(move |bucket| {
             let new = *bucket != last;
             last = *bucket;
             new
         })
     }
 
-    /// Starts loading what a probe will read.
+    /// Starts loading a bucket.
     #[inline(always)]
-    pub fn prefetch(&self, query: Keyed) {
-        self.ball(query).for_each(|bucket| prefetch(&self.buckets[bucket]));
+    pub fn prefetch(&self, bucket: u32) {
+        prefetch(&self.buckets[bucket as usize]);
     }
 
-    /// Calls `found` with every entry of the query's ball whose filter differs in at most `k` bits. Entries beyond the ball that
-    /// share its buckets may be among them.
+    /// Calls `found` with every entry of a bucket whose filter differs in at most `k` bits, and returns whether the bucket has an
+    /// overflow, which is now being loaded.
     #[inline(always)]
-    pub fn probe(&self, kernel: impl Kernel, query: Keyed, k: u32, mut found: impl FnMut(u64)) {
-        let mut overflowing: [(u32, u32); 32] = [(0, 0); 32];
-        let mut pending = 0;
-        for bucket in self.ball(query) {
-            let entries = &self.buckets[bucket];
-            let layouts = self.layouts_of(bucket);
-            self.matches(kernel, entries, layouts.bucket, layouts.bits, bucket, query, k, &mut found);
-            let run = entries.tag();
-            if run != 0 {
-                prefetch(self.overflow.first(run));
-                overflowing[pending] = (run, bucket as u32);
-                pending += 1;
-                if pending == overflowing.len() {
-                    self.probe_overflow(kernel, &overflowing, query, k, &mut found);
-                    pending = 0;
-                }
-            }
+    pub fn probe(&self, kernel: impl Kernel, bucket: u32, filter: u32, k: u32, found: &mut impl FnMut(u64)) -> bool {
+        let entries = &self.buckets[bucket as usize];
+        let run = entries.tag();
+        if run != 0 {
+            prefetch(self.overflow.first(run));
         }
-        self.probe_overflow(kernel, &overflowing[..pending], query, k, &mut found);
-    }
-
-    #[inline(always)]
-    fn probe_overflow(
-        &self,
-        kernel: impl Kernel,
-        runs: &[(u32, u32)],
-        query: Keyed,
-        k: u32,
-        found: &mut impl FnMut(u64),
-    ) {
-        for &(run, bucket) in runs {
+        let mut near = matches(kernel, entries, filter, k);
+        while near != 0 {
             let layouts = self.layouts_of(bucket as usize);
-            for line in self.overflow.run(run) {
-                self.matches(kernel, line, layouts.line, layouts.bits, bucket as usize, query, k, found);
+            self.report(entries, layouts.bucket, bucket, near.trailing_zeros() as usize, found);
+            near &= near - 1;
+        }
+        run != 0
+    }
+
+    /// As [`Table::probe`], for the overflow of a bucket that has one.
+    #[inline(always)]
+    pub fn probe_overflow(&self, kernel: impl Kernel, bucket: u32, filter: u32, k: u32, found: &mut impl FnMut(u64)) {
+        for line in self.overflow.run(self.buckets[bucket as usize].tag()) {
+            let mut near = matches(kernel, line, filter, k);
+            while near != 0 {
+                let layouts = self.layouts_of(bucket as usize);
+                self.report(line, layouts.line, bucket, near.trailing_zeros() as usize, found);
+                near &= near - 1;
             }
         }
     }
 
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "the inner loop, once for buckets and once for overflow lines")]
-    fn matches<const W: usize>(
+    fn report<const W: usize>(
         &self,
-        kernel: impl Kernel,
         entries: &Bucket<W>,
         layout: Layout,
-        bits: u32,
-        bucket: usize,
-        query: Keyed,
-        k: u32,
+        bucket: u32,
+        i: usize,
         found: &mut impl FnMut(u64),
     ) {
-        // The header is word 0, and is no entry; what lies behind the last entry is none either.
-        let used = ((1u64 << entries.len()) - 1) as u32;
-        let mut near = kernel.near(entries, query.filter, k) >> 1 & used;
-        while near != 0 {
-            let i = near.trailing_zeros() as usize;
-            near &= near - 1;
-            let address = (u64::from(entries.rest(layout, i)) << bits) as u32 | bucket as u32;
-            found(self.fingerprint(Keyed { address, filter: entries.filter(i) }));
-        }
+        let bits = self.layouts_of(bucket as usize).bits;
+        let address = (u64::from(entries.rest(layout, i)) << bits) as u32 | bucket;
+        found(self.view.fingerprint(Keyed { address, filter: entries.filter(i) }));
     }
 
     /// Whether a fingerprint is there.
@@ -219,7 +187,7 @@ impl Table {
     pub fn insert(&mut self, keyed: Keyed) {
         self.put(self.bucket_of(keyed.address), keyed);
         self.len += 1;
-        if self.len > self.load * self.buckets.len() && self.bits < self.code.address_bits() {
+        if self.len > self.load * self.buckets.len() && self.bits < self.view.code().address_bits() {
             self.split_next();
         }
     }
@@ -269,12 +237,19 @@ impl Table {
         self.bits = bits;
         self.split = 0;
         self.layouts = [Layouts::new(bits), Layouts::new((bits + 1).min(32))];
-        let mask = low_mask((bits + 1).min(self.code.address_bits()));
-        self.neighbours = self.code.neighbours();
+        let mask = low_mask((bits + 1).min(self.view.code().address_bits()));
+        self.neighbours = self.view.code().neighbours();
         for list in &mut self.neighbours {
             list.iter_mut().for_each(|change| *change &= mask);
             list.sort_unstable_by_key(|change| (change & low_mask(bits), *change));
             list.dedup();
         }
     }
+}
+
+/// The entries of a bucket whose filters differ from `filter` in at most `k` bits, as bits.
+#[inline(always)]
+fn matches<const W: usize>(kernel: impl Kernel, entries: &Bucket<W>, filter: u32, k: u32) -> u32 {
+    // The header is word 0, and is no entry; what lies behind the last entry is none either.
+    kernel.near(entries, filter, k) >> 1 & ((1 << entries.len()) - 1)
 }

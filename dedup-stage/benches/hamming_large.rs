@@ -1,0 +1,190 @@
+//! The large runs of the Hamming index: `cargo bench -p dedup-stage --bench hamming_large -- online 100000000`.
+
+use std::time::{Duration, Instant};
+
+use dedup_stage::hamming::{Fill, Index, pairs};
+
+/// Random fingerprints, of which one in ten is near (distance 0 to 6) an earlier one.
+pub struct Fingerprints {
+    state: u64,
+    recent: Vec<u64>,
+}
+
+impl Fingerprints {
+    fn new(seed: u64) -> Self {
+        Self { state: seed, recent: Vec::new() }
+    }
+
+    fn random(&mut self) -> u64 {
+        // splitmix64 (Steele, Lea, Flood 2014).
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    /// `fingerprint` with `errors` random flips (fewer where two hit the same bit).
+    fn near(&mut self, fingerprint: u64, errors: u64) -> u64 {
+        (0..errors).fold(fingerprint, |f, _| f ^ 1 << (self.random() & 63))
+    }
+}
+
+impl Iterator for Fingerprints {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        let choice = self.random();
+        let fingerprint = if choice.is_multiple_of(10) && !self.recent.is_empty() {
+            let earlier = self.recent[(choice >> 32) as usize % self.recent.len()];
+            self.near(earlier, choice >> 16 & 7)
+        } else {
+            self.random()
+        };
+        if self.recent.len() < 1 << 20 {
+            self.recent.push(fingerprint);
+        } else {
+            self.recent[(choice >> 20) as usize % (1 << 20)] = fingerprint;
+        }
+        Some(fingerprint)
+    }
+}
+
+fn cpu_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a timespec to be filled in.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+fn resident() -> usize {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    statm.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or(0) * 4096
+}
+
+/// From empty to `n`: ask, then insert, one after the other.
+fn online(n: usize, k: u32, fill: Fill, pauses: bool) {
+    let mut index = Index::with_design(dedup_stage::hamming::Design::standard(k), fill);
+    let base = resident();
+    let mut near = Vec::new();
+    let mut duplicates = 0;
+    let mut longest = Duration::ZERO;
+    let (start, start_cpu) = (Instant::now(), cpu_time());
+    let mut last = (start, start_cpu, 0);
+    let batch = 4096;
+    let mut fingerprints = Fingerprints::new(1);
+    let mut done = 0;
+    let mut generating = Duration::ZERO;
+    let mut probe = index.probe(0);
+    while done < n {
+        let before = cpu_time();
+        let chunk: Vec<u64> = fingerprints.by_ref().take(batch.min(n - done)).collect();
+        generating += cpu_time() - before;
+        for (i, &fingerprint) in chunk.iter().enumerate() {
+            if i == 0 {
+                probe = index.probe(fingerprint);
+            }
+            let before = pauses.then(Instant::now);
+            let next = chunk.get(i + 1).map(|next| index.probe(*next));
+            near.clear();
+            index.finish(&probe, &mut near);
+            duplicates += usize::from(!near.is_empty());
+            index.insert(fingerprint);
+            if let Some(next) = next {
+                probe = next;
+            }
+            if let Some(before) = before {
+                longest = longest.max(before.elapsed());
+            }
+        }
+        done += chunk.len();
+        if done * 10 / n != (done - chunk.len()) * 10 / n {
+            let now = (Instant::now(), cpu_time(), done);
+            println!(
+                "{done:>12} {:>8.3} M/s cpu {:>8.3} M/s wall {:>7.2} B/fp",
+                (now.2 - last.2) as f64 / (now.1 - last.1).as_secs_f64() / 1e6,
+                (now.2 - last.2) as f64 / (now.0 - last.0).as_secs_f64() / 1e6,
+                index.bytes() as f64 / index.len() as f64,
+            );
+            last = now;
+        }
+    }
+    let (wall, cpu) = (start.elapsed(), cpu_time() - start_cpu);
+    println!(
+        "online k={k} {fill:?} n={n}: {:.3} M/s cpu, {:.3} M/s wall (generator {:.1} % of cpu included); {} stored, {duplicates} near; \
+         {:.2} B/fp counted, {:.2} B/fp resident; longest pause {longest:?}",
+        n as f64 / cpu.as_secs_f64() / 1e6,
+        n as f64 / wall.as_secs_f64() / 1e6,
+        100.0 * generating.as_secs_f64() / cpu.as_secs_f64(),
+        index.len(),
+        index.bytes() as f64 / index.len() as f64,
+        (resident() - base) as f64 / index.len() as f64,
+    );
+    let mut queries = Fingerprints::new(1);
+    let stored: Vec<u64> = queries.by_ref().take(100_000).collect();
+    let queries: Vec<u64> = stored
+        .iter()
+        .enumerate()
+        .map(|(i, f)| if i % 2 == 0 { queries.near(*f, i as u64 / 2 % 7) } else { queries.random() })
+        .collect();
+    latencies(&queries, |query, near| index.within(query, near));
+    let start = cpu_time();
+    let mut probe = index.probe(queries[0]);
+    for query in &queries[1..] {
+        let next = index.probe(*query);
+        near.clear();
+        index.finish(&probe, &mut near);
+        probe = next;
+    }
+    println!("pipelined {:.0} ns a query", (cpu_time() - start).as_nanos() as f64 / (queries.len() - 1) as f64);
+}
+
+/// One query at a time, timer included.
+fn latencies(queries: &[u64], mut within: impl FnMut(u64, &mut Vec<(u64, u32)>)) {
+    let mut near = Vec::new();
+    let mut times: Vec<u64> = queries
+        .iter()
+        .map(|&query| {
+            near.clear();
+            let start = Instant::now();
+            within(query, &mut near);
+            start.elapsed().as_nanos() as u64
+        })
+        .collect();
+    times.sort_unstable();
+    let at = |p: f64| times[((times.len() - 1) as f64 * p) as usize];
+    println!("latency p50 {} ns, p99 {} ns, p99.9 {} ns", at(0.5), at(0.99), at(0.999));
+}
+
+/// All pairs of `n`, on one core, then on two.
+fn all_pairs(n: usize) {
+    let fingerprints: Vec<u64> = Fingerprints::new(1).take(n).collect();
+    for threads in [1, 2] {
+        let start = Instant::now();
+        let near = pairs::near(&fingerprints, 3, threads, &|_| {});
+        let counted = start.elapsed();
+        let rows = pairs::rows(&fingerprints, &near, pairs::Listed::First);
+        println!(
+            "pairs n={n} threads={threads}: {} pairs of values and {} repeated values in {:.2} s; {} pairs of rows in {:.2} s",
+            near.pairs.len(),
+            near.repeated.len(),
+            counted.as_secs_f64(),
+            rows.len(),
+            start.elapsed().as_secs_f64(),
+        );
+    }
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
+    let number = |i: usize, default: usize| arguments.get(i).map_or(default, |a| a.parse().expect("a number"));
+    let given = |word: &str| arguments.iter().any(|a| a == word);
+    let fill = if given("compact") { Fill::Compact } else { Fill::Fast };
+    let pauses = given("pauses");
+    match arguments.first().map(String::as_str) {
+        Some("online") => online(number(1, 10_000_000), number(2, 3) as u32, fill, pauses),
+        Some("pairs") => all_pairs(number(1, 10_000_000)),
+        // `cargo test --benches` and a bare `cargo bench` come here.
+        _ => online(100_000, 3, Fill::Fast, true),
+    }
+}

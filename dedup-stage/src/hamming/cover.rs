@@ -1,0 +1,72 @@
+//! Covering designs: fewer tables for the same key bits.
+
+use super::design::{Design, cut};
+use super::key::Key;
+
+/// Blocks of bits, and for each table the set of blocks its key is made of (bit i for block i).
+///
+/// A design misses no pair within k exactly if every k blocks lie in the complement of some key: the complements *cover* all
+/// k-subsets. The paper lets the tables' keys be *all* subsets of a size; a covering design needs fewer.
+///
+/// # References
+///
+/// Pagh, "CoveringLSH: Locality-Sensitive Hashing without False Negatives" (TALG 2018), for the idea; Gordon, Kuperberg, Patashnik,
+/// "New Constructions for Covering Designs" (1995), for the designs.
+#[derive(Clone, Copy, Debug)]
+pub struct Cover {
+    /// Number of blocks.
+    pub blocks: u32,
+    /// Keys as sets of blocks.
+    pub keys: &'static [u16],
+}
+
+/// Covers for distance 3.
+pub static COVERS: [Cover; 3] = [
+    // The complements of the 14 planes of the affine space AG(3,2) over the eight bytes: the planes, again.
+    Cover {
+        blocks: 8,
+        keys: &[0x0f, 0x33, 0x3c, 0x55, 0x5a, 0x66, 0x69, 0x96, 0x99, 0xa5, 0xaa, 0xc3, 0xcc, 0xf0],
+    },
+    // The translates of the quadratic residues {1, 3, 4, 5, 9} modulo 11: the biplane of order 3.
+    Cover {
+        blocks: 11,
+        keys: &[0x23a, 0x474, 0x0e9, 0x1d2, 0x3a4, 0x748, 0x691, 0x523, 0x247, 0x48e, 0x11d],
+    },
+    // Two disjoint tetrahedra, each by its four faces: some half of the bytes has at most one error.
+    Cover { blocks: 8, keys: &[0x07, 0x0b, 0x0d, 0x0e, 0x70, 0xb0, 0xd0, 0xe0] },
+];
+
+impl Cover {
+    /// The design over the 64 bits of a fingerprint.
+    pub fn design(&self) -> Design {
+        let blocks = cut(u64::MAX, self.blocks);
+        let mask = |key: &u16| (0..self.blocks).filter(|i| key >> i & 1 == 1).map(|i| blocks[i as usize]).sum();
+        let keys = self.keys.iter().map(|key| Key { mask: mask(key), flips: 0 }).collect::<Vec<_>>();
+        Design { name: format!("cover-{}", keys.len()), distance: 3, keys }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_constructions_are_what_they_are_called() {
+        let planes: Vec<u16> = (0..256u32)
+            .map(|set| set as u16)
+            // A plane is where a non-constant affine function on the points 0..8 is 1.
+            .filter(|set| {
+                (1..8u32).any(|normal| {
+                    (0..2).any(|offset| {
+                        (0..8u32).all(|point| u32::from(set >> point & 1) == (normal & point).count_ones() % 2 ^ offset)
+                    })
+                })
+            })
+            .collect();
+        assert_eq!(COVERS[0].keys, planes);
+        for (shift, key) in COVERS[1].keys.iter().enumerate() {
+            let translate = [1, 3, 4, 5, 9].iter().fold(0u16, |set, r| set | 1 << ((r + shift) % 11));
+            assert_eq!(*key, translate);
+        }
+    }
+}

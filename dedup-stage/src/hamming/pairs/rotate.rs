@@ -1,0 +1,30 @@
+//! Rotate, sort, compare neighbours: the approximate method of the paper's slides, to be compared with.
+
+use super::Near;
+use super::kernel::neighbours;
+
+/// Pairs of values within `k` that are adjacent in the sorted order of one of 64 rotations: what differs only in the low bits of some
+/// rotation is likely, but not certain, to be found.
+///
+/// # References
+///
+/// Manku's slides to "Detecting Near-Duplicates for Web Crawling" (WWW 2007); Ravichandran, Pantel, Hovy, "Randomized Algorithms and
+/// NLP" (ACL 2005), section 3, after Charikar (STOC 2002).
+pub fn rotate(fingerprints: &[u64], k: u32, done: &(dyn Fn(f64) + Sync)) -> Near {
+    let mut near = Near::default();
+    let mut values = fingerprints.to_vec();
+    values.sort_unstable();
+    near.repeated.extend(values.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]));
+    values.dedup();
+    for rotation in 0..64 {
+        let mut rotated: Vec<u64> = values.iter().map(|value| value.rotate_left(rotation)).collect();
+        rotated.sort_unstable();
+        neighbours(&rotated, 1, k, &mut |a, b| near.add(a.rotate_right(rotation), b.rotate_right(rotation)));
+        if rotation % 8 == 7 {
+            near.pairs.sort_unstable();
+            near.pairs.dedup();
+        }
+        done(1.0 / 64.0);
+    }
+    near.sorted()
+}
