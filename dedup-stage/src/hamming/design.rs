@@ -1,11 +1,13 @@
 //! Designs: which bits the tables of an index are keyed by, as data.
 
+use serde::{Deserialize, Serialize};
+
 use super::cover;
 use super::key::Key;
 use super::recursion::Recursion;
 
 /// Keys such that of any two fingerprints within `distance`, at least one table finds one by the other.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Design {
     /// What it is called on the command line.
     pub name: String,

@@ -296,7 +296,9 @@ mod tests {
     fn every_design_equals_a_scan() {
         for k in 0..=7 {
             for design in Design::all(k) {
-                let near = |f: u64| (0..4).map(move |i| f ^ f.rotate_left(9 * i) & f.rotate_left(23) & f.rotate_left(41) & 0x1111);
+                let near = |f: u64| {
+                    (0..4).map(move |i| f ^ f.rotate_left(9 * i) & f.rotate_left(23) & f.rotate_left(41) & 0x1111)
+                };
                 let queries: Vec<u64> = random(5).take(30).chain([0]).collect();
                 check_design(design, 3, random(5).take(150).flat_map(near), &queries);
             }

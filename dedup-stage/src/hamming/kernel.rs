@@ -9,6 +9,9 @@ use super::bucket::Bucket;
 pub trait Kernel: Copy {
     /// Bit i is set where word i of the bucket, header included, is within `k` of `word`.
     fn near<const W: usize>(self, bucket: &Bucket<W>, word: u32, k: u32) -> u32;
+
+    /// Bit i is set where word i of at most 16 is within `k` of `word`.
+    fn near_words(self, words: &[u32], word: u32, k: u32) -> u32;
 }
 
 /// One word after the other.
@@ -21,6 +24,12 @@ impl Kernel for Scalar {
         let used = 1 + bucket.len();
         let near = |(i, w): (usize, &u32)| u32::from((w ^ word).count_ones() <= k) << i;
         bucket.0[..used].iter().enumerate().map(near).fold(0, std::ops::BitOr::bitor)
+    }
+
+    #[inline(always)]
+    fn near_words(self, words: &[u32], word: u32, k: u32) -> u32 {
+        let near = |(i, w): (usize, &u32)| u32::from((w ^ word).count_ones() <= k) << i;
+        words.iter().enumerate().map(near).fold(0, std::ops::BitOr::bitor)
     }
 }
 
@@ -55,6 +64,19 @@ impl Kernel for Avx512 {
             near |= u32::from(mask) << (16 * i);
         }
         near
+    }
+
+    #[inline(always)]
+    fn near_words(self, words: &[u32], word: u32, k: u32) -> u32 {
+        use std::arch::x86_64::*;
+        let used = ((1u32 << words.len().min(16)) - 1) as u16;
+        // SAFETY: the mask keeps the read within `words`, and `self` exists only where `new` found the instructions.
+        let mask = unsafe {
+            let words = _mm512_maskz_loadu_epi32(used, words.as_ptr().cast());
+            let different = _mm512_xor_si512(words, _mm512_set1_epi32(word as i32));
+            _mm512_cmple_epu32_mask(_mm512_popcnt_epi32(different), _mm512_set1_epi32(k as i32))
+        };
+        u32::from(mask & used)
     }
 }
 
@@ -110,6 +132,8 @@ mod tests {
             #[cfg(target_arch = "x86_64")]
             if let Some(avx512) = Avx512::new() {
                 prop_assert_eq!(u64::from(avx512.near(&bucket, base, k)) & used, u64::from(expected));
+                let few = &bucket.0[..bucket.len().min(16)];
+                prop_assert_eq!(avx512.near_words(few, base, k), Scalar.near_words(few, base, k));
             }
         }
     }

@@ -1,10 +1,12 @@
 //! How one table sees a fingerprint.
 
+use serde::{Deserialize, Serialize};
+
 use super::code::Code;
 use super::permutation::Permutation;
 
 /// The bits of a fingerprint by which a table finds it, and how many of them may differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Key {
     /// The bits.
     pub mask: u64,

@@ -5,6 +5,9 @@ mod bucket;
 mod code;
 mod cover;
 mod design;
+mod error;
+mod file;
+pub mod frozen;
 mod index;
 mod kernel;
 mod key;
@@ -20,6 +23,8 @@ mod values;
 
 pub use code::Code;
 pub use design::Design;
+pub use error::Error;
+pub use file::Fingerprints;
 pub use index::{Fill, Index, Probe};
 pub use key::Key;
 pub use recursion::Recursion;

@@ -92,7 +92,8 @@ mod tests {
 
     #[test]
     fn a_table_budget_gives_the_shortest_lists() {
-        let (p_min, tables, way) = Recursion::within_budget(64.0, 3, 34.0, 16, 12).expect("16 are enough for something");
+        let (p_min, tables, way) =
+            Recursion::within_budget(64.0, 3, 34.0, 16, 12).expect("16 are enough for something");
         assert_eq!((p_min, tables, way.splits), (7, 16, vec![4, 4]));
         assert!(Recursion::within_budget(64.0, 3, 34.0, 1, 12).is_some_and(|(p_min, ..)| p_min == 35));
     }

@@ -1,7 +1,7 @@
 //! All pairs within a distance in one set of fingerprints.
 
-mod bytes;
 mod by_key;
+mod bytes;
 mod kernel;
 mod rotate;
 mod rows;

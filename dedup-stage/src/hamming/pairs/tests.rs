@@ -24,7 +24,9 @@ fn of_first_rows(pairs: &[Pair]) -> Vec<Pair> {
 
 fn clustered(n: u64, centres: u64) -> Vec<u64> {
     let random = |i: u64| xxhash_rust::xxh3::xxh3_64(&i.to_le_bytes());
-    (0..n).map(|i| (0..random(i) % 5).fold(random(!(random(i) % centres)), |f, e| f ^ 1 << (random(i ^ e << 40) % 64))).collect()
+    (0..n)
+        .map(|i| (0..random(i) % 5).fold(random(!(random(i) % centres)), |f, e| f ^ 1 << (random(i ^ e << 40) % 64)))
+        .collect()
 }
 
 fn check(fingerprints: &[u64], k: u32) {

@@ -1,0 +1,406 @@
+//! Building an index file: part by part, in bounded memory.
+
+use std::collections::BTreeMap;
+use std::io::{Seek, SeekFrom, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crossbeam_channel::bounded;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::format::{HEAD, Header, MAGIC, PartPlace, Section, TablePlace, VERSION};
+use super::packed;
+use super::table::{Cell, GROUP, LARGE};
+use crate::hamming::Error;
+use crate::hamming::code::low_mask;
+use crate::hamming::design::Design;
+use crate::hamming::key::{Key, Keyed, View};
+
+/// Where fingerprints come from; read once for each part of each table.
+pub trait Source: Sync {
+    /// Number of fingerprints.
+    fn rows(&self) -> u64;
+
+    /// The fingerprints from row `from` on, into the whole of `to`.
+    fn read(&self, from: u64, to: &mut [u64]);
+}
+
+impl Source for [u64] {
+    fn rows(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn read(&self, from: u64, to: &mut [u64]) {
+        to.copy_from_slice(&self[from as usize..from as usize + to.len()]);
+    }
+}
+
+/// What to build.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The design.
+    pub design: Design,
+    /// Recipe of the fingerprints.
+    pub recipe: String,
+    /// Whether rows can be told; without, only values.
+    pub with_rows: bool,
+    /// Threads that build.
+    pub threads: usize,
+    /// Fingerprints that each thread holds at a time, about: 8 bytes each, 16 with rows.
+    pub part: u64,
+}
+
+impl Plan {
+    /// So many that two threads need 2 GiB, 4 GiB with rows.
+    pub const PART: u64 = 1 << 27;
+
+    /// Bits that number the buckets of a table: 4 to 8 entries a bucket, unless the key has no more bits.
+    pub fn bits(key: Key, rows: u64) -> u32 {
+        (rows / 4).max(1).ilog2().min(View::new(key).code().address_bits())
+    }
+}
+
+/// Builds an index, and returns the number of bytes written. `done` is told the share of the work that was done since it was told last.
+pub fn build(
+    source: &(impl Source + ?Sized),
+    plan: &Plan,
+    out: &mut (impl Write + Seek),
+    done: &(dyn Fn(f64) + Sync),
+) -> Result<u64, Error> {
+    let rows = source.rows();
+    let mut out = Output { out, at: HEAD as u64 };
+    out.out.seek(SeekFrom::Start(out.at))?;
+    let mut tables = Vec::new();
+    let mut further = Vec::new();
+    for (i, key) in plan.design.keys.iter().enumerate() {
+        let bits = Plan::bits(*key, rows);
+        let part_bits = rows.div_ceil(plan.part).next_power_of_two().ilog2().min(bits);
+        let with_rows = plan.with_rows && i == 0;
+        let shape =
+            Shape { view: View::new(*key), bits, part_bits, row_bits: with_rows.then(|| 64 - rows.leading_zeros()) };
+        let share = 1.0 / plan.design.keys.len() as f64 / f64::from(1 << part_bits);
+        let parts = build_table(source, &shape, plan.threads, &mut out, &mut further, &|part| done(part * share))?;
+        tables.push(TablePlace { key: *key, bits, parts });
+    }
+    further.sort_unstable();
+    let further = out.section(&further.iter().flat_map(|(value, row)| [*value, *row]).collect::<Vec<u64>>())?;
+    let distinct = tables[0].parts.iter().map(|part| part.entries).sum();
+    let header = Header {
+        recipe: plan.recipe.clone(),
+        design: plan.design.clone(),
+        rows,
+        distinct,
+        with_rows: plan.with_rows,
+        tables,
+        further,
+    };
+    out.finish(&header)
+}
+
+/// A table to be.
+struct Shape {
+    view: View,
+    bits: u32,
+    part_bits: u32,
+    /// If entries carry rows: bits of a row.
+    row_bits: Option<u32>,
+}
+
+/// A part of a table, in memory.
+#[derive(Default)]
+struct Built {
+    cells: Vec<Cell>,
+    large: Vec<[u64; GROUP]>,
+    filters: Vec<u32>,
+    rests: Vec<u64>,
+    rows: Vec<u64>,
+    further: Vec<(u64, u64)>,
+}
+
+fn build_table(
+    source: &(impl Source + ?Sized),
+    shape: &Shape,
+    threads: usize,
+    out: &mut Output<'_, impl Write + Seek>,
+    further: &mut Vec<(u64, u64)>,
+    done: &(dyn Fn(f64) + Sync),
+) -> Result<Vec<PartPlace>, Error> {
+    let parts = 1usize << shape.part_bits;
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        let (sender, receiver) = bounded(0);
+        for _ in 0..threads.clamp(1, parts) {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
+                loop {
+                    let part = next.fetch_add(1, Ordering::Relaxed);
+                    if part >= parts {
+                        break;
+                    }
+                    let built = match shape.row_bits {
+                        None => shape.build::<u64>(source, part as u64, done),
+                        Some(_) => shape.build::<(u64, u64)>(source, part as u64, done),
+                    };
+                    // A closed channel means that writing failed.
+                    if sender.send((part, built)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut places = Vec::new();
+        let mut waiting = BTreeMap::new();
+        for (part, built) in receiver {
+            waiting.insert(part, built);
+            // In order, so that the file does not depend on who was faster.
+            while let Some(built) = waiting.remove(&places.len()) {
+                places.push(out.part(&built)?);
+                further.extend(built.further);
+            }
+        }
+        Ok(places)
+    })
+}
+
+/// What is sorted: a fingerprint as a table sees it (bucket, rest and filter from high to low), and perhaps its row.
+trait Entry: Copy + Ord + Send {
+    fn new(sort: u64, row: u64) -> Self;
+    fn sort(self) -> u64;
+    fn row(self) -> u64;
+}
+
+impl Entry for u64 {
+    fn new(sort: u64, _row: u64) -> Self {
+        sort
+    }
+
+    fn sort(self) -> u64 {
+        self
+    }
+
+    fn row(self) -> u64 {
+        0
+    }
+}
+
+impl Entry for (u64, u64) {
+    fn new(sort: u64, row: u64) -> Self {
+        (sort, row)
+    }
+
+    fn sort(self) -> u64 {
+        self.0
+    }
+
+    fn row(self) -> u64 {
+        self.1
+    }
+}
+
+impl Shape {
+    /// Bucket, rest and filter, from high to low.
+    #[inline(always)]
+    fn sort_word(&self, keyed: Keyed) -> u64 {
+        let address = u64::from(keyed.address);
+        let turned =
+            if self.bits == 0 { address } else { address >> self.bits | (address << (32 - self.bits)) & 0xffff_ffff };
+        turned << 32 | u64::from(keyed.filter)
+    }
+
+    fn build<E: Entry>(&self, source: &(impl Source + ?Sized), part: u64, done: &(dyn Fn(f64) + Sync)) -> Built {
+        let bins = self.pick::<E>(source, part, done);
+        let buckets = 1usize << (self.bits - self.part_bits);
+        let rest_bits = 32 - self.bits;
+        let mut built = Built::default();
+        let mut ends: Vec<u64> = Vec::with_capacity(buckets);
+        let (mut rests, mut rows) = (packed::Writer::default(), packed::Writer::default());
+        let mut last = None;
+        let mut bin = Vec::new();
+        let first_bucket = (part << (self.bits - self.part_bits)) as usize;
+        let share = 0.5 / bins.bins.len() as f64;
+        for i in 0..bins.bins.len() {
+            bins.copy(i, &mut bin);
+            bin.sort_unstable();
+            for (n, entry) in bin.iter().enumerate() {
+                let sort = entry.sort();
+                if last == Some(sort) {
+                    if self.row_bits.is_some() {
+                        built.further.push((self.fingerprint(sort), entry.row()));
+                    }
+                    continue;
+                }
+                last = Some(sort);
+                let bucket = if self.bits == 0 { 0 } else { (sort >> (64 - self.bits)) as usize } - first_bucket;
+                ends.resize(bucket, built.filters.len() as u64);
+                built.filters.push(sort as u32);
+                rests.push(sort >> 32 & u64::from(low_mask(rest_bits)), rest_bits);
+                if let Some(row_bits) = self.row_bits {
+                    let more = bin.get(n + 1).is_some_and(|next| next.sort() == sort);
+                    rows.push(entry.row() << 1 | u64::from(more), row_bits + 1);
+                }
+            }
+            done(share);
+        }
+        ends.resize(buckets, built.filters.len() as u64);
+        (built.cells, built.large) = directory(&ends);
+        built.rests = rests.finish();
+        if self.row_bits.is_some() {
+            built.rows = rows.finish();
+        }
+        built
+    }
+
+    fn fingerprint(&self, sort: u64) -> u64 {
+        let turned = (sort >> 32) as u32;
+        self.view.fingerprint(Keyed { address: turned.rotate_left(self.bits), filter: sort as u32 })
+    }
+
+    /// The entries of a part, roughly sorted.
+    fn pick<E: Entry>(&self, source: &(impl Source + ?Sized), part: u64, done: &(dyn Fn(f64) + Sync)) -> Bins<E> {
+        const CHUNK: u64 = 1 << 14;
+        let rows = source.rows();
+        let expected = rows >> self.part_bits;
+        // Bins of about 2^14 entries are sorted in the cache.
+        let bin_bits = (expected >> 14).max(1).ilog2().min(12).min(self.bits - self.part_bits);
+        let mut bins = Bins::new(bin_bits);
+        let mut chunk = vec![0; CHUNK as usize];
+        let shift = 64 - self.part_bits - bin_bits;
+        let mut from = 0;
+        while from < rows {
+            let n = CHUNK.min(rows - from);
+            let chunk = &mut chunk[..n as usize];
+            source.read(from, chunk);
+            for (fingerprint, row) in chunk.iter().zip(from..) {
+                let sort = self.sort_word(self.view.keyed(*fingerprint));
+                // Shifting by 64 is no shift.
+                let place = if shift == 64 { 0 } else { sort >> shift };
+                if place >> bin_bits == part {
+                    bins.push((place & ((1 << bin_bits) - 1)) as usize, E::new(sort, row));
+                }
+            }
+            from += n;
+            done(0.5 * n as f64 / rows as f64);
+        }
+        bins
+    }
+}
+
+/// Entries by the high bits of their sort words, in blocks, so that no bin need be copied to grow.
+struct Bins<E> {
+    bins: Vec<Vec<Vec<E>>>,
+}
+
+impl<E: Entry> Bins<E> {
+    const BLOCK: usize = 1 << 10;
+
+    fn new(bits: u32) -> Self {
+        Self { bins: (0..1 << bits).map(|_| vec![Vec::new()]).collect() }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, bin: usize, entry: E) {
+        let blocks = &mut self.bins[bin];
+        let last = blocks.last_mut().expect("there is a block");
+        if last.len() < last.capacity() {
+            last.push(entry);
+        } else {
+            Self::push_block(blocks, entry);
+        }
+    }
+
+    #[cold]
+    fn push_block(blocks: &mut Vec<Vec<E>>, entry: E) {
+        let mut block = Vec::with_capacity(Self::BLOCK);
+        block.push(entry);
+        blocks.push(block);
+    }
+
+    fn copy(&self, bin: usize, to: &mut Vec<E>) {
+        to.clear();
+        self.bins[bin].iter().for_each(|block| to.extend_from_slice(block));
+    }
+}
+
+/// The directory of buckets that end there.
+fn directory(ends: &[u64]) -> (Vec<Cell>, Vec<[u64; GROUP]>) {
+    let (mut cells, mut large) = (Vec::new(), Vec::new());
+    let mut start = 0;
+    for group in ends.chunks(GROUP) {
+        let last = *group.last().expect("chunks are not empty");
+        let relative: [u64; GROUP] = std::array::from_fn(|i| group.get(i).copied().unwrap_or(last) - start);
+        if relative[GROUP - 1] <= 255 {
+            cells.push([start, u64::from_le_bytes(relative.map(|end| end as u8))]);
+        } else {
+            cells.push([start | LARGE, large.len() as u64]);
+            large.push(relative);
+        }
+        start = last;
+    }
+    (cells, large)
+}
+
+/// The file as it grows.
+struct Output<'a, W> {
+    out: &'a mut W,
+    at: u64,
+}
+
+impl<W: Write + Seek> Output<'_, W> {
+    fn part(&mut self, built: &Built) -> Result<PartPlace, Error> {
+        let mut filters = built.filters.as_chunks::<2>().0.iter().map(|[a, b]| u64::from(*a) | u64::from(*b) << 32);
+        let odd = built.filters.as_chunks::<2>().1.first().map(|last| u64::from(*last));
+        Ok(PartPlace {
+            entries: built.filters.len() as u64,
+            cells: self.section(built.cells.as_flattened())?,
+            large: self.section(built.large.as_flattened())?,
+            filters: self.words(&mut filters.by_ref().chain(odd))?,
+            rests: self.section(&built.rests)?,
+            rows: self.section(&built.rows)?,
+        })
+    }
+
+    fn section(&mut self, words: &[u64]) -> Result<Section, Error> {
+        self.words(&mut words.iter().copied())
+    }
+
+    fn words(&mut self, words: &mut dyn Iterator<Item = u64>) -> Result<Section, Error> {
+        let start = self.at;
+        let mut checksum = xxhash_rust::xxh3::Xxh3::new();
+        let mut buffer = Vec::with_capacity(1 << 16);
+        loop {
+            buffer.clear();
+            words.take(1 << 13).for_each(|word| buffer.extend(word.to_le_bytes()));
+            if buffer.is_empty() {
+                break;
+            }
+            checksum.update(&buffer);
+            self.out.write_all(&buffer)?;
+            self.at += buffer.len() as u64;
+        }
+        let end = self.at;
+        let padding = self.at.next_multiple_of(64) - self.at;
+        self.out.write_all(&[0; 64][..padding as usize])?;
+        self.at += padding;
+        Ok(Section { start, end, checksum: checksum.digest() })
+    }
+
+    /// Writes the header, and last of all the head, without which the file is no index.
+    fn finish(self, header: &Header) -> Result<u64, Error> {
+        let mut json = serde_json::to_vec(header).map_err(std::io::Error::from)?;
+        if json.len().is_multiple_of(8) {
+            json.push(b'\n');
+        }
+        self.out.write_all(&json)?;
+        let mut head = Vec::with_capacity(HEAD);
+        head.extend(MAGIC);
+        [VERSION, self.at, json.len() as u64, xxh3_64(&json), 0, 0]
+            .iter()
+            .for_each(|word| head.extend(word.to_le_bytes()));
+        let own = xxh3_64(&head);
+        head.extend(own.to_le_bytes());
+        self.out.seek(SeekFrom::Start(0))?;
+        self.out.write_all(&head)?;
+        self.out.flush()?;
+        Ok(self.at + json.len() as u64)
+    }
+}

@@ -1,0 +1,229 @@
+//! The index file: a head, sections of plain words, and a header in JSON at the end.
+//!
+//! ```text
+//! head      64 bytes: magic, format version, place and checksum of the header, checksum of the head itself
+//! sections  little-endian words, each section at a multiple of 64 bytes
+//! header    JSON: design, recipe, counts, the place and checksum (XXH3-64) of every section
+//! ```
+//!
+//! The length of the file is never a multiple of 8, so that an index file whose magic is damaged is no fingerprint file either.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use memmap2::{Advice, Mmap, MmapMut};
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::Load;
+use super::table::{Cell, GROUP};
+use crate::hamming::Error;
+use crate::hamming::design::Design;
+use crate::hamming::key::{Key, View};
+
+/// First bytes of every index file.
+pub const MAGIC: [u8; 8] = *b"\x89HAMIDX\n";
+
+/// Format version.
+pub const VERSION: u64 = 1;
+
+/// Bytes of the head.
+pub const HEAD: usize = 64;
+
+/// A range of bytes, and what they add up to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Section {
+    /// First byte.
+    pub start: u64,
+    /// After the last byte.
+    pub end: u64,
+    /// XXH3-64.
+    pub checksum: u64,
+}
+
+impl Section {
+    /// Number of bytes.
+    pub fn len(&self) -> u64 {
+        self.end - self.start
+    }
+}
+
+/// Everything about an index but its tables.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// Recipe of the fingerprints.
+    pub recipe: String,
+    /// The design.
+    pub design: Design,
+    /// Rows of the file that was indexed.
+    pub rows: u64,
+    /// Distinct fingerprints.
+    pub distinct: u64,
+    /// Whether the first table has rows.
+    pub with_rows: bool,
+    /// One for each key of the design.
+    pub tables: Vec<TablePlace>,
+    /// Value and row of every row but the first of its value, sorted.
+    pub further: Section,
+}
+
+/// Where a table is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TablePlace {
+    /// Its key.
+    pub key: Key,
+    /// Buckets are numbered by so many bits.
+    pub bits: u32,
+    /// By the highest bits of the bucket's number; a power of two.
+    pub parts: Vec<PartPlace>,
+}
+
+/// Where a part of a table is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartPlace {
+    /// Distinct fingerprints.
+    pub entries: u64,
+    /// Directory.
+    pub cells: Section,
+    /// Lists of ends for groups of more than 255.
+    pub large: Section,
+    /// 32-bit words.
+    pub filters: Section,
+    /// Packed.
+    pub rests: Section,
+    /// Packed; empty but in the first table.
+    pub rows: Section,
+}
+
+impl PartPlace {
+    /// Its sections.
+    pub fn sections(&self) -> [&Section; 5] {
+        [&self.cells, &self.large, &self.filters, &self.rests, &self.rows]
+    }
+}
+
+impl Header {
+    /// Bits of a row number.
+    pub fn row_bits(&self) -> u32 {
+        64 - self.rows.leading_zeros()
+    }
+
+    /// Reads the header of an index, and checks it and every section.
+    pub fn read(bytes: &[u8]) -> Result<Self, Error> {
+        let damaged = |what: &str| Error::Damaged(format!("the index file is damaged: {what}"));
+        if bytes.get(..8) != Some(&MAGIC) {
+            return Err(Error::Damaged("not an index file".into()));
+        }
+        if bytes.len() < HEAD {
+            return Err(damaged("it is cut short"));
+        }
+        let (words, _) = bytes[..HEAD].as_chunks::<8>();
+        let [_, version, start, length, checksum, _, _, own]: [u64; 8] =
+            std::array::from_fn(|i| u64::from_le_bytes(words[i]));
+        if xxh3_64(&bytes[..HEAD - 8]) != own {
+            return Err(damaged("its head does not add up"));
+        }
+        if version != VERSION {
+            return Err(Error::Damaged(format!("the index file has format {version}; this program reads {VERSION}")));
+        }
+        let end = start.checked_add(length).filter(|end| *end == bytes.len() as u64);
+        if end.is_none() {
+            return Err(damaged("its length is not what it was"));
+        }
+        let json = &bytes[start as usize..];
+        if xxh3_64(json) != checksum {
+            return Err(damaged("its header does not add up"));
+        }
+        let header: Self = serde_json::from_slice(json).map_err(|error| damaged(&format!("its header: {error}")))?;
+        if !header.is_consistent(start) {
+            return Err(damaged("its header contradicts itself"));
+        }
+        let mut sections: Vec<&Section> = vec![&header.further];
+        sections.extend(header.tables.iter().flat_map(|table| &table.parts).flat_map(PartPlace::sections));
+        for section in sections {
+            if xxh3_64(&bytes[section.start as usize..section.end as usize]) != section.checksum {
+                return Err(damaged(&format!("bytes {} to {} do not add up", section.start, section.end)));
+            }
+        }
+        Ok(header)
+    }
+
+    /// Whether the sections are where they can be, and as large as they must be.
+    fn is_consistent(&self, end: u64) -> bool {
+        let within =
+            |s: &Section| s.start <= s.end && s.end <= end && s.start.is_multiple_of(64) && s.end.is_multiple_of(8);
+        let packed = |entries: u64, width: u32| 8 * ((entries * u64::from(width)).div_ceil(64) + 1);
+        let part = |first: bool, bits: u32, cells: u64, part: &PartPlace| {
+            part.sections().iter().all(|section| within(section))
+                && part.cells.len() == cells * size_of::<Cell>() as u64
+                && part.large.len().is_multiple_of(8 * GROUP as u64)
+                && part.filters.len() == (4 * part.entries).next_multiple_of(8)
+                && part.rests.len() == packed(part.entries, 32 - bits)
+                && (!first || !self.with_rows || part.rows.len() == packed(part.entries, self.row_bits() + 1))
+        };
+        let table = |(i, table): (usize, &TablePlace)| {
+            let parts = table.parts.len();
+            self.design.keys.get(i) == Some(&table.key)
+                && table.bits <= View::new(table.key).code().address_bits()
+                && parts.is_power_of_two()
+                && parts.trailing_zeros() <= table.bits
+                && {
+                    let buckets = 1u64 << (table.bits - parts.trailing_zeros());
+                    table.parts.iter().all(|p| part(i == 0, table.bits, buckets.div_ceil(GROUP as u64), p))
+                }
+        };
+        !self.tables.is_empty()
+            && self.tables.len() == self.design.keys.len()
+            && self.tables.iter().enumerate().all(table)
+            && within(&self.further)
+            && self.further.len().is_multiple_of(16)
+    }
+}
+
+/// The bytes of an index.
+#[derive(Debug)]
+pub enum Contents {
+    /// Of a file.
+    Map(Mmap),
+    /// In memory of our own.
+    Read(MmapMut),
+}
+
+impl Contents {
+    /// Brings a file into memory.
+    pub fn open(path: &Path, load: Load) -> Result<Self, Error> {
+        let mut file = File::open(path).map_err(Error::io(path))?;
+        let length = file.metadata().map_err(Error::io(path))?.len();
+        if load == Load::Read && length > 0 {
+            let mut memory = MmapMut::map_anon(length as usize).map_err(Error::io(path))?;
+            #[cfg(target_os = "linux")]
+            let _ = memory.advise(Advice::HugePage);
+            file.read_exact(&mut memory).map_err(Error::io(path))?;
+            return Ok(Self::Read(memory));
+        }
+        // SAFETY: whoever changes a file that we read may end the program, as with any mapped file; the words are plain data.
+        let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path))?;
+        let _ = map.advise(Advice::Normal);
+        Ok(Self::Map(map))
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Map(map) => map,
+            Self::Read(memory) => memory,
+        }
+    }
+}
+
+/// Whether a file begins like an index file.
+pub fn is_index(path: &Path) -> Result<bool, Error> {
+    let mut start = Vec::new();
+    File::open(path).and_then(|file| file.take(8).read_to_end(&mut start)).map_err(Error::io(path))?;
+    Ok(start == MAGIC)
+}

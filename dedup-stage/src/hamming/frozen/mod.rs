@@ -1,0 +1,244 @@
+//! The frozen index: sorted, compressed tables as a file.
+
+mod build;
+mod format;
+mod packed;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+use std::path::Path;
+
+pub use build::{Plan, Source, build};
+
+use super::design::Design;
+use super::file::words;
+use super::kernel::{Kernel, Level, Scalar};
+use super::{Error, memory};
+use format::{Contents, Header, Section};
+use table::Table;
+
+/// Fingerprints within a distance, exactly, from compressed tables that are never changed; each distinct fingerprint once, with its rows.
+///
+/// # Complexity
+///
+/// With two halves, N fingerprints and 2^p buckets to a table, a fingerprint takes 2 · (64 - p + 16 · 2^p / N) bits, where
+/// p = 27 for a billion; rows take another ⌈log₂ rows⌉ + 1 bits beside them, read on a hit. A probe reads a directory cell for each bucket of
+/// two balls, all independent, and then the filters of those buckets, all independent.
+///
+/// # References
+///
+/// Manku, Jain, Das Sarma (WWW 2007), section 3.2, for compressed tables; the near-optimal size is that of quotienting, Cleary,
+/// "Compact Hash Tables Using Bidirectional Linear Probing" (IEEE Trans. Comp. 1984).
+#[derive(Debug)]
+pub struct Frozen {
+    header: Header,
+    contents: Contents,
+    level: Level,
+}
+
+/// How a file is brought into memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// Mapped: starts at once, and may be larger than memory.
+    Map,
+    /// Read into huge pages: probes are faster.
+    Read,
+}
+
+impl Frozen {
+    /// Opens an index file, and reads it once to see that it is undamaged. Errors where it cannot be read, is damaged, of another
+    /// format, or made from fingerprints of another recipe.
+    pub fn open(path: &Path, recipe: &str, load: Load) -> Result<Self, Error> {
+        let contents = Contents::open(path, load)?;
+        Self::from_contents(contents, recipe).map_err(|error| error.about(path))
+    }
+
+    /// The same for an index that was built in memory.
+    pub fn from_memory(bytes: memmap2::MmapMut, recipe: &str) -> Result<Self, Error> {
+        Self::from_contents(Contents::Read(bytes), recipe)
+    }
+
+    fn from_contents(contents: Contents, recipe: &str) -> Result<Self, Error> {
+        let header = Header::read(contents.bytes())?;
+        if header.recipe != recipe {
+            return Err(Error::Recipe { found: header.recipe, expected: recipe.into() });
+        }
+        Ok(Self { header, contents, level: Level::detect() })
+    }
+
+    /// Whether a file calls itself an index file.
+    pub fn is_index(path: &Path) -> Result<bool, Error> {
+        format::is_index(path)
+    }
+
+    /// The design.
+    pub fn design(&self) -> &Design {
+        &self.header.design
+    }
+
+    /// Number of rows of the file that was indexed.
+    pub fn rows(&self) -> u64 {
+        self.header.rows
+    }
+
+    /// Number of distinct fingerprints.
+    pub fn len(&self) -> u64 {
+        self.header.distinct
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of the tables, and of the rows beside them.
+    pub fn bytes(&self) -> (u64, u64) {
+        let parts = || self.header.tables.iter().flat_map(|table| &table.parts);
+        let tables = parts().flat_map(|part| [&part.cells, &part.large, &part.filters, &part.rests]).map(Section::len);
+        let rows = parts().map(|part| part.rows.len());
+        (tables.sum(), rows.sum::<u64>() + self.header.further.len())
+    }
+
+    fn table(&self, i: usize) -> Table<'_> {
+        Table::new(&self.header.tables[i], self.contents.bytes(), self.header.row_bits())
+    }
+
+    /// A reader, which keeps what is costly to prepare.
+    pub fn reader(&self) -> Reader<'_> {
+        let tables = (0..self.header.tables.len()).map(|i| self.table(i)).collect();
+        Reader { frozen: self, tables, visits: Vec::new() }
+    }
+}
+
+/// Answers queries from a [`Frozen`] index; one for each thread.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    frozen: &'a Frozen,
+    tables: Vec<Table<'a>>,
+    visits: Vec<Visit>,
+}
+
+/// A bucket under way.
+#[derive(Clone, Debug)]
+struct Visit {
+    query: u32,
+    table: u32,
+    bucket: u32,
+    part: u32,
+    filter: u32,
+    entries: Range<usize>,
+}
+
+impl Reader<'_> {
+    /// Calls `found` with the position in `queries`, the stored fingerprint and the distance of every pair within the index's distance.
+    /// The queries are answered together, so that what one waits for is loaded while others are compared.
+    pub fn within(&mut self, queries: &[u64], found: &mut impl FnMut(usize, u64, u32)) {
+        let mut visits = std::mem::take(&mut self.visits);
+        // So many that their loads fit into the caches, and so few that they are still there when they are read.
+        for (start, group) in (0..).step_by(8).zip(queries.chunks(8)) {
+            visits.clear();
+            self.begin(group, &mut visits);
+            let mut found = |i: usize, fingerprint, distance| found(start + i, fingerprint, distance);
+            match self.frozen.level {
+                Level::Baseline => self.finish(Scalar, group, &visits, &mut found),
+                #[cfg(target_arch = "x86_64")]
+                // SAFETY: `Level::detect` found the instructions.
+                Level::Popcnt => unsafe { self.finish_popcnt(group, &visits, &mut found) },
+                #[cfg(target_arch = "x86_64")]
+                // SAFETY: `Level::detect` found the instructions.
+                Level::Avx512(kernel) => unsafe { self.finish_avx512(kernel, group, &visits, &mut found) },
+            }
+        }
+        self.visits = visits;
+    }
+
+    /// First the directory cells of all buckets, then where their entries are.
+    fn begin(&self, queries: &[u64], visits: &mut Vec<Visit>) {
+        for (query, i) in queries.iter().zip(0..) {
+            for (table, t) in self.tables.iter().zip(0..) {
+                let keyed = table.view.keyed(*query);
+                for bucket in table.ball(keyed) {
+                    let (part, cell) = table.place(bucket);
+                    memory::prefetch(cell);
+                    visits.push(Visit { query: i, table: t, bucket, part, filter: keyed.filter, entries: 0..0 });
+                }
+            }
+        }
+        for visit in visits {
+            let table = &self.tables[visit.table as usize];
+            visit.entries = table.entries(visit.bucket);
+            let part = &table.parts[visit.part as usize];
+            if let (Some(first), Some(last)) =
+                (part.filters.get(visit.entries.start), part.filters.get(visit.entries.end.saturating_sub(1)))
+            {
+                memory::prefetch(first);
+                memory::prefetch(last);
+            }
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "popcnt")]
+    fn finish_popcnt(&self, queries: &[u64], visits: &[Visit], found: &mut impl FnMut(usize, u64, u32)) {
+        self.finish(Scalar, queries, visits, found);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512vpopcntdq")]
+    fn finish_avx512(
+        &self,
+        kernel: super::kernel::Avx512,
+        queries: &[u64],
+        visits: &[Visit],
+        found: &mut impl FnMut(usize, u64, u32),
+    ) {
+        self.finish(kernel, queries, visits, found);
+    }
+
+    #[inline(always)]
+    fn finish(&self, kernel: impl Kernel, queries: &[u64], visits: &[Visit], found: &mut impl FnMut(usize, u64, u32)) {
+        let k = self.frozen.header.design.distance;
+        for visit in visits {
+            let table = &self.tables[visit.table as usize];
+            let filters = &table.parts[visit.part as usize].filters[visit.entries.clone()];
+            for (chunk, start) in filters.chunks(16).zip((visit.entries.start..).step_by(16)) {
+                let mut near = kernel.near_words(chunk, visit.filter, k);
+                while near != 0 {
+                    let entry = start + near.trailing_zeros() as usize;
+                    near &= near - 1;
+                    let fingerprint = table.fingerprint(visit.part, visit.bucket, entry);
+                    self.report(queries, visit, fingerprint, found);
+                }
+            }
+        }
+    }
+
+    /// A fingerprint is reported by the first table that must find it, and by no other.
+    fn report(&self, queries: &[u64], visit: &Visit, fingerprint: u64, found: &mut impl FnMut(usize, u64, u32)) {
+        let design = &self.frozen.header.design;
+        let difference = fingerprint ^ queries[visit.query as usize];
+        let distance = difference.count_ones();
+        let (earlier, own) = (&design.keys[..visit.table as usize], &design.keys[visit.table as usize]);
+        if distance <= design.distance && own.catches(difference) && !earlier.iter().any(|key| key.catches(difference))
+        {
+            found(visit.query as usize, fingerprint, distance);
+        }
+    }
+
+    /// Calls `found` with every row of a fingerprint, ascending.
+    pub fn rows_of(&self, fingerprint: u64, found: &mut impl FnMut(u64)) {
+        let Some(table) = self.tables.first() else { return };
+        let Some((part, entry)) = table.find(fingerprint) else { return };
+        let (first, more) = table.row(part, entry);
+        found(first);
+        if more {
+            let further = &self.frozen.header.further;
+            let further = words(&self.frozen.contents.bytes()[further.start as usize..further.end as usize]);
+            let (pairs, _) = further.as_chunks::<2>();
+            let start = pairs.partition_point(|[value, _]| *value < fingerprint);
+            pairs[start..].iter().take_while(|[value, _]| *value == fingerprint).for_each(|[_, row]| found(*row));
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! One compressed table, as it lies in a file.
+
+use std::ops::Range;
+
+use super::format::{PartPlace, Section, TablePlace};
+use super::packed;
+use crate::hamming::code::low_mask;
+use crate::hamming::file::{half_words, words};
+use crate::hamming::key::{Keyed, View};
+
+/// Buckets that share a directory cell.
+pub const GROUP: usize = 8;
+
+/// A directory cell: where the entries of [`GROUP`] buckets start, and how far after that each bucket ends, a byte each. If the
+/// group has more than 255 entries, the top bit of the start is set, and instead of the bytes there is the number of a list of ends.
+pub type Cell = [u64; 2];
+
+/// Marks a cell whose ends are in a list.
+pub const LARGE: u64 = 1 << 63;
+
+/// Entries in the order of their buckets: filters as plain words, rests packed.
+#[derive(Debug)]
+pub struct Table<'a> {
+    /// How the table sees a fingerprint.
+    pub view: View,
+    /// Buckets are numbered by so many bits of the address, and parts by the highest of them.
+    bits: u32,
+    part_shift: u32,
+    row_bits: u32,
+    neighbours: Vec<Vec<u32>>,
+    /// The parts, each with a range of buckets.
+    pub parts: Vec<Part<'a>>,
+}
+
+/// A range of buckets.
+#[derive(Debug)]
+pub struct Part<'a> {
+    cells: &'a [Cell],
+    large: &'a [[u64; GROUP]],
+    /// The halves that do not number the bucket.
+    pub filters: &'a [u32],
+    rests: &'a [u64],
+    rows: &'a [u64],
+}
+
+impl<'a> Table<'a> {
+    /// The table at a place in a file.
+    pub fn new(place: &TablePlace, bytes: &'a [u8], row_bits: u32) -> Self {
+        let section = |section: &Section| &bytes[section.start as usize..section.end as usize];
+        let view = View::new(place.key);
+        let mask = low_mask(place.bits);
+        let mut neighbours = view.code().neighbours();
+        for list in &mut neighbours {
+            list.iter_mut().for_each(|change| *change &= mask);
+            list.sort_unstable();
+            list.dedup();
+        }
+        let part = |part: &PartPlace| Part {
+            cells: words(section(&part.cells)).as_chunks().0,
+            large: words(section(&part.large)).as_chunks().0,
+            filters: half_words(section(&part.filters)),
+            rests: words(section(&part.rests)),
+            rows: words(section(&part.rows)),
+        };
+        let part_bits = place.parts.len().trailing_zeros();
+        Self {
+            view,
+            bits: place.bits,
+            part_shift: place.bits - part_bits,
+            row_bits,
+            neighbours,
+            parts: place.parts.iter().map(part).collect(),
+        }
+    }
+
+    /// The buckets that a query's ball touches.
+    #[inline(always)]
+    pub fn ball(&self, query: Keyed) -> impl Iterator<Item = u32> {
+        let bucket = query.address & low_mask(self.bits);
+        self.neighbours[self.view.code().syndrome(query.address)].iter().map(move |change| bucket ^ change)
+    }
+
+    /// Part and directory cell of a bucket.
+    #[inline(always)]
+    pub fn place(&self, bucket: u32) -> (u32, &Cell) {
+        let part = (u64::from(bucket) >> self.part_shift) as usize;
+        let within = bucket & low_mask(self.part_shift);
+        (part as u32, &self.parts[part].cells[within as usize / GROUP])
+    }
+
+    /// Where in its part the entries of a bucket are.
+    #[inline(always)]
+    pub fn entries(&self, bucket: u32) -> Range<usize> {
+        let (part, [start, ends]) = self.place(bucket);
+        let i = (bucket & low_mask(self.part_shift)) as usize % GROUP;
+        if start & LARGE == 0 {
+            let from = ends << 8 >> (8 * i) & 255;
+            let to = ends >> (8 * i) & 255;
+            return (start + from) as usize..(start + to) as usize;
+        }
+        let start = start & !LARGE;
+        let ends = &self.parts[part as usize].large[*ends as usize];
+        let from = if i == 0 { 0 } else { ends[i - 1] };
+        (start + from) as usize..(start + ends[i]) as usize
+    }
+
+    /// The fingerprint of an entry.
+    pub fn fingerprint(&self, part: u32, bucket: u32, entry: usize) -> u64 {
+        let part = &self.parts[part as usize];
+        let rest = packed::get(part.rests, entry, 32 - self.bits);
+        let address = (rest << self.bits) as u32 | bucket;
+        self.view.fingerprint(Keyed { address, filter: part.filters[entry] })
+    }
+
+    /// Part and entry of a fingerprint.
+    pub fn find(&self, fingerprint: u64) -> Option<(u32, usize)> {
+        let keyed = self.view.keyed(fingerprint);
+        let bucket = keyed.address & low_mask(self.bits);
+        let (part, _) = self.place(bucket);
+        let rest = u64::from(keyed.address) >> self.bits;
+        let filters = self.parts[part as usize].filters;
+        self.entries(bucket)
+            .find(|entry| {
+                filters[*entry] == keyed.filter
+                    && packed::get(self.parts[part as usize].rests, *entry, 32 - self.bits) == rest
+            })
+            .map(|entry| (part, entry))
+    }
+
+    /// The first row of an entry, and whether it has more.
+    pub fn row(&self, part: u32, entry: usize) -> (u64, bool) {
+        let packed = packed::get(self.parts[part as usize].rows, entry, self.row_bits + 1);
+        (packed >> 1, packed & 1 == 1)
+    }
+}
