@@ -62,6 +62,11 @@ impl Fill {
             Fill::Compact => 18,
         }
     }
+
+    /// Bytes of an entry in one table, about.
+    pub fn bytes(self) -> f64 {
+        128.0 / self.load() as f64
+    }
 }
 
 impl Index {

@@ -2,12 +2,15 @@
 //! distance k of this one?
 
 mod bucket;
+pub mod cluster;
 mod code;
 mod cover;
 mod design;
 mod error;
 mod file;
+mod filter;
 pub mod frozen;
+pub mod health;
 mod index;
 mod kernel;
 mod key;
@@ -16,7 +19,9 @@ mod memory;
 mod overflow;
 pub mod pairs;
 mod permutation;
+pub mod plan;
 mod recursion;
+pub mod search;
 mod segments;
 mod table;
 mod values;

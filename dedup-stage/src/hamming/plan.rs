@@ -1,0 +1,208 @@
+//! Which design suits so many fingerprints, such a distance, so much memory.
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::code::low_mask;
+use super::design::Design;
+use super::frozen;
+use super::index::{Fill, Index};
+use super::key::View;
+use super::recursion::Recursion;
+
+/// What a design is expected to cost.
+#[derive(Clone, Debug, Serialize)]
+pub struct Estimate {
+    /// Name of the design.
+    pub design: String,
+    /// Number of tables.
+    pub tables: usize,
+    /// Bits of the keys, least and most.
+    pub key_bits: (u32, u32),
+    /// Key bits that may differ, over all tables.
+    pub flips: u32,
+    /// Bytes a fingerprint, as an index file without rows.
+    pub bytes_frozen: f64,
+    /// Bytes a fingerprint in the online index.
+    pub bytes_online: f64,
+    /// Buckets read by a probe.
+    pub lookups: f64,
+    /// Fingerprints compared by a probe.
+    pub candidates: f64,
+    /// Time of one probe of an index file in memory, nanoseconds.
+    pub nanoseconds: f64,
+    /// Whether the index file fits into the memory allowed.
+    pub fits: bool,
+}
+
+/// The designs, the fastest that fits first, and what the paper's recursion finds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Plan {
+    /// Fingerprints to be stored.
+    pub fingerprints: u64,
+    /// Distance.
+    pub distance: u32,
+    /// Bytes allowed.
+    pub memory: Option<u64>,
+    /// The fastest that fits, if any does.
+    pub chosen: Option<String>,
+    /// All that are known.
+    pub designs: Vec<Estimate>,
+    /// X(f, k, d) for each p_min at which it changes.
+    pub recursion: Vec<Recursed>,
+}
+
+/// A value of the paper's recursion.
+#[derive(Clone, Debug, Serialize)]
+pub struct Recursed {
+    /// The least p_min with this result.
+    pub p_min: u32,
+    /// Number of tables.
+    pub tables: u64,
+    /// Number of blocks at each level.
+    pub splits: Vec<u32>,
+}
+
+/// What this machine takes, in nanoseconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Calibration {
+    /// To visit a bucket that is in the cache.
+    pub visit: f64,
+    /// To compare one more fingerprint.
+    pub candidate: f64,
+    /// For a cache line of main memory among many.
+    pub line: f64,
+}
+
+impl Calibration {
+    /// Measures for about a tenth of a second.
+    pub fn measure() -> Self {
+        let random = |i: u64| (i ^ 0x5bd1_e995).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        // An index that fits into the cache: its time is visits.
+        let design = Design::halves(3);
+        let mut index = Index::with_design(design, Fill::Fast);
+        (0..8_000).for_each(|i| {
+            index.insert(random(i));
+        });
+        let mut near = Vec::new();
+        let visits: usize = 32;
+        let visit = nanoseconds(4_000, |i| {
+            near.clear();
+            index.within(random(i + 1_000_000), &mut near);
+        }) / visits as f64;
+        let filters: Vec<u64> = (0..4096).map(random).collect();
+        let mut count = 0;
+        let candidate = nanoseconds(200, |i| {
+            let query = random(i);
+            count += filters.iter().filter(|f| (*f ^ query).count_ones() <= 3).count();
+        }) / filters.len() as f64;
+        // Lines at random out of 128 MiB, each announced by the loop before it is needed.
+        let memory = vec![1u64; 16 << 20];
+        let mut sum = 0;
+        let line = nanoseconds(200_000, |i| sum += memory[(random(i) >> 40) as usize]);
+        std::hint::black_box((count, sum));
+        Self { visit, candidate: candidate.min(1.0), line }
+    }
+}
+
+fn nanoseconds(n: u64, mut work: impl FnMut(u64)) -> f64 {
+    // The best of a few: what else runs can only add.
+    (0..5)
+        .map(|round| {
+            let start = Instant::now();
+            (0..n).for_each(|i| work(i + round * n));
+            start.elapsed().as_nanos() as f64 / n as f64
+        })
+        .fold(f64::MAX, f64::min)
+}
+
+/// What a design is expected to cost.
+pub fn estimate(design: &Design, fingerprints: u64, memory: Option<u64>, machine: Calibration) -> Estimate {
+    let n = fingerprints.max(1) as f64;
+    let (mut bits_frozen, mut lookups, mut candidates, mut lines) = (0.0, 0.0, 0.0, 0.0);
+    for key in &design.keys {
+        let bits = frozen::Plan::bits(*key, fingerprints);
+        let buckets = 2f64.powi(bits as i32);
+        bits_frozen += 64.0 - f64::from(bits) + 16.0 * buckets / n;
+        let neighbours = View::new(*key).code().neighbours();
+        let size = |list: &Vec<u32>| {
+            let mut list: Vec<u32> = list.iter().map(|change| change & low_mask(bits)).collect();
+            list.sort_unstable();
+            list.dedup();
+            list.len()
+        };
+        let visited = neighbours.iter().map(size).sum::<usize>() as f64 / neighbours.len() as f64;
+        lookups += visited;
+        candidates += visited * n / buckets;
+        // A directory cell, and the lines of the filters, which begin anywhere in a line.
+        lines += visited * (2.0 + 4.0 * n / buckets / 64.0);
+    }
+    let bytes_frozen = bits_frozen / 8.0;
+    let in_cache = bytes_frozen * n < f64::from(16 << 20);
+    let line = if in_cache { machine.line / 4.0 } else { machine.line };
+    let ones = design.keys.iter().map(|key| key.mask.count_ones());
+    Estimate {
+        design: design.name.clone(),
+        tables: design.keys.len(),
+        key_bits: (ones.clone().min().unwrap_or(0), ones.max().unwrap_or(0)),
+        flips: design.keys.iter().map(|key| key.flips).sum(),
+        bytes_frozen,
+        bytes_online: design.keys.len() as f64 * Fill::Fast.bytes(),
+        lookups,
+        candidates,
+        nanoseconds: lookups * machine.visit + lines * line + candidates * machine.candidate,
+        fits: memory.is_none_or(|memory| bytes_frozen * n <= memory as f64),
+    }
+}
+
+/// Estimates every design known.
+pub fn plan(fingerprints: u64, distance: u32, memory: Option<u64>, bits: u32, machine: Calibration) -> Plan {
+    let mut designs: Vec<Estimate> = match bits {
+        64 => Design::all(distance).iter().map(|design| estimate(design, fingerprints, memory, machine)).collect(),
+        _ => Vec::new(),
+    };
+    designs.sort_by(|a, b| b.fits.cmp(&a.fits).then(a.nanoseconds.total_cmp(&b.nanoseconds)));
+    let chosen = designs.first().filter(|best| best.fits).map(|best| best.design.clone());
+    let d = (fingerprints.max(1) as f64).log2();
+    let mut recursion: Vec<Recursed> = Vec::new();
+    for p_min in 1..=d.ceil() as u32 + 1 {
+        let most = distance + 9;
+        let (tables, way) = Recursion::fewest_tables(f64::from(bits), distance, d, f64::from(p_min), most);
+        if tables < u64::MAX && recursion.last().is_none_or(|last| last.tables != tables) {
+            recursion.push(Recursed { p_min, tables, splits: way.splits });
+        }
+    }
+    Plan { fingerprints, distance, memory, chosen, designs, recursion }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MACHINE: Calibration = Calibration { visit: 4.0, candidate: 0.5, line: 6.0 };
+
+    #[test]
+    fn a_billion_in_ten_gigabytes_takes_the_two_halves() {
+        let plan = plan(1_000_000_000, 3, Some(10_000_000_000), 64, MACHINE);
+        assert_eq!(plan.chosen.as_deref(), Some("halves"));
+        let halves = &plan.designs[0];
+        assert!((9.0..10.0).contains(&halves.bytes_frozen));
+        assert!((32.0..=34.0).contains(&halves.lookups));
+    }
+
+    #[test]
+    fn the_papers_example_can_be_read_off() {
+        let plan = plan(1 << 34, 3, None, 64, MACHINE);
+        let tables: Vec<u64> = plan.recursion.iter().map(|r| r.tables).collect();
+        assert!([20, 16, 10, 4].iter().all(|t| tables.contains(t)), "{tables:?}");
+        let bits = |name: &str| plan.designs.iter().find(|e| e.design == name).map(|e| (e.tables, e.key_bits));
+        assert_eq!(bits("choose-6"), Some((20, (31, 33))));
+        assert_eq!(bits("choose-4"), Some((4, (16, 16))));
+    }
+
+    #[test]
+    fn nothing_fits_into_nothing() {
+        assert_eq!(plan(1_000_000, 3, Some(1), 64, MACHINE).chosen, None);
+    }
+}
