@@ -1,12 +1,125 @@
-//! `dedup-stage cluster`: groups of fingerprints or pages that are near-duplicates of each other.
+//! `dedup-stage cluster`: groups of near-duplicates.
 
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::Context;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::rows::{self, Progress};
+use crate::hamming::Fingerprints;
+use crate::hamming::cluster::{Cluster, Link, clusters};
+use crate::hamming::pairs::near;
+
 /// Arguments of `dedup-stage cluster`.
+///
+/// Writes one JSON object for each group of at least two, by first row: {"size","diameter","rows"}, where the diameter is the largest
+/// distance between two members, and for JSON Lines also "urls". Rows are counted from 0.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Fingerprint file, or JSON Lines with a `simhash` in each (other lines belong to no group)
+    file: PathBuf,
+    /// Hamming distance
+    #[arg(long, short, value_name = "K", value_parser = clap::value_parser!(u32).range(..=64))]
+    distance: u32,
+    /// What makes a group
+    #[arg(long, value_enum, default_value_t = Linkage::Single)]
+    link: Linkage,
+    /// Threads [default: one for each core]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+}
+
+/// What makes a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Linkage {
+    /// Each is near some other: connected components
+    Single,
+    /// Each is near all others: filled greedily, in the order of rows
+    Complete,
+}
+
+/// Fingerprints, and where they come from.
+struct Pages {
+    fingerprints: Vec<u64>,
+    rows: Vec<u64>,
+    urls: Vec<Option<String>>,
+}
 
 /// Runs the command.
-pub fn run(_args: Args) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("not built yet")
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let threads = args.threads.unwrap_or_else(rows::cores);
+    let link = match args.link {
+        Linkage::Single => Link::Single,
+        Linkage::Complete => Link::Complete,
+    };
+    let find = |fingerprints: &[u64]| {
+        let progress = Progress::new("cluster");
+        let near = near(fingerprints, args.distance, threads, &|share| progress.add(share));
+        clusters(fingerprints, &near, link)
+    };
+    let written = if is_json(&args.file)? {
+        let pages = read(&args.file)?;
+        write(&find(&pages.fingerprints), Some(&pages))
+    } else {
+        write(&find(&Fingerprints::open(&args.file)?), None)
+    };
+    rows::listened(written)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(clusters: &[Cluster], pages: Option<&Pages>) -> io::Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    for cluster in clusters {
+        let (size, diameter) = (cluster.rows.len(), cluster.diameter);
+        let object = match pages {
+            None => json!({ "size": size, "diameter": diameter, "rows": cluster.rows }),
+            Some(pages) => {
+                let rows: Vec<u64> = cluster.rows.iter().map(|row| pages.rows[*row as usize]).collect();
+                let urls: Vec<_> = cluster.rows.iter().map(|row| &pages.urls[*row as usize]).collect();
+                json!({ "size": size, "diameter": diameter, "rows": rows, "urls": urls })
+            }
+        };
+        serde_json::to_writer(&mut out, &object)?;
+        out.write_all(b"\n")?;
+    }
+    out.flush()
+}
+
+/// Whether a file is JSON Lines: by its name, or as its first byte says where the name says nothing.
+fn is_json(path: &Path) -> anyhow::Result<bool> {
+    if path.extension().is_some_and(|extension| extension == "jsonl" || extension == "json") {
+        return Ok(true);
+    }
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(9).read_to_end(&mut start));
+    read.with_context(|| path.display().to_string())?;
+    Ok(start.first() == Some(&b'{') && start.iter().skip(1).all(|byte| (b' '..0x7f).contains(byte)))
+}
+
+fn read(path: &Path) -> anyhow::Result<Pages> {
+    #[derive(Deserialize)]
+    struct Page {
+        simhash: Option<String>,
+        url: Option<String>,
+    }
+    let file = File::open(path).with_context(|| path.display().to_string())?;
+    let mut pages = Pages { fingerprints: Vec::new(), rows: Vec::new(), urls: Vec::new() };
+    for (row, line) in (0..).zip(BufReader::new(file).lines()) {
+        let line = line.with_context(|| path.display().to_string())?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let place = || format!("{}, line {}", path.display(), row + 1);
+        let page: Page = serde_json::from_str(&line).with_context(place)?;
+        let Some(simhash) = page.simhash else { continue };
+        let fingerprint = u64::from_str_radix(&simhash, 16).with_context(place)?;
+        pages.fingerprints.push(fingerprint);
+        pages.rows.push(row);
+        pages.urls.push(page.url);
+    }
+    Ok(pages)
 }

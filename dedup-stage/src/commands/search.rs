@@ -1,12 +1,94 @@
 //! `dedup-stage search`: all pairs (query, stored) within a distance.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
+
+use super::rows::{self, Format, Progress};
+use crate::hamming::frozen::{Frozen, Load};
+use crate::hamming::search::{search, search_frozen};
+use crate::hamming::{Design, Fingerprints};
+use crate::signature;
 
 /// Arguments of `dedup-stage search`.
+///
+/// Writes `query_row<TAB>stored_row<TAB>distance`, sorted. The outputs of several splits of the stored file, merged with `sort -n -m`, equal
+/// the output of the whole.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Stored fingerprints: a raw file, or an index file made by `dedup-stage index`
+    #[arg(long, value_name = "F")]
+    stored: PathBuf,
+    /// Query fingerprints: a raw file
+    #[arg(long, value_name = "Q")]
+    queries: PathBuf,
+    /// Hamming distance
+    #[arg(long, short, value_name = "K", value_parser = clap::value_parser!(u32).range(..=64))]
+    distance: u32,
+    /// Design of the tables that hold the queries (see `dedup-stage plan`) [default: two bitmaps, then the standard design]
+    #[arg(long, value_name = "NAME")]
+    design: Option<String>,
+    /// First stored row of a split
+    #[arg(long, value_name = "ROW", default_value_t = 0)]
+    from: u64,
+    /// Number of stored rows of a split [default: all that follow]
+    #[arg(long, value_name = "N")]
+    rows: Option<u64>,
+    /// How rows are written
+    #[arg(long, value_enum, default_value_t = Format::Tsv)]
+    format: Format,
+    /// Recipe of the queries' fingerprints; an index file of another recipe is refused
+    #[arg(long, value_name = "NAME", default_value = signature::RECIPE)]
+    recipe: String,
+    /// Map an index file instead of reading it into memory
+    #[arg(long)]
+    map: bool,
+    /// Threads [default: one for each core]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+}
 
 /// Runs the command.
-pub fn run(_args: Args) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("not built yet")
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let k = args.distance;
+    let design = match &args.design {
+        None => None,
+        Some(name) => match Design::named(name, k) {
+            Some(design) => Some(design),
+            None => {
+                let known: Vec<String> = Design::all(k).into_iter().map(|design| design.name).collect();
+                let known = known.join(", ");
+                return Ok(rows::wrong_usage(format_args!("no design {name:?} for distance {k}; there are {known}")));
+            }
+        },
+    };
+    let threads = args.threads.unwrap_or_else(rows::cores);
+    let queries = Fingerprints::open(&args.queries)?;
+    let end = args.rows.map_or(u64::MAX, |n| args.from.saturating_add(n));
+    let (hits, stored, seconds) = if Frozen::is_index(&args.stored)? {
+        let load = if args.map { Load::Map } else { Load::Read };
+        let index = Frozen::open(&args.stored, &args.recipe, load)?;
+        if index.design().distance < k {
+            let built = index.design().distance;
+            return Ok(rows::wrong_usage(format_args!("the index was built for distance {built}, not {k}")));
+        }
+        let start = Instant::now();
+        let progress = Progress::new("search");
+        let mut hits = search_frozen(&index, &queries, k, threads, &|share| progress.add(share));
+        hits.retain(|hit| (args.from..end).contains(&hit.stored));
+        (hits, end.min(index.rows()).saturating_sub(args.from), start.elapsed())
+    } else {
+        let stored = Fingerprints::open(&args.stored)?;
+        let from = args.from.min(stored.len() as u64);
+        let stored = &stored[from as usize..end.clamp(from, stored.len() as u64) as usize];
+        let start = Instant::now();
+        let progress = Progress::new("search");
+        let hits = search(stored, from, &queries, k, design, threads, &|share| progress.add(share));
+        (hits, stored.len() as u64, start.elapsed())
+    };
+    if rows::write(hits.iter().map(|hit| [hit.query, hit.stored, u64::from(hit.distance)]), args.format)? {
+        let (queries, pairs, seconds) = (queries.len(), hits.len(), seconds.as_secs_f64());
+        eprintln!("searched {queries} against {stored}: {pairs} pairs in {seconds:.3} s");
+    }
+    Ok(ExitCode::SUCCESS)
 }

@@ -141,7 +141,8 @@ mod tests {
     #[test]
     fn groups_are_what_they_say() {
         let random = |i: u64| xxhash_rust::xxh3::xxh3_64(&i.to_le_bytes());
-        let fingerprints: Vec<u64> = (0..600).map(|i| random(i % 40) ^ (random(i) & random(i + 1000) & random(i + 2000) & 0xffff)).collect();
+        let fingerprints: Vec<u64> =
+            (0..600).map(|i| random(i % 40) ^ (random(i) & random(i + 1000) & random(i + 2000) & 0xffff)).collect();
         let near = |a: u64, b: u64| (fingerprints[a as usize] ^ fingerprints[b as usize]).count_ones() <= 3;
         let complete = of(&fingerprints, 3, Link::Complete);
         for cluster in &complete {

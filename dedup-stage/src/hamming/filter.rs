@@ -70,7 +70,8 @@ impl Filter {
         let mut passed = 0;
         // Written always and counted sometimes: the reads of the bitmaps do not wait for each other.
         for (fingerprint, i) in fingerprints.iter().zip(0..) {
-            let may = bit(low, place(*fingerprint as u32, self.shift)) | bit(high, place((fingerprint >> 32) as u32, self.shift));
+            let may = bit(low, place(*fingerprint as u32, self.shift))
+                | bit(high, place((fingerprint >> 32) as u32, self.shift));
             positions[passed] = i;
             passed += (may & 1) as usize;
         }

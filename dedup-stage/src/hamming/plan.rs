@@ -78,7 +78,9 @@ pub struct Calibration {
 impl Calibration {
     /// Measures for about a tenth of a second.
     pub fn measure() -> Self {
-        let random = |i: u64| (i ^ 0x5bd1_e995).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let random = |i: u64| {
+            (i ^ 0x5bd1_e995).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+        };
         // An index that fits into the cache: its time is visits.
         let design = Design::halves(3);
         let mut index = Index::with_design(design, Fill::Fast);

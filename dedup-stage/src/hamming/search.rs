@@ -155,7 +155,9 @@ mod tests {
 
     fn clustered(n: u64) -> Vec<u64> {
         let random = |i: u64| xxhash_rust::xxh3::xxh3_64(&i.to_le_bytes());
-        (0..n).map(|i| (0..random(i) % 7).fold(random(!(random(i) % 200)), |f, e| f ^ 1 << (random(i ^ e << 40) % 64))).collect()
+        (0..n)
+            .map(|i| (0..random(i) % 7).fold(random(!(random(i) % 200)), |f, e| f ^ 1 << (random(i ^ e << 40) % 64)))
+            .collect()
     }
 
     #[test]
