@@ -15,8 +15,8 @@ use tokio::task::JoinSet;
 /// Serve a synthetic web.
 ///
 /// With loopback names it listens on 127.0.0.1, 127.0.0.2 …, one address a host; else on 127.0.0.1 for all of them, to be
-/// reached with `--connect-to ::127.0.0.1:PORT`. What was fetched is one JSON object, at http://127.0.0.1:CONTROL/ (which
-/// starts the count again) and on stdout at the end (Ctrl-C).
+/// reached with `--connect-to ::127.0.0.1:PORT`. What was fetched is one JSON object, at http://127.0.0.1:CONTROL/peek, at
+/// `/take` (which starts the count again), and on stdout at the end (Ctrl-C).
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Arguments {
@@ -41,6 +41,9 @@ struct Arguments {
     /// Print the seeds, one a line, and end.
     #[arg(long)]
     seeds: bool,
+    /// Print the URLs of all pages, one a line, and end.
+    #[arg(long)]
+    urls: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -65,6 +68,10 @@ async fn main() -> anyhow::Result<()> {
         web.seeds().iter().for_each(|seed| println!("{seed}"));
         return Ok(());
     }
+    if arguments.urls {
+        web.urls().iter().for_each(|url| println!("{url}"));
+        return Ok(());
+    }
     let record = Arc::<Record>::default();
     let mut servers = JoinSet::new();
     let loopback = [String::from("127.0.0.1")];
@@ -83,8 +90,9 @@ async fn main() -> anyhow::Result<()> {
 }
 
 async fn serve_count(listener: TcpListener, record: Arc<Record>) {
-    serve(listener, move |_| {
-        let count = serde_json::to_vec(&record.take()).unwrap_or_default();
+    serve(listener, move |request| {
+        let tally = if request.uri().path() == "/take" { record.take() } else { record.tally() };
+        let count = serde_json::to_vec(&tally).unwrap_or_default();
         async move { Response::new(Full::new(Bytes::from(count))) }
     })
     .await;

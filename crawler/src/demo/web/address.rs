@@ -25,6 +25,20 @@ pub(super) enum Node {
     Loop(u32),
     /// A page that robots.txt forbids.
     Private(u32),
+    /// A product of the shop.
+    Product(u32),
+    /// A page of what the shop has under a filter.
+    Shelf {
+        filter: u32,
+        page: u32,
+    },
+    /// A post of the forum, at one of its URLs.
+    Post {
+        post: u32,
+        form: u32,
+    },
+    /// A page of the forum's board.
+    Board(u32),
     /// No page.
     Missing(u32),
 }
@@ -98,6 +112,10 @@ impl Site {
             Node::Hop { left, article } => format!("/{}/{left}/{article}", self.hops.unwrap_or("-")),
             Node::Loop(half) => format!("/{}/round/{half}", self.hops.unwrap_or("-")),
             Node::Private(number) => format!("/{}/{number}.html", self.private.unwrap_or("-")),
+            Node::Product(product) => format!("/{}/item/{product}", self.shop().folder),
+            Node::Shelf { filter, page } => format!("/{}/{}", self.shop().folder, self.shop().query(filter, page)),
+            Node::Post { post, form } => self.forum().post_path(post, form),
+            Node::Board(page) => self.forum().board_path(page),
             Node::Missing(number) => format!("/{}/gone-{number}.html", self.sections[0]),
         }
     }
@@ -148,6 +166,17 @@ impl Site {
             }
         } else if self.private == Some(first) && rest.len() == 1 {
             Node::Private(number(rest[0])?)
+        } else if let Some(shop) = self.shop.as_ref().filter(|shop| shop.folder == first) {
+            match rest.as_slice() {
+                ["item", product] => Node::Product(product.parse().ok()?),
+                [""] => shop.shelf(query).map(|(filter, page)| Node::Shelf { filter, page })?,
+                _ => return None,
+            }
+        } else if let Some(forum) = self.forum.as_ref().filter(|forum| forum.folder == first) {
+            match forum.find(&rest, query)? {
+                Ok((post, form)) => Node::Post { post, form },
+                Err(page) => Node::Board(page),
+            }
         } else {
             let section = self.sections.iter().position(|section| *section == first)? as u32;
             match (self.style, rest.as_slice()) {
@@ -172,6 +201,10 @@ impl Site {
             Node::List { section, page } => page < self.list_pages(section),
             Node::Hop { left, article } => left < 3 && article < self.articles,
             Node::Loop(half) => half < 2,
+            Node::Product(product) => product < self.shop().products,
+            Node::Shelf { filter, page } => page < self.shop().shelf_pages(filter),
+            Node::Post { post, .. } => post < self.forum().posts,
+            Node::Board(page) => page < self.forum().board_pages(),
             Node::Month(_) | Node::Private(_) => true,
             Node::Missing(_) => false,
         }

@@ -3,7 +3,9 @@
 
 use super::Web;
 use super::address::{Address, Node, THIS_MONTH, relative};
+use super::forum::{FORMS, Forum};
 use super::rng::Rng;
+use super::shop::Shop;
 use super::site::{Kind, Site};
 
 /// Where a link stands on its page.
@@ -54,6 +56,36 @@ impl Web {
             Node::Month(month) => {
                 links.story(Node::Month(month.saturating_sub(1)));
                 links.story(Node::Month(month + 1));
+            }
+            Node::Product(product) => {
+                let products = site.shop().products;
+                (1..=3).for_each(|step| links.story(Node::Product((product + step * 37) % products)));
+            }
+            Node::Shelf { filter, page } => {
+                let shop = site.shop();
+                let shelf = shop.matching(filter);
+                let (from, to) = (page * Shop::SHELF, ((page + 1) * Shop::SHELF).min(shelf.len() as u32));
+                shelf[from as usize..to as usize].iter().for_each(|product| links.story(Node::Product(*product)));
+                if page + 1 < shop.shelf_pages(filter) {
+                    links.story(Node::Shelf { filter, page: page + 1 });
+                }
+                shop.neighbours(filter).into_iter().for_each(|filter| links.story(Node::Shelf { filter, page: 0 }));
+            }
+            Node::Post { post, form } => {
+                let last = (post / Forum::TOPIC * Forum::TOPIC + Forum::TOPIC).min(site.forum().posts) - 1;
+                if post < last {
+                    links.story(Node::Post { post: post + 1, form });
+                }
+                let host = at.host;
+                (0..FORMS).for_each(|form| links.copy(host, Node::Post { post, form }, None));
+            }
+            Node::Board(page) => {
+                site.forum().topics(page).for_each(|post| {
+                    (0..FORMS).for_each(|form| links.story(Node::Post { post, form }));
+                });
+                if page + 1 < site.forum().board_pages() {
+                    links.story(Node::Board(page + 1));
+                }
             }
             Node::Private(number) => links.story(Node::Private(number + 1)),
             Node::Hop { .. } | Node::Loop(_) | Node::Missing(_) => {}
@@ -167,6 +199,12 @@ impl Collector<'_> {
                 let head = (u64::from(section) * u64::from(site.articles)).div_ceil(site.sections.len() as u64);
                 self.push(Node::Article(head as u32), Role::Navigation);
             }
+        }
+        if site.shop.is_some() {
+            self.push(Node::Shelf { filter: 0, page: 0 }, Role::Navigation);
+        }
+        if site.forum.is_some() {
+            self.push(Node::Board(0), Role::Navigation);
         }
         if site.calendar.is_some() {
             self.push(Node::Month(THIS_MONTH), Role::Navigation);

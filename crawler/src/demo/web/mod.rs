@@ -3,11 +3,13 @@
 //! judge could recognise a copy by (folders, parameters) is the same under another seed.
 
 mod address;
+mod forum;
 mod links;
 mod options;
 mod prose;
 mod render;
 mod rng;
+mod shop;
 mod site;
 #[cfg(test)]
 mod tests;

@@ -37,10 +37,33 @@ pub struct Features {
     pub robots: bool,
     /// One host that takes its time.
     pub slow_host: Option<Duration>,
+    /// A shop with so many products, behind 10^6 combinations of filters.
+    pub shop: Option<u32>,
+    /// A forum with so many posts, three URLs each.
+    pub forum: Option<u32>,
+    /// So many templates, each with more words of its own than a page has; pages of one template share them.
+    pub templates: Option<u32>,
 }
 
 impl Features {
-    /// Everything.
+    /// Articles alone.
+    pub const NONE: Self = Self {
+        archives: false,
+        prints: false,
+        sessions: false,
+        volatile: false,
+        calendar: false,
+        broken_links: false,
+        pagination: false,
+        redirects: false,
+        robots: false,
+        slow_host: None,
+        shop: None,
+        forum: None,
+        templates: None,
+    };
+
+    /// All that a small web has room for.
     pub const ALL: Self = Self {
         archives: true,
         prints: true,
@@ -52,21 +75,11 @@ impl Features {
         redirects: true,
         robots: true,
         slow_host: Some(Duration::from_millis(40)),
+        ..Self::NONE
     };
 
     /// Duplicates only: every URL of such a web is an article or a copy of one.
-    pub const COPIES: Self = Self {
-        archives: true,
-        prints: true,
-        sessions: true,
-        volatile: true,
-        calendar: false,
-        broken_links: false,
-        pagination: false,
-        redirects: false,
-        robots: false,
-        slow_host: None,
-    };
+    pub const COPIES: Self = Self { archives: true, prints: true, sessions: true, volatile: true, ..Self::NONE };
 }
 
 /// What a synthetic web is to look like.
@@ -125,6 +138,36 @@ impl Options {
             copy_links: 0.35,
             names: Names::Coined,
             features: Features::COPIES,
+        }
+    }
+
+    /// A web of traps: a shop behind filters, a calendar without end, a forum with three URLs for each post.
+    pub fn traps(seed: u64) -> Self {
+        let features =
+            Features { calendar: true, pagination: true, shop: Some(500), forum: Some(900), ..Features::NONE };
+        Self {
+            pages: 900,
+            duplicates: 0.0,
+            hosts: 3,
+            mirrors: 0,
+            page_bytes: 8_000,
+            links: 16,
+            features,
+            ..Self::benchmark(seed)
+        }
+    }
+
+    /// An honest web: 200 templates with many words of their own, and in each page another content.
+    pub fn templates(seed: u64) -> Self {
+        let features = Features { templates: Some(200), ..Features::NONE };
+        Self {
+            pages: 4_000,
+            duplicates: 0.0,
+            hosts: 5,
+            mirrors: 0,
+            page_bytes: 9_000,
+            features,
+            ..Self::benchmark(seed)
         }
     }
 

@@ -105,8 +105,28 @@ impl Page<'_> {
             Node::List { section, .. } => format!("All of {}", self.site.sections[section as usize]),
             Node::Month(month) => format!("Month {:02} of {}", month % 12 + 1, month / 12),
             Node::Private(number) => format!("Draft {number}"),
+            Node::Product(product) => self.own_title(13, product),
+            Node::Shelf { .. } => "All our goods".into(),
+            Node::Post { post, .. } => self.own_title(14, post),
+            Node::Board(_) => "All topics".into(),
             Node::Missing(_) | Node::Hop { .. } | Node::Loop(_) => "We are sorry".into(),
         }
+    }
+
+    /// The template of an article, on a web that has several.
+    fn template(&self, article: u32) -> Option<u32> {
+        self.web.options.features.templates.map(|templates| article % templates)
+    }
+
+    fn own_title(&self, what: u64, which: u32) -> String {
+        let mut title = String::new();
+        self.voice(what, which, 1).title(&mut title);
+        title
+    }
+
+    /// The voice of what is no article.
+    fn voice(&self, what: u64, which: u32, part: u64) -> Voice {
+        Voice::new(derive(self.site.seed, &[what]), derive(self.site.seed, &[what, u64::from(which)]), part)
     }
 
     fn head(&mut self, title: &str, printed: bool) {
@@ -187,11 +207,18 @@ impl Page<'_> {
                 while written < wanted {
                     written += self.paragraph(&mut voice, stories.next());
                 }
+                if let Some(template) = self.template(article) {
+                    (0..4).for_each(|part| self.paragraphs(self.voice(17, template, part)));
+                }
             }
             // The same words on all of them, for lists and months differ in their links, and a missing page in nothing.
             Node::List { section, .. } => self.same_words(9, u64::from(section)),
             Node::Month(_) => self.same_words(10, 0),
             Node::Private(number) => self.same_words(11, u64::from(number)),
+            Node::Product(product) => self.paragraphs(self.voice(13, product, 2)),
+            Node::Post { post, .. } => self.paragraphs(self.voice(14, post, 2)),
+            Node::Shelf { .. } => self.same_words(15, 0),
+            Node::Board(_) => self.same_words(16, 0),
             Node::Missing(_) | Node::Hop { .. } | Node::Loop(_) => self.same_words(12, 0),
         }
         self.open("ul");
@@ -205,7 +232,10 @@ impl Page<'_> {
 
     fn same_words(&mut self, what: u64, which: u64) {
         let own = derive(self.site.seed, &[what, which]);
-        let mut voice = Voice::new(own, own, 0);
+        self.paragraphs(Voice::new(own, own, 0));
+    }
+
+    fn paragraphs(&mut self, mut voice: Voice) {
         for _ in 0..4 {
             self.paragraph(&mut voice, None);
         }
@@ -281,6 +311,11 @@ impl Page<'_> {
             (Role::Copy, _) => self.out.push_str("Other version"),
             (_, Node::Article(0)) => self.out.push_str("Home"),
             // Links of a list say the same on each of its pages.
+            (_, Node::Product(_) | Node::Post { .. }) => self.out.push_str("Read more"),
+            (Role::Navigation, Node::Shelf { .. }) => self.out.push_str("Shop"),
+            (_, Node::Shelf { page: 0, .. }) => self.out.push_str("Only these"),
+            (_, Node::Shelf { .. }) => self.out.push_str("Next"),
+            (_, Node::Board(_)) => self.out.push_str("Topics"),
             (Role::Story, Node::Article(_)) if matches!(self.at.node, Node::List { .. }) => {
                 self.out.push_str("Read more")
             }

@@ -3,8 +3,10 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use super::forum::Forum;
 use super::options::{Features, Options};
 use super::rng::{Rng, derive};
+use super::shop::Shop;
 use super::words;
 
 /// What one or more hosts show.
@@ -26,6 +28,8 @@ pub(super) struct Site {
     pub hops: Option<&'static str>,
     pub private: Option<&'static str>,
     pub crawl_delay: Option<u32>,
+    pub shop: Option<Shop>,
+    pub forum: Option<Forum>,
     pub broken_links: bool,
     /// Whether a missing page is answered with 200.
     pub soft_404: bool,
@@ -78,6 +82,23 @@ impl Site {
     /// Articles on one page of a list.
     pub const LIST: u32 = 10;
 
+    /// Contents: articles, products, posts.
+    pub fn contents(&self) -> u64 {
+        let products = self.shop.as_ref().map_or(0, |shop| shop.products);
+        let posts = self.forum.as_ref().map_or(0, |forum| forum.posts);
+        u64::from(self.articles) + u64::from(products) + u64::from(posts)
+    }
+
+    /// The shop of a site that has one.
+    pub fn shop(&self) -> &Shop {
+        self.shop.as_ref().expect("only sites with a shop show products")
+    }
+
+    /// The forum of a site that has one.
+    pub fn forum(&self) -> &Forum {
+        self.forum.as_ref().expect("only sites with a forum show posts")
+    }
+
     /// Articles that other articles link to.
     pub fn linked(&self) -> u32 {
         self.articles - self.listed
@@ -125,7 +146,7 @@ pub(super) fn plan(options: &Options) -> Vec<Site> {
             if index >= options.mirrors && with_zones > 0 {
                 site.zones = zones(&site, &kinds, share(inner, with_zones, index - options.mirrors) as u32);
             }
-            first_content += u64::from(articles);
+            first_content += site.contents();
             site
         })
         .collect()
@@ -138,6 +159,7 @@ fn kinds(features: &Features) -> Vec<Kind> {
 
 fn layout(options: &Options, index: usize, articles: u32, first_content: u64) -> Site {
     let features = &options.features;
+    let sites = options.hosts - options.mirrors;
     let seed = derive(options.seed, &[1, index as u64]);
     let mut rng = Rng::new(seed, &[]);
     let every = |on: bool, n: usize, rest: usize| on && index % n == rest % n;
@@ -161,10 +183,12 @@ fn layout(options: &Options, index: usize, articles: u32, first_content: u64) ->
         hops: every(features.redirects, 2, 1).then(|| rng.pick(words::HOPS)),
         private: features.robots.then(|| rng.pick(words::PRIVATE)),
         crawl_delay: every(features.robots, 5, 4).then_some(1),
+        shop: features.shop.filter(|_| index == 0).map(|products| Shop::new(seed, products)),
+        forum: features.forum.filter(|_| index + 1 == sites).map(|posts| Forum::new(seed, posts)),
         broken_links: every(features.broken_links, 2, 0),
         soft_404: every(features.broken_links, 4, 0),
         volatile: every(features.volatile, 2, 1),
-        delay: features.slow_host.filter(|_| index + 1 == options.hosts - options.mirrors).unwrap_or_default(),
+        delay: features.slow_host.filter(|_| index + 1 == sites).unwrap_or_default(),
     }
 }
 

@@ -13,7 +13,7 @@ pub enum Shown {
     Content(u64),
     /// A page that is worth its links: one page of a list.
     List,
-    /// A page worth nothing: a month of an endless calendar, a soft 404.
+    /// A page worth nothing: a month of an endless calendar, a soft 404, a filter of a shop.
     Nothing,
     /// A redirect.
     Redirect,
@@ -33,9 +33,25 @@ pub struct Fetches {
 }
 
 impl Web {
+    /// The URLs of all articles, copies included.
+    pub fn urls(&self) -> Vec<String> {
+        let mut urls = Vec::with_capacity(self.options.pages);
+        for host in 0..self.hosts.len() {
+            let site = self.site(host);
+            let mut add = |article, zone| {
+                urls.push(format!("http://{}{}", self.authority(host), site.path(Node::Article(article), zone)));
+            };
+            (0..site.articles).for_each(|article| add(article, None));
+            for (index, zone) in site.zones.iter().enumerate() {
+                zone.range.clone().for_each(|article| add(article, Some(index)));
+            }
+        }
+        urls
+    }
+
     /// Number of contents; they are numbered from 0.
     pub fn contents(&self) -> u64 {
-        self.sites.iter().map(|site| u64::from(site.articles)).sum()
+        self.sites.iter().map(Site::contents).sum()
     }
 
     /// What `url` shows; `None` if it is not of this web.
@@ -69,7 +85,9 @@ impl Web {
         let lists = |site: &Site| {
             (0..site.sections.len() as u32).map(|section| u64::from(site.list_pages(section))).sum::<u64>()
         };
-        let lists: u64 = self.sites.iter().map(lists).sum();
+        let shelves = |site: &Site| site.shop.as_ref().map_or(0, |shop| u64::from(shop.shelf_pages(0)));
+        let boards = |site: &Site| site.forum.as_ref().map_or(0, |forum| u64::from(forum.board_pages()));
+        let lists: u64 = self.sites.iter().map(|site| lists(site) + shelves(site) + boards(site)).sum();
         Fetches { pages: self.contents() + lists, contents: self.contents() }
     }
 
@@ -122,6 +140,8 @@ fn class_of(node: Node) -> Node {
     match node {
         Node::Month(_) => Node::Month(0),
         Node::Missing(_) => Node::Missing(0),
+        Node::Shelf { filter, .. } if filter > 0 => Node::Shelf { filter: 1, page: 0 },
+        Node::Post { post, .. } => Node::Post { post, form: 0 },
         other => other,
     }
 }
@@ -130,7 +150,11 @@ impl Site {
     fn shows(&self, node: Node) -> Shown {
         match node {
             Node::Article(article) => Shown::Content(self.first_content + u64::from(article)),
-            Node::List { .. } => Shown::List,
+            Node::Product(product) => Shown::Content(self.first_content + u64::from(self.articles + product)),
+            Node::Post { post, .. } => Shown::Content(self.first_content + self.contents() - 1 - u64::from(post)),
+            Node::List { .. } | Node::Board(_) | Node::Shelf { filter: 0, .. } => Shown::List,
+            // All that a filter shows, the unfiltered pages show as well.
+            Node::Shelf { .. } => Shown::Nothing,
             Node::Month(_) => Shown::Nothing,
             Node::Missing(_) if self.soft_404 => Shown::Nothing,
             Node::Missing(_) => Shown::Missing,

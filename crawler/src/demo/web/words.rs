@@ -91,3 +91,13 @@ pub(super) const HOPS: &[&str] = &["go", "out", "link", "r", "jump"];
 
 /// Folders that robots.txt forbids.
 pub(super) const PRIVATE: &[&str] = &["private", "internal", "staff", "drafts", "members"];
+
+/// Folders of a shop, and what its products are told apart by.
+pub(super) const SHOPS: &[&str] = &["shop", "store", "catalogue", "goods", "wares"];
+#[rustfmt::skip]
+pub(super) const FACETS: &[&str] = &[
+    "colour", "size", "brand", "material", "shape", "price", "year", "origin", "weight", "style", "finish", "season",
+];
+
+/// Folders of a forum.
+pub(super) const FORUMS: &[&str] = &["forum", "board", "talk", "community", "questions"];

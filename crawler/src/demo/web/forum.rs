@@ -1,0 +1,81 @@
+//! A forum: each post has three URLs, and the pages of the board have equal text and other links.
+
+use super::rng::Rng;
+use super::words;
+
+/// A forum on a site.
+#[derive(Clone, Debug)]
+pub(super) struct Forum {
+    pub folder: &'static str,
+    pub topic: &'static str,
+    pub single: &'static str,
+    pub page_parameter: &'static str,
+    pub posts: u32,
+}
+
+/// URLs of a post.
+pub(super) const FORMS: u32 = 3;
+
+impl Forum {
+    /// Posts of a topic.
+    pub const TOPIC: u32 = 12;
+    /// Topics on a page of the board.
+    pub const BOARD: u32 = 15;
+
+    pub fn new(seed: u64, posts: u32) -> Self {
+        let mut rng = Rng::new(seed, &[30]);
+        Self {
+            folder: rng.pick(words::FORUMS),
+            topic: rng.pick(&["t", "topic", "thread", "f"]),
+            single: rng.pick(&["post", "msg", "single", "entry"]),
+            page_parameter: rng.pick(words::PAGES),
+            posts,
+        }
+    }
+
+    /// Pages of the board.
+    pub fn board_pages(&self) -> u32 {
+        self.posts.div_ceil(Self::TOPIC * Self::BOARD)
+    }
+
+    /// First posts of the topics on a page of the board.
+    pub fn topics(&self, page: u32) -> impl Iterator<Item = u32> {
+        let posts = self.posts;
+        (page * Self::BOARD..(page + 1) * Self::BOARD)
+            .map(|topic| topic * Self::TOPIC)
+            .filter(move |post| *post < posts)
+    }
+
+    /// Path of a page of the board.
+    pub fn board_path(&self, page: u32) -> String {
+        match page {
+            0 => format!("/{}/", self.folder),
+            page => format!("/{}/?{}={}", self.folder, self.page_parameter, page + 1),
+        }
+    }
+
+    /// One of the paths of a post.
+    pub fn post_path(&self, post: u32, form: u32) -> String {
+        let Self { folder, topic, single, .. } = self;
+        match form {
+            0 => format!("/{folder}/view.php?{topic}={}&{single}={post}", post / Self::TOPIC),
+            1 => format!("/{folder}/view.php?{single}={post}"),
+            _ => format!("/{folder}/{topic}-{}/{single}-{post}", post / Self::TOPIC),
+        }
+    }
+
+    /// What a path below the folder and its query show: `Ok` a post and its form, `Err` a page of the board.
+    pub fn find(&self, rest: &[&str], query: &str) -> Option<Result<(u32, u32), u32>> {
+        let parameter = |name: &str| {
+            let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+            pairs.find(|(key, _)| *key == name).and_then(|(_, value)| value.parse::<u32>().ok())
+        };
+        match rest {
+            [""] if query.is_empty() => Some(Err(0)),
+            [""] => Some(Err(parameter(self.page_parameter)?.checked_sub(1)?)),
+            ["view.php"] => Some(Ok((parameter(self.single)?, u32::from(parameter(self.topic).is_none())))),
+            [_, name] => Some(Ok((name.rsplit_once('-')?.1.parse().ok()?, 2))),
+            _ => None,
+        }
+    }
+}

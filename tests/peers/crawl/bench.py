@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Crawlers side by side on one synthetic web, on loopback.
+
+bench.py compare    every contender in turn, several rounds; medians
+bench.py growth     ours on a larger web: cost per page in the first and in the last tenth
+
+The web is served by a process of its own (serve-web), which also counts what was asked for, so pages and contents are the
+server's word, not the contender's. CPU time and peak memory are the kernel's count for the contender's process (wait4).
+A contender that is not installed is left out, and named. See README.md for how to build them.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+OURS = ROOT / "target/release/crawler"
+SERVER = ROOT / "target/release/serve-web"
+PEERS = HERE / "target/release"
+SCRAPY = ROOT / "target/peers/venv/bin/python"
+PORT, CONTROL = 8100, 8199
+LIMIT = 230  # seconds for one contender
+
+
+def contenders(seeds, urls, folder):
+    """Name and command line of each."""
+
+    def ours(mode):
+        politeness = ["--delay", "0s", "--address-delay", "0s", "--delay-factor", "0", "--robots", "ignore"]
+        rest = ["--scope", "host", "--allow-private", "--patience", "2s", "--progress", "none"]
+        return [OURS, "crawl", "--dir", folder / "crawl", "--seeds", seeds, "--on-duplicate", mode] + politeness + rest
+
+    wget2 = ["wget2", "--recursive", "--level=0", "--no-robots", "--quiet", "--max-threads=20", f"--input-file={seeds}"]
+    return {
+        "ours, keep": ours("keep"),
+        "ours, drop": ours("drop"),
+        "wget2, storing": wget2 + [f"--directory-prefix={folder / 'wget2'}", "--force-directories"],
+        "wget2, not storing": wget2 + ["--output-document=/dev/null"],
+        "spider": [PEERS / "peer-spider"] + Path(seeds).read_text().split(),
+        "Scrapy": [SCRAPY, HERE / "scrapy_peer.py", seeds],
+        "floor: fetch": [PEERS / "peer-floor", "fetch", urls],
+        "floor: fetch + tokenizer": [PEERS / "peer-floor", "tokenize", urls],
+    }
+
+
+def count(path):
+    """What the server was asked for: "take" starts its count again, "peek" does not."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{CONTROL}/{path}") as reply:
+        return json.load(reply)
+
+
+class Server:
+    def __init__(self, pages, seed):
+        self.command = [SERVER, "--pages", str(pages), "--seed", str(seed), "--port", str(PORT)]
+
+    def list(self, what, file):
+        with open(file, "w", encoding="ascii") as out:
+            subprocess.run(self.command + [what], stdout=out, check=True)
+        return file
+
+    def __enter__(self):
+        command = self.command + ["--control", str(CONTROL)]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        print(self.process.stderr.readline().strip(), file=sys.stderr)
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+
+
+def run(command, folder, watch=None):
+    """One run: what the kernel and the server say of it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    count("take")
+    start = time.monotonic()
+    with open(folder.with_suffix(".log"), "w", encoding="utf-8") as log:
+        process = subprocess.Popen([str(part) for part in command], cwd=folder, stdout=log, stderr=log)
+    timer = threading.Timer(LIMIT, process.kill)
+    timer.start()
+    if watch:
+        threading.Thread(target=watch, args=(process.pid,), daemon=True).start()
+    _, status, usage = os.wait4(process.pid, 0)
+    elapsed = time.monotonic() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    timer.cancel()
+    tally = count("take")
+    cpu = usage.ru_utime + usage.ru_stime
+    return {
+        "pages/s": tally["pages"] / elapsed,
+        "CPU us/page": 1e6 * cpu / max(tally["pages"], 1),
+        "CPU us/content": 1e6 * cpu / max(tally["contents"], 1),
+        "peak RSS MB": usage.ru_maxrss * 1024 / 1e6,
+        "pages": tally["pages"],
+        "contents": tally["contents"],
+        "seconds": elapsed,
+        "exit": process.returncode,
+    }
+
+
+def table(results):
+    columns = list(next(iter(results.values())).keys())
+    print("| | " + " | ".join(columns) + " |")
+    print("|---" * (len(columns) + 1) + "|")
+    for name, row in results.items():
+        cells = (f"{row[c]:,.1f}" if c in ("peak RSS MB", "CPU us/page", "seconds") else f"{row[c]:,.0f}" for c in columns)
+        print(f"| {name} | " + " | ".join(cells) + " |")
+
+
+def compare(arguments):
+    with tempfile.TemporaryDirectory(dir=ROOT / "target") as temporary, Server(arguments.pages, arguments.seed) as server:
+        temporary = Path(temporary)
+        seeds = server.list("--seeds", temporary / "seeds.txt")
+        urls = server.list("--urls", temporary / "urls.txt")
+        folder = temporary / "run"
+        chosen = contenders(seeds, urls, folder)
+        for name in [name for name, command in chosen.items() if not shutil.which(str(command[0]))]:
+            print(f"{name}: not installed, left out", file=sys.stderr)
+            del chosen[name]
+        if arguments.only:
+            chosen = {name: command for name, command in chosen.items() if any(part in name for part in arguments.only)}
+        runs = {name: [] for name in chosen}
+        for number in range(arguments.rounds):
+            for name, command in chosen.items():
+                runs[name].append(run(command, folder))
+                print(f"round {number + 1}, {name}: {runs[name][-1]}", file=sys.stderr)
+        medians = {}
+        for name, rows in runs.items():
+            medians[name] = {column: statistics.median(row[column] for row in rows) for column in rows[0]}
+        print(f"{arguments.pages:,} pages, seed {arguments.seed}, {os.cpu_count()} CPUs, medians of {arguments.rounds} rounds\n")
+        table(medians)
+
+
+def growth(arguments):
+    """Samples CPU time against pages fetched while the crawl runs."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    samples = [(0, 0.0)]
+
+    def watch(pid):
+        while True:
+            try:
+                fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                return
+            samples.append((count("peek")["pages"], (int(fields[11]) + int(fields[12])) / ticks))
+            time.sleep(0.1)
+
+    with tempfile.TemporaryDirectory(dir=ROOT / "target") as temporary, Server(arguments.pages, arguments.seed) as server:
+        temporary = Path(temporary)
+        seeds = server.list("--seeds", temporary / "seeds.txt")
+        command = contenders(seeds, seeds, temporary / "run")["ours, keep"]
+        row = run(command, temporary / "run", watch)
+    table({"ours, keep": row})
+
+    def cost(low, high):
+        inside = [sample for sample in samples if low <= sample[0] <= high]
+        (pages_a, cpu_a), (pages_b, cpu_b) = inside[0], inside[-1]
+        return 1e6 * (cpu_b - cpu_a) / (pages_b - pages_a)
+
+    print()
+    for tenth in range(10):
+        low, high = (row["pages"] * part / 10 for part in (tenth, tenth + 1))
+        print(f"tenth {tenth + 1}: {cost(low, high):.1f} CPU us/page")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    for name, function, pages in (("compare", compare, 20_000), ("growth", growth, 200_000)):
+        command = commands.add_parser(name)
+        command.add_argument("--pages", type=int, default=pages)
+        command.add_argument("--seed", type=int, default=1)
+        command.add_argument("--rounds", type=int, default=5)
+        command.add_argument("--only", nargs="*", help="contenders whose name has one of these in it")
+        command.set_defaults(function=function)
+    arguments = parser.parse_args()
+    arguments.function(arguments)
+
+
+if __name__ == "__main__":
+    main()
