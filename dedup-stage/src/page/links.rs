@@ -42,12 +42,12 @@ pub struct Resolver {
 }
 
 impl Resolver {
-    /// The distinct http and https links of the outline, and how many distinct ones the cap cut. `chrome` gets, for
-    /// each link, whether every place it stands in is chrome.
-    pub fn resolve(&mut self, page: &Url, outline: &Outline, chrome: &mut Vec<bool>) -> (Vec<Link>, u32) {
+    /// The distinct http and https links of the outline, and how many distinct ones the cap cut. `places` gets, for
+    /// each link, the last byte of the text at which it stands outside chrome, plus one; 0 if it nowhere does.
+    pub fn resolve(&mut self, page: &Url, outline: &Outline, places: &mut Vec<u32>) -> (Vec<Link>, u32) {
         self.written.clear();
         self.resolved.clear();
-        chrome.clear();
+        places.clear();
         let base = outline.base.as_ref().and_then(|href| page.join(href.trim()).ok()).filter(|base| is_web(base));
         let base = base.as_ref().unwrap_or(page);
         let mut links: Vec<Link> = Vec::new();
@@ -59,14 +59,16 @@ impl Resolver {
             let place = match self.written.get(&written).copied() {
                 Some(place) => place,
                 None => {
-                    let place = self.place(base, href, &mut links, chrome, &mut cut);
+                    let place = self.place(base, href, &mut links, places, &mut cut);
                     self.written.insert(written, place);
                     place
                 }
             };
             let Some(link) = links.get_mut(place as usize) else { continue };
             link.nofollow &= raw.nofollow;
-            chrome[place as usize] &= raw.chrome;
+            if !raw.chrome {
+                places[place as usize] = raw.anchor.0 + 1;
+            }
             if link.anchor.is_empty() {
                 fold_space(outline.anchor(raw), &mut link.anchor, ANCHOR);
             }
@@ -75,7 +77,7 @@ impl Resolver {
     }
 
     /// The place of a target in `links`; a new one is added.
-    fn place(&mut self, base: &Url, href: &str, links: &mut Vec<Link>, chrome: &mut Vec<bool>, cut: &mut u32) -> u32 {
+    fn place(&mut self, base: &Url, href: &str, links: &mut Vec<Link>, places: &mut Vec<u32>, cut: &mut u32) -> u32 {
         if has_other_scheme(href) {
             return NOWHERE;
         }
@@ -91,7 +93,7 @@ impl Resolver {
             }
             std::collections::hash_map::Entry::Vacant(entry) => {
                 links.push(Link { url, nofollow: true, anchor: String::new() });
-                chrome.push(true);
+                places.push(0);
                 *entry.insert(place)
             }
         }

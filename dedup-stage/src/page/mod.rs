@@ -5,6 +5,7 @@ mod charset;
 mod content;
 mod hints;
 mod html;
+mod letters;
 mod links;
 mod outline;
 mod prescan;
@@ -20,6 +21,7 @@ use ::url::Url;
 use sha2::{Digest, Sha256};
 
 use crate::signature::{Signature, Signer};
+pub use outline::Block;
 use outline::Outline;
 use words::{WordHash, Words};
 
@@ -92,7 +94,7 @@ pub struct Reader {
     hashes: Vec<WordHash>,
     spans: Vec<Range<usize>>,
     content: Vec<Range<usize>>,
-    chrome: Vec<bool>,
+    places: Vec<u32>,
     signer: Signer,
 }
 
@@ -121,7 +123,7 @@ impl Reader {
         }
         outline::fold_space(&self.outline.title, &mut page.title, Self::MAX_TITLE);
         (page.noindex, page.nofollow) = (self.outline.noindex, self.outline.nofollow);
-        (page.links, page.links_cut) = self.resolver.resolve(input.url, &self.outline, &mut self.chrome);
+        (page.links, page.links_cut) = self.resolver.resolve(input.url, &self.outline, &mut self.places);
         page.language = primary_language(&self.outline.language);
 
         self.hashes.clear();
@@ -133,8 +135,9 @@ impl Reader {
         }
         page.words = self.hashes.len() as u32;
         if (200..300).contains(&input.status) {
-            content::choose(&self.outline.blocks, &self.spans, &mut self.content);
-            page.signature = self.signer.sign(&self.hashes, &self.content, input.url, &page.links, &self.chrome);
+            let start = content::choose(&self.outline.blocks, &self.spans, &mut self.content);
+            let links = page.links.iter().zip(&self.places).filter(|(_, place)| **place > start);
+            page.signature = self.signer.sign(&self.hashes, &self.content, links.map(|(link, _)| &link.url));
         }
         page
     }
@@ -142,6 +145,11 @@ impl Reader {
     /// The visible text of the page read last; blocks are parted by line feeds.
     pub fn text(&self) -> &str {
         &self.outline.text
+    }
+
+    /// The blocks of [`Reader::text`].
+    pub fn blocks(&self) -> &[Block] {
+        &self.outline.blocks
     }
 }
 

@@ -1,14 +1,16 @@
 //! Signatures: small values by which pages are compared.
 
-mod simhash;
+mod outlinks;
+pub mod simhash;
 mod sketch;
 
 use std::ops::Range;
 
 use ::url::Url;
 
-use crate::page::Link;
 use crate::page::words::WordHash;
+use outlinks::OutLinks;
+use simhash::WordSimhash;
 
 pub use sketch::{SecondLook, Sketch};
 
@@ -24,47 +26,49 @@ pub struct Signature {
 
 /// Name of the recipe by which the product's signatures are made. Signatures of different recipes are never compared;
 /// a change to any step between bytes and signature changes this name.
-pub const RECIPE: &str = "words-1";
+pub const RECIPE: &str = "content-words-1";
 
 /// The Hamming distance within which candidates are looked for unless told otherwise: the best measured.
-pub const DISTANCE: u32 = 3;
+pub const DISTANCE: u32 = 6;
 
 /// Makes signatures; keeps only scratch memory.
 #[derive(Debug, Default)]
 pub struct Signer {
-    simhash: simhash::Counter,
+    simhash: WordSimhash,
     sketch: sketch::Maker,
+    links: OutLinks,
 }
 
 impl Signer {
-    /// Words below which a page has no signature: what little it says is said by many.
+    /// Words of content below which a page has no signature: what little it says is said by many.
     pub const MIN_WORDS: usize = 20;
+    /// Distinct words, without numbers, below which it has none.
+    pub const MIN_DISTINCT: usize = 8;
 
-    /// The signature of a page whose content stands at `content` in `words`, fetched from `url`, with these links
-    /// (`chrome[i]`: link `i` stands only in chrome). `None` where there is too little content.
-    pub fn sign(
+    /// The signature of a page whose content stands at `content` in `words`, with these links outside of chrome. `None`
+    /// where there is too little content.
+    pub fn sign<'l>(
         &mut self,
         words: &[WordHash],
         content: &[Range<usize>],
-        url: &Url,
-        links: &[Link],
-        chrome: &[bool],
+        links: impl Iterator<Item = &'l Url>,
     ) -> Option<Signature> {
-        let count: usize = content.iter().map(Range::len).sum();
-        if count < Self::MIN_WORDS {
+        if content.iter().map(Range::len).sum::<usize>() < Self::MIN_WORDS {
             return None;
         }
-        self.simhash.clear();
         self.sketch.clear();
+        self.links.clear();
         for range in content {
             self.simhash.add(&words[range.clone()]);
             self.sketch.add(&words[range.clone()]);
         }
-        for (link, chrome) in links.iter().zip(chrome) {
-            if !chrome {
-                self.sketch.link(url, &link.url);
-            }
+        let enough = self.simhash.distinct() >= Self::MIN_DISTINCT;
+        let simhash = self.simhash.finish();
+        if !enough {
+            return None;
         }
-        Some(Signature { simhash: self.simhash.finish(), sketch: self.sketch.finish() })
+        links.for_each(|link| self.links.add(link));
+        self.links.finish(|link| self.sketch.link(link));
+        Some(Signature { simhash, sketch: self.sketch.finish() })
     }
 }

@@ -1,22 +1,24 @@
 //! The second look: a few dozen bytes beside the fingerprint, which tell near-duplicates from pages that merely use the
 //! same words, and copies from pages of one list.
 
-use ::url::Url;
-
 use crate::page::words::{WordHash, fold_multiply};
 
 /// Words of a shingle.
-const SHINGLE: usize = 3;
+const SHINGLE: usize = 5;
 /// Bins of the sketch of the text.
-const TEXT: usize = 320;
+const TEXT: usize = 352;
 /// Bins of the sketch of the links.
 const LINKS: usize = 64;
+/// Where the parts stand in the stored form.
+const TEXT_END: usize = TEXT / 8;
+const LINKS_END: usize = TEXT_END + LINKS / 8;
 
-/// A sketch of the text's shingles, its length, and a sketch of its relative out-links: 56 bytes.
+/// A sketch of the text's 5-word shingles, a sketch of its relative out-links, and both lengths: 56 bytes.
 ///
-/// The sketches are min-wise (Broder, CPM 2000) by one permutation (Li, Owen, Zhang, "One Permutation Hashing", NIPS
-/// 2012) with empty bins filled from others (Shrivastava, "Optimal Densification", ICML 2017), of which one bit a bin is
-/// kept (Li, König, "b-Bit Minwise Hashing", WWW 2010).
+/// The sketches are min-wise (Broder, CPM 2000, section 2) by one permutation cut into bins (Li, Owen, Zhang, "One
+/// Permutation Hashing", NIPS 2012), empty bins filled from others (Shrivastava, "Optimal Densification", ICML 2017);
+/// one bit of each bin is kept (Li, König, "b-Bit Minwise Hashing", WWW 2010). With 352 bits the resemblance of two
+/// texts is estimated with a standard deviation of 0.04 where it is 0.7.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sketch([u8; Sketch::BYTES]);
 
@@ -35,9 +37,15 @@ impl Sketch {
     /// Size of the stored form.
     pub const BYTES: usize = 56;
     /// Resemblance from which two texts are duplicates.
-    const RESEMBLANCE: f32 = 0.7;
-    /// Share of common links below which equal texts are different pages.
+    pub const RESEMBLANCE: f32 = 0.71;
+    /// Share of words of the shorter text in the longer, below which they are no duplicates whatever the bits say.
+    const LENGTHS: f32 = 0.5;
+    /// Share of common links below which equal texts are different pages …
     const COMMON_LINKS: f32 = 0.5;
+    /// … if one has at least so many links …
+    const FEW_LINKS: u32 = 3;
+    /// … and fewer words for each link: where there is more text, the page is not about its links.
+    const WORDS_PER_LINK: u32 = 25;
 
     /// The stored form.
     pub fn to_bytes(&self) -> [u8; Sketch::BYTES] {
@@ -51,27 +59,34 @@ impl Sketch {
 
     /// Compares two pages whose simhashes are near.
     pub fn compare(&self, other: &Sketch) -> SecondLook {
-        let resemblance = common(&self.0[..TEXT / 8], &other.0[..TEXT / 8]);
-        let links = match (self.links(), other.links()) {
-            (0, 0) => 1.0,
-            (0, _) | (_, 0) => 0.0,
-            _ => common(&self.0[TEXT / 8..TEXT / 8 + LINKS / 8], &other.0[TEXT / 8..TEXT / 8 + LINKS / 8]),
+        let resemblance = common(&self.0[..TEXT_END], &other.0[..TEXT_END]);
+        let (fewer, more) = ordered(self.links(), other.links());
+        let links = match fewer {
+            0 if more == 0 => 1.0,
+            0 => 0.0,
+            _ => common(&self.0[TEXT_END..LINKS_END], &other.0[TEXT_END..LINKS_END]),
         };
-        let contradict = self.links().max(other.links()) > 1
-            && links < Self::COMMON_LINKS
-            && self.words().max(other.words()) < 30 * u32::from(self.links().min(other.links()));
-        SecondLook { resemblance, duplicate: resemblance >= Self::RESEMBLANCE && !contradict, links }
+        let (shorter, longer) = ordered(self.words(), other.words());
+        let contradicted =
+            more >= Self::FEW_LINKS && links < Self::COMMON_LINKS && longer < more.saturating_mul(Self::WORDS_PER_LINK);
+        let duplicate =
+            resemblance >= Self::RESEMBLANCE && shorter as f32 >= longer as f32 * Self::LENGTHS && !contradicted;
+        SecondLook { resemblance, duplicate, links }
     }
 
-    /// Words of content.
-    fn words(&self) -> u32 {
-        u32::from_le_bytes(self.0[48..52].try_into().expect("four bytes"))
+    /// Words of content, up to 65,535.
+    pub fn words(&self) -> u32 {
+        u32::from(u16::from_le_bytes([self.0[LINKS_END], self.0[LINKS_END + 1]]))
     }
 
-    /// Distinct links outside chrome.
-    fn links(&self) -> u16 {
-        u16::from_le_bytes(self.0[52..54].try_into().expect("two bytes"))
+    /// Links outside chrome, up to 65,535.
+    pub fn links(&self) -> u32 {
+        u32::from(u16::from_le_bytes([self.0[LINKS_END + 2], self.0[LINKS_END + 3]]))
     }
+}
+
+fn ordered(a: u32, b: u32) -> (u32, u32) {
+    (a.min(b), a.max(b))
 }
 
 /// The resemblance of two sets by the bits of their sketches: bits of unlike minima agree by chance half of the time.
@@ -81,59 +96,54 @@ fn common(a: &[u8], b: &[u8]) -> f32 {
 }
 
 /// Makes sketches.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Maker {
     text: Bins<TEXT>,
     links: Bins<LINKS>,
-    words: u32,
-    link_count: u16,
-}
-
-impl Default for Maker {
-    fn default() -> Self {
-        Self { text: Bins::default(), links: Bins::default(), words: 0, link_count: 0 }
-    }
+    /// Words so far, and the rolling hash and the values of the last ones.
+    words: usize,
+    rolling: u64,
+    last: [WordHash; SHINGLE],
+    link_count: usize,
 }
 
 impl Maker {
     /// Forgets everything.
     pub fn clear(&mut self) {
-        *self = Self::default();
+        self.text.clear();
+        self.links.clear();
+        (self.words, self.link_count, self.rolling, self.last) = (0, 0, 0, [0; SHINGLE]);
     }
 
-    /// Adds a run of words.
+    /// Adds words; shingles reach across calls. The rolling hash is a cyclic polynomial (Cohen, "Recursive Hashing
+    /// Functions for n-Grams", TOIS 1997).
     pub fn add(&mut self, words: &[WordHash]) {
-        self.words = self.words.saturating_add(words.len() as u32);
-        if words.len() < SHINGLE {
-            let all = words.iter().fold(0, |all, word| fold_multiply(all ^ word, 0x9FB2_1C65_1E98_DF25));
-            self.text.add(all);
-        }
-        for shingle in words.windows(SHINGLE) {
-            let all = shingle[0] ^ shingle[1].rotate_left(21) ^ shingle[2].rotate_left(42);
-            self.text.add(fold_multiply(all, 0x9FB2_1C65_1E98_DF25));
+        const TURN: u32 = 11;
+        for &word in words {
+            let place = self.words % SHINGLE;
+            let leaving = std::mem::replace(&mut self.last[place], word);
+            self.rolling = self.rolling.rotate_left(TURN) ^ word ^ leaving.rotate_left(TURN * SHINGLE as u32 % 64);
+            self.words += 1;
+            if self.words >= SHINGLE {
+                self.text.add(fold_multiply(self.rolling ^ 0x9FB2_1C65_1E98_DF25, 0xA076_1D64_78BD_642F));
+            }
         }
     }
 
-    /// Adds a link of the page at `page`.
-    pub fn link(&mut self, page: &Url, link: &Url) {
-        self.link_count = self.link_count.saturating_add(1);
-        let _ = page;
-        let path = link.path();
-        let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-        let hash = xxhash_rust::xxh3::xxh3_64_with_seed(
-            last.as_bytes(),
-            xxhash_rust::xxh3::xxh3_64(link.query().unwrap_or_default().as_bytes()),
-        );
+    /// Adds a link by its hash.
+    pub fn link(&mut self, hash: u64) {
         self.links.add(hash);
+        self.link_count += 1;
     }
 
     /// The sketch.
-    pub fn finish(&mut self) -> Sketch {
+    pub fn finish(&self) -> Sketch {
         let mut bytes = [0; Sketch::BYTES];
-        self.text.bits(&mut bytes[..TEXT / 8]);
-        self.links.bits(&mut bytes[TEXT / 8..TEXT / 8 + LINKS / 8]);
-        bytes[48..52].copy_from_slice(&self.words.to_le_bytes());
-        bytes[52..54].copy_from_slice(&self.link_count.to_le_bytes());
+        self.text.bits(&mut bytes[..TEXT_END]);
+        self.links.bits(&mut bytes[TEXT_END..LINKS_END]);
+        let count = |n: usize| u16::try_from(n).unwrap_or(u16::MAX).to_le_bytes();
+        bytes[LINKS_END..LINKS_END + 2].copy_from_slice(&count(self.words));
+        bytes[LINKS_END + 2..].copy_from_slice(&count(self.link_count));
         Sketch(bytes)
     }
 }
@@ -149,13 +159,17 @@ impl<const N: usize> Default for Bins<N> {
 }
 
 impl<const N: usize> Bins<N> {
+    fn clear(&mut self) {
+        self.0.fill(u32::MAX);
+    }
+
     #[inline]
     fn add(&mut self, hash: u64) {
-        let bin = ((hash >> 32) * N as u64 >> 32) as usize;
+        let bin = (((hash >> 32) * N as u64) >> 32) as usize;
         self.0[bin] = self.0[bin].min(hash as u32 & (u32::MAX - 1));
     }
 
-    /// One bit of each bin; an empty bin takes the bit of the first filled one in an order of its own.
+    /// One bit of each bin; an empty bin takes that of the first filled one in an order of its own.
     fn bits(&self, bytes: &mut [u8]) {
         if self.0.iter().all(|least| *least == u32::MAX) {
             return;
@@ -166,10 +180,61 @@ impl<const N: usize> Bins<N> {
             while self.0[from] == u32::MAX {
                 attempt += 1;
                 let next = fold_multiply((bin as u64) << 32 ^ attempt ^ 0xE703_7ED1_A0B4_28DB, 0x8EBC_6AF0_9C88_C6E3);
-                from = ((next >> 32) * N as u64 >> 32) as usize;
+                from = (((next >> 32) * N as u64) >> 32) as usize;
             }
             let bit = (self.0[from].wrapping_mul(0x9E37_79B1) >> 31) as u8;
             bytes[bin / 8] |= bit << (bin % 8);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sketch(words: impl Iterator<Item = u64>, links: impl Iterator<Item = u64>) -> Sketch {
+        let mut maker = Maker::default();
+        maker.add(&words.map(|word| fold_multiply(word ^ 0x1234_5678, 0x9E37_79B9_7F4A_7C15)).collect::<Vec<_>>());
+        links.for_each(|link| maker.link(fold_multiply(link ^ 0x8765_4321, 0x9E37_79B9_7F4A_7C15)));
+        maker.finish()
+    }
+
+    #[test]
+    fn resemblance_is_estimated() {
+        for (common, each) in [(1000, 0), (900, 50), (700, 150), (400, 300), (0, 500), (60, 5)] {
+            let (mut sum, rounds) = (0.0, 40);
+            for round in 0..rounds {
+                let base = round * 1_000_000;
+                let text = |side: u64| (base..base + common).chain(base + side..base + side + each);
+                let (a, b) = (sketch(text(100_000), 0..0), sketch(text(200_000), 0..0));
+                sum += f64::from(a.compare(&b).resemblance);
+            }
+            let shared = common.saturating_sub(4);
+            let own = common + each - 4 - shared;
+            let truth = shared as f64 / (shared + 2 * own).max(1) as f64;
+            let mean = sum / rounds as f64;
+            assert!((mean - truth).abs() < 0.03, "{common} common, {each} each: {mean} for {truth}");
+        }
+    }
+
+    #[test]
+    fn other_links_acquit_equal_text() {
+        let page = |links: std::ops::Range<u64>| sketch(0..60, links);
+        assert!(page(0..10).compare(&page(0..10)).duplicate);
+        assert!(page(0..10).compare(&page(0..11)).duplicate);
+        assert!(!page(0..10).compare(&page(10..20)).duplicate);
+        assert!(!page(0..10).compare(&page(0..0)).duplicate);
+        assert!(page(0..2).compare(&page(2..4)).duplicate, "two links are no list");
+        let long = |links: std::ops::Range<u64>| sketch(0..600, links);
+        assert!(long(0..10).compare(&long(10..20)).duplicate, "much text, few links");
+        assert_eq!(page(0..0).compare(&page(0..0)).links, 1.0);
+    }
+
+    #[test]
+    fn stored_form_is_the_sketch() {
+        let sketch = sketch(0..70, 0..3);
+        assert_eq!(Sketch::from_bytes(sketch.to_bytes()), sketch);
+        assert_eq!((sketch.words(), sketch.links()), (70, 3));
+        assert!(Sketch::from_bytes([0xA5; Sketch::BYTES]).compare(&sketch).resemblance < 0.5);
     }
 }
