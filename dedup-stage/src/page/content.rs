@@ -4,7 +4,8 @@
 
 use std::ops::Range;
 
-use super::outline::Block;
+use super::outline::{Block, Chrome, Shape};
+use super::words::{WordHash, is_long_number};
 
 /// Link text of a block, in bytes of 100, from which it is a list of links.
 const LINK_PERCENT: usize = 50;
@@ -12,79 +13,147 @@ const LINK_PERCENT: usize = 50;
 const LIST_PERCENT: usize = 15;
 /// Words of a block of text from which the content has begun.
 const TEXT: usize = 10;
-/// Words below which what was left out is taken in again.
-const TOO_LITTLE: usize = 20;
+/// Names of classes are not believed where they leave out so many words in blocks of full weight, and so many times
+/// what they leave.
+const UNBELIEVABLE: usize = 100;
+const UNBELIEVABLE_TIMES: usize = 3;
+/// Words up to which a line with a long number is a counter, a date, a copyright notice.
+const VOLATILE: usize = 12;
+/// Words from which a block has full weight.
+const FULL: usize = 16;
 
-/// Chooses the content. `words[i]` is where the words of block `i` stand; the chosen ranges go to `chosen`, in order.
-/// Returns the first byte of the text that may be content: links before it are menus.
-pub fn choose(blocks: &[Block], words: &[Range<usize>], chosen: &mut Vec<Range<usize>>) -> u32 {
-    let start = blocks
-        .iter()
-        .zip(words)
-        .position(|(block, words)| !block.chrome && (block.heading || !is_list(block) && words.len() >= TEXT))
-        .unwrap_or(0);
+/// A block of content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// Its number among the blocks.
+    pub block: usize,
+    /// Where its words stand.
+    pub words: Range<usize>,
+    /// Weight of each of its words, in eighths, at least one: short blocks say less of what a page is about.
+    pub eighths: u32,
+}
+
+/// Chooses the content. `spans[i]` is where the hashes of the words of block `i` stand in `words`; the
+/// chosen ones go to `chosen`, in order.
+pub fn choose(blocks: &[Block], spans: &[Range<usize>], words: &[WordHash], chosen: &mut Vec<Passage>) {
+    let named = believable(blocks, spans);
+    let chrome = |block: &Block| block.chrome == Chrome::Marked || named && block.chrome == Chrome::Named;
+    let numbered = || blocks.iter().zip(spans).enumerate();
+    let start = numbered()
+        .find(|(_, (block, span))| {
+            !chrome(block) && (block.shape == Shape::Heading || !is_list(block) && span.len() >= TEXT)
+        })
+        .map_or(0, |(i, _)| i);
     let (mut all, mut in_lists) = (0, 0);
-    for (block, words) in blocks.iter().zip(words).skip(start).filter(|(block, _)| !block.chrome) {
-        all += words.len();
-        in_lists += if is_list(block) { words.len() } else { 0 };
+    for (_, (block, span)) in numbered().skip(start).filter(|(_, (block, _))| !chrome(block)) {
+        all += span.len();
+        in_lists += if is_list(block) && !is_advertisement(block) { span.len() } else { 0 };
     }
     let with_lists = in_lists * 100 >= all * LIST_PERCENT;
-    let rules: [&dyn Fn(usize, &Block) -> bool; 3] = [
-        &|i, block| !block.chrome && (!is_list(block) || with_lists && i >= start),
-        &|_, block| !block.chrome,
-        &|_, _| true,
-    ];
-    for rule in rules {
-        chosen.clear();
-        for (i, (block, words)) in blocks.iter().zip(words).enumerate() {
-            if !words.is_empty() && rule(i, block) {
-                match chosen.last_mut() {
-                    Some(last) if last.end == words.start => last.end = words.end,
-                    _ => chosen.push(words.clone()),
-                }
-            }
-        }
-        if chosen.iter().map(Range::len).sum::<usize>() >= TOO_LITTLE {
-            break;
+    chosen.clear();
+    for (i, (block, span)) in numbered() {
+        let out = chrome(block)
+            || if is_list(block) {
+                !with_lists || i < start || is_advertisement(block)
+            } else {
+                is_volatile(block, &words[span.clone()])
+            };
+        if !out && !span.is_empty() {
+            chosen.push(Passage { block: i, words: span.clone(), eighths: eighths(block, span.len()) });
         }
     }
-    blocks.get(start).map_or(0, |block| block.start)
+}
+
+/// Whether the names of classes may be believed: not where they would leave hardly any text.
+fn believable(blocks: &[Block], spans: &[Range<usize>]) -> bool {
+    let (mut named, mut others) = (0, 0);
+    for (block, span) in blocks.iter().zip(spans).filter(|(block, _)| !is_list(block)) {
+        match block.chrome {
+            Chrome::Named if span.len() >= FULL => named += span.len(),
+            Chrome::None => others += span.len(),
+            Chrome::Named | Chrome::Marked => {}
+        }
+    }
+    named < UNBELIEVABLE || named < others * UNBELIEVABLE_TIMES
 }
 
 fn is_list(block: &Block) -> bool {
-    !block.heading && block.link_bytes as usize * 100 >= block.range().len() * LINK_PERCENT
+    block.shape != Shape::Heading && block.link_bytes as usize * 100 >= block.range().len() * LINK_PERCENT
+}
+
+/// A paragraph that is one link to another site; items of lists may lead anywhere.
+fn is_advertisement(block: &Block) -> bool {
+    block.shape == Shape::Plain && block.external_bytes as usize * 100 >= block.range().len() * LINK_PERCENT
+}
+
+/// A short line with a long number.
+fn is_volatile(block: &Block, words: &[WordHash]) -> bool {
+    block.shape == Shape::Plain && words.len() <= VOLATILE && words.iter().any(|word| is_long_number(*word))
+}
+
+fn eighths(block: &Block, words: usize) -> u32 {
+    if words >= FULL || block.shape == Shape::Heading { 8 } else { (words / 2).max(1) as u32 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Blocks of so many words, one of `link`, `text`, `nav` or `head` each, and the indices of those chosen.
+    /// The indices of the blocks chosen, of blocks of so many words, one of `link`, `away`, `text`, `date`, `item`,
+    /// `nav`, `ad` or `head` each.
     fn chosen(page: &[(&str, usize)]) -> Vec<usize> {
-        let (mut blocks, mut words, mut at) = (Vec::new(), Vec::new(), 0);
+        let (mut blocks, mut spans, mut words) = (Vec::new(), Vec::new(), Vec::new());
         for (kind, count) in page {
-            let (start, end) = (at as u32 * 6, (at + count) as u32 * 6);
+            let start = words.len();
+            words.resize(start + count, 7u64);
+            let year = crate::page::words::tests::hashes("2026")[0];
+            words[start] = if *kind == "date" { year } else { 7 };
+            let (from, to) = (start as u32 * 6, words.len() as u32 * 6);
             blocks.push(Block {
-                start,
-                end,
-                link_bytes: if matches!(*kind, "link" | "nav") { end - start } else { 0 },
-                chrome: *kind == "nav",
-                heading: *kind == "head",
+                start: from,
+                end: to,
+                link_bytes: if matches!(*kind, "link" | "nav" | "away") { to - from } else { 0 },
+                external_bytes: if *kind == "away" { to - from } else { 0 },
+                chrome: match *kind {
+                    "nav" => Chrome::Marked,
+                    "ad" => Chrome::Named,
+                    _ => Chrome::None,
+                },
+                shape: match *kind {
+                    "head" => Shape::Heading,
+                    "item" => Shape::Item,
+                    _ => Shape::Plain,
+                },
             });
-            words.push(at..at + count);
-            at += count;
+            spans.push(start..words.len());
         }
         let mut chosen = Vec::new();
-        choose(&blocks, &words, &mut chosen);
-        (0..page.len()).filter(|i| chosen.iter().any(|range| range.contains(&words[*i].start))).collect()
+        choose(&blocks, &spans, &words, &mut chosen);
+        chosen.iter().map(|passage| passage.block).collect()
     }
 
     #[test]
     fn menus_are_left_out_and_indexes_are_not() {
         assert_eq!(chosen(&[("link", 40), ("head", 4), ("text", 200), ("link", 20), ("nav", 90)]), [1, 2]);
-        assert_eq!(chosen(&[("link", 40), ("head", 4), ("text", 60), ("link", 80)]), [1, 2, 3]);
-        assert_eq!(chosen(&[("nav", 40), ("text", 5), ("link", 30)]), [1, 2]);
-        assert_eq!(chosen(&[("nav", 40), ("text", 5)]), [0, 1]);
+        assert_eq!(chosen(&[("link", 40), ("head", 4), ("text", 60), ("link", 80), ("away", 9)]), [1, 2, 3]);
+    }
+
+    #[test]
+    fn little_content_is_not_filled_up_with_chrome() {
+        assert_eq!(chosen(&[("nav", 40), ("text", 5)]), [1]);
+        assert_eq!(chosen(&[("link", 30)]), [0]);
         assert!(chosen(&[]).is_empty());
+    }
+
+    #[test]
+    fn what_changes_with_every_visit_is_left_out() {
+        assert_eq!(chosen(&[("text", 90), ("date", 5), ("ad", 30), ("item", 2)]), [0, 3]);
+        assert_eq!(chosen(&[("text", 21), ("ad", 300)]), [0, 1], "a class that names everything names nothing");
+    }
+
+    #[test]
+    fn short_blocks_weigh_less() {
+        let weight = |count| eighths(&Block::default(), count);
+        assert_eq!([1, 6, 8, 12, 15, 16, 500].map(weight), [1, 3, 4, 6, 7, 8, 8]);
     }
 }

@@ -15,7 +15,7 @@ pub enum Hint {
 }
 
 /// Whole words that name chrome.
-const CHROME: [&str; 62] = [
+const CHROME: [&str; 61] = [
     "ad",
     "ads",
     "adsense",
@@ -77,7 +77,6 @@ const CHROME: [&str; 62] = [
     "toolbar",
     "topbar",
     "topnav",
-    "widget",
 ];
 
 /// Whole words that name content; they outweigh the others (`content-with-sidebar`).

@@ -12,8 +12,8 @@ use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSin
 use html5ever::{LocalName, local_name};
 
 use super::hints::{Hint, Hints};
-use super::outline::Outline;
-use super::tags::{Raw, Role, closes_itself, is_void, role};
+use super::outline::{Chrome, Outline, Shape};
+use super::tags::{Raw, Role, closes_itself, is_item, is_void, role};
 
 /// The tokenizer is fed pieces of this many bytes, so that it can be watched.
 const PIECE: usize = 32 * 1024;
@@ -154,8 +154,9 @@ struct Builder<'a> {
     hints: &'a mut Hints,
     /// Text is dropped inside.
     hidden: Option<Region>,
-    /// Text is chrome inside.
+    /// Text is chrome inside, as it was marked.
     chrome: Option<Region>,
+    mark: Chrome,
     /// Open `article` and `main` elements: a `header` within is content.
     main: u32,
     foreign: u32,
@@ -165,11 +166,21 @@ struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     fn new(outline: &'a mut Outline, hints: &'a mut Hints) -> Self {
-        Self { outline, hints, hidden: None, chrome: None, main: 0, foreign: 0, raw: None, titled: false }
+        Self {
+            outline,
+            hints,
+            hidden: None,
+            chrome: None,
+            mark: Chrome::None,
+            main: 0,
+            foreign: 0,
+            raw: None,
+            titled: false,
+        }
     }
 
     fn finish(mut self) {
-        self.part(false);
+        self.part(Shape::Plain);
         self.outline.end_link();
     }
 
@@ -185,8 +196,9 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn part(&mut self, heading: bool) {
-        self.outline.part(self.chrome.is_some(), heading);
+    fn part(&mut self, shape: Shape) {
+        let chrome = if self.chrome.is_some() { self.mark } else { Chrome::None };
+        self.outline.part(chrome, shape);
     }
 
     fn start(&mut self, tag: &Tag) -> TokenSinkResult<()> {
@@ -206,7 +218,11 @@ impl<'a> Builder<'a> {
             Role::Inline => {}
             Role::Block | Role::Main | Role::Heading | Role::Chrome => {
                 self.enter(tag, role);
-                self.part(role == Role::Heading);
+                self.part(match role {
+                    Role::Heading => Shape::Heading,
+                    _ if is_item(name) => Shape::Item,
+                    _ => Shape::Plain,
+                });
                 return TokenSinkResult::Continue;
             }
             Role::Space => self.outline.space(),
@@ -232,24 +248,25 @@ impl<'a> Builder<'a> {
         if is_void(&tag.name) {
             return;
         }
-        let mut chrome = role == Role::Chrome;
+        let mut chrome = if role == Role::Chrome { Chrome::Marked } else { Chrome::None };
         let mut content = role == Role::Main;
         self.main += u32::from(content);
         if tag.name == local_name!("header") {
-            chrome = self.main == 0;
+            chrome = if self.main == 0 { Chrome::Marked } else { Chrome::None };
         }
         for attribute in &tag.attrs {
             match attribute.name.local {
                 local_name!("class") | local_name!("id") if role == Role::Block => {
                     match self.hints.of(&attribute.value) {
-                        Hint::Chrome => chrome = true,
+                        Hint::Chrome if chrome == Chrome::None => chrome = Chrome::Named,
+                        Hint::Chrome => {}
                         Hint::Content => content = true,
                         Hint::None => {}
                     }
                 }
                 local_name!("role") => match &*attribute.value {
                     "navigation" | "banner" | "contentinfo" | "complementary" | "search" | "menu" | "dialog" => {
-                        chrome = true;
+                        chrome = Chrome::Marked;
                     }
                     "main" | "article" => content = true,
                     _ => {}
@@ -262,11 +279,12 @@ impl<'a> Builder<'a> {
                 _ => {}
             }
         }
-        if content {
-            chrome = role == Role::Chrome;
+        if content && role != Role::Chrome {
+            return;
         }
-        if chrome && self.chrome.is_none() && tag.name != local_name!("body") {
+        if chrome != Chrome::None && self.chrome.is_none() && tag.name != local_name!("body") {
             self.chrome = Some(Region { name: tag.name.clone(), depth: 1 });
+            self.mark = chrome;
         }
     }
 
@@ -346,7 +364,7 @@ impl<'a> Builder<'a> {
             Raw::Text => TokenSinkResult::RawData(RawKind::Rawtext),
             Raw::Title | Raw::Area => TokenSinkResult::RawData(RawKind::Rcdata),
             Raw::Plain => {
-                self.part(false);
+                self.part(Shape::Plain);
                 TokenSinkResult::Plaintext
             }
         }
@@ -360,7 +378,7 @@ impl<'a> Builder<'a> {
         }
         let role = role(name);
         match role {
-            Role::Block | Role::Heading | Role::Main | Role::Chrome => self.part(false),
+            Role::Block | Role::Heading | Role::Main | Role::Chrome => self.part(Shape::Plain),
             Role::Space => self.outline.space(),
             Role::Anchor if *name == local_name!("a") => self.outline.end_link(),
             Role::Foreign => self.foreign = self.foreign.saturating_sub(1),
@@ -371,7 +389,7 @@ impl<'a> Builder<'a> {
         }
         Region::ends(&mut self.hidden, name);
         if Region::ends(&mut self.chrome, name) {
-            self.part(false);
+            self.part(Shape::Plain);
         }
     }
 }

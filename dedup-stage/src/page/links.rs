@@ -42,9 +42,9 @@ pub struct Resolver {
 }
 
 impl Resolver {
-    /// The distinct http and https links of the outline, and how many distinct ones the cap cut. `places` gets, for
-    /// each link, the last byte of the text at which it stands outside chrome, plus one; 0 if it nowhere does.
-    pub fn resolve(&mut self, page: &Url, outline: &Outline, places: &mut Vec<u32>) -> (Vec<Link>, u32) {
+    /// The distinct http and https links of the outline, and how many distinct ones the cap cut. `places` gets a pair for
+    /// every place outside chrome at which a link stands: position in the text, and number of the link; in order.
+    pub fn resolve(&mut self, page: &Url, outline: &Outline, places: &mut Vec<(u32, u32)>) -> (Vec<Link>, u32) {
         self.written.clear();
         self.resolved.clear();
         places.clear();
@@ -59,7 +59,7 @@ impl Resolver {
             let place = match self.written.get(&written).copied() {
                 Some(place) => place,
                 None => {
-                    let place = self.place(base, href, &mut links, places, &mut cut);
+                    let place = self.place(base, href, &mut links, &mut cut);
                     self.written.insert(written, place);
                     place
                 }
@@ -67,7 +67,7 @@ impl Resolver {
             let Some(link) = links.get_mut(place as usize) else { continue };
             link.nofollow &= raw.nofollow;
             if !raw.chrome {
-                places[place as usize] = raw.anchor.0 + 1;
+                places.push((raw.anchor.0, place));
             }
             if link.anchor.is_empty() {
                 fold_space(outline.anchor(raw), &mut link.anchor, ANCHOR);
@@ -77,7 +77,7 @@ impl Resolver {
     }
 
     /// The place of a target in `links`; a new one is added.
-    fn place(&mut self, base: &Url, href: &str, links: &mut Vec<Link>, places: &mut Vec<u32>, cut: &mut u32) -> u32 {
+    fn place(&mut self, base: &Url, href: &str, links: &mut Vec<Link>, cut: &mut u32) -> u32 {
         if has_other_scheme(href) {
             return NOWHERE;
         }
@@ -93,7 +93,6 @@ impl Resolver {
             }
             std::collections::hash_map::Entry::Vacant(entry) => {
                 links.push(Link { url, nofollow: true, anchor: String::new() });
-                places.push(0);
                 *entry.insert(place)
             }
         }

@@ -2,7 +2,7 @@
 //! tokenizer and without a tree. Nothing here can fail on content.
 
 mod charset;
-mod content;
+pub mod content;
 mod hints;
 mod html;
 mod letters;
@@ -21,8 +21,9 @@ use ::url::Url;
 use sha2::{Digest, Sha256};
 
 use crate::signature::{Signature, Signer};
-pub use outline::Block;
+use content::Passage;
 use outline::Outline;
+pub use outline::{Block, Chrome, Shape};
 use words::{WordHash, Words};
 
 /// One fetched page, as HTTP gave it (transfer and content encodings removed).
@@ -93,8 +94,9 @@ pub struct Reader {
     words: Words,
     hashes: Vec<WordHash>,
     spans: Vec<Range<usize>>,
-    content: Vec<Range<usize>>,
-    places: Vec<u32>,
+    content: Vec<Passage>,
+    places: Vec<(u32, u32)>,
+    in_content: Vec<bool>,
     signer: Signer,
 }
 
@@ -108,6 +110,8 @@ impl Reader {
     pub fn read(&mut self, input: &Input<'_>) -> Page {
         let mut page = Page { sha256: Sha256::digest(input.body).into(), ..Page::default() };
         self.outline.clear();
+        self.content.clear();
+        self.outline.host.push_str(input.url.host_str().unwrap_or_default());
         let kind = kind(input.content_type, input.body);
         if kind == Kind::Other {
             return page;
@@ -135,16 +139,38 @@ impl Reader {
         }
         page.words = self.hashes.len() as u32;
         if (200..300).contains(&input.status) {
-            let start = content::choose(&self.outline.blocks, &self.spans, &mut self.content);
-            let links = page.links.iter().zip(&self.places).filter(|(_, place)| **place > start);
-            page.signature = self.signer.sign(&self.hashes, &self.content, links.map(|(link, _)| &link.url));
+            content::choose(&self.outline.blocks, &self.spans, &self.hashes, &mut self.content);
+            self.mark_content_links(page.links.len());
+            let links = page.links.iter().map(|link| &link.url).zip(self.in_content.iter().copied());
+            page.signature = self.signer.sign(&self.hashes, &self.content, links);
         }
         page
+    }
+
+    /// Finds out which links stand in content: in a block of it, or blank in front of one.
+    fn mark_content_links(&mut self, links: usize) {
+        self.in_content.clear();
+        self.in_content.resize(links, false);
+        let mut blocks = self.outline.blocks.iter().enumerate().peekable();
+        let mut content = self.content.iter().peekable();
+        for &(place, link) in &self.places {
+            while blocks.next_if(|(_, block)| block.end <= place).is_some() {}
+            let Some((block, _)) = blocks.peek() else { break };
+            while content.next_if(|passage| passage.block < *block).is_some() {}
+            if content.peek().is_some_and(|passage| passage.block == *block) {
+                self.in_content[link as usize] = true;
+            }
+        }
     }
 
     /// The visible text of the page read last; blocks are parted by line feeds.
     pub fn text(&self) -> &str {
         &self.outline.text
+    }
+
+    /// What of it was taken for content, block by block.
+    pub fn content(&self) -> impl Iterator<Item = &str> {
+        self.content.iter().map(|passage| &self.outline.text[self.outline.blocks[passage.block].range()])
     }
 
     /// The blocks of [`Reader::text`].

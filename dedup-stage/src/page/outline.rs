@@ -11,10 +11,36 @@ pub struct Block {
     pub end: u32,
     /// Bytes of it inside links.
     pub link_bytes: u32,
-    /// Within an element that authors use for what repeats on every page.
-    pub chrome: bool,
+    /// Bytes of it inside links to other hosts.
+    pub external_bytes: u32,
+    /// Whether it stands in what repeats on every page of a site.
+    pub chrome: Chrome,
+    /// What it is among blocks.
+    pub shape: Shape,
+}
+
+/// How an author marked a part of the page as what repeats on every page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Chrome {
+    /// Not at all.
+    #[default]
+    None,
+    /// By a word in a class or an id.
+    Named,
+    /// By the element (`nav`, `footer`) or its role.
+    Marked,
+}
+
+/// What a block is, by its element.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shape {
+    /// A paragraph or a division.
+    #[default]
+    Plain,
     /// A heading.
-    pub heading: bool,
+    Heading,
+    /// An item of a list, a cell of a table, preformatted text: may be short and yet be content.
+    Item,
 }
 
 impl Block {
@@ -58,8 +84,11 @@ pub struct Outline {
     pub noindex: bool,
     /// Meta robots.
     pub nofollow: bool,
+    /// Host of the page, to tell its own links.
+    pub host: String,
     open: Block,
     in_link: bool,
+    is_external: bool,
 }
 
 impl Outline {
@@ -76,6 +105,8 @@ impl Outline {
         self.nofollow = false;
         self.open = Block::default();
         self.in_link = false;
+        self.is_external = false;
+        self.host.clear();
     }
 
     /// Takes plain text; blocks are its paragraphs.
@@ -84,7 +115,7 @@ impl Outline {
         for line in text.lines() {
             if line.trim().is_empty() {
                 if !blank {
-                    self.part(false, false);
+                    self.part(Chrome::None, Shape::Plain);
                 }
                 blank = true;
             } else {
@@ -93,7 +124,7 @@ impl Outline {
                 self.space();
             }
         }
-        self.part(false, false);
+        self.part(Chrome::None, Shape::Plain);
     }
 
     /// Appends visible text to the open block.
@@ -107,7 +138,9 @@ impl Outline {
             self.text.push_str(text);
         }
         if self.in_link {
-            self.open.link_bytes += (self.text.len() - before) as u32;
+            let bytes = (self.text.len() - before) as u32;
+            self.open.link_bytes += bytes;
+            self.open.external_bytes += if self.is_external { bytes } else { 0 };
         }
     }
 
@@ -121,16 +154,20 @@ impl Outline {
 
     /// Ends the open block and begins one of this kind.
     #[inline]
-    pub fn part(&mut self, chrome: bool, heading: bool) {
+    pub fn part(&mut self, chrome: Chrome, shape: Shape) {
         let start = self.open.start as usize;
         if self.text[start..].bytes().all(|b| b.is_ascii_whitespace()) {
             self.text.truncate(start);
+            if self.open.shape == Shape::Item && shape == Shape::Plain && self.open.chrome == chrome {
+                // A paragraph that opens an item is the item.
+                return self.open = Block { link_bytes: 0, external_bytes: 0, ..self.open };
+            }
         } else {
             self.open.end = self.text.len() as u32;
             self.blocks.push(self.open);
             self.text.push('\n');
         }
-        self.open = Block { start: self.text.len() as u32, end: 0, link_bytes: 0, chrome, heading };
+        self.open = Block { start: self.text.len() as u32, chrome, shape, ..Block::default() };
     }
 
     /// Adds a link; its text, if it is to have any, follows until [`Outline::end_link`].
@@ -140,6 +177,24 @@ impl Outline {
         let at = self.text.len() as u32;
         self.links.push(RawLink { href: (from, self.hrefs.len() as u32), anchor: (at, at), nofollow, chrome });
         self.in_link = has_text;
+        self.is_external = self.leads_away(href);
+    }
+
+    /// Whether a link as written names another host.
+    fn leads_away(&self, href: &str) -> bool {
+        let bytes = href.trim_start().as_bytes();
+        let scheme = if bytes.len() >= 8 && bytes[..8].eq_ignore_ascii_case(b"https://") {
+            8
+        } else if bytes.len() >= 7 && bytes[..7].eq_ignore_ascii_case(b"http://") {
+            7
+        } else if bytes.starts_with(b"//") {
+            2
+        } else {
+            return false;
+        };
+        let authority = bytes[scheme..].split(|b| b"/?#:".contains(b)).next().unwrap_or_default();
+        let bare = |host: &[u8]| host.strip_prefix(b"www.").unwrap_or(host).to_ascii_lowercase();
+        bare(authority) != bare(self.host.as_bytes())
     }
 
     /// Ends the open link.

@@ -1,14 +1,25 @@
-//! The prescan of the first kilobyte for an encoding declared in a `<meta>` element (WHATWG HTML, "prescan a byte stream
+//! The prescan of the first bytes for an encoding declared in a `<meta>` element (WHATWG HTML, "prescan a byte stream
 //! to determine its encoding").
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
-/// Bytes looked at.
-const LIMIT: usize = 1024;
+/// Bytes looked at first.
+const FIRST: usize = 1024;
+/// Bytes looked at where the word "charset" stands behind the first: a parser that meets such an element later begins
+/// anew with its encoding.
+const LATER: usize = 64 * 1024;
 
 /// The encoding that a `<meta>` element declares, if one does.
 pub fn prescan(body: &[u8]) -> Option<&'static Encoding> {
-    let mut scan = Scan { bytes: &body[..body.len().min(LIMIT)], at: 0 };
+    prescan_within(&body[..body.len().min(FIRST)]).or_else(|| {
+        let body = &body[..body.len().min(LATER)];
+        let rest = body.get(FIRST - b"charset".len()..)?;
+        memchr::memmem::find(rest, b"charset").and_then(|_| prescan_within(body))
+    })
+}
+
+fn prescan_within(bytes: &[u8]) -> Option<&'static Encoding> {
+    let mut scan = Scan { bytes, at: 0 };
     while scan.at < scan.bytes.len() {
         let rest = &scan.bytes[scan.at..];
         if rest.starts_with(b"<!--") {

@@ -161,3 +161,19 @@ pub fn closes_itself(name: &LocalName) -> bool {
             | local_name!("option")
     )
 }
+
+/// Elements whose text may be short and yet be content.
+pub fn is_item(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("li")
+            | local_name!("dd")
+            | local_name!("dt")
+            | local_name!("td")
+            | local_name!("th")
+            | local_name!("tr")
+            | local_name!("pre")
+            | local_name!("caption")
+            | local_name!("figcaption")
+    )
+}

@@ -20,6 +20,18 @@ pub fn is_number(hash: WordHash) -> bool {
     hash >= NUMBER
 }
 
+/// Whether this is the hash of a number of four digits or more: a year, a counter, an identifier.
+#[inline]
+pub fn is_long_number(hash: WordHash) -> bool {
+    is_number(hash) && hash >> 44 & 0xF >= 4
+}
+
+/// The hash of a number: its tag, its length up to 15, and what remains of the hash of its digits.
+#[inline]
+fn number(hash: u64, length: usize) -> WordHash {
+    NUMBER | (length.min(15) as u64) << 44 | hash >> 20
+}
+
 /// Segments text; keeps only scratch memory.
 #[derive(Debug, Default)]
 pub struct Words {
@@ -243,7 +255,7 @@ fn short_hash(low: u64, high: u64, length: usize) -> WordHash {
         && are_digits(low, length.min(8))
         && are_digits(high, length.max(8) - 8)
     {
-        return hash | NUMBER;
+        return number(hash, length);
     }
     not_number(hash)
 }
@@ -256,7 +268,7 @@ fn are_digits(bytes: u64, length: usize) -> bool {
 #[inline]
 fn long_hash(word: &[u8]) -> WordHash {
     let hash = xxh3_64(word);
-    if word.iter().all(u8::is_ascii_digit) { hash | NUMBER } else { not_number(hash) }
+    if word.iter().all(u8::is_ascii_digit) { number(hash, word.len()) } else { not_number(hash) }
 }
 
 /// The hash of a word whose characters, once folded, are ASCII.
@@ -281,7 +293,7 @@ fn pair_hash(first: char, second: char) -> WordHash {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::collections::HashSet;
 
     use proptest::prelude::*;
@@ -318,7 +330,7 @@ mod tests {
         words
     }
 
-    fn hashes(text: &str) -> Vec<WordHash> {
+    pub fn hashes(text: &str) -> Vec<WordHash> {
         let mut out = Vec::new();
         Words::default().hashes(text, &mut out);
         out

@@ -4,10 +4,9 @@ mod outlinks;
 pub mod simhash;
 mod sketch;
 
-use std::ops::Range;
-
 use ::url::Url;
 
+use crate::page::content::Passage;
 use crate::page::words::WordHash;
 use outlinks::OutLinks;
 use simhash::WordSimhash;
@@ -29,7 +28,7 @@ pub struct Signature {
 pub const RECIPE: &str = "content-words-1";
 
 /// The Hamming distance within which candidates are looked for unless told otherwise: the best measured.
-pub const DISTANCE: u32 = 6;
+pub const DISTANCE: u32 = 7;
 
 /// Makes signatures; keeps only scratch memory.
 #[derive(Debug, Default)]
@@ -45,29 +44,30 @@ impl Signer {
     /// Distinct words, without numbers, below which it has none.
     pub const MIN_DISTINCT: usize = 8;
 
-    /// The signature of a page whose content stands at `content` in `words`, with these links outside of chrome. `None`
-    /// where there is too little content.
+    /// The signature of a page with this content, whose words stand in `words`, and these links, each with whether it
+    /// stands in the content. `None` where there is too little content.
     pub fn sign<'l>(
         &mut self,
         words: &[WordHash],
-        content: &[Range<usize>],
-        links: impl Iterator<Item = &'l Url>,
+        content: &[Passage],
+        links: impl Iterator<Item = (&'l Url, bool)>,
     ) -> Option<Signature> {
-        if content.iter().map(Range::len).sum::<usize>() < Self::MIN_WORDS {
+        if content.iter().map(|passage| passage.words.len()).sum::<usize>() < Self::MIN_WORDS {
             return None;
         }
         self.sketch.clear();
         self.links.clear();
-        for range in content {
-            self.simhash.add(&words[range.clone()]);
-            self.sketch.add(&words[range.clone()]);
+        for passage in content {
+            let words = &words[passage.words.clone()];
+            self.simhash.add(words, passage.eighths);
+            self.sketch.add(words);
         }
         let enough = self.simhash.distinct() >= Self::MIN_DISTINCT;
         let simhash = self.simhash.finish();
         if !enough {
             return None;
         }
-        links.for_each(|link| self.links.add(link));
+        links.for_each(|(link, in_content)| self.links.add(link, in_content));
         self.links.finish(|link| self.sketch.link(link));
         Some(Signature { simhash, sketch: self.sketch.finish() })
     }

@@ -8,13 +8,15 @@ const SESSION: usize = 16;
 
 /// Hashes the out-links of one page. A link counts as the end of its path, with its query: on a mirror hosts and first
 /// folders differ, ends do not. Session ids do not count: path parameters, values that look drawn at random, and
-/// parameters with one and the same value on most links of the page.
+/// parameters with one and the same value on most links that have any.
 #[derive(Debug, Default)]
 pub struct OutLinks {
     /// For each link, the hashes of its last one, two and three path segments.
     ends: Vec<[u64; OutLinks::DEPTH]>,
-    /// Link and hash of each query parameter.
-    parameters: Vec<(u32, u64)>,
+    /// Link and hash of each query parameter; `None` for a link that is not compared.
+    parameters: Vec<(Option<u32>, u64)>,
+    /// Links with parameters.
+    with_parameters: usize,
     sorted: Vec<u64>,
 }
 
@@ -25,26 +27,22 @@ impl OutLinks {
     pub fn clear(&mut self) {
         self.ends.clear();
         self.parameters.clear();
+        self.with_parameters = 0;
     }
 
-    /// Adds a link.
-    pub fn add(&mut self, url: &Url) {
-        let mut ends = [0; Self::DEPTH];
-        let mut hash = 0;
-        let mut segments = url.path().rsplit('/').filter(|segment| !segment.is_empty());
-        for end in &mut ends {
-            if let Some(segment) = segments.next() {
-                let segment = segment.split(';').next().unwrap_or_default();
-                hash = xxh3_64_with_seed(if is_random(segment) { b"*" } else { segment.as_bytes() }, hash ^ 1);
-            }
-            *end = hash;
+    /// Adds a link; one that is not compared still tells which parameters are constant.
+    pub fn add(&mut self, url: &Url, compared: bool) {
+        let link = compared.then_some(self.ends.len() as u32);
+        if compared {
+            self.ends.push(ends(url.path()));
         }
-        let link = self.ends.len() as u32;
-        self.ends.push(ends);
-        for pair in url.query().unwrap_or_default().split('&') {
-            let value = pair.split_once('=').map_or("", |(_, value)| value);
-            if !pair.is_empty() && !is_random(value) {
-                self.parameters.push((link, xxh3_64(pair.as_bytes())));
+        if let Some(query) = url.query() {
+            self.with_parameters += 1;
+            for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+                let value = pair.split_once('=').map_or("", |(_, value)| value);
+                if !is_random(value) {
+                    self.parameters.push((link, xxh3_64(pair.as_bytes())));
+                }
             }
         }
     }
@@ -52,22 +50,18 @@ impl OutLinks {
     /// Calls `each` with the hash of every link.
     pub fn finish(&mut self, mut each: impl FnMut(u64)) {
         let links = self.ends.len();
-        // As few segments as tell most of this page's links apart.
-        let mut depth = 0;
         let mut queries = vec![0u64; links];
         self.drop_constant_parameters();
         for &(link, hash) in &self.parameters {
-            // The order of parameters does not count.
-            queries[link as usize] = queries[link as usize].wrapping_add(hash);
-        }
-        while depth + 1 < Self::DEPTH {
-            self.sorted.clear();
-            self.sorted.extend(self.ends.iter().zip(&queries).map(|(ends, query)| ends[depth] ^ query));
-            self.sorted.sort_unstable();
-            self.sorted.dedup();
-            if self.sorted.len() * 4 >= links * 3 {
-                break;
+            if let Some(link) = link {
+                // The order of parameters does not count.
+                queries[link as usize] = queries[link as usize].wrapping_add(hash);
             }
+        }
+        // As few segments as tell most of this page's links apart.
+        let mut depth = 0;
+        let all = self.distinct(Self::DEPTH - 1, &queries);
+        while self.distinct(depth, &queries) * 4 < all * 3 {
             depth += 1;
         }
         for (ends, query) in self.ends.iter().zip(&queries) {
@@ -75,19 +69,43 @@ impl OutLinks {
         }
     }
 
-    /// Forgets parameters that stand, with their value, on more than half of the links.
+    /// Number of links that differ in the last `depth` + 1 segments or the query.
+    fn distinct(&mut self, depth: usize, queries: &[u64]) -> usize {
+        self.sorted.clear();
+        self.sorted.extend(self.ends.iter().zip(queries).map(|(ends, query)| ends[depth] ^ query));
+        self.sorted.sort_unstable();
+        self.sorted.dedup();
+        self.sorted.len()
+    }
+
+    /// Forgets parameters that stand, with their value, on more than half of the links that have any.
     fn drop_constant_parameters(&mut self) {
-        let links = self.ends.len();
-        if links < 4 || self.parameters.len() * 2 <= links {
+        let with_parameters = self.with_parameters;
+        if with_parameters < 2 {
             return;
         }
         self.sorted.clear();
         self.sorted.extend(self.parameters.iter().map(|(_, hash)| *hash));
         self.sorted.sort_unstable();
-        let constant: Vec<u64> =
-            self.sorted.chunk_by(|a, b| a == b).filter(|run| run.len() * 2 > links).map(|run| run[0]).collect();
+        let runs = self.sorted.chunk_by(|a, b| a == b);
+        let constant: Vec<u64> = runs.filter(|run| run.len() * 2 > with_parameters).map(|run| run[0]).collect();
         self.parameters.retain(|(_, hash)| !constant.contains(hash));
     }
+}
+
+/// The hashes of the last one, two and three segments of a path, without their parameters.
+fn ends(path: &str) -> [u64; OutLinks::DEPTH] {
+    let mut ends = [0; OutLinks::DEPTH];
+    let mut hash = 0;
+    let mut segments = path.rsplit('/').filter(|segment| !segment.is_empty());
+    for end in &mut ends {
+        if let Some(segment) = segments.next() {
+            let segment = segment.split(';').next().unwrap_or_default();
+            hash = xxh3_64_with_seed(if is_random(segment) { b"*" } else { segment.as_bytes() }, hash ^ 1);
+        }
+        *end = hash;
+    }
+    ends
 }
 
 /// Whether a value looks drawn at random: long, letters and digits mixed, or hexadecimal, and no words.
@@ -107,7 +125,7 @@ mod tests {
 
     fn hashes(links: &[&str]) -> Vec<u64> {
         let mut out = OutLinks::default();
-        links.iter().for_each(|link| out.add(&Url::parse("http://a.example/dir/").unwrap().join(link).unwrap()));
+        links.iter().for_each(|link| out.add(&Url::parse("http://a.example/dir/").unwrap().join(link).unwrap(), true));
         let mut hashes = Vec::new();
         out.finish(|hash| hashes.push(hash));
         hashes

@@ -1,7 +1,7 @@
 //! Simhash of weighted features (Charikar, STOC 2002; Manku, Jain, Das Sarma, WWW 2007, section 2): each feature votes,
 //! with its weight, for the value of each bit.
 
-use crate::page::words::WordHash;
+use crate::page::words::{WordHash, is_number};
 
 /// Sixty-four counters, one for each bit position, kept in bit slices: bit `i` of `slices[s]` is bit `s` of counter `i`.
 /// Features are added by carry-save adders, eight at a time (Harley-Seal; Muła, Kurz, Lemire, "Faster Population Counts
@@ -108,16 +108,16 @@ impl Counter {
         }
     }
 
-    /// Counts one feature.
+    /// Adds to the count of one feature.
     #[inline]
-    pub fn add(&mut self, feature: u64) {
+    pub fn add(&mut self, feature: u64, times: u32) {
         let feature = feature.max(1);
         let mask = self.features.len() - 1;
         let mut slot = feature as usize & mask;
         loop {
             let known = self.features[slot];
             if known == feature {
-                self.counts[slot] += 1;
+                self.counts[slot] = self.counts[slot].saturating_add(times);
                 return;
             }
             if known == 0 {
@@ -126,7 +126,7 @@ impl Counter {
             slot = (slot + 1) & mask;
         }
         self.features[slot] = feature;
-        self.counts[slot] = 1;
+        self.counts[slot] = times;
         self.used.push(slot as u32);
         if self.used.len() * 2 > self.features.len() {
             self.grow();
@@ -161,22 +161,22 @@ impl Counter {
     }
 }
 
-/// Four times the square root of a count, rounded down: a feature that stands often says little more than one that
-/// stands once, and rounding in quarters keeps the order of small counts.
+/// Four times the square root of a count of eighths, rounded down: a feature that stands often says little more than one
+/// that stands once, and the factor keeps small counts apart.
 #[inline]
-pub fn sqrt_weight(count: u32) -> u32 {
+pub fn sqrt_weight(eighths: u32) -> u32 {
     const SMALL: [u8; 64] = {
         let mut table = [0; 64];
-        let mut count = 0;
-        while count < 64 {
-            table[count] = (16 * count as u32).isqrt() as u8;
-            count += 1;
+        let mut eighths = 0;
+        while eighths < 64 {
+            table[eighths] = (2 * eighths as u32).isqrt() as u8;
+            eighths += 1;
         }
         table
     };
-    match SMALL.get(count as usize) {
+    match SMALL.get(eighths as usize) {
         Some(weight) => u32::from(*weight),
-        None => (count.min(1 << 18) * 16).isqrt(),
+        None => (eighths.min(1 << 22) * 2).isqrt(),
     }
 }
 
@@ -187,11 +187,11 @@ pub struct WordSimhash {
 }
 
 impl WordSimhash {
-    /// Counts words.
-    pub fn add(&mut self, words: &[WordHash]) {
+    /// Counts words of so many eighths each.
+    pub fn add(&mut self, words: &[WordHash], eighths: u32) {
         for &word in words {
-            if !crate::page::words::is_number(word) {
-                self.counter.add(word);
+            if !is_number(word) {
+                self.counter.add(word, eighths);
             }
         }
     }
@@ -236,7 +236,7 @@ mod tests {
             let mut counter = Counter::default();
             for _ in 0..2 {
                 counter.clear();
-                features.iter().for_each(|feature| counter.add(feature.wrapping_mul(0x9E37_79B9_7F4A_7C15)));
+                features.iter().for_each(|feature| counter.add(feature.wrapping_mul(0x9E37_79B9_7F4A_7C15), 1));
                 let mut naive = std::collections::HashMap::new();
                 for feature in &features {
                     *naive.entry(feature.wrapping_mul(0x9E37_79B9_7F4A_7C15).max(1)).or_insert(0u32) += 1;
@@ -248,10 +248,10 @@ mod tests {
 
     #[test]
     fn weights_grow_with_the_root() {
-        for count in [1, 2, 3, 4, 9, 63, 64, 100, 10_000, 1 << 18, u32::MAX] {
-            let root = f64::from(count.min(1 << 18)).sqrt() * 4.0;
-            assert_eq!(f64::from(sqrt_weight(count)), root.floor());
-            assert!(sqrt_weight(count) < 1 << Votes::DIGITS);
+        for eighths in [1, 2, 8, 16, 24, 63, 64, 100, 10_000, 1 << 22, u32::MAX] {
+            let root = (f64::from(eighths.min(1 << 22)) * 2.0).sqrt();
+            assert_eq!(f64::from(sqrt_weight(eighths)), root.floor());
+            assert!(sqrt_weight(eighths) < 1 << Votes::DIGITS);
         }
     }
 }

@@ -43,7 +43,7 @@ impl Sketch {
     /// Share of common links below which equal texts are different pages …
     const COMMON_LINKS: f32 = 0.5;
     /// … if one has at least so many links …
-    const FEW_LINKS: u32 = 3;
+    const FEW_LINKS: u32 = 4;
     /// … and fewer words for each link: where there is more text, the page is not about its links.
     const WORDS_PER_LINK: u32 = 25;
 

@@ -1,0 +1,102 @@
+//! Documentation in two versions: every pair of pages, with exact 5-word resemblance as the truth.
+
+use std::collections::HashMap;
+
+use dedup_stage::page::Reader;
+use dedup_stage::signature::{DISTANCE, Signature};
+
+use crate::data::{self, Tally};
+
+/// Resemblance from which two pages are near-duplicates, and up to which they are different; between is ignored.
+const NEAR: f64 = 0.8;
+const DIFFERENT: f64 = 0.6;
+
+struct Docs {
+    names: Vec<String>,
+    signatures: Vec<Option<Signature>>,
+    truth: HashMap<(usize, usize), f64>,
+}
+
+fn docs(family: &str) -> Option<Docs> {
+    let folder = data::unpacked(&format!("docs/{family}.tar.xz"))?;
+    let names = data::files(&folder, ".html");
+    let mut reader = Reader::default();
+    let signatures = names
+        .iter()
+        .map(|name| {
+            let body = std::fs::read(folder.join(name)).expect("readable");
+            data::read(&mut reader, name, "text/html", &body).signature
+        })
+        .collect();
+    let index: HashMap<&str, usize> = names.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
+    let list = std::fs::read_to_string(data::folder()?.join(format!("docs/all-pairs-{family}.tsv"))).expect("readable");
+    let truth = list
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let (a, b) = (index[fields[0]], index[fields[1]]);
+            ((a.min(b), a.max(b)), fields[2].parse().expect("a number"))
+        })
+        .collect();
+    Some(Docs { names, signatures, truth })
+}
+
+impl Docs {
+    /// The tallies of both halves for a decision on pairs.
+    fn tally(&self, judge: impl Fn(usize, usize) -> bool, misses: &mut Vec<String>) -> [Tally; 2] {
+        let mut tallies = [Tally::default(); 2];
+        for a in 0..self.names.len() {
+            for b in a + 1..self.names.len() {
+                let truth = self.truth.get(&(a, b)).copied().unwrap_or(0.0);
+                if truth > DIFFERENT && truth < NEAR {
+                    continue;
+                }
+                let positive = judge(a, b);
+                if positive != (truth >= NEAR) {
+                    let estimate = self.signatures[a].as_ref().zip(self.signatures[b].as_ref());
+                    let estimate = estimate.map(|(a, b)| a.sketch.compare(&b.sketch).resemblance);
+                    let distance = self.distance(a, b);
+                    misses.push(format!("{} {} {truth} {estimate:?} {distance}", self.names[a], self.names[b]));
+                }
+                // A cluster is a page in its versions; a pair of two clusters goes by the first.
+                let cluster = self.names[a].split_once('/').map_or("", |(_, page)| page);
+                tallies[data::half(cluster)].count(positive, truth >= NEAR);
+            }
+        }
+        tallies
+    }
+
+    fn distance(&self, a: usize, b: usize) -> u32 {
+        match (&self.signatures[a], &self.signatures[b]) {
+            (Some(a), Some(b)) => (a.simhash ^ b.simhash).count_ones(),
+            _ => u32::MAX,
+        }
+    }
+}
+
+#[test]
+fn versions_of_documentation() {
+    let mut all = Tally::default();
+    for family in ["postgresql", "python"] {
+        let Some(docs) = docs(family) else { return };
+        println!("{family}: {} pages, {} pairs with truth", docs.names.len(), docs.truth.len());
+        for k in 3..=10 {
+            let alone = docs.tally(|a, b| docs.distance(a, b) <= k, &mut Vec::new());
+            let mut misses = Vec::new();
+            let cascade = docs.tally(|a, b| data::duplicates(&docs.signatures[a], &docs.signatures[b], k), &mut misses);
+            println!("  k {k:2} simhash alone  {}", alone[0].plus(alone[1]));
+            println!("  k {k:2} cascade        {}", cascade[0].plus(cascade[1]));
+            if k == DISTANCE {
+                println!("       chosen on      {}", cascade[0]);
+                println!("       other half     {}", cascade[1]);
+                misses.iter().for_each(|miss| println!("         {miss}"));
+                let both = cascade[0].plus(cascade[1]);
+                assert!(both.recall() >= 0.95 && both.precision() >= 0.98, "{family}: {both}");
+                all = all.plus(both);
+            }
+        }
+    }
+    println!("both: {all}");
+    assert!(all.recall() >= 0.95 && all.precision() >= 0.99, "{all}");
+}

@@ -1,0 +1,10 @@
+//! The judgement on real pages with measured truth: documentation in two versions, versions of encyclopedia articles,
+//! pages with injected noise, and the reading of pages. Run with `--nocapture` to see the figures.
+//!
+//! The material lies beside the repository; where it is absent, these tests say so and pass.
+
+mod data;
+mod docs;
+mod noise;
+mod reading;
+mod wikipedia;
