@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use dedup_stage::hamming::{Fill, Index, pairs};
+use dedup_stage::hamming::frozen::{self, Frozen, Plan, Source};
+use dedup_stage::hamming::search::{search, search_frozen};
+use dedup_stage::hamming::{Design, Fill, Index, pairs};
+use memmap2::{Advice, MmapMut};
 
 /// Random fingerprints, of which one in ten is near (distance 0 to 6) an earlier one.
 pub struct Fingerprints {
@@ -64,7 +67,7 @@ fn resident() -> usize {
 
 /// From empty to `n`: ask, then insert, one after the other.
 fn online(n: usize, k: u32, fill: Fill, pauses: bool) {
-    let mut index = Index::with_design(dedup_stage::hamming::Design::standard(k), fill);
+    let mut index = Index::with_design(Design::standard(k), fill);
     let base = resident();
     let mut near = Vec::new();
     let mut duplicates = 0;
@@ -175,6 +178,114 @@ fn all_pairs(n: usize) {
     }
 }
 
+/// Random fingerprints by their row, so that a billion of them need no memory: one in ten is near the row 1000 before it.
+struct ByRow(u64);
+
+impl ByRow {
+    fn hash(row: u64) -> u64 {
+        let mut z = (row + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    fn get(row: u64) -> u64 {
+        let own = Self::hash(row);
+        if row >= 1000 && own.is_multiple_of(10) {
+            let errors = Self::hash(own);
+            (0..errors >> 60 & 7).fold(Self::hash(row - 1000), |f, e| f ^ 1 << (errors >> (6 * e) & 63))
+        } else {
+            own
+        }
+    }
+
+    /// `n` queries, of which every other one is at distance up to 6 from a stored fingerprint.
+    fn queries(&self, n: u64) -> Vec<u64> {
+        let stored = |i: u64| Self::get(Self::hash(i ^ 0xabcd_ef01) % self.0);
+        let near = |i: u64, f: u64| (0..i / 2 % 7).fold(f, |f, e| f ^ 1 << (Self::hash(i) >> (6 * e) & 63));
+        (0..n).map(|i| if i % 2 == 0 { near(i, stored(i)) } else { Self::hash(!i) }).collect()
+    }
+}
+
+impl Source for ByRow {
+    fn rows(&self) -> u64 {
+        self.0
+    }
+
+    fn read(&self, from: u64, to: &mut [u64]) {
+        to.iter_mut().zip(from..).for_each(|(f, row)| *f = Self::get(row));
+    }
+}
+
+/// Builds an index of `n` in memory, asks it, and searches it with a million queries.
+fn frozen_index(n: u64, k: u32, with_rows: bool) {
+    let source = ByRow(n);
+    let plan = Plan { design: Design::standard(k), recipe: "bench".into(), with_rows, threads: 2, part: Plan::PART };
+    let upper: f64 = plan.design.keys.iter().map(|key| 64.0 - f64::from(Plan::bits(*key, n)) + 5.0).sum::<f64>() / 8.0;
+    let size = (upper + if with_rows { 5.0 } else { 0.0 }) * n as f64 + 1e6;
+    let mut memory = MmapMut::map_anon(size as usize).expect("address space");
+    let _ = memory.advise(Advice::HugePage);
+    let start = Instant::now();
+    let mut out = std::io::Cursor::new(&mut memory[..]);
+    let bytes = frozen::build(&source, &plan, &mut out, &|_| {}).expect("memory does not fail");
+    let built = start.elapsed();
+    let start = Instant::now();
+    let index = Frozen::from_memory(memory, bytes as usize, "bench").expect("undamaged");
+    let (tables, rows) = index.bytes();
+    println!(
+        "frozen k={k} n={n}: built in {:.1} s on two threads; {} distinct; tables {:.3} B/fp, rows {:.3} B/fp; verified in {:.1} s",
+        built.as_secs_f64(),
+        index.len(),
+        tables as f64 / n as f64,
+        rows as f64 / n as f64,
+        start.elapsed().as_secs_f64(),
+    );
+    let queries = source.queries(100_000);
+    let mut reader = index.reader();
+    latencies(&queries, |query, near| reader.within(&[query], &mut |_, fingerprint, distance| near.push((fingerprint, distance))));
+    let mut found = 0;
+    let start = cpu_time();
+    reader.within(&queries, &mut |_, _, _| found += 1);
+    println!("pipelined {:.0} ns a query, {found} found", (cpu_time() - start).as_nanos() as f64 / queries.len() as f64);
+    // Recall: whoever was planted within k must be found.
+    let planted: Vec<u64> = (0..20_000).map(|i| ByRow::get(ByRow::hash(i) % n)).collect();
+    let shifted: Vec<u64> = planted.iter().map(|f| (0..k).fold(*f, |f, e| f ^ 1 << (f >> (7 * e) & 63))).collect();
+    let mut hit = vec![false; planted.len()];
+    reader.within(&shifted, &mut |i, fingerprint, _| hit[i] |= fingerprint == planted[i]);
+    println!("recall {} of {}", hit.iter().filter(|hit| **hit).count(), hit.len());
+    if with_rows {
+        let queries = source.queries(1_000_000);
+        for threads in [1, 2] {
+            let start = Instant::now();
+            let hits = search_frozen(&index, &queries, k, threads, &|_| {});
+            println!("1 million queries on {threads} threads: {} pairs in {:.2} s", hits.len(), start.elapsed().as_secs_f64());
+        }
+    }
+}
+
+/// Streams `n` raw fingerprints past a million queries.
+fn stream(n: u64, k: u32) {
+    let source = ByRow(n);
+    let mut stored = vec![0; n as usize];
+    source.read(0, &mut stored);
+    let queries = source.queries(1_000_000);
+    for threads in [1, 2] {
+        let start = Instant::now();
+        search(&[], 0, &queries, k, None, threads, &|_| {});
+        let prepared = start.elapsed();
+        let start = Instant::now();
+        let hits = search(&stored, 0, &queries, k, None, threads, &|_| {});
+        let all = start.elapsed();
+        println!(
+            "stream k={k} n={n} threads={threads}: {} pairs; queries prepared in {:.2} s, whole in {:.2} s: {:.1} M/s streamed",
+            hits.len(),
+            prepared.as_secs_f64(),
+            all.as_secs_f64(),
+            n as f64 / (all.saturating_sub(prepared)).as_secs_f64() / 1e6,
+        );
+    }
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     let number = |i: usize, default: usize| arguments.get(i).map_or(default, |a| a.parse().expect("a number"));
@@ -184,6 +295,8 @@ fn main() {
     match arguments.first().map(String::as_str) {
         Some("online") => online(number(1, 10_000_000), number(2, 3) as u32, fill, pauses),
         Some("pairs") => all_pairs(number(1, 10_000_000)),
+        Some("frozen") => frozen_index(number(1, 10_000_000) as u64, number(2, 3) as u32, !given("values")),
+        Some("stream") => stream(number(1, 100_000_000) as u64, number(2, 3) as u32),
         // `cargo test --benches` and a bare `cargo bench` come here.
         _ => online(100_000, 3, Fill::Fast, true),
     }

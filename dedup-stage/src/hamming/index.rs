@@ -59,7 +59,7 @@ impl Fill {
     fn load(self) -> usize {
         match self {
             Fill::Fast => 11,
-            Fill::Compact => 18,
+            Fill::Compact => 17,
         }
     }
 

@@ -10,6 +10,7 @@ mod error;
 mod file;
 mod filter;
 pub mod frozen;
+mod growth;
 pub mod health;
 mod index;
 mod kernel;

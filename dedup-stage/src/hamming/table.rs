@@ -2,6 +2,7 @@
 
 use super::bucket::{Bucket, Layout};
 use super::code::low_mask;
+use super::growth::Growth;
 use super::kernel::Kernel;
 use super::key::{Key, Keyed, View};
 use super::memory::prefetch;
@@ -20,8 +21,8 @@ const LINE_WORDS: usize = 16;
 ///
 /// # Complexity
 ///
-/// Linear hashing (Litwin, VLDB 1980): with `b` entries to a bucket, each insertion splits 1/b buckets, the next in turn; nothing is
-/// ever rehashed as a whole. A probe reads one bucket for each element of [`Code::neighbours`], all independent.
+/// With b entries to a bucket, each insertion adds 1/b buckets by spreading those of one group anew (see [`Growth`]); nothing is ever
+/// rehashed as a whole. A probe reads one bucket for each element of [`Code::neighbours`](super::Code::neighbours), all independent.
 #[derive(Clone, Debug)]
 pub struct Table {
     view: View,
@@ -30,13 +31,19 @@ pub struct Table {
     buckets: Segments<Bucket<WORDS>>,
     overflow: Overflow,
     len: usize,
-    /// Buckets are numbered by this many bits of the address, and by one more where `split` has passed.
-    bits: u32,
-    split: usize,
-    /// For `bits` and before the split, as after it.
+    growth: Growth,
+    /// For rests without the bits that all buckets know, and without one bit less.
     layouts: [Layouts; 2],
-    /// By syndrome: buckets to visit, relative to the query's; what may fall together is adjacent.
-    neighbours: Vec<Vec<u32>>,
+    /// By syndrome: buckets to visit, relative to the query's.
+    neighbours: Vec<Neighbours>,
+}
+
+/// What to XOR to an address to get all addresses of a ball; those of one group are adjacent.
+#[derive(Clone, Debug)]
+struct Neighbours {
+    changes: Vec<u32>,
+    /// Whether two are of one group, so that they may be in one bucket.
+    shared: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -55,20 +62,21 @@ impl Layouts {
 impl Table {
     /// An empty table.
     pub fn new(key: Key, load: usize) -> Self {
+        let view = View::new(key);
+        let growth = Growth::new(view.code().address_bits());
         let mut buckets = Segments::new();
-        buckets.push(Bucket::EMPTY);
+        (0..growth.buckets()).for_each(|_| buckets.push(Bucket::EMPTY));
         let mut table = Self {
-            view: View::new(key),
+            view,
             load,
             buckets,
             overflow: Overflow::new(),
             len: 0,
-            bits: 0,
-            split: 0,
-            layouts: [Layouts::new(0), Layouts::new(1)],
+            growth,
+            layouts: [Layouts::new(0), Layouts::new(0)],
             neighbours: Vec::new(),
         };
-        table.set_bits(0);
+        table.begin_round();
         table
     }
 
@@ -93,27 +101,28 @@ impl Table {
         self.view.keyed(fingerprint)
     }
 
-    /// The bucket of an address.
     #[inline(always)]
-    fn bucket_of(&self, address: u32) -> usize {
-        let after = address as usize & ((2 << self.bits) - 1);
-        if after < self.buckets.len() { after } else { after ^ (1 << self.bits) }
-    }
-
-    #[inline(always)]
-    fn layouts_of(&self, bucket: usize) -> &Layouts {
-        let after = bucket < self.split || bucket >> self.bits != 0;
-        &self.layouts[usize::from(after)]
+    fn layouts_of(&self, bucket: u32) -> &Layouts {
+        let known = self.growth.known_bits(bucket);
+        &self.layouts[usize::from(known != self.growth.group_bits())]
     }
 
     /// The buckets of a query's ball, each once.
     #[inline(always)]
     pub fn ball(&self, query: Keyed) -> impl Iterator<Item = u32> {
-        let mut last = u32::MAX;
+        let growth = self.growth;
         let list = &self.neighbours[self.view.code().syndrome(query.address)];
-        list.iter().map(move |change| self.bucket_of(query.address ^ change) as u32).filter(move |bucket| {
-            let new = *bucket != last;
-            last = *bucket;
+        let (mut group, mut seen) = (u32::MAX, 0u32);
+        list.changes.iter().map(move |change| growth.bucket_of(query.address ^ change)).filter(move |bucket| {
+            if !list.shared {
+                return true;
+            }
+            let own = bucket & low_mask(growth.group_bits());
+            seen = if own == group { seen } else { 0 };
+            group = own;
+            let bit = 1 << (bucket >> growth.group_bits());
+            let new = seen & bit == 0;
+            seen |= bit;
             new
         })
     }
@@ -135,7 +144,7 @@ impl Table {
         }
         let mut near = matches(kernel, entries, filter, k);
         while near != 0 {
-            let layouts = self.layouts_of(bucket as usize);
+            let layouts = self.layouts_of(bucket);
             self.report(entries, layouts.bucket, bucket, near.trailing_zeros() as usize, found);
             near &= near - 1;
         }
@@ -148,7 +157,7 @@ impl Table {
         for line in self.overflow.run(self.buckets[bucket as usize].tag()) {
             let mut near = matches(kernel, line, filter, k);
             while near != 0 {
-                let layouts = self.layouts_of(bucket as usize);
+                let layouts = self.layouts_of(bucket);
                 self.report(line, layouts.line, bucket, near.trailing_zeros() as usize, found);
                 near &= near - 1;
             }
@@ -164,17 +173,17 @@ impl Table {
         i: usize,
         found: &mut impl FnMut(u64),
     ) {
-        let bits = self.layouts_of(bucket as usize).bits;
-        let address = (u64::from(entries.rest(layout, i)) << bits) as u32 | bucket;
+        let bits = self.layouts_of(bucket).bits;
+        let address = (u64::from(entries.rest(layout, i)) << bits) as u32 | bucket & low_mask(bits);
         found(self.view.fingerprint(Keyed { address, filter: entries.filter(i) }));
     }
 
     /// Whether a fingerprint is there.
     pub fn contains(&self, keyed: Keyed) -> bool {
-        let bucket = self.bucket_of(keyed.address);
+        let bucket = self.growth.bucket_of(keyed.address);
         let layouts = self.layouts_of(bucket);
-        let rest = (u64::from(keyed.address) >> layouts.bits) as u32;
-        let entries = &self.buckets[bucket];
+        let rest = keyed.address >> layouts.bits;
+        let entries = &self.buckets[bucket as usize];
         let here = |i: usize| entries.filter(i) == keyed.filter && entries.rest(layouts.bucket, i) == rest;
         (0..entries.len()).any(here)
             || entries.tag() != 0
@@ -185,17 +194,18 @@ impl Table {
 
     /// Adds a fingerprint that is not there yet, and lets the table grow by at most one bucket.
     pub fn insert(&mut self, keyed: Keyed) {
-        self.put(self.bucket_of(keyed.address), keyed);
+        self.put(keyed);
         self.len += 1;
-        if self.len > self.load * self.buckets.len() && self.bits < self.view.code().address_bits() {
-            self.split_next();
+        if self.len > self.load * self.buckets.len() && self.growth.can_grow() {
+            self.grow();
         }
     }
 
-    fn put(&mut self, bucket: usize, keyed: Keyed) {
+    fn put(&mut self, keyed: Keyed) {
+        let bucket = self.growth.bucket_of(keyed.address);
         let layouts = *self.layouts_of(bucket);
-        let rest = (u64::from(keyed.address) >> layouts.bits) as u32;
-        let entries = &mut self.buckets[bucket];
+        let rest = keyed.address >> layouts.bits;
+        let entries = &mut self.buckets[bucket as usize];
         if entries.tag() == 0 && entries.push(layouts.bucket, keyed.filter, rest) {
             return;
         }
@@ -206,44 +216,56 @@ impl Table {
         entries.set_tag(run);
     }
 
-    /// Divides the entries of the next bucket in turn between itself and a new one, by one more bit of their addresses.
-    fn split_next(&mut self) {
-        let bucket = self.split;
-        let from = self.layouts[0];
-        let old = std::mem::replace(&mut self.buckets[bucket], Bucket::EMPTY);
+    /// Gives the next group one more bucket, and spreads its entries anew.
+    fn grow(&mut self) {
+        let step = self.growth.step();
+        let old = (0..step.size).map(|i| step.first + i * step.stride);
+        let layouts = *self.layouts_of(step.first);
+        let entries: [_; 3] = std::array::from_fn(|i| {
+            let bucket = step.first + i as u32 * step.stride;
+            if i < step.size as usize { std::mem::replace(&mut self.buckets[bucket as usize], Bucket::EMPTY) } else { Bucket::EMPTY }
+        });
         self.buckets.push(Bucket::EMPTY);
-        self.split += 1;
-        let address = |rest: u32| (u64::from(rest) << from.bits) as u32 | bucket as u32;
-        for i in 0..old.len() {
-            let keyed = Keyed { address: address(old.rest(from.bucket, i)), filter: old.filter(i) };
-            self.put(self.bucket_of(keyed.address), keyed);
+        self.growth.grow();
+        if self.growth.step().stride != step.stride {
+            self.begin_round();
         }
-        if old.tag() != 0 {
-            for n in 0..self.overflow.run(old.tag()).len() {
-                let line: Line = self.overflow.run(old.tag())[n].clone();
-                for i in 0..line.len() {
-                    let keyed = Keyed { address: address(line.rest(from.line, i)), filter: line.filter(i) };
-                    self.put(self.bucket_of(keyed.address), keyed);
+        for (bucket, old) in old.zip(entries) {
+            self.put_all(bucket, &old, layouts.bucket, layouts.bits);
+            if old.tag() != 0 {
+                for n in 0..self.overflow.run(old.tag()).len() {
+                    let line: Line = self.overflow.run(old.tag())[n].clone();
+                    self.put_all(bucket, &line, layouts.line, layouts.bits);
                 }
+                self.overflow.release(old.tag());
             }
-            self.overflow.release(old.tag());
         }
-        if self.split == 1 << self.bits {
-            self.set_bits(self.bits + 1);
+        // The next group's turn comes soon.
+        let next = self.growth.step();
+        (0..next.size).for_each(|i| self.prefetch(next.first + i * next.stride));
+    }
+
+    fn put_all<const W: usize>(&mut self, bucket: u32, entries: &Bucket<W>, layout: Layout, bits: u32) {
+        for i in 0..entries.len() {
+            let address = (u64::from(entries.rest(layout, i)) << bits) as u32 | bucket & low_mask(bits);
+            self.put(Keyed { address, filter: entries.filter(i) });
         }
     }
 
-    fn set_bits(&mut self, bits: u32) {
-        self.bits = bits;
-        self.split = 0;
-        self.layouts = [Layouts::new(bits), Layouts::new((bits + 1).min(32))];
-        let mask = low_mask((bits + 1).min(self.view.code().address_bits()));
-        self.neighbours = self.view.code().neighbours();
-        for list in &mut self.neighbours {
-            list.iter_mut().for_each(|change| *change &= mask);
-            list.sort_unstable_by_key(|change| (change & low_mask(bits), *change));
-            list.dedup();
-        }
+    /// Prepares what depends on how many bits name a group.
+    fn begin_round(&mut self) {
+        let bits = self.growth.group_bits();
+        self.layouts = [Layouts::new(bits), Layouts::new(bits.saturating_sub(1))];
+        let mask = low_mask(self.growth.deciding_bits());
+        let group = low_mask(bits);
+        let prepare = |mut changes: Vec<u32>| {
+            changes.iter_mut().for_each(|change| *change &= mask);
+            changes.sort_unstable_by_key(|change| (change & group, *change));
+            changes.dedup();
+            let shared = changes.windows(2).any(|pair| pair[0] & group == pair[1] & group);
+            Neighbours { changes, shared }
+        };
+        self.neighbours = self.view.code().neighbours().into_iter().map(prepare).collect();
     }
 }
 

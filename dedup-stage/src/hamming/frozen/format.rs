@@ -191,7 +191,12 @@ pub enum Contents {
     /// Of a file.
     Map(Mmap),
     /// In memory of our own.
-    Read(MmapMut),
+    Read {
+        /// The memory.
+        memory: MmapMut,
+        /// How much of it is used.
+        length: usize,
+    },
 }
 
 impl Contents {
@@ -204,7 +209,7 @@ impl Contents {
             #[cfg(target_os = "linux")]
             let _ = memory.advise(Advice::HugePage);
             file.read_exact(&mut memory).map_err(Error::io(path))?;
-            return Ok(Self::Read(memory));
+            return Ok(Self::Read { memory, length: length as usize });
         }
         // SAFETY: whoever changes a file that we read may end the program, as with any mapped file; the words are plain data.
         let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path))?;
@@ -216,7 +221,7 @@ impl Contents {
     pub fn bytes(&self) -> &[u8] {
         match self {
             Self::Map(map) => map,
-            Self::Read(memory) => memory,
+            Self::Read { memory, length } => &memory[..*length],
         }
     }
 }

@@ -55,9 +55,9 @@ impl Frozen {
         Self::from_contents(contents, recipe).map_err(|error| error.about(path))
     }
 
-    /// The same for an index that was built in memory.
-    pub fn from_memory(bytes: memmap2::MmapMut, recipe: &str) -> Result<Self, Error> {
-        Self::from_contents(Contents::Read(bytes), recipe)
+    /// The same for an index that was built in memory, of which the first `length` bytes are the file's.
+    pub fn from_memory(memory: memmap2::MmapMut, length: usize, recipe: &str) -> Result<Self, Error> {
+        Self::from_contents(Contents::Read { memory, length }, recipe)
     }
 
     fn from_contents(contents: Contents, recipe: &str) -> Result<Self, Error> {

@@ -20,7 +20,7 @@ fn bytes(fingerprints: &[u64], plan: &Plan) -> Vec<u8> {
 fn open(bytes: &[u8]) -> Result<Frozen, Error> {
     let mut memory = MmapMut::map_anon(bytes.len().max(1)).expect("memory");
     memory[..bytes.len()].copy_from_slice(bytes);
-    Frozen::from_memory(memory, "test")
+    Frozen::from_memory(memory, bytes.len(), "test")
 }
 
 /// Query, row and distance, by the definition.

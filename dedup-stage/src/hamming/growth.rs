@@ -1,0 +1,156 @@
+//! How a hash table grows one bucket at a time.
+
+use super::code::low_mask;
+
+/// Which bucket an address belongs to while the number of buckets grows from 2 to 2^`address_bits`, one by one.
+///
+/// The low bits of an address name a group of two buckets. In a first round, group after group is given a third bucket and its entries
+/// are spread over the three; in a second round, a fourth. Then each group is two groups of two, told apart by one more bit.
+/// Fullness thus varies by a factor of 1.5 between groups that have grown and groups that have not, where splitting
+/// buckets in two makes it 2.
+///
+/// # References
+///
+/// Litwin, "Linear Hashing" (VLDB 1980); Larson, "Linear Hashing with Partial Expansions" (VLDB 1980).
+#[derive(Clone, Copy, Debug)]
+pub struct Growth {
+    address_bits: u32,
+    /// Low bits of an address that name its group.
+    bits: u32,
+    /// Buckets of a group that has not grown in this round: 2 or 3.
+    size: u32,
+    /// Groups below this one have grown in this round.
+    next: u32,
+    /// By the four bits after the group's: bucket within the group, two bits each; before and after growing.
+    places: [u32; 2],
+}
+
+/// Bucket within a group of `size`, by the four bits of the address that follow the group's.
+///
+/// The first of the bits decides between the first two buckets. Whoever has the second bit, too, belongs into the third or the fourth of
+/// four; of three, three quarters of them are in the third, which evens the three out.
+const fn places(size: u32) -> u32 {
+    let mut places = 0;
+    let mut v = 0;
+    while v < 16 {
+        let (first, second, rest) = (v & 1, v >> 1 & 1, v >> 2);
+        let place = match size {
+            2 => first,
+            3 if second == 1 && rest < 3 => 2,
+            3 => first,
+            _ => first + 2 * second,
+        };
+        places |= place << (2 * v);
+        v += 1;
+    }
+    places
+}
+
+/// A step of growth.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// The group's first bucket; the others follow at distance `stride`.
+    pub first: u32,
+    /// Distance between buckets of a group.
+    pub stride: u32,
+    /// How many there were; the new one has the number of buckets before the step.
+    pub size: u32,
+}
+
+impl Growth {
+    /// Two buckets.
+    pub fn new(address_bits: u32) -> Self {
+        Self { address_bits, bits: 0, size: 2, next: 0, places: [places(2), places(3)] }
+    }
+
+    /// Number of buckets.
+    pub fn buckets(&self) -> usize {
+        ((self.size as usize) << self.bits) + self.next as usize
+    }
+
+    /// Whether another bucket would tell addresses apart.
+    pub fn can_grow(&self) -> bool {
+        self.buckets() < 1 << self.address_bits
+    }
+
+    /// The bucket of an address.
+    #[inline(always)]
+    pub fn bucket_of(&self, address: u32) -> u32 {
+        let group = address & low_mask(self.bits);
+        let places = self.places[usize::from(group < self.next)];
+        let following = (address & low_mask(self.address_bits)) >> self.bits & 15;
+        group | (places >> (2 * following) & 3) << self.bits
+    }
+
+    /// How many low bits all addresses in a bucket have in common with its number; more may be known, but these are what rests are made for.
+    #[inline(always)]
+    pub fn known_bits(&self, bucket: u32) -> u32 {
+        let grown = bucket & low_mask(self.bits) < self.next;
+        // Groups of two were written before their bits were one more.
+        if self.size == 2 && !grown { self.bits.saturating_sub(1) } else { self.bits }
+    }
+
+    /// The next step; to be taken with [`Growth::grow`].
+    pub fn step(&self) -> Step {
+        Step { first: self.next, stride: 1 << self.bits, size: self.size }
+    }
+
+    /// Takes the next step.
+    pub fn grow(&mut self) {
+        self.next += 1;
+        if self.next == 1 << self.bits {
+            self.next = 0;
+            match self.size {
+                2 => self.size = 3,
+                _ => (self.size, self.bits) = (2, self.bits + 1),
+            }
+            self.places = [places(self.size), places(self.size + 1)];
+        }
+    }
+
+    /// Bits of an address that have a say in its bucket, now or at the next steps of this round.
+    pub fn deciding_bits(&self) -> u32 {
+        (self.bits + 4).min(self.address_bits)
+    }
+
+    /// Low bits that name the group.
+    pub fn group_bits(&self) -> u32 {
+        self.bits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Grows to the end, and follows where every address is.
+    #[test]
+    fn only_the_group_that_grows_changes_and_no_bucket_is_much_fuller() {
+        for address_bits in [1, 2, 3, 9] {
+            let mut growth = Growth::new(address_bits);
+            let mut buckets: Vec<u32> = (0..1 << address_bits).map(|a| growth.bucket_of(a)).collect();
+            while growth.can_grow() {
+                let (step, new) = (growth.step(), growth.buckets() as u32);
+                assert_eq!(new, step.first + step.stride * step.size);
+                growth.grow();
+                for (address, bucket) in (0..).zip(&mut buckets) {
+                    let now = growth.bucket_of(address);
+                    let of_group = *bucket % step.stride == step.first;
+                    assert!(now == *bucket || of_group && now % step.stride == step.first);
+                    assert!((now as usize) < growth.buckets());
+                    let known = low_mask(growth.known_bits(now));
+                    assert_eq!(now & known, address & known);
+                    *bucket = now;
+                }
+                let mut sizes = vec![0; growth.buckets()];
+                buckets.iter().for_each(|bucket| sizes[*bucket as usize] += 1);
+                assert!(sizes.iter().all(|size| *size > 0));
+                if growth.bits + 4 <= address_bits {
+                    let (least, most) = (sizes.iter().min(), sizes.iter().max());
+                    assert!(most.unwrap() * 5 <= least.unwrap() * 9, "{sizes:?}");
+                }
+            }
+            assert_eq!(growth.buckets(), 1 << address_bits);
+        }
+    }
+}
