@@ -242,11 +242,16 @@ fn frozen_index(n: u64, k: u32, with_rows: bool) {
     );
     let queries = source.queries(100_000);
     let mut reader = index.reader();
-    latencies(&queries, |query, near| reader.within(&[query], &mut |_, fingerprint, distance| near.push((fingerprint, distance))));
+    latencies(&queries, |query, near| {
+        reader.within(&[query], &mut |_, fingerprint, distance| near.push((fingerprint, distance)))
+    });
     let mut found = 0;
     let start = cpu_time();
     reader.within(&queries, &mut |_, _, _| found += 1);
-    println!("pipelined {:.0} ns a query, {found} found", (cpu_time() - start).as_nanos() as f64 / queries.len() as f64);
+    println!(
+        "pipelined {:.0} ns a query, {found} found",
+        (cpu_time() - start).as_nanos() as f64 / queries.len() as f64
+    );
     // Recall: whoever was planted within k must be found.
     let planted: Vec<u64> = (0..20_000).map(|i| ByRow::get(ByRow::hash(i) % n)).collect();
     let shifted: Vec<u64> = planted.iter().map(|f| (0..k).fold(*f, |f, e| f ^ 1 << (f >> (7 * e) & 63))).collect();
@@ -258,7 +263,11 @@ fn frozen_index(n: u64, k: u32, with_rows: bool) {
         for threads in [1, 2] {
             let start = Instant::now();
             let hits = search_frozen(&index, &queries, k, threads, &|_| {});
-            println!("1 million queries on {threads} threads: {} pairs in {:.2} s", hits.len(), start.elapsed().as_secs_f64());
+            println!(
+                "1 million queries on {threads} threads: {} pairs in {:.2} s",
+                hits.len(),
+                start.elapsed().as_secs_f64()
+            );
         }
     }
 }

@@ -54,10 +54,13 @@ impl Design {
         Self { name: format!("drop-{parts}"), distance: 3, keys }
     }
 
-    /// Every design known for this distance, the product's own first.
+    /// Every design known for this distance.
     pub fn all(k: u32) -> Vec<Self> {
-        let mut designs = vec![Self::halves(k)];
-        designs.extend((1..=k + 1).filter(|blocks| *blocks != 2).map(|blocks| Self::flips(blocks, k)));
+        /// More flips than these touch too many buckets.
+        const MOST_FLIPS: u32 = 3;
+        let blocks = (1..=k + 1).filter(|blocks| (k + 1 - blocks).div_ceil(*blocks) <= MOST_FLIPS);
+        let mut designs: Vec<Self> =
+            blocks.map(|blocks| if blocks == 2 { Self::halves(k) } else { Self::flips(blocks, k) }).collect();
         designs.extend((k + 1..=k + 3).filter(|blocks| *blocks > 1).map(|blocks| Self::choose(blocks, k)));
         if (2..=4).contains(&k) {
             let nested = Recursion { splits: vec![k + 1, k + 1] };

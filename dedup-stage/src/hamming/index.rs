@@ -318,9 +318,9 @@ mod tests {
                 check(k, load, [], &queries);
                 check(k, load, [0; 100], &queries);
                 check(k, load, (0..64).map(|i| 1 << i), &queries);
-                check(k, load, (0..1500).map(|i| i << 16), &queries);
-                check(k, load, (0..1500).map(|i| i << 48), &queries);
-                check(k, load, (0..1500).map(|i| u64::MAX >> (i % 64) ^ i), &queries);
+                check(k, load, (0..600).map(|i| i << 16), &queries);
+                check(k, load, (0..600).map(|i| i << 48), &queries);
+                check(k, load, (0..600).map(|i| u64::MAX >> (i % 64) ^ i), &queries);
             }
         }
     }

@@ -223,7 +223,11 @@ impl Table {
         let layouts = *self.layouts_of(step.first);
         let entries: [_; 3] = std::array::from_fn(|i| {
             let bucket = step.first + i as u32 * step.stride;
-            if i < step.size as usize { std::mem::replace(&mut self.buckets[bucket as usize], Bucket::EMPTY) } else { Bucket::EMPTY }
+            if i < step.size as usize {
+                std::mem::replace(&mut self.buckets[bucket as usize], Bucket::EMPTY)
+            } else {
+                Bucket::EMPTY
+            }
         });
         self.buckets.push(Bucket::EMPTY);
         self.growth.grow();

@@ -73,6 +73,9 @@ impl Pass {
             let ends = scatter(part, self.byte(self.by.1), &mut fine);
             for second in 0..256 {
                 let mut run = &mut fine[ends[second]..ends[second + 1]];
+                if run.len() < 2 {
+                    continue;
+                }
                 if run.len() > LARGE_RUN.max(8 * usual) {
                     run = without_repeats(run, near);
                 }
