@@ -52,7 +52,8 @@ mod tests {
             .filter(|set| {
                 (1..8u32).any(|normal| {
                     (0..2).any(|offset| {
-                        (0..8u32).all(|point| u32::from(set >> point & 1) == (normal & point).count_ones() % 2 ^ offset)
+                        (0..8u32)
+                            .all(|point| u32::from(set >> point & 1) == ((normal & point).count_ones() + offset) % 2)
                     })
                 })
             })

@@ -66,7 +66,7 @@ impl Filter {
         positions.resize(fingerprints.len(), 0);
         let [low, high] = self.halves.each_ref().map(Vec::as_slice);
         let mask = low.len() - 1;
-        let bit = |bitmap: &[u64], place: usize| bitmap[place / 64 & mask] >> (place % 64);
+        let bit = |bitmap: &[u64], place: usize| bitmap[(place / 64) & mask] >> (place % 64);
         let mut passed = 0;
         // Written always and counted sometimes: the reads of the bitmaps do not wait for each other.
         for (fingerprint, i) in fingerprints.iter().zip(0..) {

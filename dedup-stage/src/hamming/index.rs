@@ -288,9 +288,8 @@ mod tests {
             let noise: Vec<u64> = random(2).take(2000).collect();
             let flip = |(i, n): (usize, &u64)| {
                 let errors = i as u32 % 14;
-                (0..errors).fold(centres[i % 40], |f, e| {
-                    f ^ 1 << (n >> (6 * (e % 10)) & 63).wrapping_add(u64::from(e / 10)) % 64
-                })
+                (0..errors)
+                    .fold(centres[i % 40], |f, e| f ^ 1 << ((n >> (6 * (e % 10)) & 63) + u64::from(e / 10)).min(63))
             };
             let clustered: Vec<u64> = noise.iter().enumerate().map(flip).collect();
             check(k, 11, clustered.into_iter().chain(random(3).take(2000)), &centres);
