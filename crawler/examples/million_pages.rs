@@ -1,0 +1,105 @@
+//! Writes the outputs of a made-up crawl of many pages, some with hostile titles, and their report, and says how long the
+//! report took and how large it is: `cargo run --release -p crawler --example million_pages -- DIR [PAGES]`.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use crawler::report::{Report, Summary};
+use serde_json::json;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Titles that try to be more than text.
+const HOSTILE: [&str; 5] = [
+    "</title><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "invoice\u{202e}fdp.exe",
+    "bell\u{7} and escape \u{1b}[31m and nul \u{0}",
+    "שלום \" ' & &lt; עולם",
+];
+
+fn main() -> anyhow::Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let dir = PathBuf::from(arguments.next().ok_or_else(|| anyhow::anyhow!("which directory?"))?);
+    let pages: u64 = arguments.next().map_or(Ok(1_000_000), |pages| pages.parse())?;
+    std::fs::create_dir_all(&dir)?;
+    write(&dir, pages)?;
+
+    let start = Instant::now();
+    let summary = Summary {
+        seeds: vec!["https://host-0.example/".into()],
+        on_duplicate: Some("drop".into()),
+        elapsed_ms: Some(pages * 2),
+        stop_reason: Some("done".into()),
+        ..Summary::default()
+    };
+    let report = Report::read(&dir, summary, |_| None)?;
+    let read = start.elapsed();
+    let html = report.html()?;
+    std::fs::write(dir.join(Report::NAME), &html)?;
+    println!(
+        "{pages} pages: report in {:.2} s ({:.2} s of it reading, {:.2} µs a page), {:.2} MB",
+        start.elapsed().as_secs_f64(),
+        read.as_secs_f64(),
+        read.as_secs_f64() * 1e6 / pages.max(1) as f64,
+        html.len() as f64 / 1e6
+    );
+    Ok(())
+}
+
+fn write(dir: &std::path::Path, pages: u64) -> anyhow::Result<()> {
+    let mut out = BufWriter::new(File::create(dir.join("pages.jsonl"))?);
+    let mut skipped = BufWriter::new(File::create(dir.join("skipped.jsonl"))?);
+    for n in 0..pages {
+        let dice = xxh3_64(&n.to_le_bytes());
+        let url = url(n, pages);
+        let (verdict, twin) = match dice % 20 {
+            _ if n == 0 => ("unique", None),
+            0..=3 => ("exact", Some(dice >> 8)),
+            4..=6 => ("near", Some(dice >> 8)),
+            7 => ("unjudged", None),
+            _ => ("unique", None),
+        };
+        // Some pages are repeated far more than others.
+        let twin = twin.map(|twin| self::url((twin % n.max(1)).pow(3) / (n.max(1) * n.max(1)).max(1), pages));
+        let near = verdict == "near";
+        let failed = dice % 500 == 7;
+        let title = match dice % 40 {
+            hostile @ 0..5 => HOSTILE[hostile as usize].to_owned(),
+            _ => format!("Page {n} of the made-up crawl"),
+        };
+        let line = json!({
+            "url": url,
+            "status": if failed { None } else if verdict == "unjudged" { Some(404) } else { Some(200) },
+            "depth": (n.max(1).ilog2()) / 2,
+            "fetched_at": format!("2026-01-02T{:02}:{:02}:{:02}.000Z", n / 3_600_000 % 24, n / 60_000 % 60, n / 1_000 % 60),
+            "content_type": "text/html; charset=utf-8", "bytes": 4_000 + dice % 20_000, "charset": "UTF-8", "language": "en",
+            "title": title, "words": 200 + dice % 900,
+            "sha256": format!("{dice:064x}"), "simhash": format!("{dice:016x}"),
+            "links": dice % 60, "priority": 0.5, "relevance": null, "redirect_to": null,
+            "error": if failed { Some("timeout: no answer within 60 s") } else { None },
+            "noindex": false, "truncated": false, "unchanged": false,
+            "verdict": verdict, "duplicate_of": twin,
+            "distance": near.then_some(dice % 4), "resemblance": near.then_some(0.8 + (dice % 20) as f64 / 100.0),
+            "links_new": 3, "links_admitted": 2, "links_dropped": if twin.is_some() { dice % 9 } else { 0 },
+        });
+        writeln!(out, "{line}")?;
+        if n % 3 == 0 {
+            let reason = ["robots", "scope", "duplicate_source", "nofollow", "rule", "trap"][(dice % 6) as usize];
+            let mut skip = json!({"url": format!("{url}/skipped?n={n}"), "reason": reason, "source": url});
+            if reason == "rule" {
+                skip["rule"] = "drop-parameter session on host-3.example".into();
+            }
+            writeln!(skipped, "{skip}")?;
+        }
+    }
+    out.flush()?;
+    skipped.flush()?;
+    Ok(())
+}
+
+fn url(n: u64, pages: u64) -> String {
+    let host = xxh3_64(&(n ^ 7).to_le_bytes()) % (pages / 1_000).clamp(3, 5_000);
+    format!("https://host-{host}.example/some/folder/page-{n}.html")
+}
