@@ -131,6 +131,11 @@ impl CrawlDir {
         Ok((stats, reason.as_deref().and_then(StopReason::from_name)))
     }
 
+    /// Where it started.
+    pub fn seeds(&self) -> Result<Vec<Url>, OpenError> {
+        Ok(self.meta(b"seeds")?.unwrap_or_default())
+    }
+
     /// Lengths of the outputs that the state vouches for.
     pub fn lengths(&self) -> Result<Lengths, OpenError> {
         Ok(self.meta(b"outputs")?.unwrap_or_default())

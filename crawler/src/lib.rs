@@ -4,6 +4,7 @@ pub mod archive;
 pub mod cli;
 pub mod clock;
 pub mod crawl;
+pub mod dashboard;
 pub mod demo;
 pub mod engine;
 pub mod fetch;

@@ -1,19 +1,23 @@
 //! `crawler crawl`: starts a crawl or goes on with one.
 
 use std::io::{BufRead, Read};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use config::{Layers, Settings};
+use config::Layers;
+use crossbeam_channel::Sender;
 use url::Url;
 
 use super::flags::SettingFlags;
 use super::progress::Terminal;
+use super::summary::{self, Told};
 use super::{Usage, end_code, signals};
 use crate::clock::Clock;
 use crate::crawl::{CrawlDir, OpenError};
-use crate::engine::{self, Stats, StopReason};
+use crate::dashboard::Dashboard;
+use crate::engine::{self, Control, Observer, Snapshot};
 use crate::fetch::http::HttpFetch;
 
 /// Arguments of `crawler crawl`.
@@ -60,21 +64,60 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         eprintln!("note: no --contact: site owners cannot reach you; give a URL or an e-mail address");
     }
     let (control_in, control) = crossbeam_channel::unbounded();
-    signals::watch(control_in)?;
+    signals::watch(control_in.clone())?;
     let resumed = dir.stats()?.0.pages;
     if resumed > 0 && !args.quiet {
         eprintln!("going on with the crawl in {} after {resumed} pages", args.dir.display());
     }
-    let mut terminal = Terminal::new(settings.output.progress, args.quiet);
     let parts = dir.start(&settings, seeds, Clock::System, control)?;
-    let result = engine::run(parts, fetch, &mut terminal);
-    terminal.finish();
+    let live = live_page(&settings.output.dashboard, &args.dir, control_in)?;
+    let mut watching = Watching { terminal: Terminal::new(settings.output.progress, args.quiet), live };
+    let result = engine::run(parts, fetch, &mut watching);
+    watching.terminal.finish();
+    drop(watching);
     let (reason, stats) =
         result.with_context(|| format!("stopped; run the same command again to go on in {}", args.dir.display()))?;
     if !args.quiet {
-        summary(&args.dir, &settings, reason, &stats);
+        let told = Told {
+            dir: &args.dir,
+            stats: &stats,
+            stop_reason: reason.name(),
+            on_duplicate: &format!("{:?}", settings.dedup.on_duplicate).to_lowercase(),
+            lost: None,
+            skipped: &summary::skipped(&args.dir)?,
+        };
+        eprint!("{}", summary::text(&told));
     }
     Ok(end_code(reason, stats.pages))
+}
+
+/// Who watches the crawl.
+struct Watching {
+    terminal: Terminal,
+    live: Option<Dashboard>,
+}
+
+impl Observer for Watching {
+    fn tick(&mut self, snapshot: &Snapshot<'_>) {
+        self.terminal.tick(snapshot);
+        if let Some(live) = &mut self.live {
+            live.tick(snapshot);
+        }
+    }
+}
+
+/// The live page, where one is wanted.
+fn live_page(address: &str, dir: &Path, control: Sender<Control>) -> anyhow::Result<Option<Dashboard>> {
+    if address.is_empty() {
+        return Ok(None);
+    }
+    let address: SocketAddr = address.parse().map_err(|_| Usage(format!("--dashboard {address}: no address")))?;
+    let live = Dashboard::start(address, dir, control).with_context(|| format!("--dashboard {address}"))?;
+    if !live.address().ip().is_loopback() {
+        eprintln!("note: the live page can be read by everybody who reaches {}", live.address());
+    }
+    eprintln!("live page: {}", live.url());
+    Ok(Some(live))
 }
 
 /// The layers of settings: what the crawl ran with before, profile, files, environment, flags.
@@ -144,32 +187,5 @@ fn start_log(quiet: bool, verbose: u8) {
     };
     let filter = tracing_subscriber::EnvFilter::try_from_env("RUST_LOG").unwrap_or_else(|_| level.into());
     // A second subscriber in one process (in tests) changes nothing.
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
-}
-
-fn summary(dir: &Path, settings: &Settings, reason: StopReason, stats: &Stats) {
-    let judged = stats.unique + stats.exact + stats.near;
-    let share = |n: u64| if judged == 0 { 0.0 } else { 100.0 * n as f64 / judged as f64 };
-    eprintln!(
-        "\n{} pages in {:.1} s ({:.1} pages/s), ended: {}",
-        stats.pages,
-        stats.elapsed_ms as f64 / 1000.0,
-        stats.pages_per_second(),
-        reason.name()
-    );
-    eprintln!("  unique    {:>9}  {:>5.1} % of the pages judged", stats.unique, share(stats.unique));
-    eprintln!("  exact     {:>9}  {:>5.1} %  same bytes as an earlier page", stats.exact, share(stats.exact));
-    eprintln!("  near      {:>9}  {:>5.1} %  says what an earlier page said", stats.near, share(stats.near));
-    eprintln!("  unjudged  {:>9}           redirects ({}), errors, too little text", stats.unjudged, stats.redirects);
-    eprintln!("  failed    {:>9}           no answer", stats.failed);
-    eprintln!(
-        "  links     {:>9}  found; {} new, {} passed to the frontier, {} kept from it (--on-duplicate {})",
-        stats.links_found,
-        stats.links_new,
-        stats.links_admitted,
-        stats.links_dropped,
-        format!("{:?}", settings.dedup.on_duplicate).to_lowercase()
-    );
-    eprintln!("  skipped   {:>9}  URLs, see {}", stats.skipped, dir.join("skipped.jsonl").display());
-    eprintln!("  pages     {}", dir.join("pages.jsonl").display());
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| super::screen::Above).try_init();
 }

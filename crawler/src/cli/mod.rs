@@ -5,7 +5,9 @@ mod export;
 mod flags;
 mod progress;
 mod report;
+mod screen;
 mod signals;
+mod summary;
 mod why;
 
 use std::path::PathBuf;

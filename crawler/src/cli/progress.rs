@@ -1,52 +1,68 @@
-//! Progress for people: one line on stderr, redrawn on a terminal, repeated at intervals elsewhere.
+//! Progress for people, on stderr: three calm lines on a terminal, one parseable line at intervals elsewhere.
 
+use std::collections::VecDeque;
 use std::io::IsTerminal;
 
 use config::Progress;
 use frontier::Millis;
-use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::engine::{Observer, Snapshot};
+use super::screen::{self, Line};
+use crate::clock::rfc3339;
+use crate::engine::{Observer, Snapshot, Stats};
+use crate::report::units;
 
 /// Between two lines where stderr is no terminal.
 const LINE_INTERVAL: Millis = 10_000;
 
+/// What "now" means in pages a second.
+const RECENTLY: Millis = 5_000;
+
 /// Shows the progress of a crawl.
 #[derive(Debug)]
 pub struct Terminal {
-    bar: Option<ProgressBar>,
-    lines: bool,
-    last_line: Millis,
+    how: How,
     /// Pages and time of earlier ticks, for the rate of the last seconds.
-    recent: std::collections::VecDeque<(Millis, u64)>,
+    recent: VecDeque<(Millis, u64)>,
+}
+
+#[derive(Debug)]
+enum How {
+    /// Redrawn in place, with bold numbers if `color`.
+    Lines {
+        color: bool,
+    },
+    /// One line at intervals; none before the first interval has passed.
+    Plain {
+        last: Option<Millis>,
+    },
+    Nothing,
 }
 
 impl Terminal {
     /// A display as the settings want it.
     pub fn new(progress: Progress, quiet: bool) -> Self {
-        let terminal = std::io::stderr().is_terminal();
-        let bar = (progress == Progress::Auto && terminal && !quiet).then(|| {
-            let bar = ProgressBar::new_spinner();
-            bar.set_style(
-                ProgressStyle::with_template("{spinner} {wide_msg}")
-                    .unwrap_or_else(|_| ProgressStyle::default_spinner()),
-            );
-            bar
-        });
-        let lines = bar.is_none() && progress != Progress::None && !quiet;
-        Self { bar, lines, last_line: 0, recent: std::collections::VecDeque::new() }
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+        let how = match progress {
+            _ if quiet => How::Nothing,
+            Progress::None => How::Nothing,
+            Progress::Auto if std::io::stderr().is_terminal() && !dumb => How::Lines { color: !set("NO_COLOR") },
+            Progress::Auto | Progress::Plain => How::Plain { last: None },
+        };
+        Self { how, recent: VecDeque::new() }
     }
 
     /// Leaves nothing on the screen.
     pub fn finish(&mut self) {
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
+        if matches!(self.how, How::Lines { .. }) {
+            screen::clear();
         }
+        self.how = How::Nothing;
     }
 
     fn rate(&mut self, now: Millis, pages: u64) -> f64 {
         self.recent.push_back((now, pages));
-        while self.recent.len() > 1 && self.recent[0].0 + 5_000 < now {
+        while self.recent.len() > 1 && self.recent[0].0 + RECENTLY < now {
             self.recent.pop_front();
         }
         let (since, before) = self.recent[0];
@@ -57,33 +73,125 @@ impl Terminal {
 impl Observer for Terminal {
     fn tick(&mut self, snapshot: &Snapshot<'_>) {
         let rate = self.rate(snapshot.now, snapshot.stats.pages);
-        if self.bar.is_none() && (!self.lines || snapshot.now < self.last_line + LINE_INTERVAL) {
-            return;
-        }
-        let Snapshot { stats, counts, .. } = snapshot;
-        let line = format!(
-            "{} pages · {} unique · {} exact · {} near · {} links kept out · {:.1} pages/s · {} queued · {} hosts waiting, {} fetching, {} backing off · {} s",
-            stats.pages,
-            stats.unique,
-            stats.exact,
-            stats.near,
-            stats.links_dropped,
-            rate,
-            counts.queued,
-            counts.hosts_waiting,
-            counts.hosts_fetching,
-            counts.hosts_backing_off,
-            stats.elapsed_ms / 1000
-        );
-        match &self.bar {
-            Some(bar) => {
-                bar.set_message(line);
-                bar.tick();
+        match &mut self.how {
+            How::Nothing => {}
+            How::Lines { color } => {
+                let (rows, columns) = screen::size();
+                let mut lines = lines(snapshot, rate, columns, *color);
+                lines.truncate(rows.saturating_sub(1).max(1));
+                screen::draw(&lines);
             }
-            None => {
-                eprintln!("{line}");
-                self.last_line = snapshot.now;
+            How::Plain { last } => {
+                let since = *last.get_or_insert(snapshot.now);
+                if snapshot.now >= since + LINE_INTERVAL || snapshot.stopped.is_some() {
+                    *last = Some(snapshot.now);
+                    eprintln!("{}", plain(snapshot, rate));
+                }
             }
         }
+    }
+}
+
+/// A number and what it counts.
+type Segment = (String, &'static str);
+
+/// The display; in each line, what matters most comes first, and what does not fit is left out.
+fn lines(snapshot: &Snapshot<'_>, rate: f64, columns: usize, color: bool) -> Vec<Line> {
+    let Snapshot { stats, counts, .. } = snapshot;
+    let judged = stats.unique + stats.near + stats.exact;
+    let number = units::count;
+    let rows: [Vec<Segment>; 3] = [
+        vec![
+            (number(stats.pages), "pages"),
+            (units::rate(rate), "pages/s now"),
+            (units::duration(stats.elapsed_ms / 1000 * 1000), ""),
+            (units::rate(stats.pages_per_second()), "overall"),
+            (units::bytes(stats.bytes), ""),
+            (number(stats.failed), "failed"),
+        ],
+        vec![
+            (number(stats.unique), "unique"),
+            (number(stats.exact), "exact"),
+            (number(stats.near), "near"),
+            (number(stats.links_dropped), "links kept out"),
+            (units::share(stats.exact + stats.near, judged), "duplicates"),
+        ],
+        vec![
+            (number(counts.queued), "queued"),
+            (number(counts.hosts_fetching), "hosts fetching"),
+            (number(counts.hosts_waiting), "waiting"),
+            (number(counts.hosts_backing_off), "in back-off"),
+            (number(counts.seen), "URLs met"),
+        ],
+    ];
+    // The last columns stay empty for the ^C that a terminal echoes.
+    rows.into_iter().map(|row| pack(&row, columns.saturating_sub(3), color)).filter(|line| line.width > 0).collect()
+}
+
+fn pack(row: &[Segment], columns: usize, color: bool) -> Line {
+    let mut line = Line::default();
+    for (value, label) in row {
+        let gap = if line.width == 0 { 0 } else { 3 };
+        let width = value.chars().count() + if label.is_empty() { 0 } else { 1 + label.chars().count() };
+        if line.width + gap + width > columns {
+            continue;
+        }
+        if gap > 0 {
+            line.text.push_str(" · ");
+        }
+        match color {
+            true => line.text.extend(["\x1b[1m", value, "\x1b[0m"]),
+            false => line.text.push_str(value),
+        }
+        if !label.is_empty() {
+            line.text.extend([" ", label]);
+        }
+        line.width += gap + width;
+    }
+    line
+}
+
+/// The line for logs and scripts: `progress` and `key=value` pairs.
+fn plain(snapshot: &Snapshot<'_>, rate: f64) -> String {
+    let Snapshot { stats, counts, now, .. } = *snapshot;
+    let Stats { pages, unique, exact, near, unjudged, failed, links_dropped, bytes, .. } = stats;
+    format!(
+        "progress time={} elapsed_seconds={:.1} pages={pages} unique={unique} exact={exact} near={near} \
+         unjudged={unjudged} failed={failed} links_dropped={links_dropped} bytes={bytes} pages_per_second={rate:.1} \
+         pages_per_second_overall={:.1} queued={} urls_seen={} hosts_fetching={} hosts_waiting={} hosts_backing_off={}",
+        rfc3339(now),
+        stats.elapsed_ms as f64 / 1000.0,
+        stats.pages_per_second(),
+        counts.queued,
+        counts.seen,
+        counts.hosts_fetching,
+        counts.hosts_waiting,
+        counts.hosts_backing_off
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row() -> Vec<Segment> {
+        vec![("1,234".into(), "pages"), ("12.3".into(), "pages/s now"), ("4 min".into(), ""), ("48 MiB".into(), "")]
+    }
+
+    #[test]
+    fn a_narrow_window_shows_what_matters_most_and_never_more_than_fits() {
+        assert_eq!(pack(&row(), 80, false).text, "1,234 pages · 12.3 pages/s now · 4 min · 48 MiB");
+        assert_eq!(pack(&row(), 21, false).text, "1,234 pages · 4 min");
+        assert_eq!(pack(&row(), 3, false), Line::default());
+        for columns in 0..90 {
+            let line = pack(&row(), columns, true);
+            assert!(line.width <= columns);
+            assert_eq!(line.width, console::measure_text_width(&line.text), "{}", line.text);
+        }
+    }
+
+    #[test]
+    fn without_color_there_is_no_escape_sequence() {
+        assert!(!pack(&row(), 80, false).text.contains('\x1b'));
     }
 }

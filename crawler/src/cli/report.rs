@@ -1,40 +1,158 @@
-//! `crawler report`: the summary of a crawl.
+//! `crawler report`: the summary of a crawl, and its report as a page.
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use serde_json::json;
+use anyhow::Context as _;
+use config::{Layers, Settings};
+use dedup_stage::store;
+use serde_json::{Value, json};
 
 use super::Dir;
-use crate::crawl::CrawlDir;
+use super::summary::{self, Told};
+use crate::crawl::{CrawlDir, OpenError};
+use crate::engine::Stats;
+use crate::report::{Report, Summary};
+use crate::sink::Lengths;
 
 /// Arguments of `crawler report`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
     dir: Dir,
-    /// One JSON object on stdout
+    /// One JSON object on stdout, and no page
     #[arg(long)]
     json: bool,
 }
 
+/// What the state of a crawl says, or its outputs where another process holds the state.
+struct Known {
+    stats: Stats,
+    stop_reason: &'static str,
+    settings: Settings,
+    settings_text: Option<String>,
+    seeds: Vec<String>,
+    /// What the state vouches for; none while the crawl runs.
+    lengths: Option<Lengths>,
+}
+
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let dir = CrawlDir::existing(&args.dir.dir)?;
-    let (stats, reason) = dir.stats()?;
-    let mut report = serde_json::to_value(&stats)?;
+    let dir = &args.dir.dir;
+    let known = match CrawlDir::existing(dir) {
+        Ok(dir) => Known::of(&dir)?,
+        Err(OpenError::Store { source: store::Error::Locked, .. }) => Known::running(),
+        Err(error) => return Err(error.into()),
+    };
+    if args.json && known.lengths.is_some() {
+        println!("{:#}", json(&known.stats, known.stop_reason)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let length = |name: &str| known.lengths.as_ref().map(|lengths| lengths.get(name).copied().unwrap_or(0));
+    let report = Report::read(dir, known.summary(), length).with_context(|| format!("{}", dir.display()))?;
+    let stats = if known.lengths.is_some() { known.stats.clone() } else { known.counted(&report) };
+    if args.json {
+        println!("{:#}", json(&stats, known.stop_reason)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let page = dir.join(Report::NAME);
+    write(&page, &report.html()?).with_context(|| format!("{}", page.display()))?;
+    let on_duplicate = format!("{:?}", known.settings.dedup.on_duplicate).to_lowercase();
+    let skipped = summary::skipped(dir)?;
+    let told = Told {
+        dir,
+        stats: &stats,
+        stop_reason: known.stop_reason,
+        on_duplicate: &on_duplicate,
+        lost: None,
+        skipped: &skipped,
+    };
+    print!("{}", summary::text(&told));
+    eprintln!("wrote {}", page.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Replaces the file at once, so that a reader never sees half a page.
+fn write(path: &Path, html: &str) -> std::io::Result<()> {
+    let unfinished = path.with_extension("html.part");
+    std::fs::write(&unfinished, html)?;
+    std::fs::rename(&unfinished, path)
+}
+
+/// The fields that scripts rely on.
+fn json(stats: &Stats, stop_reason: &str) -> anyhow::Result<Value> {
+    let mut report = serde_json::to_value(stats)?;
     report["elapsed_seconds"] = json!(stats.elapsed_ms as f64 / 1000.0);
     report["pages_per_second"] = json!(stats.pages_per_second());
-    // A crawl that was killed has no reason of its own.
-    report["stop_reason"] = json!(reason.map_or("interrupted", |reason| reason.name()));
+    report["stop_reason"] = json!(stop_reason);
     for unknown in ["estimated_unique_lost", "estimated_unique_lost_low", "estimated_unique_lost_high"] {
         report[unknown] = json!(null);
     }
-    if args.json {
-        println!("{report:#}");
-    } else {
-        for (name, value) in report.as_object().into_iter().flatten() {
-            println!("{name:28} {value}");
+    Ok(report)
+}
+
+impl Known {
+    fn of(dir: &CrawlDir) -> anyhow::Result<Self> {
+        let (stats, reason) = dir.stats()?;
+        let settings_text = dir.settings()?;
+        let mut layers = Layers::new();
+        if let Some(text) = &settings_text {
+            layers = layers.text(Path::new("stored settings"), text)?;
+        }
+        Ok(Self {
+            stats,
+            // A crawl that was killed has no reason of its own.
+            stop_reason: reason.map_or("interrupted", |reason| reason.name()),
+            settings: layers.finish()?,
+            settings_text,
+            seeds: dir.seeds()?.into_iter().map(String::from).collect(),
+            lengths: Some(dir.lengths()?),
+        })
+    }
+
+    /// Another process crawls in the directory now.
+    fn running() -> Self {
+        Self {
+            stats: Stats::default(),
+            stop_reason: "running",
+            settings: Settings::default(),
+            settings_text: None,
+            seeds: Vec::new(),
+            lengths: None,
         }
     }
-    Ok(ExitCode::SUCCESS)
+
+    fn summary(&self) -> Summary {
+        let known = self.lengths.is_some();
+        Summary {
+            seeds: self.seeds.clone(),
+            on_duplicate: known.then(|| format!("{:?}", self.settings.dedup.on_duplicate).to_lowercase()),
+            distance: known.then_some(self.settings.dedup.distance),
+            elapsed_ms: known.then_some(self.stats.elapsed_ms),
+            stop_reason: Some(self.stop_reason.into()),
+            urls_seen: known.then_some(self.stats.urls_seen),
+            frontier: known.then_some(self.stats.frontier),
+            lost: None,
+            settings: self.settings_text.clone(),
+        }
+    }
+
+    /// Counters as the outputs have them.
+    fn counted(&self, report: &Report) -> Stats {
+        let tally = report.tally();
+        let verdicts = tally.verdicts;
+        Stats {
+            pages: verdicts.pages(),
+            unique: verdicts.unique,
+            exact: verdicts.exact,
+            near: verdicts.near,
+            unjudged: verdicts.unjudged,
+            failed: verdicts.failed,
+            links_found: tally.links,
+            links_dropped: tally.links_dropped,
+            skipped: tally.skips.values().map(|skips| skips.count).sum(),
+            bytes: tally.bytes,
+            ..Stats::default()
+        }
+    }
 }

@@ -3,7 +3,10 @@
 use crossbeam_channel::Sender;
 use tokio::signal::unix::{SignalKind, signal};
 
+use std::io::Write;
+
 use super::exit;
+use super::screen;
 use crate::engine::Control;
 
 /// Watches for signals on a thread of its own, for the rest of the process.
@@ -21,9 +24,11 @@ pub fn watch(control: Sender<Control>) -> std::io::Result<()> {
                     _ = terminate.recv() => {}
                 }
                 if count > 1 {
+                    screen::clear();
                     std::process::exit(i32::from(exit::STOPPED));
                 }
-                eprintln!("stopping; once more to stop at once");
+                // Nobody can be told that stderr is gone.
+                let _ = screen::Above.write_all(b"stopping; once more to stop at once\n");
                 // The engine may have ended already: then there is nothing left to stop.
                 let _ = control.send(Control::Stop);
             }

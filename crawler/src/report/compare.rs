@@ -87,7 +87,8 @@ pub fn compare(title: &str, off: &Side<'_>, on: &Side<'_>) -> io::Result<String>
             .largest(8)
             .iter()
             .filter_map(|cluster| cluster.members.first().copied()))?;
-        view::pages(&mut out, &format!("{id}-duplicates"), "A duplicate of each of the largest clusters", &lines);
+        let caption = "A duplicate of each of the largest clusters";
+        view::pages(&mut out, Some(&format!("{id}-duplicates")), caption, &lines, &|_| None);
         view::end(&mut out);
     }
     put!(

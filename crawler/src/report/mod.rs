@@ -3,7 +3,7 @@
 //! One pass over `pages.jsonl` and `skipped.jsonl` adds everything up ([`Tally`]); what is shown by name is a bounded sample,
 //! read again from the files. So the report of a million pages takes seconds, and its size does not grow with the crawl.
 
-mod bodies;
+pub mod bodies;
 pub mod clusters;
 mod compare;
 pub mod curve;
@@ -83,7 +83,8 @@ pub struct Report {
     damaged: u64,
 }
 
-const STYLE: &str = include_str!("../../assets/look.css");
+/// The style sheet of report and live page.
+pub const STYLE: &str = include_str!("../../assets/look.css");
 const SCRIPT: &str = include_str!("../../assets/report.js");
 
 impl Report {
@@ -226,7 +227,7 @@ impl Report {
             "Pages",
             "Sort by a column’s head, search for any word. All pages are in <code>pages.jsonl</code>.",
         );
-        view::pages(&mut out, "pages-table", &sample, &self.pages.at(tally.sample.items())?);
+        view::pages(&mut out, Some("pages-table"), &sample, &self.pages.at(tally.sample.items())?, &|_| None);
         view::end(&mut out);
         self.foot(&mut out);
         Ok(out)
@@ -325,7 +326,7 @@ impl Report {
             "Clusters of duplicates",
             "A cluster is a page with everything that repeats it, directly or through another duplicate.",
         );
-        view::clusters(out, &tally.clusters, &self.pages, Self::CLUSTERS)?;
+        view::clusters(out, Some("clusters-table"), &tally.clusters, &self.pages, Self::CLUSTERS)?;
         view::end(out);
         view::section(
             out,

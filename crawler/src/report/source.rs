@@ -41,6 +41,18 @@ impl Lines {
         Ok(())
     }
 
+    /// Whether a line begins at `offset`.
+    pub fn is_start(&self, offset: u64) -> io::Result<bool> {
+        if offset == 0 || offset >= self.length {
+            return Ok(offset < self.length);
+        }
+        let mut file = File::open(&self.path)?;
+        file.seek(SeekFrom::Start(offset - 1))?;
+        let mut before = [0];
+        file.read_exact(&mut before)?;
+        Ok(before == *b"\n")
+    }
+
     /// The lines that begin at `offsets`.
     pub fn at(&self, offsets: impl IntoIterator<Item = u64>) -> io::Result<Vec<Vec<u8>>> {
         let mut offsets = offsets.into_iter().peekable();
@@ -78,6 +90,8 @@ mod tests {
         assert_eq!(read(None), [(0, "one".into()), (4, "two".into()), (8, String::new())]);
         assert_eq!(read(Some(4)).len(), 1);
         assert_eq!(read(Some(400)).len(), 3);
+        let starts = |offset| Lines::open(&path, None).unwrap().is_start(offset).unwrap();
+        assert_eq!([0, 1, 4, 8, 9, 400].map(starts), [true, false, true, true, true, false]);
         assert_eq!(Lines::open(&path, None).unwrap().at([4, 0]).unwrap(), [b"two\n", b"one\n"]);
     }
 }

@@ -11,7 +11,7 @@ use super::super::words::Difference;
 use super::{Table, bytes, count, verdict};
 
 /// The largest clusters as a table, the URL of what is repeated first.
-pub fn clusters(out: &mut String, clusters: &Clusters, pages: &Lines, most: usize) -> io::Result<()> {
+pub fn clusters(out: &mut String, id: Option<&str>, clusters: &Clusters, pages: &Lines, most: usize) -> io::Result<()> {
     let largest = clusters.largest(most);
     let roots = pages.at(largest.iter().filter_map(|cluster| cluster.root))?;
     let mut roots = roots.iter();
@@ -39,7 +39,7 @@ pub fn clusters(out: &mut String, clusters: &Clusters, pages: &Lines, most: usiz
         format!("All {}", units::counted(known as u64, "cluster"))
     };
     Table {
-        id: Some("clusters-table"),
+        id,
         caption: &caption,
         heads: &[
             "repeated page",

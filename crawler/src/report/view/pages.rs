@@ -1,14 +1,21 @@
 //! Pages by name: all of a small crawl, a uniform sample of a large one.
 
-use super::super::html::{Web, WebLink, put};
+use super::super::html::{Text, Web, WebLink, put};
 use super::super::line::PageLine;
 use super::{Table, bytes, count, verdict};
 
-/// A table of the pages whose lines these are.
-pub fn pages(out: &mut String, id: &str, caption: &str, lines: &[Vec<u8>]) {
+/// A table of the pages whose lines these are; `link` gives where more is said of a line, if anywhere.
+pub fn pages(
+    out: &mut String,
+    id: Option<&str>,
+    caption: &str,
+    lines: &[Vec<u8>],
+    link: &dyn Fn(usize) -> Option<String>,
+) {
     let focused = lines.iter().any(|line| PageLine::parse(line).is_some_and(|page| page.relevance.is_some()));
     let mut rows = String::new();
-    for page in lines.iter().filter_map(|line| PageLine::parse(line)) {
+    for (at, line) in lines.iter().enumerate() {
+        let Some(page) = PageLine::parse(line) else { continue };
         put!(rows, "<tr><td>{}", WebLink(&page.url));
         if let Some(title) = page.title.as_deref() {
             put!(rows, "<br><span class=\"note\">{}</span>", Web(title));
@@ -35,6 +42,14 @@ pub fn pages(out: &mut String, id: &str, caption: &str, lines: &[Vec<u8>]) {
                 None => rows.push_str("<td class=\"n\" data-sort=\"-1\"></td>"),
             }
         }
+        if let Some(link) = link(at) {
+            put!(
+                rows,
+                "<td><a href=\"{}\">details<span class=\"visually-hidden\"> of {}</span></a></td>",
+                Text(&link),
+                Web(&page.url)
+            );
+        }
         rows.push_str("</tr>\n");
     }
     let mut heads = vec![
@@ -51,5 +66,8 @@ pub fn pages(out: &mut String, id: &str, caption: &str, lines: &[Vec<u8>]) {
     if focused {
         heads.push("#relevance");
     }
-    Table { id: Some(id), caption, heads: &heads, rows }.put(out);
+    if link(0).is_some() {
+        heads.push("more");
+    }
+    Table { id, caption, heads: &heads, rows }.put(out);
 }

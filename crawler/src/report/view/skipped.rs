@@ -2,33 +2,14 @@
 
 use std::io;
 
+use frontier::SkipReason;
+
 use super::super::html::{Web, WebLink, put};
 use super::super::line::SkipLine;
 use super::super::source::Lines;
 use super::super::tally::{Skips, Tally, by_count};
 use super::super::units;
 use super::{Table, count};
-
-/// What each reason means to who reads the report.
-fn meaning(reason: &str) -> &'static str {
-    match reason {
-        "robots" => "robots.txt of the host forbids it",
-        "scope" => "outside the scope of the crawl (--scope, --include, --exclude)",
-        "address" => "its host has none but private or special addresses (--allow-private)",
-        "scheme" => "neither http nor https",
-        "depth" => "more links from a seed than --max-depth",
-        "trap" => "has the shape of a trap: repeating path segments or parameters",
-        "duplicate_source" => {
-            "so far only duplicates link to it: held back, to be fetched by a later run with --on-duplicate demote"
-        }
-        "nofollow" => "the page or the link says nofollow",
-        "rule" => "a learned rule says that another URL shows the same page",
-        "mirror" => "its host or folder mirrors another one",
-        "budget" => "the budget of its host and path prefix was used up, mostly by duplicates",
-        "too_long" => "longer than --max-url-length",
-        _ => "",
-    }
-}
 
 /// URLs not fetched, by reason, with examples.
 pub fn skipped(out: &mut String, tally: &Tally, lines: &Lines) -> io::Result<()> {
@@ -39,7 +20,13 @@ pub fn skipped(out: &mut String, tally: &Tally, lines: &Lines) -> io::Result<()>
     }
     let mut rows = String::new();
     for (name, skips) in &reasons {
-        put!(rows, "<tr><th scope=\"row\"><code>{}</code></th><td>{}</td>", Web(name), meaning(name));
+        let known = SkipReason::ALL.into_iter().find(|reason| reason.name() == **name);
+        put!(
+            rows,
+            "<tr><th scope=\"row\"><code>{}</code></th><td>{}</td>",
+            Web(name),
+            known.map_or("", SkipReason::explanation)
+        );
         put!(rows, "{}{}</tr>\n", count(skips.count), count(skips.hosts.len() as u64));
     }
     let heads = &["reason", "meaning", "#URLs", "#hosts"];

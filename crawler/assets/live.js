@@ -1,0 +1,73 @@
+
+"use strict";
+const byId = (id) => document.getElementById(id);
+
+// Parts of the page arrive as events. A part that somebody is using waits until they have left it.
+const waiting = new Map();
+const inUse = (part) => {
+  const selection = document.getSelection();
+  return part.contains(document.activeElement) || (!selection.isCollapsed && selection.containsNode(part, true));
+};
+const show = (id, html) => {
+  const part = byId(id);
+  if (!part) return;
+  if (inUse(part)) {
+    waiting.set(id, html);
+    return;
+  }
+  waiting.delete(id);
+  const open = [...part.querySelectorAll("details")].map((details) => details.open);
+  const left = [...part.querySelectorAll(".scroll")].map((box) => box.scrollLeft);
+  part.innerHTML = html;
+  part.querySelectorAll("details").forEach((details, at) => { details.open = open[at] ?? false; });
+  part.querySelectorAll(".scroll").forEach((box, at) => { box.scrollLeft = left[at] ?? 0; });
+};
+document.addEventListener("focusout", () => setTimeout(() => waiting.forEach((html, id) => show(id, html))));
+
+const events = new EventSource("/events");
+events.addEventListener("fragment", (event) => {
+  const { id, html } = JSON.parse(event.data);
+  show(id, html);
+});
+events.addEventListener("open", () => { byId("connection").textContent = ""; });
+events.addEventListener("error", () => { byId("connection").textContent = "The crawler does not answer; trying again."; });
+events.addEventListener("end", () => {
+  events.close();
+  byId("connection").textContent = "The crawl has ended. This is how it stood; crawler report shows all of it.";
+  for (const button of document.querySelectorAll("[data-do]")) button.disabled = true;
+});
+
+// The token comes in the fragment of the address printed at start. It is kept for this tab, and leaves the address bar.
+const key = "crawl-token";
+let token = location.hash.slice(1) || sessionStorage.getItem(key) || "";
+const unlock = () => {
+  sessionStorage.setItem(key, token);
+  byId("controls").hidden = !token;
+  byId("locked").hidden = Boolean(token);
+};
+if (location.hash.length === 33) history.replaceState(null, "", location.pathname);
+else if (location.hash) token = sessionStorage.getItem(key) || "";
+unlock();
+byId("token").addEventListener("change", (event) => {
+  token = event.target.value.trim();
+  unlock();
+});
+for (const button of document.querySelectorAll("[data-do]")) {
+  button.addEventListener("click", async () => {
+    const said = byId("answer");
+    try {
+      const answer = await fetch("/control", {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        body: JSON.stringify({ do: button.dataset.do }),
+      });
+      said.textContent = answer.ok ? `${button.textContent}: understood.` : await answer.text();
+      if (answer.status === 401) {
+        token = "";
+        unlock();
+      }
+    } catch {
+      said.textContent = "The crawler does not answer.";
+    }
+  });
+}

@@ -1,0 +1,140 @@
+//! The summary of a crawl for people: what came of it, what was saved, what was cut and by what, where to look next.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use frontier::SkipReason;
+
+use crate::engine::Stats;
+use crate::report::line::SkipLine;
+use crate::report::source::Lines;
+use crate::report::{Lost, ending, units};
+use crate::sink::{PagesJsonl, SkippedJsonl};
+
+/// What the summary tells.
+#[derive(Clone, Debug)]
+pub struct Told<'a> {
+    /// Crawl directory.
+    pub dir: &'a Path,
+    /// Counters.
+    pub stats: &'a Stats,
+    /// Why the crawl ended, as `report --json` says it.
+    pub stop_reason: &'a str,
+    /// `drop`, `demote` or `keep`.
+    pub on_duplicate: &'a str,
+    /// Unique pages held back, so far as they can be estimated.
+    pub lost: Option<Lost>,
+    /// URLs skipped, by reason.
+    pub skipped: &'a BTreeMap<String, u64>,
+}
+
+/// Counts `skipped.jsonl` by reason.
+pub fn skipped(dir: &Path) -> std::io::Result<BTreeMap<String, u64>> {
+    let mut reasons = BTreeMap::<String, u64>::new();
+    Lines::open(&dir.join(SkippedJsonl::NAME), None)?.each(&mut |_, line| {
+        let Ok(skip) = serde_json::from_slice::<SkipLine<'_>>(line) else { return };
+        match reasons.get_mut(&*skip.reason) {
+            Some(count) => *count += 1,
+            None => drop(reasons.insert(skip.reason.to_string(), 1)),
+        }
+    })?;
+    Ok(reasons)
+}
+
+/// The summary, some twenty lines.
+pub fn text(told: &Told<'_>) -> String {
+    let Told { dir, stats, .. } = told;
+    let mut out = String::new();
+    let judged = stats.unique + stats.near + stats.exact;
+    let _ = writeln!(
+        out,
+        "{} in {} ({} pages/s), {} decoded. {}\n",
+        units::counted(stats.pages, "page"),
+        units::duration(stats.elapsed_ms),
+        units::rate(stats.pages_per_second()),
+        units::bytes(stats.bytes),
+        ending(told.stop_reason)
+    );
+    let mut row = |head: &str, n: u64, share: String, meaning: &str| {
+        let _ = writeln!(out, "{head:8}{:>13}  {share:>6}  {meaning}", units::count(n));
+    };
+    let share = |n: u64| units::share(n, judged);
+    row("got", stats.unique, share(stats.unique), "unique: say something new (share of the pages compared)");
+    row("", stats.near, share(stats.near), "near-duplicates: say what an earlier page said");
+    row("", stats.exact, share(stats.exact), "exact duplicates: have the bytes of an earlier page");
+    let redirects = format!(
+        "not compared: {}, error pages, too little text, no pages",
+        units::counted(stats.redirects, "redirect")
+    );
+    row("", stats.unjudged, String::new(), &redirects);
+    row("", stats.failed, String::new(), "failed: no answer");
+    let kept = format!("links of duplicates kept from the frontier (--on-duplicate {})", told.on_duplicate);
+    row("saved", stats.links_dropped, String::new(), &kept);
+    if let Some(Lost { estimate, low, high }) = told.lost {
+        let meaning = format!("unique pages among what was held back, as estimated (95 %: {low:.0} to {high:.0})");
+        row("lost", estimate.round() as u64, String::new(), &meaning);
+    }
+    let mut head = "cut";
+    for reason in SkipReason::ALL {
+        // Those are the links saved, counted above.
+        if reason == SkipReason::DuplicateSource {
+            continue;
+        }
+        if let Some(count) = told.skipped.get(reason.name()) {
+            row(
+                std::mem::take(&mut head),
+                *count,
+                String::new(),
+                &format!("{}: {}", reason.name(), reason.explanation()),
+            );
+        }
+    }
+    row("left", stats.frontier, String::new(), "URLs still queued");
+    let dir = dir.display();
+    let _ =
+        writeln!(out, "\nnext    crawler report {dir}       all of this as a page, with curves, clusters and hosts");
+    let _ = writeln!(out, "        crawler why {dir} URL      why a URL was fetched, held back or never seen");
+    let _ = writeln!(out, "        {dir}/{}, {dir}/{}", PagesJsonl::NAME, SkippedJsonl::NAME);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_says_what_was_got_saved_and_cut() {
+        let stats = Stats {
+            pages: 10,
+            unique: 5,
+            exact: 3,
+            near: 2,
+            links_dropped: 1_500,
+            elapsed_ms: 2_000,
+            ..Stats::default()
+        };
+        let skipped = BTreeMap::from([("robots".into(), 7), ("duplicate_source".into(), 9), ("unheard_of".into(), 1)]);
+        let lost = Some(Lost { estimate: 3.2, low: 0.0, high: 9.0 });
+        let told = Told {
+            dir: Path::new("x"),
+            stats: &stats,
+            stop_reason: "done",
+            on_duplicate: "drop",
+            lost,
+            skipped: &skipped,
+        };
+        let text = text(&told);
+        for said in [
+            "10 pages in 2.0 s (5.0 pages/s)",
+            "got                 5    50 %  unique",
+            "saved           1,500          links of duplicates",
+            "lost                3          unique pages among",
+            "cut                 7          robots: robots.txt forbids it",
+            "crawler report x ",
+        ] {
+            assert!(text.contains(said), "{said}\n{text}");
+        }
+        assert!(!text.contains("duplicate_source"));
+    }
+}

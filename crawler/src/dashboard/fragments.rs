@@ -1,0 +1,229 @@
+//! The parts of the live page, drawn here and put into place by the browser. The same hands draw the report, so nothing from
+//! the web is shown otherwise than there.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+
+use crate::report::curve::Point;
+use crate::report::html::{Text, Web, put};
+use crate::report::line::host;
+use crate::report::source::Lines;
+use crate::report::svg::{self, Line};
+use crate::report::tally::{Host, by_count};
+use crate::report::view::{self, Table};
+use crate::report::{ending, units};
+use crate::sink::PagesJsonl;
+
+use super::shared::{Now, Shared, lock};
+
+/// HTML by the id of the element that holds it.
+pub type Fragments = Arc<HashMap<&'static str, String>>;
+
+/// Parts that are drawn at every turn.
+pub const LIGHT: [&str; 3] = ["state", "figures", "curve"];
+/// Parts that cost more, and are drawn less often.
+pub const HEAVY: [&str; 5] = ["brought", "hosts-now", "clusters-now", "held", "recent"];
+
+/// Draws the parts called `names`.
+pub fn draw(shared: &Shared, names: &[&'static str]) -> HashMap<&'static str, String> {
+    let now = shared.now();
+    let parts = names.iter().map(|name| {
+        let mut out = String::new();
+        let drawn = match (*name, &now) {
+            ("state", now) => {
+                state(&mut out, shared, now.as_ref());
+                Ok(())
+            }
+            ("figures", Some(now)) => {
+                figures(&mut out, now);
+                Ok(())
+            }
+            ("curve", _) => {
+                view::curve(&mut out, &lock(&shared.read).tally.curve);
+                Ok(())
+            }
+            ("brought", _) => {
+                brought(&mut out, shared);
+                Ok(())
+            }
+            ("hosts-now", Some(now)) => {
+                hosts(&mut out, shared, now);
+                Ok(())
+            }
+            ("clusters-now", _) => clusters(&mut out, shared),
+            ("held", _) => {
+                held(&mut out, shared);
+                Ok(())
+            }
+            ("recent", _) => recent(&mut out, shared),
+            _ => Ok(()),
+        };
+        if let Err(error) = drawn {
+            put!(out, "<p class=\"note\">Cannot be shown now: {}</p>", Text(&error.to_string()));
+        }
+        (*name, out)
+    });
+    parts.collect()
+}
+
+fn state(out: &mut String, shared: &Shared, now: Option<&Now>) {
+    let word = match now {
+        None => "Starting.",
+        Some(Now { stopped: Some(reason), .. }) => ending(reason.name()),
+        Some(_) if shared.is_finished() => "The crawl has ended.",
+        Some(_) if shared.is_paused() => "Paused: nothing new is asked for until the crawl is resumed.",
+        Some(_) => "Running.",
+    };
+    out.push_str(word);
+}
+
+fn figures(out: &mut String, now: &Now) {
+    let Now { stats, counts, in_flight, .. } = now;
+    let judged = stats.unique + stats.near + stats.exact;
+    let mut figure = |class: &str, name: &str, value: String, meaning: String| {
+        put!(
+            out,
+            "<div class=\"{class}\"><dt>{name}</dt><dd class=\"value\">{value}</dd><dd class=\"meaning\">{meaning}</dd></div>\n"
+        );
+    };
+    let rate =
+        format!("answers so far, redirects included; {} a second overall", units::rate(stats.pages_per_second()));
+    figure("", "Pages fetched", units::count(stats.pages), rate);
+    let of = |n: u64| units::share(n, judged);
+    figure(
+        "is-unique",
+        "Unique",
+        units::count(stats.unique),
+        format!("say something new: {} of those compared", of(stats.unique)),
+    );
+    let meaning = format!("say what an earlier page said: {}", of(stats.near));
+    figure("is-near", "Near-duplicates", units::count(stats.near), meaning);
+    let meaning = format!("have the bytes of an earlier page: {}", of(stats.exact));
+    figure("is-exact", "Exact duplicates", units::count(stats.exact), meaning);
+    figure(
+        "",
+        "Links kept out",
+        units::count(stats.links_dropped),
+        "links of duplicates kept from the frontier".into(),
+    );
+    figure(
+        "",
+        "Queued",
+        units::count(counts.queued),
+        format!("URLs to be fetched, of {} met", units::count(counts.seen)),
+    );
+    let hosts = format!(
+        "hosts asked right now, with {}; {} wait for their delay, {} are in back-off, of {}",
+        units::counted(*in_flight as u64, "open job"),
+        units::count(counts.hosts_waiting),
+        units::count(counts.hosts_backing_off),
+        units::count(counts.hosts)
+    );
+    figure("", "Hosts fetching", units::count(counts.hosts_fetching), hosts);
+    let time =
+        format!("spent crawling; {} decoded, {} URLs failed", units::bytes(stats.bytes), units::count(stats.failed));
+    figure("", "Time", units::duration(stats.elapsed_ms / 1000 * 1000), time);
+}
+
+/// Shares of verdicts among the pages between two points of the curve.
+fn brought(out: &mut String, shared: &Shared) {
+    let points: Vec<_> = lock(&shared.read).tally.curve.points().collect();
+    let window = points.len().div_ceil(40).max(1);
+    let share = |of: fn(&Point) -> u64| {
+        let pairs = points.iter().zip(points.iter().skip(window)).step_by(window);
+        pairs
+            .filter(|(before, after)| after.pages > before.pages)
+            .map(|(before, after)| {
+                let part = (of(after) - of(before)) as f64 / (after.pages - before.pages) as f64;
+                (after.pages as f64, 100.0 * part)
+            })
+            .collect::<Vec<_>>()
+    };
+    let line = |label, class, of| Line { label, class, points: share(of) };
+    let chart = svg::Lines {
+        title: "What fetches bring",
+        description: "Shares of unique pages, near-duplicates and exact duplicates among the pages fetched at that time.",
+        x: "pages fetched",
+        y: "% of pages",
+        diagonal: None,
+        lines: vec![
+            line("unique", "unique", |point| point.unique),
+            line("near-duplicates", "near", |point| point.near),
+            line("exact duplicates", "exact", |point| point.exact),
+        ],
+    };
+    put!(
+        out,
+        "<figure>{}<figcaption>Of the pages fetched at that time, how many were of which kind. The rest was not \
+         compared.</figcaption></figure>",
+        chart.svg()
+    );
+}
+
+fn hosts(out: &mut String, shared: &Shared, now: &Now) {
+    let rows = shared.hosts();
+    let read = lock(&shared.read);
+    let mut cells = String::new();
+    for row in &rows {
+        let found = read.tally.hosts.get(host(&row.name)).copied().unwrap_or_default();
+        let Host { verdicts, links_dropped, .. } = found;
+        put!(cells, "<tr><th scope=\"row\">{}</th><td>{}", Web(&row.name), row.state.0);
+        if let Some(until) = row.state.1.filter(|until| *until > now.time) {
+            put!(cells, ", {} more", units::duration(until - now.time));
+        }
+        put!(cells, "</td><td class=\"n\" data-sort=\"{}\">{}</td>", row.delay, units::duration(row.delay));
+        put!(cells, "{}{}", view::count(row.queued), view::count(verdicts.pages()));
+        put!(cells, "{}<td>{}</td>", view::share(verdicts.duplicates(), verdicts.judged()), view::bar(&verdicts));
+        put!(cells, "{}{}</tr>\n", view::count(links_dropped), view::count(verdicts.failed));
+    }
+    let caption = format!(
+        "{} with the longest queues, of {}",
+        units::counted(rows.len() as u64, "host"),
+        units::count(now.counts.hosts)
+    );
+    let heads = &[
+        "host",
+        "what it does",
+        "#delay",
+        "#queued URLs",
+        "#pages",
+        "#duplicate share",
+        "verdicts",
+        "#links kept out",
+        "#failed",
+    ];
+    Table { id: None, caption: &caption, heads, rows: cells }.put(out);
+}
+
+fn clusters(out: &mut String, shared: &Shared) -> io::Result<()> {
+    let pages = Lines::open(&shared.dir.join(PagesJsonl::NAME), None)?;
+    view::clusters(out, None, &lock(&shared.read).tally.clusters, &pages, 10)
+}
+
+/// What rules, mirrors, budgets and the rest kept out.
+fn held(out: &mut String, shared: &Shared) {
+    let read = lock(&shared.read);
+    let mut rows = String::new();
+    for (name, skips) in by_count(&read.tally.skips, |skips| skips.count) {
+        let known = frontier::SkipReason::ALL.into_iter().find(|reason| reason.name() == name);
+        put!(rows, "<tr><th scope=\"row\"><code>{}</code></th>", Web(name));
+        put!(rows, "<td>{}</td>{}<td>", known.map_or("", frontier::SkipReason::explanation), view::count(skips.count));
+        let names = if skips.rules.is_empty() { &skips.hosts } else { &skips.rules };
+        for (at, (name, count)) in by_count(names, |count| **count).into_iter().take(3).enumerate() {
+            put!(rows, "{}{} ({})", if at > 0 { ", " } else { "" }, Web(name), units::count(*count));
+        }
+        rows.push_str("</td></tr>\n");
+    }
+    let heads = &["reason", "meaning", "#URLs", "most by rule or host"];
+    Table { id: None, caption: "URLs that will not be fetched", heads, rows }.put(out);
+}
+
+fn recent(out: &mut String, shared: &Shared) -> io::Result<()> {
+    let offsets: Vec<_> = lock(&shared.read).recent.iter().rev().copied().collect();
+    let pages = Lines::open(&shared.dir.join(PagesJsonl::NAME), None)?;
+    let lines = pages.at(offsets.iter().copied())?;
+    let link = |at: usize| offsets.get(at).map(|offset| format!("page?at={offset}"));
+    view::pages(out, None, "The last pages, newest first", &lines, &link);
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! Counters for Prometheus and its kin, named by its conventions: OpenMetrics where the asker wants it, else the older text
+//! format, which differs in how counters are announced.
+
+use std::fmt;
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::registry::Registry;
+
+use super::shared::Now;
+
+/// Media type of OpenMetrics.
+pub const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// Media type of the older format.
+pub const CLASSIC: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// One tick as metrics.
+#[derive(Debug)]
+struct Metrics(Now);
+
+impl Collector for Metrics {
+    fn encode(&self, mut out: DescriptorEncoder<'_>) -> fmt::Result {
+        let Now { stats, counts, in_flight, .. } = &self.0;
+        let verdicts =
+            [("unique", stats.unique), ("near", stats.near), ("exact", stats.exact), ("unjudged", stats.unjudged)];
+        counters(&mut out, "pages", "Answers to requests for pages, by verdict", "verdict", &verdicts)?;
+        counter(&mut out, "failures", "URLs given up without an answer", stats.failed)?;
+        let links = [("admitted", stats.links_admitted), ("dropped", stats.links_dropped)];
+        counters(&mut out, "links", "New links, by what the gate did with them", "fate", &links)?;
+        counter(&mut out, "links_found", "Links read, one per key and page", stats.links_found)?;
+        counter(&mut out, "urls_skipped", "URLs that will not be fetched, once per key and reason", stats.skipped)?;
+        counter(&mut out, "body_bytes", "Bytes of decoded bodies", stats.bytes)?;
+        counter(&mut out, "received_bytes", "Bytes of bodies as received", stats.wire_bytes)?;
+        counter(&mut out, "commits", "Commits to the state", stats.commits)?;
+        gauge(&mut out, "urls_seen", "Distinct URLs met", counts.seen as f64)?;
+        gauge(&mut out, "frontier_urls", "URLs queued", counts.queued as f64)?;
+        gauge(&mut out, "jobs_in_flight", "Jobs open", *in_flight as f64)?;
+        gauge(&mut out, "crawling_seconds", "Time spent crawling, over all runs", stats.elapsed_ms as f64 / 1000.0)?;
+        gauge(&mut out, "hosts_known", "Hosts known", counts.hosts as f64)?;
+        let mut hosts = out.encode_descriptor("hosts", "Hosts by what they do", None, MetricType::Gauge)?;
+        for (state, count) in [
+            ("fetching", counts.hosts_fetching),
+            ("waiting", counts.hosts_waiting),
+            ("backing_off", counts.hosts_backing_off),
+        ] {
+            ConstGauge::new(count as f64).encode(hosts.encode_family(&[("state", state)])?)?;
+        }
+        Ok(())
+    }
+}
+
+fn counter(out: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: u64) -> fmt::Result {
+    ConstCounter::new(value).encode(out.encode_descriptor(name, help, None, MetricType::Counter)?)
+}
+
+fn counters(
+    out: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    label: &str,
+    values: &[(&str, u64)],
+) -> fmt::Result {
+    let mut family = out.encode_descriptor(name, help, None, MetricType::Counter)?;
+    for (value, count) in values {
+        ConstCounter::new(*count).encode(family.encode_family(&[(label, *value)])?)?;
+    }
+    Ok(())
+}
+
+fn gauge(out: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: f64) -> fmt::Result {
+    ConstGauge::new(value).encode(out.encode_descriptor(name, help, None, MetricType::Gauge)?)
+}
+
+/// The metrics as OpenMetrics.
+pub fn open_metrics(now: Now) -> Result<String, fmt::Error> {
+    let mut registry = Registry::with_prefix("crawler");
+    registry.register_collector(Box::new(Metrics(now)));
+    let mut text = String::new();
+    encode(&mut text, &registry)?;
+    Ok(text)
+}
+
+/// The same in the older text format: there a counter is announced with its suffix.
+pub fn classic(open_metrics: &str) -> String {
+    let mut out = String::with_capacity(open_metrics.len() + 256);
+    let mut help = None;
+    for line in open_metrics.lines().filter(|line| *line != "# EOF" && !line.starts_with("# UNIT ")) {
+        match (line.strip_prefix("# HELP "), line.strip_prefix("# TYPE ")) {
+            (Some(text), _) => help = text.split_once(' '),
+            (_, Some(text)) => {
+                let (name, kind) = text.split_once(' ').unwrap_or((text, "untyped"));
+                let suffix = if kind == "counter" { "_total" } else { "" };
+                if let Some((_, help)) = help.take() {
+                    out.extend(["# HELP ", name, suffix, " ", help, "\n"]);
+                }
+                out.extend(["# TYPE ", name, suffix, " ", kind, "\n"]);
+            }
+            _ => out.extend([line, "\n"]),
+        }
+    }
+    out
+}

@@ -1,0 +1,126 @@
+//! The live page of a crawl: one self-contained page over HTTP, brought up to date by server-sent events, with metrics beside
+//! it.
+//!
+//! The engine only copies its counters, four times a second, and its hosts where somebody looks. Everything else is read from
+//! `pages.jsonl` as it grows, counted and drawn on a thread of its own, and drawn only while somebody looks.
+
+mod fragments;
+mod guard;
+mod metrics;
+mod page;
+mod routes;
+mod shared;
+mod stream;
+mod tail;
+
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::Sender;
+use frontier::Millis;
+use tokio_util::sync::CancellationToken;
+
+use crate::engine::{Control, Observer, Snapshot};
+use shared::{Now, Shared};
+
+/// A running live page; ends when it is dropped.
+#[derive(Debug)]
+pub struct Dashboard {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+    end: CancellationToken,
+    thread: Option<JoinHandle<()>>,
+    /// When the hosts may be looked at again.
+    hosts_due: Millis,
+}
+
+/// Between two looks at the hosts, at least …
+const HOSTS_INTERVAL: Millis = 2_000;
+/// … and so many times as long as a look takes, so that it costs the engine one per cent at most.
+const HOSTS_SHARE: u128 = 100;
+/// How long open pages have to hear that the crawl has ended.
+const FAREWELL: Duration = Duration::from_millis(500);
+
+impl Dashboard {
+    /// Serves the crawl in `dir` at `address`. Wishes of those who know the token go to `control`.
+    pub fn start(address: SocketAddr, dir: &Path, control: Sender<Control>) -> io::Result<Self> {
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared::new(dir, address, control)?);
+        let end = CancellationToken::new();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let listener = {
+            let _inside = runtime.enter();
+            tokio::net::TcpListener::from_std(listener)?
+        };
+        let thread = {
+            let (shared, end) = (Arc::clone(&shared), end.clone());
+            std::thread::Builder::new().name("dashboard".into()).spawn(move || {
+                runtime.block_on(async {
+                    tokio::spawn(tail::follow(Arc::clone(&shared)));
+                    tokio::spawn(stream::draw(Arc::clone(&shared)));
+                    let serve = axum::serve(listener, routes::router(Arc::clone(&shared)));
+                    let serve = serve.with_graceful_shutdown(end.clone().cancelled_owned());
+                    let farewell = async {
+                        end.cancelled().await;
+                        tokio::time::sleep(FAREWELL).await;
+                    };
+                    tokio::select! {
+                        // A listener that fails later takes the live page with it, never the crawl.
+                        _ = serve.into_future() => {}
+                        () = farewell => {}
+                    }
+                });
+            })?
+        };
+        Ok(Self { shared, address, end, thread: Some(thread), hosts_due: 0 })
+    }
+
+    /// Where the page is; the token stands in the fragment, which browsers do not send.
+    pub fn url(&self) -> String {
+        format!("http://{}/#{}", self.address, self.shared.token)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Observer for Dashboard {
+    fn tick(&mut self, snapshot: &Snapshot<'_>) {
+        self.shared.update(Now {
+            stats: snapshot.stats.clone(),
+            counts: snapshot.counts,
+            in_flight: snapshot.in_flight,
+            time: snapshot.now,
+            stopped: snapshot.stopped,
+            at: Instant::now(),
+        });
+        if self.shared.viewers() > 0 && snapshot.now >= self.hosts_due {
+            let start = Instant::now();
+            self.shared.update_hosts(snapshot.frontier);
+            let wait = start.elapsed().as_millis() * HOSTS_SHARE;
+            self.hosts_due = snapshot.now + HOSTS_INTERVAL.max(Millis::try_from(wait).unwrap_or(Millis::MAX));
+        }
+    }
+}
+
+impl Drop for Dashboard {
+    fn drop(&mut self) {
+        self.shared.finish();
+        self.end.cancel();
+        if let Some(thread) = self.thread.take() {
+            // A panic there has been printed; the crawl is done either way.
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Draws the page's parts while somebody looks, and sends each viewer those that have changed.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::stream::{self, Stream};
+use serde_json::json;
+use tokio::sync::watch;
+
+use super::fragments::{self, Fragments, HEAVY, LIGHT};
+use super::shared::{Shared, Viewer};
+
+/// Between two drawings.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// The parts that cost more are drawn at every so many turns at most …
+const HEAVY_TURNS: u32 = 2;
+/// … and so that they take one part in so many of the time.
+const HEAVY_SHARE: u32 = 100;
+
+/// Draws until the crawl ends; sleeps while nobody looks.
+pub async fn draw(shared: Arc<Shared>) {
+    let mut all = HashMap::new();
+    let mut heavy_due = Instant::now();
+    loop {
+        let woken = shared.wake.notified();
+        let finished = shared.is_finished();
+        if shared.viewers() > 0 || finished {
+            all.extend(fragments::draw(&shared, &LIGHT));
+            if Instant::now() >= heavy_due || finished {
+                let start = Instant::now();
+                all.extend(fragments::draw(&shared, &HEAVY));
+                heavy_due = start + (INTERVAL * HEAVY_TURNS).max(start.elapsed() * HEAVY_SHARE);
+            }
+            // Without viewers nobody is told, which is as it should be.
+            let _ = shared.drawn.send(Arc::new(all.clone()));
+        }
+        if finished {
+            return;
+        }
+        if shared.viewers() == 0 {
+            // A viewer who came since is seen at the next turn, not later.
+            let _ = tokio::time::timeout(INTERVAL, woken).await;
+        } else {
+            tokio::time::sleep(INTERVAL).await;
+        }
+    }
+}
+
+/// What one viewer has been sent.
+struct Sent {
+    shared: Arc<Shared>,
+    drawn: watch::Receiver<Fragments>,
+    /// What each part was when it was sent.
+    parts: HashMap<&'static str, String>,
+    /// Parts to be sent.
+    due: Vec<(&'static str, String)>,
+    ended: bool,
+    _viewer: Viewer,
+}
+
+/// The events for one viewer: `fragment` for a part that has changed, `end` when the crawl has ended.
+pub fn events(shared: Arc<Shared>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let sent = Sent {
+        drawn: shared.drawn.subscribe(),
+        parts: HashMap::new(),
+        due: Vec::new(),
+        ended: false,
+        _viewer: shared.view(),
+        shared,
+    };
+    Sse::new(stream::unfold(sent, next)).keep_alive(KeepAlive::default())
+}
+
+async fn next(mut sent: Sent) -> Option<(Result<Event, Infallible>, Sent)> {
+    loop {
+        if let Some((id, html)) = sent.due.pop() {
+            let data = json!({"id": id, "html": &html}).to_string();
+            sent.parts.insert(id, html);
+            return Some((Ok(Event::default().event("fragment").data(data)), sent));
+        }
+        if sent.ended {
+            return None;
+        }
+        let finished = sent.shared.is_finished();
+        let news = if finished && !sent.drawn.has_changed().unwrap_or(false) {
+            sent.ended = true;
+            return Some((Ok(Event::default().event("end").data("end")), sent));
+        } else {
+            sent.drawn.changed().await
+        };
+        news.ok()?;
+        let drawn = Arc::clone(&sent.drawn.borrow_and_update());
+        let changed = drawn.iter().filter(|(id, html)| sent.parts.get(*id) != Some(*html));
+        sent.due = changed.map(|(id, html)| (*id, html.clone())).collect();
+    }
+}

@@ -1,0 +1,164 @@
+//! The live page over real HTTP, on loopback.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::time::Duration;
+
+use crossbeam_channel::Receiver;
+use frontier::Counts;
+
+use super::*;
+use crate::engine::{Stats, StopReason};
+
+struct Live {
+    dashboard: Dashboard,
+    control: Receiver<Control>,
+    _dir: tempfile::TempDir,
+}
+
+const LINES: &str = concat!(
+    "{\"url\":\"http://a.test/\",\"status\":200,\"verdict\":\"unique\",\"title\":\"One\",\"words\":120}\n",
+    "{\"url\":\"http://a.test/<x>\",\"status\":200,\"verdict\":\"near\",\"duplicate_of\":\"http://a.test/\",\"distance\":2,",
+    "\"resemblance\":0.9,\"title\":\"<script>alert(1)</script>\u{202e}\",\"words\":121}\n"
+);
+
+fn live() -> Live {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("pages.jsonl"), LINES).unwrap();
+    let (wishes, control) = crossbeam_channel::unbounded();
+    let dashboard = Dashboard::start("127.0.0.1:0".parse().unwrap(), dir.path(), wishes).unwrap();
+    Live { dashboard, control, _dir: dir }
+}
+
+fn tick(live: &Live, stopped: Option<StopReason>) {
+    live.dashboard.shared.update(Now {
+        stats: Stats { pages: 2, unique: 1, near: 1, ..Stats::default() },
+        counts: Counts { queued: 7, ..Counts::default() },
+        in_flight: 3,
+        time: 0,
+        stopped,
+        at: Instant::now(),
+    });
+}
+
+/// One request on a connection of its own; everything that comes back.
+fn ask(address: SocketAddr, request: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let request = request.replace("HOST", &address.to_string());
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    String::from_utf8(answer).unwrap()
+}
+
+fn get(live: &Live, path: &str) -> String {
+    ask(live.dashboard.address(), &format!("GET {path} HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n\r\n"))
+}
+
+fn post(live: &Live, headers: &str, body: &str) -> String {
+    let length = body.len();
+    let request = format!(
+        "POST /control HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
+    );
+    ask(live.dashboard.address(), &request)
+}
+
+#[test]
+fn the_page_shows_the_crawl_and_what_hostile_pages_say_as_text() {
+    let live = live();
+    tick(&live, None);
+    // The outputs are read before the first request is answered, or soon after.
+    let page = loop {
+        let page = get(&live, "/");
+        if page.contains("a.test/&lt;x&gt;") {
+            break page;
+        }
+    };
+    assert!(page.starts_with("HTTP/1.1 200"));
+    let lower = page.to_lowercase();
+    for header in ["frame-ancestors 'none'", "x-content-type-options: nosniff", "referrer-policy: no-referrer"] {
+        assert!(lower.contains(header), "{header}");
+    }
+    let body = &page[page.find("<body>").unwrap()..page.rfind("<script>").unwrap()];
+    assert!(
+        body.contains("Running.") && body.contains("U+202E") && !body.contains("<script") && !body.contains("<!--")
+    );
+    assert!(get(&live, "/page?at=0").contains("It repeats no earlier page"));
+    let second = LINES.find('\n').unwrap() + 1;
+    assert!(get(&live, &format!("/page?at={second}")).contains("Hamming distance 2 of 64 bits"));
+    assert!(get(&live, "/page?at=1").starts_with("HTTP/1.1 404"));
+    assert!(get(&live, "/page?at=99999").starts_with("HTTP/1.1 404"));
+}
+
+#[test]
+fn nothing_changes_without_the_token_or_from_another_page() {
+    let live = live();
+    let bearer = format!("Authorization: Bearer {}\r\n", live.dashboard.shared.token);
+    let pause = "{\"do\":\"pause\"}";
+    assert!(post(&live, "", pause).starts_with("HTTP/1.1 401"));
+    assert!(post(&live, "Authorization: Bearer 00\r\n", pause).starts_with("HTTP/1.1 401"));
+    assert!(post(&live, &format!("{bearer}Origin: http://evil.example\r\n"), pause).starts_with("HTTP/1.1 403"));
+    assert!(post(&live, &format!("{bearer}Origin: null\r\n"), pause).starts_with("HTTP/1.1 403"));
+    let rebound = format!(
+        "POST /control HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\nContent-Length: 14\r\n{bearer}\r\n{pause}"
+    );
+    assert!(ask(live.dashboard.address(), &rebound).starts_with("HTTP/1.1 403"));
+    assert!(post(&live, &bearer, "{\"do\":\"dance\"}").starts_with("HTTP/1.1 400"));
+    assert!(live.control.is_empty());
+    for (body, wish) in
+        [(pause, Control::Pause), ("{\"do\":\"resume\"}", Control::Resume), ("{\"do\":\"stop\"}", Control::Stop)]
+    {
+        assert!(post(&live, &bearer, body).starts_with("HTTP/1.1 200"));
+        assert_eq!(live.control.recv().unwrap(), wish);
+    }
+    assert!(get(&live, "/control").starts_with("HTTP/1.1 405"));
+}
+
+#[test]
+fn viewers_are_sent_what_changes_and_told_the_end() {
+    let live = live();
+    tick(&live, None);
+    let address = live.dashboard.address();
+    let viewer = std::thread::spawn(move || ask(address, "GET /events HTTP/1.1\r\nHost: HOST\r\n\r\n"));
+    while live.dashboard.shared.viewers() == 0 {
+        std::thread::yield_now();
+    }
+    tick(&live, Some(StopReason::Done));
+    drop(live);
+    let events = viewer.join().unwrap();
+    assert!(events.contains("content-type: text/event-stream"));
+    assert!(events.contains("event: fragment") && events.contains("\"id\":\"figures\""));
+    assert!(events.contains("It is complete"));
+    assert!(events.contains("event: end"));
+}
+
+#[test]
+fn metrics_come_in_both_formats_and_health_is_told() {
+    let live = live();
+    assert!(get(&live, "/healthz").starts_with("HTTP/1.1 503"));
+    assert!(get(&live, "/metrics").starts_with("HTTP/1.1 503"));
+    tick(&live, None);
+    assert!(get(&live, "/healthz").ends_with("ok\n"));
+    let classic = get(&live, "/metrics");
+    assert!(
+        classic.contains("# TYPE crawler_pages_total counter\ncrawler_pages_total{verdict=\"unique\"} 1\n"),
+        "{classic}"
+    );
+    assert!(classic.contains("# HELP crawler_pages_total ") && !classic.contains("# EOF"));
+    let open = ask(
+        live.dashboard.address(),
+        "GET /metrics HTTP/1.1\r\nHost: HOST\r\nAccept: application/openmetrics-text;version=1.0.0\r\nConnection: close\r\n\r\n",
+    );
+    assert!(open.contains("# TYPE crawler_pages counter\n") && open.ends_with("# EOF\n"), "{open}");
+}
+
+#[test]
+fn a_crawl_directory_without_outputs_has_a_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let (wishes, _control) = crossbeam_channel::unbounded();
+    let dashboard = Dashboard::start("127.0.0.1:0".parse().unwrap(), Path::new(dir.path()), wishes).unwrap();
+    let page = ask(dashboard.address(), "GET / HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n\r\n");
+    assert!(page.contains("Starting.") && !page.contains("NaN"));
+}
