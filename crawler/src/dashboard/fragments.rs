@@ -17,8 +17,14 @@ use crate::sink::PagesJsonl;
 
 use super::shared::{Now, Shared, lock};
 
-/// HTML by the id of the element that holds it.
-pub type Fragments = Arc<HashMap<&'static str, String>>;
+/// The page as it was drawn last.
+#[derive(Clone, Debug, Default)]
+pub struct Drawn {
+    /// HTML by the id of the element that holds it.
+    pub parts: Arc<HashMap<&'static str, String>>,
+    /// Whether the crawl had ended: nothing comes after this.
+    pub last: bool,
+}
 
 /// Parts that are drawn at every turn.
 pub const LIGHT: [&str; 3] = ["state", "figures", "curve"];

@@ -30,7 +30,7 @@ pub fn router(shared: Arc<Shared>) -> Router {
     Router::new()
         .route("/", get(live))
         .route("/page", get(one_page))
-        .route("/events", get(|State(shared)| async { stream::events(shared) }))
+        .route("/events", get(|State(shared): State<Arc<Shared>>| async move { stream::events(&shared) }))
         .route("/control", post(control))
         .route("/metrics", get(show_metrics))
         .route("/healthz", get(health))

@@ -14,7 +14,7 @@ use crossbeam_channel::Sender;
 use frontier::{Counts, Frontier, HostState, Millis};
 use tokio::sync::{Notify, watch};
 
-use super::fragments::Fragments;
+use super::fragments::Drawn;
 use super::tail::Read;
 use crate::engine::{Control, Stats, StopReason};
 
@@ -61,8 +61,8 @@ pub struct Shared {
     pub control: Sender<Control>,
     /// What was read from the outputs.
     pub read: Mutex<Read>,
-    /// The page's parts, drawn anew while somebody looks.
-    pub drawn: watch::Sender<Fragments>,
+    /// The page, drawn anew while somebody looks.
+    pub drawn: watch::Sender<Drawn>,
     /// Wakes the drawing when the first viewer comes, and at the end.
     pub wake: Notify,
     now: Mutex<Option<Now>>,

@@ -10,7 +10,7 @@ use futures_util::stream::{self, Stream};
 use serde_json::json;
 use tokio::sync::watch;
 
-use super::fragments::{self, Fragments, HEAVY, LIGHT};
+use super::fragments::{self, Drawn, HEAVY, LIGHT};
 use super::shared::{Shared, Viewer};
 
 /// Between two drawings.
@@ -35,43 +35,47 @@ pub async fn draw(shared: Arc<Shared>) {
                 heavy_due = start + (INTERVAL * HEAVY_TURNS).max(start.elapsed() * HEAVY_SHARE);
             }
             // Without viewers nobody is told, which is as it should be.
-            let _ = shared.drawn.send(Arc::new(all.clone()));
+            let _ = shared.drawn.send(Drawn { parts: Arc::new(all.clone()), last: finished });
         }
         if finished {
             return;
         }
-        if shared.viewers() == 0 {
-            // A viewer who came since is seen at the next turn, not later.
-            let _ = tokio::time::timeout(INTERVAL, woken).await;
-        } else {
-            tokio::time::sleep(INTERVAL).await;
-        }
+        // Cut short by a viewer who comes, by a wish, and by the end.
+        let _ = tokio::time::timeout(INTERVAL, woken).await;
     }
 }
 
 /// What one viewer has been sent.
 struct Sent {
-    shared: Arc<Shared>,
-    drawn: watch::Receiver<Fragments>,
+    drawn: watch::Receiver<Drawn>,
     /// What each part was when it was sent.
     parts: HashMap<&'static str, String>,
     /// Parts to be sent.
     due: Vec<(&'static str, String)>,
+    /// Nothing more is to come after `due`.
+    last: bool,
     ended: bool,
     _viewer: Viewer,
 }
 
 /// The events for one viewer: `fragment` for a part that has changed, `end` when the crawl has ended.
-pub fn events(shared: Arc<Shared>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+pub fn events(shared: &Arc<Shared>) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<>> {
     let sent = Sent {
-        drawn: shared.drawn.subscribe(),
+        drawn: subscribe(shared),
         parts: HashMap::new(),
         due: Vec::new(),
+        last: false,
         ended: false,
         _viewer: shared.view(),
-        shared,
     };
     Sse::new(stream::unfold(sent, next)).keep_alive(KeepAlive::default())
+}
+
+/// What was drawn before is news to a new viewer.
+fn subscribe(shared: &Shared) -> watch::Receiver<Drawn> {
+    let mut drawn = shared.drawn.subscribe();
+    drawn.mark_changed();
+    drawn
 }
 
 async fn next(mut sent: Sent) -> Option<(Result<Event, Infallible>, Sent)> {
@@ -84,15 +88,13 @@ async fn next(mut sent: Sent) -> Option<(Result<Event, Infallible>, Sent)> {
         if sent.ended {
             return None;
         }
-        let finished = sent.shared.is_finished();
-        let news = if finished && !sent.drawn.has_changed().unwrap_or(false) {
+        if sent.last {
             sent.ended = true;
             return Some((Ok(Event::default().event("end").data("end")), sent));
-        } else {
-            sent.drawn.changed().await
-        };
-        news.ok()?;
-        let drawn = Arc::clone(&sent.drawn.borrow_and_update());
+        }
+        sent.drawn.changed().await.ok()?;
+        let Drawn { parts: drawn, last } = sent.drawn.borrow_and_update().clone();
+        sent.last = last;
         let changed = drawn.iter().filter(|(id, html)| sent.parts.get(*id) != Some(*html));
         sent.due = changed.map(|(id, html)| (*id, html.clone())).collect();
     }
