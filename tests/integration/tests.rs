@@ -5,6 +5,8 @@ mod docs;
 mod site;
 // The synthetic web over HTTP and in memory.
 mod web;
+// Whole crawls.
+mod invariants;
 // The stations of a page.
 mod fetch;
 mod hostile;

@@ -2,6 +2,7 @@
 
 pub mod background;
 pub mod client;
+pub mod crawl;
 pub mod data;
 pub mod hostile;
 pub mod memory;

@@ -1,0 +1,167 @@
+//! The invariants of a crawl, each on a whole crawl of a synthetic web in memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crawler::demo::web::Web;
+use crawler::engine::EngineError;
+use crawler::record::PageRecord;
+use dedup_stage::judge::{Case, Judge, Verdict};
+use dedup_stage::page::{Input, Reader};
+use dedup_stage::store::{Batch, Double, Fault, Memory, Result as StoreResult, Session, Space, Store, Visitor};
+use tests::crawl::{crawl, lines, settings, text};
+use url::Url;
+
+/// A store that fails once, at its n-th commit.
+struct FailsAt {
+    store: Double,
+    commit: u64,
+    fault: Fault,
+    commits: u64,
+}
+
+impl Store for FailsAt {
+    fn get(&self, space: Space, key: &[u8]) -> StoreResult<Option<Vec<u8>>> {
+        self.store.get(space, key)
+    }
+
+    fn scan(&self, space: Space, from: &[u8], to: &[u8], visit: &mut Visitor<'_>) -> StoreResult<()> {
+        self.store.scan(space, from, to, visit)
+    }
+
+    fn commit(&mut self, batch: &Batch) -> StoreResult<()> {
+        self.commits += 1;
+        if self.commits == self.commit {
+            self.store.fail(self.fault);
+        }
+        self.store.commit(batch)
+    }
+}
+
+#[test]
+fn in_drop_mode_nothing_is_fetched_for_the_sake_of_a_duplicate() -> anyhow::Result<()> {
+    let (web, dir) = (Arc::new(Web::demo(7)), tempfile::tempdir()?);
+    let store = Double::default();
+    let (_, stats) = crawl(&web, dir.path(), store.clone(), &settings(&[("limits.max-pages", "2500")])?)??;
+    let pages = lines(dir.path(), "pages.jsonl")?;
+    let duplicate = |line: &serde_json::Value| matches!(text(line, "verdict"), "exact" | "near");
+    assert!(stats.links_dropped > 0 && pages.iter().any(duplicate), "the web has duplicates: {stats:?}");
+    for line in pages.iter().filter(|line| duplicate(line)) {
+        assert_eq!(line["links_admitted"], 0, "{line}");
+        assert!(!text(line, "duplicate_of").is_empty(), "{line}");
+    }
+    let duplicates: BTreeSet<&str> =
+        pages.iter().filter(|line| duplicate(line)).map(|line| text(line, "url")).collect();
+    let session = Session::new(Box::new(store));
+    for row in 0..pages.len() as u64 {
+        let page = PageRecord::get(row, &session)?.expect("a record for each line");
+        if let Some(source) = page.source {
+            let source = PageRecord::get(source, &session)?.expect("a record for each source");
+            assert!(!duplicates.contains(source.url.as_str()), "{} was found on {}", page.url, source.url);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn keep_and_demote_lose_nothing_and_differ_only_in_order() -> anyhow::Result<()> {
+    let web = Arc::new(Web::demo(8));
+    let mut fetched = Vec::new();
+    for gate in ["keep", "demote"] {
+        let dir = tempfile::tempdir()?;
+        let settings = settings(&[("dedup.on-duplicate", gate), ("scope.max-depth", "4")])?;
+        let (_, stats) = crawl(&web, dir.path(), Memory::default(), &settings)??;
+        assert_eq!(stats.links_dropped, 0);
+        let urls: BTreeSet<String> =
+            lines(dir.path(), "pages.jsonl")?.iter().map(|line| text(line, "url").to_owned()).collect();
+        fetched.push(urls);
+    }
+    // Depth is that of the first link met, so that order may move the rim: what is two steps inside it is the same.
+    assert!(fetched[0].intersection(&fetched[1]).count() * 10 > fetched[0].len() * 8);
+    Ok(())
+}
+
+#[test]
+fn the_number_of_workers_changes_no_verdict() -> anyhow::Result<()> {
+    let (web, dir) = (Arc::new(Web::demo(9)), tempfile::tempdir()?);
+    let settings = settings(&[("dedup.threads", "8"), ("limits.max-pages", "900"), ("dedup.on-duplicate", "keep")])?;
+    crawl(&web, dir.path(), Memory::default(), &settings)??;
+    // One reader, one judge, the same order of arrival.
+    let mut session = Session::new(Box::new(Memory::default()));
+    let mut judge = Judge::open(settings.dedup.distance, &mut session)?;
+    let mut reader = Reader::default();
+    let mut urls = Vec::new();
+    let mut seen = BTreeMap::new();
+    for (row, line) in lines(dir.path(), "pages.jsonl")?.iter().enumerate() {
+        let url: Url = text(line, "url").parse()?;
+        let target = &url[url::Position::BeforePath..url::Position::AfterQuery];
+        let answer = web.answer(url.host_str().unwrap_or_default(), target).expect("it was answered before");
+        let input = Input {
+            url: &url,
+            status: answer.status,
+            content_type: Some(answer.content_type),
+            body: answer.body.as_bytes(),
+        };
+        let page = reader.read(&input);
+        let judgeable = (200..300).contains(&answer.status);
+        let case = Case { row: row as u64, key: row as u64, judgeable, page: &page };
+        let verdict = judge.judge(&case, &mut session)?.verdict;
+        assert_eq!(verdict.name(), text(line, "verdict"), "{line}");
+        let twin = verdict.duplicate_of().map_or("", |of| urls[of as usize]);
+        assert_eq!(twin, text(line, "duplicate_of"), "{line}");
+        *seen.entry(verdict.name()).or_insert(0) += 1;
+        urls.push(text(line, "url"));
+    }
+    assert!(seen.len() >= 3, "every kind of verdict was there: {seen:?}");
+    assert_eq!(Verdict::Unique.name(), "unique");
+    Ok(())
+}
+
+#[test]
+fn a_crawl_that_loses_its_store_at_any_commit_loses_no_page_and_writes_none_twice() -> anyhow::Result<()> {
+    let web = Arc::new(Web::demo(10));
+    let settings = settings(&[("dedup.on-duplicate", "keep"), ("scope.max-depth", "3")])?;
+    let undisturbed = tempfile::tempdir()?;
+    let store = Double::default();
+    crawl(&web, undisturbed.path(), store.clone(), &settings)??;
+    let want: BTreeSet<String> =
+        lines(undisturbed.path(), "pages.jsonl")?.iter().map(|line| text(line, "url").to_owned()).collect();
+    let commits = store.commits().0;
+    assert!(commits >= 3, "there is more than a beginning and an end: {commits}");
+    for fault in [Fault::Refuse, Fault::Forget] {
+        for commit in 2..=commits {
+            let (dir, store) = (tempfile::tempdir()?, Double::default());
+            let failing = FailsAt { store: store.clone(), commit, fault, commits: 0 };
+            match crawl(&web, dir.path(), failing, &settings)? {
+                Err(EngineError::Store(_)) => {}
+                other => anyhow::bail!("{fault:?} at commit {commit}: {other:?}"),
+            }
+            crawl(&web, dir.path(), store, &settings)??;
+            let urls: Vec<String> =
+                lines(dir.path(), "pages.jsonl")?.iter().map(|line| text(line, "url").to_owned()).collect();
+            let distinct: BTreeSet<String> = urls.iter().cloned().collect();
+            assert_eq!(distinct.len(), urls.len(), "{fault:?} at commit {commit}: a page was written twice");
+            assert_eq!(distinct, want, "{fault:?} at commit {commit}: other pages");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_drop_held_back_is_fetched_when_the_crawl_goes_on_with_demote() -> anyhow::Result<()> {
+    let (web, dir, store) = (Arc::new(Web::demo(11)), tempfile::tempdir()?, Double::default());
+    let limit = ("limits.max-pages", "4000");
+    crawl(&web, dir.path(), store.clone(), &settings(&[limit])?)??;
+    let held = lines(dir.path(), "skipped.jsonl")?;
+    let held: Vec<&str> =
+        held.iter().filter(|line| line["reason"] == "duplicate_source").map(|line| text(line, "url")).collect();
+    assert!(!held.is_empty());
+    crawl(&web, dir.path(), store, &settings(&[limit, ("dedup.on-duplicate", "demote")])?)??;
+    let pages = lines(dir.path(), "pages.jsonl")?;
+    let fetched: BTreeSet<&str> = pages.iter().map(|line| text(line, "url")).collect();
+    assert_eq!(fetched.len(), pages.len(), "each URL once");
+    let missing = held.iter().filter(|url| !fetched.contains(*url)).count();
+    // What is queued behind the page limit is not lost; without the limit the calendar would have no end.
+    assert!(pages.len() as u64 >= 4000 || missing * 20 < held.len(), "{missing} of {} missing", held.len());
+    Ok(())
+}
