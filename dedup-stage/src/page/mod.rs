@@ -147,19 +147,15 @@ impl Reader {
         page
     }
 
-    /// Finds out which links stand in content: in a block of it, or blank in front of one.
+    /// Finds out which links stand in content: from its first block on, lists that add nothing to the text included. (Those
+    /// in marked chrome have no place.)
     fn mark_content_links(&mut self, links: usize) {
         self.in_content.clear();
         self.in_content.resize(links, false);
-        let mut blocks = self.outline.blocks.iter().enumerate().peekable();
-        let mut content = self.content.iter().peekable();
-        for &(place, link) in &self.places {
-            while blocks.next_if(|(_, block)| block.end <= place).is_some() {}
-            let Some((block, _)) = blocks.peek() else { break };
-            while content.next_if(|passage| passage.block < *block).is_some() {}
-            if content.peek().is_some_and(|passage| passage.block == *block) {
-                self.in_content[link as usize] = true;
-            }
+        let Some(first) = self.content.first() else { return };
+        let start = self.outline.blocks[first.block].start;
+        for &(_, link) in self.places.iter().filter(|(place, _)| *place >= start) {
+            self.in_content[link as usize] = true;
         }
     }
 

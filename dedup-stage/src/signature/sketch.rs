@@ -44,8 +44,11 @@ impl Sketch {
     const COMMON_LINKS: f32 = 0.5;
     /// … if one has at least so many links …
     const FEW_LINKS: u32 = 4;
-    /// … and fewer words for each link: where there is more text, the page is not about its links.
+    /// … and fewer words for each link: where there is more text, the page is not about its links …
     const WORDS_PER_LINK: u32 = 25;
+    /// … unless hardly any link is the same: then there may be more.
+    const OTHER_LINKS: f32 = 0.2;
+    const WORDS_PER_OTHER_LINK: u32 = 60;
 
     /// The stored form.
     pub fn to_bytes(&self) -> [u8; Sketch::BYTES] {
@@ -67,8 +70,12 @@ impl Sketch {
             _ => common(&self.0[TEXT_END..LINKS_END], &other.0[TEXT_END..LINKS_END]),
         };
         let (shorter, longer) = ordered(self.words(), other.words());
-        let contradicted =
-            more >= Self::FEW_LINKS && links < Self::COMMON_LINKS && longer < more.saturating_mul(Self::WORDS_PER_LINK);
+        let words_per_link = match links {
+            ..Self::OTHER_LINKS => Self::WORDS_PER_OTHER_LINK,
+            ..Self::COMMON_LINKS => Self::WORDS_PER_LINK,
+            _ => 0,
+        };
+        let contradicted = more >= Self::FEW_LINKS && longer < more.saturating_mul(words_per_link);
         let duplicate =
             resemblance >= Self::RESEMBLANCE && shorter as f32 >= longer as f32 * Self::LENGTHS && !contradicted;
         SecondLook { resemblance, duplicate, links }
