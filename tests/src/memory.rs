@@ -1,8 +1,9 @@
-//! The synthetic web behind the crawler's own seam: no sockets, no clock, and the same answers every time.
+//! The synthetic web behind the crawler's own seam: no sockets, and the same answers every time.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
+use crawler::clock::Clock;
 use crawler::demo::record::Record;
 use crawler::demo::web::Web;
 use crawler::fetch::{Fetch, FetchError, Request, Response};
@@ -13,12 +14,18 @@ use url::{Position, Url};
 pub struct MemoryFetch {
     web: Arc<Web>,
     record: Arc<Record>,
+    clock: Clock,
 }
 
 impl MemoryFetch {
     /// A fetcher of this web.
     pub fn new(web: Arc<Web>) -> Self {
-        Self { web, record: Arc::default() }
+        Self { web, record: Arc::default(), clock: Clock::System }
+    }
+
+    /// The same, with its answers dated by this clock.
+    pub fn with_clock(self, clock: Clock) -> Self {
+        Self { clock, ..self }
     }
 
     /// What was asked for so far.
@@ -49,8 +56,8 @@ impl MemoryFetch {
             body: answer.body.into_bytes(),
             truncated: None,
             address: request.addresses.first().copied(),
-            sent_at: 0,
-            ended_at: 0,
+            sent_at: self.clock.now(),
+            ended_at: self.clock.now(),
             share,
         })
     }
