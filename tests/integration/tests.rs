@@ -10,3 +10,6 @@ mod invariants;
 // The stations of a page.
 mod fetch;
 mod hostile;
+// Inside other people's crawlers, and over their archives.
+mod pipe;
+mod warc;

@@ -1,6 +1,9 @@
 //! A running `dedup-stage`, and pages to feed it.
 
+pub mod abuse;
 pub mod feed;
+pub mod fuzz;
+pub mod kill;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

@@ -3,15 +3,16 @@
 //!
 //! `cargo run --release -p tests --bin pipe-bars -- throughput`
 
-mod abuse;
-mod fuzz;
-mod kill;
 mod memory;
 mod throughput;
 
 use std::process::ExitCode;
+use std::time::Instant;
 
 use clap::{Parser, Subcommand};
+use tests::pipe::abuse::{self, Told};
+use tests::pipe::fuzz::Fuzzed;
+use tests::pipe::kill;
 
 /// Measures `dedup-stage run`.
 #[derive(Debug, Parser)]
@@ -28,21 +29,72 @@ enum Bar {
     /// Growth of resident memory over many small pages
     Memory(memory::Arguments),
     /// Lines, readers and writers that misbehave
-    Abuse(abuse::Arguments),
+    Abuse {
+        /// How long a reader stops reading.
+        #[arg(long, default_value = "60s")]
+        stall: config::Duration,
+    },
     /// Kill -9 at random moments, the caller repeating from its last flush
-    Kill(kill::Arguments),
+    Kill {
+        /// Kills.
+        #[arg(long, default_value_t = 50)]
+        kills: u64,
+        /// Pages of the synthetic web.
+        #[arg(long, default_value_t = 3000)]
+        pages: usize,
+        /// Decides when the kills fall.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
     /// Random lines for a while, in this process
-    Fuzz(fuzz::Arguments),
+    Fuzz {
+        /// How long.
+        #[arg(long, default_value = "10m")]
+        time: config::Duration,
+        /// First seed; each run takes the next.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
 }
 
 fn main() -> anyhow::Result<ExitCode> {
     let kept = match Arguments::parse().bar {
         Bar::Throughput(arguments) => throughput::run(&arguments)?,
         Bar::Memory(arguments) => memory::run(&arguments)?,
-        Bar::Abuse(arguments) => abuse::run(&arguments)?,
-        Bar::Kill(arguments) => kill::run(&arguments)?,
-        Bar::Fuzz(arguments) => fuzz::run(&arguments)?,
+        Bar::Abuse { stall } => misbehave(stall.to_std()),
+        Bar::Kill { kills, pages, seed } => kill::run(kills, pages, seed, |line| println!("{line}"))?,
+        Bar::Fuzz { time, seed } => {
+            let start = Instant::now();
+            let mut fuzzed = Fuzzed::default();
+            while start.elapsed() < time.to_std() {
+                fuzzed.run(seed + fuzzed.runs)?;
+            }
+            println!("{fuzzed:?}");
+            true
+        }
     };
     println!("{}", if kept { "kept" } else { "BROKEN" });
     Ok(if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn misbehave(stall: std::time::Duration) -> bool {
+    /// Far more than fits into the pipes.
+    const LINES: u64 = 400_000;
+    let cases: [(&str, &dyn Fn() -> Told); 8] = [
+        ("lines of 100 MiB", &abuse::overlong),
+        ("a reader that stops reading", &|| abuse::stalled_reader(stall, LINES)),
+        ("a writer that stops in a line", &abuse::stopped_writer),
+        ("a closed output", &abuse::closed_output),
+        ("an input closed in a line", &abuse::cut_input),
+        ("SIGTERM", &abuse::terminated),
+        ("SIGTERM twice while nobody reads", &|| abuse::terminated_twice(LINES)),
+        ("a second process on one state", &abuse::locked),
+    ];
+    let mut kept = true;
+    for (name, case) in cases {
+        let told = case();
+        kept &= told.is_ok();
+        println!("{name}: {}", told.unwrap_or_else(|error| format!("FAILED: {error:#}")));
+    }
+    kept
 }

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
+use anyhow::ensure;
 use dedup_stage::pipeline::Limits;
 use dedup_stage::protocol::{Ended, Greeting, serve};
 use dedup_stage::stage::Stage;
@@ -11,45 +11,35 @@ use dedup_stage::store::{Memory, Session};
 use dedup_stage::url::Canonicalizer;
 use serde_json::Value;
 
-#[derive(Debug, clap::Args)]
-pub struct Arguments {
-    /// How long.
-    #[arg(long, default_value = "10m")]
-    time: config::Duration,
-    /// First seed; each run takes the next.
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+/// What a while of fuzzing came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fuzzed {
+    /// Inputs of some dozens of lines, each given to one thread and to three.
+    pub runs: u64,
+    /// Lines among them.
+    pub lines: u64,
+    /// Lines answered as errors.
+    pub errors: u64,
 }
 
-pub fn run(arguments: &Arguments) -> anyhow::Result<bool> {
-    let start = Instant::now();
-    let time = arguments.time.to_std().max(Duration::from_secs(1));
-    let (mut seed, mut lines, mut errors) = (arguments.seed, 0u64, 0u64);
-    while start.elapsed() < time {
+impl Fuzzed {
+    /// One run. Errors where the answers are not one a line, or differ between one thread and three, or tell of a panic.
+    pub fn run(&mut self, seed: u64) -> anyhow::Result<()> {
         let input = input(seed);
         let expected = input.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count();
         let one = answers(&input, 1)?;
-        let many = answers(&input, 3)?;
-        if one != many || one.iter().filter(|byte| **byte == b'\n').count() != expected {
-            println!("seed {seed}: answers differ, or are not one a line");
-            return Ok(false);
-        }
+        ensure!(one == answers(&input, 3)?, "seed {seed}: one thread and three do not agree");
+        let lines = one.iter().filter(|byte| **byte == b'\n').count();
+        ensure!(lines == expected, "seed {seed}: {lines} answers to {expected} lines");
         for line in one.split_inclusive(|byte| *byte == b'\n') {
             let answer: Value = serde_json::from_slice(line)?;
-            if answer["error"]["code"] == "internal" {
-                println!("seed {seed}: {answer}");
-                return Ok(false);
-            }
-            errors += u64::from(answer["verdict"] == "error");
+            ensure!(answer["error"]["code"] != "internal", "seed {seed}: {answer}");
+            self.errors += u64::from(answer["verdict"] == "error");
         }
-        lines += expected as u64;
-        seed += 1;
+        self.runs += 1;
+        self.lines += expected as u64;
+        Ok(())
     }
-    println!(
-        "{} runs, {lines} lines ({errors} answered as errors), each with 1 and with 3 threads",
-        seed - arguments.seed
-    );
-    Ok(true)
 }
 
 fn answers(input: &[u8], threads: usize) -> anyhow::Result<Vec<u8>> {
@@ -68,7 +58,7 @@ fn answers(input: &[u8], threads: usize) -> anyhow::Result<Vec<u8>> {
     let greeting = Greeting { recipe: "", distance: 3, on_duplicate: config::OnDuplicate::Demote, durable: false };
     let input = io::Cursor::new(input.to_vec());
     let ended = serve(input, output.clone(), stage, &Canonicalizer::default(), Limits::new(threads), greeting, |_| {})?;
-    anyhow::ensure!(matches!(ended, Ended::Input));
+    ensure!(matches!(ended, Ended::Input));
     let bytes = output.0.lock().map(|bytes| bytes.clone());
     bytes.map_err(|_| anyhow::anyhow!("poisoned"))
 }

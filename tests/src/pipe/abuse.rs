@@ -3,47 +3,18 @@
 use std::io::{BufRead, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use super::feed::small;
+use super::{Pipe, program};
 use anyhow::{Context, ensure};
 use serde_json::json;
-use tests::pipe::feed::small;
-use tests::pipe::{Pipe, program};
 
-#[derive(Debug, clap::Args)]
-pub struct Arguments {
-    /// How long a reader stops reading.
-    #[arg(long, default_value = "60s")]
-    stall: config::Duration,
-}
+/// What happened, in words for people; or what should not have.
+pub type Told = anyhow::Result<String>;
 
-/// A named case.
-type Case<'a> = (&'a str, Box<dyn Fn() -> anyhow::Result<String> + 'a>);
-
-pub fn run(arguments: &Arguments) -> anyhow::Result<bool> {
-    let stall = arguments.stall.to_std();
-    let cases: [Case<'_>; 8] = [
-        ("a line of 100 MiB", Box::new(overlong)),
-        ("a reader that stops reading", Box::new(move || stalled_reader(stall))),
-        ("a writer that stops in a line", Box::new(stopped_writer)),
-        ("a closed output", Box::new(closed_output)),
-        ("an input closed in a line", Box::new(cut_input)),
-        ("SIGTERM", Box::new(terminated)),
-        ("SIGTERM twice while nobody reads", Box::new(terminated_twice)),
-        ("a second process on one state", Box::new(locked)),
-    ];
-    let mut kept = true;
-    for (name, case) in cases {
-        let start = Instant::now();
-        let result = case();
-        kept &= result.is_ok();
-        let text = result.unwrap_or_else(|error| format!("FAILED: {error:#}"));
-        println!("{name}: {text} ({:.1} s)", start.elapsed().as_secs_f64());
-    }
-    Ok(kept)
-}
-
-fn overlong() -> anyhow::Result<String> {
+/// Lines of 100 MiB, with others between them.
+pub fn overlong() -> Told {
     let mut pipe = Pipe::start(&["run"])?;
     let mut stdin = pipe.stdin.take().context("stdin")?;
     let writer = std::thread::spawn(move || -> std::io::Result<()> {
@@ -70,26 +41,26 @@ fn overlong() -> anyhow::Result<String> {
     Ok("3 error lines with their ids, the lines between answered".into())
 }
 
-fn stalled_reader(stall: Duration) -> anyhow::Result<String> {
-    /// Far more than fits into the pipes.
-    const LINES: u64 = 400_000;
+/// A reader that reads nothing for `stall`, while far more is sent than the pipes hold; `lines` are read in the end.
+pub fn stalled_reader(stall: Duration, lines: u64) -> Told {
     let mut pipe = Pipe::start(&["run"])?;
     let mut stdin = pipe.stdin.take().context("stdin")?;
-    let writer = std::thread::spawn(move || (0..LINES).try_for_each(|n| writeln!(stdin, "{}", small(n))));
+    let writer = std::thread::spawn(move || (0..lines).try_for_each(|n| writeln!(stdin, "{}", small(n))));
     let before = pipe.resident()?;
     std::thread::park_timeout(stall);
     ensure!(!writer.is_finished(), "the writer was not held up");
     let grown = pipe.resident()?.saturating_sub(before) >> 20;
     ensure!(grown < 64, "{grown} MiB grown while nobody read");
-    for n in 0..LINES {
+    for n in 0..lines {
         let answer = pipe.answer()?.context("ended early")?;
         ensure!(answer["id"] == n, "{answer} at {n}");
     }
     ensure!(pipe.child.wait()?.success());
-    Ok(format!("held the writer up with {grown} MiB for {stall:?}, then answered all {LINES} lines in order"))
+    Ok(format!("held the writer up with {grown} MiB for {stall:?}, then answered all {lines} lines in order"))
 }
 
-fn stopped_writer() -> anyhow::Result<String> {
+/// A writer that stops in the middle of a line.
+pub fn stopped_writer() -> Told {
     let mut pipe = Pipe::start(&["run"])?;
     pipe.send(format!("{}\n{{\"id\":1,\"url\":\"http://a.t", small(0)).as_bytes())?;
     ensure!(pipe.answer()?.context("no answer")?["id"] == 0);
@@ -100,7 +71,8 @@ fn stopped_writer() -> anyhow::Result<String> {
     Ok("the line before answered at once, this one when it was whole".into())
 }
 
-fn closed_output() -> anyhow::Result<String> {
+/// Nobody reads the answers.
+pub fn closed_output() -> Told {
     let mut child = Command::new(program())
         .arg("run")
         .stdin(Stdio::piped())
@@ -116,7 +88,8 @@ fn closed_output() -> anyhow::Result<String> {
     Ok("exit 0, not a word".into())
 }
 
-fn cut_input() -> anyhow::Result<String> {
+/// The input ends within a line.
+pub fn cut_input() -> Told {
     let mut pipe = Pipe::start(&["run"])?;
     pipe.send(b"{\"id\":7,\"url\":\"http://a")?;
     let (answers, status) = pipe.finish()?;
@@ -130,7 +103,8 @@ fn terminate(pipe: &Pipe) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn terminated() -> anyhow::Result<String> {
+/// SIGTERM with a state.
+pub fn terminated() -> Told {
     let folder = tempfile::tempdir()?;
     let state = folder.path().to_string_lossy().into_owned();
     let mut pipe = Pipe::start(&["run", "--state", &state])?;
@@ -151,10 +125,11 @@ fn terminated() -> anyhow::Result<String> {
     Ok("exit 11, and the next run knows all 100 pages".into())
 }
 
-fn terminated_twice() -> anyhow::Result<String> {
+/// SIGTERM, and again, while nobody reads; `lines` are sent.
+pub fn terminated_twice(lines: u64) -> Told {
     let mut pipe = Pipe::start(&["run"])?;
     let mut stdin = pipe.stdin.take().context("stdin")?;
-    let writer = std::thread::spawn(move || (0..400_000).try_for_each(|n| writeln!(stdin, "{}", small(n))));
+    let writer = std::thread::spawn(move || (0..lines).try_for_each(|n| writeln!(stdin, "{}", small(n))));
     // An answer has begun to come: the program works, and soon its output is full.
     ensure!(!pipe.stdout.fill_buf()?.is_empty());
     std::thread::park_timeout(Duration::from_secs(3));
@@ -168,7 +143,8 @@ fn terminated_twice() -> anyhow::Result<String> {
     Ok("the second ends it at once".into())
 }
 
-fn locked() -> anyhow::Result<String> {
+/// A second process on one state.
+pub fn locked() -> Told {
     let folder = tempfile::tempdir()?;
     let state = folder.path().to_string_lossy().into_owned();
     let mut first = Pipe::start(&["run", "--state", &state])?;

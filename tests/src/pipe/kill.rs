@@ -3,29 +3,19 @@
 use std::io::{BufRead, Write};
 use std::time::Duration;
 
+use super::Pipe;
+use super::feed::breadth_first;
 use crawler::demo::web::Web;
 use serde_json::{Value, json};
-use tests::pipe::Pipe;
-use tests::pipe::feed::breadth_first;
-
-#[derive(Debug, clap::Args)]
-pub struct Arguments {
-    /// Kills.
-    #[arg(long, default_value_t = 50)]
-    kills: u64,
-    /// Pages of the synthetic web.
-    #[arg(long, default_value_t = 3000)]
-    pages: usize,
-    /// Decides when the kills fall.
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-}
 
 /// Pages between two flushes.
 const FLUSH: usize = 150;
 
-pub fn run(arguments: &Arguments) -> anyhow::Result<bool> {
-    let lines = breadth_first(&Web::benchmark(1), arguments.pages);
+/// Feeds `pages` of the synthetic web, killing the program `kills` times at moments that `seed` decides; true if every answer
+/// was that of an undisturbed run. `tell` hears of each kill.
+pub fn run(kills: u64, pages: usize, seed: u64, mut tell: impl FnMut(String)) -> anyhow::Result<bool> {
+    let kills_due = kills;
+    let lines = breadth_first(&Web::benchmark(1), pages);
     let mut undisturbed = Pipe::start(&["run"])?;
     let expected: Vec<Value> = lines.iter().map(|line| undisturbed.ask(line)).collect::<anyhow::Result<_>>()?;
     undisturbed.finish()?;
@@ -33,7 +23,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<bool> {
     let folder = tempfile::tempdir()?;
     let state = folder.path().join("state");
     let state = state.to_string_lossy().into_owned();
-    let mut random = arguments.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut random = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut kills = 0;
     let mut flushed = 0;
     let mut compared = 0u64;
@@ -44,7 +34,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<bool> {
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
-        let killer = (kills < arguments.kills).then(|| {
+        let killer = (kills < kills_due).then(|| {
             let id = pipe.child.id();
             let wait = Duration::from_micros(random % 300_000);
             let (cancel, cancelled) = std::sync::mpsc::channel::<()>();
@@ -66,17 +56,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<bool> {
         let status = pipe.child.wait()?;
         if !status.success() {
             kills += 1;
-            println!("kill {kills}: started after page {before}, last flush after page {flushed}");
+            tell(format!("kill {kills}: started after page {before}, last flush after page {flushed}"));
         } else if flushed < lines.len() {
             anyhow::bail!("the program ended by itself after page {flushed}");
-        } else if kills < arguments.kills {
+        } else if kills < kills_due {
             // All pages are judged, and kills are still due: from the beginning, in a new state.
             std::fs::remove_dir_all(&state)?;
             flushed = 0;
         }
     }
-    println!("{kills} kills, {compared} answers compared, {wrong} wrong");
-    Ok(kills == arguments.kills && wrong == 0)
+    tell(format!("{kills} kills, {compared} answers compared, {wrong} wrong"));
+    Ok(kills == kills_due && wrong == 0)
 }
 
 /// Sends what is not flushed yet, and compares the answers, until the end or the kill.
