@@ -11,5 +11,6 @@ mod invariants;
 mod fetch;
 mod hostile;
 // Inside other people's crawlers, and over their archives.
+mod agree;
 mod pipe;
 mod warc;

@@ -133,6 +133,20 @@ fn exact_duplicates_become_revisits_and_near_ones_what_was_asked() -> anyhow::Re
             let facts = String::from_utf8_lossy(&records[7].block);
             assert!(facts.contains("duplicate-of: http://a.test/1\r\n"), "{facts}");
         }
+
+        // What was filtered is filtered again without a change but for one more warcinfo.
+        let (again, twice) = filter(&[&output], &folder.path().join("again.warc.gz"), near)?;
+        let verdicts_of = |lines: &[Value]| -> Vec<_> {
+            lines
+                .iter()
+                .map(|line| (line["url"].clone(), line["verdict"].clone(), line["duplicate_of"].clone()))
+                .collect()
+        };
+        let expected: Vec<_> = verdicts.iter().filter(|line| line["action"] != "dropped").cloned().collect();
+        assert_eq!(verdicts_of(&again), verdicts_of(&expected));
+        if near != "mark" {
+            assert_eq!(kinds(&twice)[1..], kinds(&records));
+        }
     }
     Ok(())
 }

@@ -1,10 +1,11 @@
 """One Scrapy crawl of the synthetic web or of a folder site, breadth-first, with or without the middleware.
 
-usage: scrapy_crawl.py on|off MAX_PAGES CONCURRENCY SEED…   (DEDUP_STAGE names the program; PROXY a proxy, if one is needed)
-Prints Scrapy's statistics that matter as one JSON line.
+usage: scrapy_crawl.py on|off MAX_PAGES CONCURRENCY SEED…
+The environment: DEDUP_STAGE names the program, FETCHED a file for the URLs of the pages. Prints Scrapy's statistics that matter.
 """
 
 import json
+import os
 import sys
 from urllib.parse import urlsplit
 
@@ -12,6 +13,7 @@ import scrapy
 from scrapy.crawler import CrawlerProcess
 
 mode, max_pages, concurrency, *seeds = sys.argv[1:]
+fetched = open(os.environ["FETCHED"], "w", encoding="utf-8")
 hosts = {urlsplit(seed).netloc for seed in seeds}
 
 
@@ -23,7 +25,7 @@ class EveryLink(scrapy.Spider):
             yield scrapy.Request(seed)
 
     def parse(self, response):
-        yield {"url": response.url}
+        print(response.url, file=fetched)
         if not isinstance(response, scrapy.http.HtmlResponse):
             return
         for link in response.css("a:not([rel~=nofollow])::attr(href)").getall():
@@ -55,6 +57,7 @@ process = CrawlerProcess(settings)
 crawler = process.create_crawler(EveryLink)
 process.crawl(crawler)
 process.start()
+fetched.close()
 stats = crawler.stats.get_stats()
-kept = ("dedup_stage/", "response_received_count", "finish_reason", "elapsed_time_seconds", "item_scraped_count")
+kept = ("dedup_stage/", "response_received_count", "finish_reason", "elapsed_time_seconds")
 print(json.dumps({name: value for name, value in stats.items() if name.startswith(kept)}))

@@ -4,12 +4,14 @@
 //! becomes a revisit record if the bytes *stored* are those of its twin; where the same body came in another coding
 //! (gzip here, brotli there) it is kept, since a reader would join this record's head with the twin's payload.
 
+mod rewrite;
+mod verdict;
+
 use std::io::{self, Write};
 
 use ::url::Url;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -21,9 +23,10 @@ use crate::store;
 use crate::url::KeySet;
 
 use super::digest::sha256;
+use super::http;
 use super::read::{self, Piece, Reader, Record};
-use super::write::{MetadataRecord, member, metadata_member};
-use super::{Fields, RecordId, http};
+use rewrite::{Origin, mark, revisit};
+use verdict::VerdictLine;
 
 /// What becomes of near-duplicates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -152,35 +155,6 @@ pub enum Error {
     /// The memory of what was judged failed.
     #[error(transparent)]
     State(#[from] store::Error),
-}
-
-/// What the filter remembers of a page, under its name in the stage.
-#[derive(Debug, Serialize, Deserialize)]
-struct Origin {
-    id: String,
-    date: String,
-    /// Digest of the stored payload, by us …
-    payload: String,
-    /// … and as the record's own field has it.
-    digest: Option<String>,
-}
-
-/// A line of the verdicts.
-#[derive(Serialize)]
-struct VerdictLine<'a> {
-    url: &'a str,
-    record: &'a str,
-    file: &'a str,
-    offset: u64,
-    verdict: &'a str,
-    duplicate_of: Option<&'a str>,
-    duplicate_record: Option<&'a str>,
-    distance: Option<u32>,
-    resemblance: Option<f32>,
-    novelty: f32,
-    sha256: String,
-    simhash: Option<String>,
-    action: &'a str,
 }
 
 /// Judges and writes; one owner, units in order.
@@ -345,14 +319,38 @@ impl<W: Write, V: Write> Filter<W, V> {
                 distance,
                 resemblance,
                 novelty: outcome.judgement.novelty,
-                sha256,
+                sha256: Some(sha256),
                 simhash,
                 action,
             };
-            serde_json::to_writer(&mut *verdicts, &line).map_err(io::Error::from)?;
-            verdicts.write_all(b"\n")?;
+            line.write_to(verdicts)?;
         }
         Ok(())
+    }
+
+    /// A revisit record of an earlier filter or of the crawler: what was an exact duplicate then is one now.
+    fn revisited(&mut self, record: &Record) -> Result<(), Error> {
+        self.tally.pages += 1;
+        self.tally.exact += 1;
+        let Some(verdicts) = &mut self.verdicts else { return Ok(()) };
+        let verdict = Verdict::Exact { of: 0 };
+        let (distance, resemblance) = verdict.nearness().unzip();
+        let line = VerdictLine {
+            url: record.url().unwrap_or_default(),
+            record: record.id(),
+            file: &self.file,
+            offset: record.offset,
+            verdict: verdict.name(),
+            duplicate_of: record.fields.text("WARC-Refers-To-Target-URI"),
+            duplicate_record: record.fields.text("WARC-Refers-To"),
+            distance,
+            resemblance,
+            novelty: 0.0,
+            sha256: None,
+            simhash: None,
+            action: "kept",
+        };
+        Ok(line.write_to(verdicts)?)
     }
 
     /// A record that is no page: kept, unless it belongs to one that was left out.
@@ -364,6 +362,10 @@ impl<W: Write, V: Write> Filter<W, V> {
         } else if self.near == OnNear::Drop && record.kind() == "request" {
             self.held = Some(record);
         } else {
+            let profile = record.fields.text("WARC-Profile").unwrap_or_default();
+            if record.kind() == "revisit" && profile.ends_with("/identical-payload-digest") {
+                self.revisited(&record)?;
+            }
             self.keep(&record)?;
         }
         Ok(())
@@ -403,52 +405,4 @@ impl<W: Write, V: Write> Filter<W, V> {
         self.tally.bytes += bytes.len() as u64;
         Ok(self.output.write_all(bytes)?)
     }
-}
-
-/// The record without its payload; its name stays, since other records may refer to it.
-fn revisit(record: &Record, head: &[u8], twin: &str, of: &Origin, own: &Origin) -> Vec<u8> {
-    let version = record.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let version = String::from_utf8_lossy(version.trim_ascii()).into_owned();
-    let profile = match version.as_str() {
-        "WARC/1.0" => "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest",
-        _ => super::write::IDENTICAL_PAYLOAD,
-    };
-    let replaced =
-        ["WARC-Type", "WARC-Payload-Digest", "WARC-Block-Digest", "Content-Length", "WARC-Truncated", "WARC-Profile"];
-    let mut fields = Fields::default();
-    fields.push("WARC-Type", "revisit");
-    for (name, value) in record.fields.iter() {
-        if !replaced.iter().any(|other| other.eq_ignore_ascii_case(name)) {
-            fields.push(name, value);
-        }
-    }
-    // The payloads are equal, so what was said of one holds of the other; the twin's spelling is what indexes know.
-    let digest = of.digest.as_ref().or(own.digest.as_ref()).unwrap_or(&own.payload);
-    fields.push("WARC-Profile", profile);
-    fields.push("WARC-Payload-Digest", digest.as_str());
-    fields.push("WARC-Refers-To", of.id.as_str());
-    fields.push("WARC-Refers-To-Target-URI", twin);
-    fields.push("WARC-Refers-To-Date", of.date.as_str());
-    fields.push("WARC-Block-Digest", sha256(head).to_string());
-    fields.push("Content-Length", head.len().to_string());
-    member(&version, &fields, &[head])
-}
-
-/// The metadata record of a near-duplicate.
-fn mark(record: &Record, twin: &str, of: &Origin, distance: u32, resemblance: f32) -> io::Result<Vec<u8>> {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    Ok(metadata_member(&MetadataRecord {
-        id: RecordId::random()?,
-        url: record.url().unwrap_or_default(),
-        date: now.as_millis() as u64,
-        concurrent_to: record.id(),
-        facts: &[
-            ("verdict", "near"),
-            ("duplicate-of", twin),
-            ("duplicate-of-record", &of.id),
-            ("duplicate-of-date", &of.date),
-            ("distance", &distance.to_string()),
-            ("resemblance", &resemblance.to_string()),
-        ],
-    }))
 }
