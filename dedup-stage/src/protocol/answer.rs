@@ -59,7 +59,7 @@ impl Failure {
 /// A line to write.
 #[derive(Serialize)]
 #[serde(untagged)]
-pub enum Answer<'a> {
+pub(super) enum Answer<'a> {
     /// A verdict.
     Page(PageAnswer<'a>),
     /// A mistake.
@@ -68,7 +68,7 @@ pub enum Answer<'a> {
 
 /// See the table of the protocol.
 #[derive(Serialize)]
-pub struct PageAnswer<'a> {
+pub(super) struct PageAnswer<'a> {
     id: Option<&'a RawValue>,
     url: &'a str,
     key: &'a str,
@@ -96,7 +96,7 @@ struct LinkAnswer<'a> {
 
 /// See the table of the protocol.
 #[derive(Serialize)]
-pub struct MistakeAnswer<'a> {
+pub(super) struct MistakeAnswer<'a> {
     id: Option<&'a RawValue>,
     url: Option<&'a str>,
     verdict: &'static str,
@@ -111,22 +111,22 @@ struct ErrorAnswer<'a> {
 
 /// What of a page outlives its judging.
 #[derive(Debug)]
-pub struct Judged<'a> {
+pub(super) struct Judged<'a> {
     /// The caller's names for the page.
-    pub name: &'a Twin,
+    pub(super) name: &'a Twin,
     /// Canonical form of its URL.
-    pub key: &'a str,
+    pub(super) key: &'a str,
     /// SHA-256 of its body.
-    pub sha256: &'a [u8; 32],
+    pub(super) sha256: &'a [u8; 32],
     /// Its fingerprint.
-    pub simhash: Option<u64>,
+    pub(super) simhash: Option<u64>,
     /// The verdict and what follows from it.
-    pub outcome: &'a Outcome,
+    pub(super) outcome: &'a Outcome,
 }
 
 impl<'a> Answer<'a> {
     /// The answer to a page.
-    pub fn page(judged: &Judged<'a>) -> Self {
+    pub(super) fn page(judged: &Judged<'a>) -> Self {
         let outcome = judged.outcome;
         let (distance, resemblance) = outcome.judgement.verdict.nearness().unzip();
         let priority = outcome.priority;
@@ -154,7 +154,7 @@ impl<'a> Answer<'a> {
     }
 
     /// The answer to a line that could not be understood.
-    pub fn mistake(failure: &'a Failure) -> Self {
+    pub(super) fn mistake(failure: &'a Failure) -> Self {
         Answer::Mistake(MistakeAnswer {
             id: failure.id.as_deref(),
             url: failure.url.as_deref(),

@@ -5,15 +5,15 @@
 //! the program: what cannot be understood is answered with an error line ([`Code`]) that bears the line's `id` where it
 //! has one.
 //!
-//! [`Lines`] cuts the input, [`Request`] understands a line (on a worker thread), [`Answer`] spells what comes out, and
-//! [`serve`] joins them around a [`crate::stage::Stage`].
+//! [`Lines`] cuts the input, a [`Parser`] makes a [`Request`] of each line (on a worker thread), and [`serve`] joins both
+//! around a [`crate::stage::Stage`] and spells the answers. For callers it is all in `PROTOCOL.md`.
 
 mod answer;
 mod lines;
 mod request;
 mod serve;
 
-pub use answer::{Answer, Code, Failure};
+pub use answer::{Code, Failure};
 pub use lines::{Line, Lines};
 pub use request::{Operation, PageRequest, Parser, Request};
 pub use serve::{Ended, Greeting, serve};

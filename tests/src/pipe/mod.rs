@@ -13,10 +13,12 @@ use std::sync::OnceLock;
 use anyhow::{Context, ensure};
 use serde_json::Value;
 
-/// The program, built like the one that asks. (Cargo builds the binaries of another package for no test.)
+/// The program that the environment variable `DEDUP_STAGE` names; else one built like the one that asks, since Cargo builds
+/// the binaries of another package for no test.
 pub fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| build().unwrap_or_else(|error| panic!("dedup-stage cannot be built: {error:#}")))
+    let named = || std::env::var_os("DEDUP_STAGE").map(PathBuf::from);
+    PROGRAM.get_or_init(|| named().map_or_else(build, Ok).unwrap_or_else(|error| panic!("dedup-stage cannot be built: {error:#}")))
 }
 
 fn build() -> anyhow::Result<PathBuf> {
