@@ -39,7 +39,8 @@ fn crawler_pipe_and_archive_agree() -> anyhow::Result<()> {
             .collect::<anyhow::Result<_>>()?;
         archives.retain(|path| path.to_string_lossy().ends_with(".warc.gz"));
         archives.sort();
-        let output = Command::new(program()).arg("warc").args(&archives).arg("-o").arg(dir.path().join("again")).output()?;
+        let output =
+            Command::new(program()).arg("warc").args(&archives).arg("-o").arg(dir.path().join("again")).output()?;
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let mut archived = BTreeMap::new();
         for line in output.stdout.split_inclusive(|byte| *byte == b'\n') {

@@ -9,7 +9,8 @@ use crawler::demo::web::Web;
 use serde_json::{Value, json};
 use tests::pipe::feed::{breadth_first, small};
 use tests::pipe::fuzz::Fuzzed;
-use tests::pipe::{Pipe, abuse, kill, program};
+use tests::pipe::kill::{self, Plan};
+use tests::pipe::{Pipe, abuse, program};
 
 #[test]
 fn who_misbehaves_is_borne() -> anyhow::Result<()> {
@@ -29,7 +30,9 @@ fn who_misbehaves_is_borne() -> anyhow::Result<()> {
 
 #[test]
 fn kills_change_no_answer() -> anyhow::Result<()> {
-    assert!(kill::run(3, 400, 7, |line| println!("{line}"))?);
+    // Small pages enough that the program writes ahead of a flush.
+    let plan = Plan { kills: 4, web: 150, small: 4800, flush: 4500, seed: 7 };
+    assert!(kill::run(plan, |line| println!("{line}"))?);
     Ok(())
 }
 

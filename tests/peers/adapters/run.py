@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
-RELEASE = ROOT / "target/release"
+RELEASE = ROOT / os.environ.get("BINARIES", "target/release")
 PEERS = ROOT / "target/peers"
 PYTHON = PEERS / "venv/bin/python"
 CRAWLEE = PEERS / "crawlee"

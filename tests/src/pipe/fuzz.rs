@@ -9,7 +9,8 @@ use dedup_stage::protocol::{Ended, Greeting, serve};
 use dedup_stage::stage::Stage;
 use dedup_stage::store::{Memory, Session};
 use dedup_stage::url::Canonicalizer;
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
 /// What a while of fuzzing came to.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,14 +33,22 @@ impl Fuzzed {
         let lines = one.iter().filter(|byte| **byte == b'\n').count();
         ensure!(lines == expected, "seed {seed}: {lines} answers to {expected} lines");
         for line in one.split_inclusive(|byte| *byte == b'\n') {
-            let answer: Value = serde_json::from_slice(line)?;
-            ensure!(answer["error"]["code"] != "internal", "seed {seed}: {answer}");
-            self.errors += u64::from(answer["verdict"] == "error");
+            // Not as a value: an `id` comes back unchanged, lone surrogates and numbers without bounds included.
+            let parts: Parts<'_> = serde_json::from_slice(line)?;
+            let code = parts.error.map(|error| error.get().to_owned()).unwrap_or_default();
+            ensure!(!code.contains("internal"), "seed {seed}: {code}");
+            self.errors += u64::from(!code.is_empty());
         }
         self.runs += 1;
         self.lines += expected as u64;
         Ok(())
     }
+}
+
+#[derive(Deserialize)]
+struct Parts<'a> {
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
 }
 
 fn answers(input: &[u8], threads: usize) -> anyhow::Result<Vec<u8>> {

@@ -3,120 +3,137 @@
 use std::io::{BufRead, Write};
 use std::time::Duration;
 
-use super::Pipe;
-use super::feed::breadth_first;
 use crawler::demo::web::Web;
 use serde_json::{Value, json};
 
-/// Pages between two flushes.
-const FLUSH: usize = 150;
+use super::Pipe;
+use super::feed::{breadth_first, small};
 
-/// Feeds `pages` of the synthetic web, killing the program `kills` times at moments that `seed` decides; true if every answer
-/// was that of an undisturbed run. `tell` hears of each kill.
-pub fn run(kills: u64, pages: usize, seed: u64, mut tell: impl FnMut(String)) -> anyhow::Result<bool> {
-    let kills_due = kills;
-    let lines = breadth_first(&Web::benchmark(1), pages);
+/// What is sent, and how often the program is killed meanwhile.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Kills in all.
+    pub kills: u64,
+    /// Pages of the synthetic web, which come first.
+    pub web: usize,
+    /// Small pages after them.
+    pub small: u64,
+    /// Pages between two flushes. From about 4,100 on, the program writes ahead of them.
+    pub flush: usize,
+    /// Decides when the kills fall.
+    pub seed: u64,
+}
+
+/// The caller: what it has to send, and what an undisturbed run answered.
+struct Caller {
+    lines: Vec<Value>,
+    expected: Vec<Value>,
+    flush: usize,
+    /// Pages before the last answered flush.
+    flushed: usize,
+    compared: u64,
+    wrong: u64,
+}
+
+/// Carries out a plan; true if every answer was that of an undisturbed run. `tell` hears of each kill.
+pub fn run(plan: Plan, mut tell: impl FnMut(String)) -> anyhow::Result<bool> {
+    let mut lines = breadth_first(&Web::benchmark(1), plan.web);
+    lines.extend((0..plan.small).map(small));
     let mut undisturbed = Pipe::start(&["run"])?;
-    let expected: Vec<Value> = lines.iter().map(|line| undisturbed.ask(line)).collect::<anyhow::Result<_>>()?;
+    let expected = lines.iter().map(|line| undisturbed.ask(line)).collect::<anyhow::Result<_>>()?;
     undisturbed.finish()?;
+    let mut caller = Caller { lines, expected, flush: plan.flush, flushed: 0, compared: 0, wrong: 0 };
 
     let folder = tempfile::tempdir()?;
     let state = folder.path().join("state");
-    let state = state.to_string_lossy().into_owned();
-    let mut random = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut random = Random(plan.seed.max(1));
     let mut kills = 0;
-    let mut flushed = 0;
-    let mut compared = 0u64;
-    let mut wrong = 0u64;
-    while flushed < lines.len() {
-        let mut pipe = Pipe::start(&["run", "--state", &state])?;
-        // A kill falls anywhere within about the time of two flushes, unless enough have fallen.
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        let killer = (kills < kills_due).then(|| {
-            let id = pipe.child.id();
-            let wait = Duration::from_micros(random % 300_000);
-            let (cancel, cancelled) = std::sync::mpsc::channel::<()>();
-            let thread = std::thread::spawn(move || {
-                // Waiting on a channel that nobody sends to is waiting for its time-out, or for the process to be done.
-                if cancelled.recv_timeout(wait) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-                    let _ = std::process::Command::new("kill").args(["-9", &id.to_string()]).status();
-                }
-            });
-            (cancel, thread)
-        });
-        let before = flushed;
-        converse(&mut pipe, &lines, &expected, &mut flushed, &mut compared, &mut wrong);
-        if let Some((cancel, thread)) = killer {
-            let _ = cancel.send(());
-            let _ = thread.join();
-        }
+    while caller.flushed < caller.lines.len() {
+        let mut pipe = Pipe::start(&["run", "--state", &state.to_string_lossy()])?;
+        let before = caller.flushed;
+        // Anywhere from the first answer to well behind the next flush, and then a little later.
+        let answers = random.below(caller.flush * 7 / 5);
+        let wait = Duration::from_micros(random.below(4_000) as u64);
+        let answered = caller.converse(&mut pipe, (kills < plan.kills).then_some((answers, wait)));
         pipe.stdin = None;
         let status = pipe.child.wait()?;
         if !status.success() {
             kills += 1;
-            tell(format!("kill {kills}: started after page {before}, last flush after page {flushed}"));
-        } else if flushed < lines.len() {
-            anyhow::bail!("the program ended by itself after page {flushed}");
-        } else if kills < kills_due {
+            tell(format!("kill {kills}: page {before} and {answered} on, last flush after page {}", caller.flushed));
+        } else if caller.flushed < caller.lines.len() {
+            anyhow::bail!("the program ended by itself after page {}", caller.flushed);
+        } else if kills < plan.kills {
             // All pages are judged, and kills are still due: from the beginning, in a new state.
             std::fs::remove_dir_all(&state)?;
-            flushed = 0;
+            caller.flushed = 0;
         }
     }
-    tell(format!("{kills} kills, {compared} answers compared, {wrong} wrong"));
-    Ok(kills == kills_due && wrong == 0)
+    tell(format!("{kills} kills, {} answers compared, {} wrong", caller.compared, caller.wrong));
+    Ok(kills == plan.kills && caller.wrong == 0)
 }
 
-/// Sends what is not flushed yet, and compares the answers, until the end or the kill.
-fn converse(
-    pipe: &mut Pipe,
-    lines: &[Value],
-    expected: &[Value],
-    flushed: &mut usize,
-    compared: &mut u64,
-    wrong: &mut u64,
-) {
-    let start = *flushed;
-    let Some(mut stdin) = pipe.stdin.take() else { return };
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
-            for (n, line) in lines.iter().enumerate().skip(start) {
-                let sent = writeln!(stdin, "{line}");
-                let flush = (n + 1) % FLUSH == 0 || n + 1 == lines.len();
-                if sent.is_err() || (flush && writeln!(stdin, "{}", json!({"op": "flush", "id": n + 1})).is_err()) {
-                    return;
-                }
-            }
-        });
+impl Caller {
+    /// Sends what is not flushed yet, and compares the answers, until the end, or until the kill so many answers and so
+    /// much time from now. The number of answers.
+    fn converse(&mut self, pipe: &mut Pipe, mut kill: Option<(usize, Duration)>) -> usize {
+        let start = self.flushed;
+        let Some(mut stdin) = pipe.stdin.take() else { return 0 };
+        let (lines, expected, flush) = (&self.lines, &self.expected, self.flush);
         let mut at = start;
-        let mut line = String::new();
-        while at <= lines.len() {
-            line.clear();
-            // A line cut by the kill is no answer.
-            if !matches!(pipe.stdout.read_line(&mut line), Ok(n) if n > 0) || !line.ends_with('\n') {
-                return;
-            }
-            let Ok(answer) = serde_json::from_str::<Value>(&line) else {
-                *wrong += 1;
-                return;
-            };
-            if answer["op"] == "flush" {
-                *flushed = answer["id"].as_u64().unwrap_or(0) as usize;
-                *wrong += u64::from(answer["pages"] != *flushed as u64);
-                if *flushed == lines.len() {
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                for (n, line) in lines.iter().enumerate().skip(start) {
+                    let due = (n + 1) % flush == 0 || n + 1 == lines.len();
+                    let sent = writeln!(stdin, "{line}");
+                    if sent.is_err() || (due && writeln!(stdin, "{}", json!({"op": "flush", "id": n + 1})).is_err()) {
+                        return;
+                    }
+                }
+            });
+            let mut line = String::new();
+            loop {
+                if let Some((answers, wait)) = kill
+                    && at - start >= answers
+                {
+                    std::thread::park_timeout(wait);
+                    // It may have ended already; what has come out before is read on.
+                    let _ = pipe.child.kill();
+                    kill = None;
+                }
+                line.clear();
+                // A line cut by the kill is no answer.
+                if !matches!(pipe.stdout.read_line(&mut line), Ok(n) if n > 0) || !line.ends_with('\n') {
                     return;
                 }
-            } else {
-                *compared += 1;
-                let own = answer["duplicate_of"] == answer["url"];
-                if answer != expected[at] || own {
-                    *wrong += 1;
-                    println!("page {at}: {answer}\n  instead of {}", expected[at]);
+                let answer: Value = serde_json::from_str(&line).unwrap_or_default();
+                if answer["op"] == "flush" {
+                    self.flushed = answer["id"].as_u64().unwrap_or(0) as usize;
+                    self.wrong += u64::from(answer["pages"] != self.flushed as u64);
+                    if self.flushed == lines.len() {
+                        return;
+                    }
+                    continue;
+                }
+                self.compared += 1;
+                if answer != expected[at] || answer["duplicate_of"] == answer["url"] {
+                    self.wrong += 1;
+                    eprintln!("page {at}: {answer}\n  instead of {}", expected[at]);
                 }
                 at += 1;
             }
-        }
-    });
+        });
+        at - start
+    }
+}
+
+/// xorshift64 (Marsaglia 2003).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % n
+    }
 }

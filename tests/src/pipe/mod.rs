@@ -18,7 +18,9 @@ use serde_json::Value;
 pub fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let named = || std::env::var_os("DEDUP_STAGE").map(PathBuf::from);
-    PROGRAM.get_or_init(|| named().map_or_else(build, Ok).unwrap_or_else(|error| panic!("dedup-stage cannot be built: {error:#}")))
+    PROGRAM.get_or_init(|| {
+        named().map_or_else(build, Ok).unwrap_or_else(|error| panic!("dedup-stage cannot be built: {error:#}"))
+    })
 }
 
 fn build() -> anyhow::Result<PathBuf> {

@@ -12,7 +12,7 @@ use std::time::Instant;
 use clap::{Parser, Subcommand};
 use tests::pipe::abuse::{self, Told};
 use tests::pipe::fuzz::Fuzzed;
-use tests::pipe::kill;
+use tests::pipe::kill::{self, Plan};
 
 /// Measures `dedup-stage run`.
 #[derive(Debug, Parser)]
@@ -41,7 +41,13 @@ enum Bar {
         kills: u64,
         /// Pages of the synthetic web.
         #[arg(long, default_value_t = 3000)]
-        pages: usize,
+        web: usize,
+        /// Small pages after them.
+        #[arg(long, default_value_t = 12_000)]
+        small: u64,
+        /// Pages between two flushes.
+        #[arg(long, default_value_t = 4500)]
+        flush: usize,
         /// Decides when the kills fall.
         #[arg(long, default_value_t = 1)]
         seed: u64,
@@ -62,7 +68,9 @@ fn main() -> anyhow::Result<ExitCode> {
         Bar::Throughput(arguments) => throughput::run(&arguments)?,
         Bar::Memory(arguments) => memory::run(&arguments)?,
         Bar::Abuse { stall } => misbehave(stall.to_std()),
-        Bar::Kill { kills, pages, seed } => kill::run(kills, pages, seed, |line| println!("{line}"))?,
+        Bar::Kill { kills, web, small, flush, seed } => {
+            kill::run(Plan { kills, web, small, flush, seed }, |line| println!("{line}"))?
+        }
         Bar::Fuzz { time, seed } => {
             let start = Instant::now();
             let mut fuzzed = Fuzzed::default();
