@@ -102,7 +102,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         std::io::stdin(),
         std::io::stdout().lock(),
         stage,
-        &Canonicalizer::default(),
+        &Canonicalizer::new(&settings.urls),
         limits,
         greeting,
         |stopper| watch(stopping, stopper),

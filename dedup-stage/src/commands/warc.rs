@@ -62,12 +62,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
     let stage =
         Stage::open(Session::new(Box::new(Memory::default())), settings.dedup.distance, settings.dedup.on_duplicate)?;
-    let hasher = stage.hasher().clone();
+    let (canonicalizer, hasher) = (Canonicalizer::new(&settings.urls), stage.hasher().clone());
     let read = Arc::new(AtomicU64::new(0));
     let bar = progress(&args.inputs);
     let source = pieces(args.inputs.clone(), Arc::clone(&read));
     let (mut results, _) = ordered(Limits::new(settings.dedup.threads), source, move || {
-        let mut preparer = Preparer::new(Canonicalizer::default(), hasher.clone());
+        let mut preparer = Preparer::new(canonicalizer.clone(), hasher.clone());
         move |unit| prepare(unit, &mut preparer)
     });
     let mut filter = Filter::new(stage, args.near, output, verdicts, &warcinfo(&args.output)?)?;

@@ -1,10 +1,11 @@
 //! What comes out: one JSON object a line.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::hex::hex;
 use crate::stage::{OutLink, Outcome, Twin};
+use crate::url::{Canonicalizer, UrlKey};
 
 /// What is wrong with a line; the word is part of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -87,7 +88,8 @@ pub(super) struct PageAnswer<'a> {
 #[derive(Serialize)]
 struct LinkAnswer<'a> {
     url: &'a str,
-    key: &'a str,
+    #[serde(serialize_with = "key_text")]
+    key: UrlKey,
     priority: f32,
     /// Place among the `links` of the line, counted from 0, so that a caller finds its own object again.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,7 +117,7 @@ pub(super) struct Judged<'a> {
     /// The caller's names for the page.
     pub(super) name: &'a Twin,
     /// Canonical form of its URL.
-    pub(super) key: &'a str,
+    pub(super) key: &'a UrlKey,
     /// SHA-256 of its body.
     pub(super) sha256: &'a [u8; 32],
     /// Its fingerprint.
@@ -125,21 +127,21 @@ pub(super) struct Judged<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// The answer to a page.
-    pub(super) fn page(judged: &Judged<'a>) -> Self {
+    /// The answer to a page; `canonicalizer` gives the keys of its links.
+    pub(super) fn page(judged: &Judged<'a>, canonicalizer: &Canonicalizer) -> Self {
         let outcome = judged.outcome;
         let (distance, resemblance) = outcome.judgement.verdict.nearness().unzip();
         let priority = outcome.priority;
         let link = |link: &'a OutLink| LinkAnswer {
             url: link.url.as_str(),
-            key: link.key.as_str(),
+            key: canonicalizer.key(&link.url),
             priority,
             given: link.given,
         };
         Answer::Page(PageAnswer {
             id: judged.name.id.as_deref(),
             url: &judged.name.url,
-            key: judged.key,
+            key: judged.key.as_str(),
             verdict: outcome.judgement.verdict.name(),
             duplicate_of: outcome.twin.as_ref().map(|twin| twin.url.as_str()),
             duplicate_id: outcome.twin.as_ref().and_then(|twin| twin.id.as_deref()),
@@ -162,4 +164,8 @@ impl<'a> Answer<'a> {
             error: ErrorAnswer { code: failure.code, message: &failure.message },
         })
     }
+}
+
+fn key_text<S: Serializer>(key: &UrlKey, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(key.as_str())
 }

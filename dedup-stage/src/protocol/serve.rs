@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::pipeline::{Limits, Ordered, Stopper, Turn, ordered};
-use crate::stage::{Counts, Outcome, Preparer, Stage};
+use crate::stage::{Counts, Preparer, Stage};
 use crate::store;
 use crate::url::Canonicalizer;
 
@@ -97,10 +97,10 @@ pub fn serve(
     on_start: impl FnOnce(Stopper<Request>),
 ) -> Result<Ended, Error> {
     let hasher = stage.hasher().clone();
-    let canonicalizer = canonicalizer.clone();
+    let shared = canonicalizer.clone();
     let work = move || {
         let new_parser = {
-            let (canonicalizer, hasher) = (canonicalizer.clone(), hasher.clone());
+            let (canonicalizer, hasher) = (shared.clone(), hasher.clone());
             move || Parser::new(Preparer::new(canonicalizer.clone(), hasher.clone()))
         };
         let mut parser = new_parser();
@@ -114,7 +114,7 @@ pub fn serve(
     let (requests, stopper) = ordered(limits, Lines::new(input), work);
     on_start(stopper);
     let mut answers = Answers { output, buffer: Vec::new() };
-    match answer_all(requests, &mut answers, &mut stage, greeting) {
+    match answer_all(requests, &mut answers, &mut stage, canonicalizer, greeting) {
         Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Ended::OutputClosed),
         other => other,
     }
@@ -124,6 +124,7 @@ fn answer_all(
     mut requests: Ordered<Request>,
     answers: &mut Answers<impl Write>,
     stage: &mut Stage,
+    canonicalizer: &Canonicalizer,
     greeting: Greeting<'_>,
 ) -> Result<Ended, Error> {
     let mut errors = 0;
@@ -136,7 +137,7 @@ fn answer_all(
             }
         };
         match turn {
-            Turn::Item(Request::Page(request)) => answer_page(*request, answers, stage)?,
+            Turn::Item(Request::Page(request)) => answer_page(*request, answers, stage, canonicalizer)?,
             Turn::Item(Request::Operation(operation, id)) => {
                 let id = id.as_deref();
                 let mut report = Report { id, op: "", hello: None, stats: None };
@@ -180,13 +181,19 @@ fn answer_all(
     }
 }
 
-fn answer_page(request: PageRequest, answers: &mut Answers<impl Write>, stage: &mut Stage) -> Result<(), Error> {
+fn answer_page(
+    request: PageRequest,
+    answers: &mut Answers<impl Write>,
+    stage: &mut Stage,
+    canonicalizer: &Canonicalizer,
+) -> Result<(), Error> {
     let PageRequest { name, priority, page } = request;
     let key = page.key.clone();
     let sha256 = page.page.sha256;
     let simhash = page.page.signature.as_ref().map(|signature| signature.simhash);
-    let outcome: Outcome = stage.judge(page, &name, priority)?;
-    answers.push(&Answer::page(&Judged { name: &name, key: key.as_str(), sha256: &sha256, simhash, outcome: &outcome }))
+    let outcome = stage.judge(page, &name, priority)?;
+    let judged = Judged { name: &name, key: &key, sha256: &sha256, simhash, outcome: &outcome };
+    answers.push(&Answer::page(&judged, canonicalizer))
 }
 
 /// Answers on their way out.

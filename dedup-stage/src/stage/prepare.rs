@@ -46,9 +46,7 @@ pub struct Prepared {
 pub struct OutLink {
     /// Resolved, without fragment.
     pub url: Url,
-    /// Canonical form.
-    pub key: UrlKey,
-    /// Hash of the key.
+    /// Hash of its key.
     pub hash: u64,
     /// Its place among the links that the caller gave.
     pub given: Option<u32>,
@@ -77,10 +75,9 @@ impl Preparer {
         let mut keys = HashSet::new();
         let mut links = Vec::new();
         let mut add = |url: Url, given: Option<u32>| {
-            let key = self.canonicalizer.key(&url);
-            let hash = self.hasher.hash(&key);
+            let hash = self.canonicalizer.hash(&url, &self.hasher);
             if keys.insert(hash) {
-                links.push(OutLink { url, key, hash, given });
+                links.push(OutLink { url, hash, given });
             }
         };
         match source.links {

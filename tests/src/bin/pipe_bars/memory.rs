@@ -41,7 +41,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<bool> {
             if n == WARM {
                 (first, links) = (pipe.resident()?, 0);
             }
-            if (n - WARM.min(n)) % (pages / 10).max(1) == 0 {
+            if n >= WARM && (n - WARM).is_multiple_of((pages / 10).max(1)) {
                 println!("after {n} pages: {:.1} MiB resident", pipe.resident()? as f64 / 1048576.0);
             }
         }
