@@ -11,14 +11,13 @@ use crawler::fetch::{Fetch, FetchError, Request, Response};
 use frontier::JobKind;
 use tests::hostile::{Case, Hostile, cases};
 
-fn settings(server: &Hostile) -> Settings {
+/// `timeouts`: to connect, idle, in all.
+fn settings(server: &Hostile, timeouts: [config::Duration; 3]) -> Settings {
     let mut settings = Settings::default();
     let fetch = &mut settings.fetch;
     fetch.allow_private = true;
     fetch.connect_to = server.connect_to().into();
-    fetch.connect_timeout = config::Duration(1_000);
-    fetch.idle_timeout = config::Duration(1_000);
-    fetch.timeout = config::Duration(4_000);
+    [fetch.connect_timeout, fetch.idle_timeout, fetch.timeout] = timeouts;
     settings
 }
 
@@ -87,22 +86,36 @@ async fn fetch(fetcher: Arc<HttpFetch>, case: Case, budget: Arc<Budget>) -> (Cas
     (case, ending(&fetcher.fetch(request(&case.url(path), kind, &budget)).await))
 }
 
-#[test]
-fn every_case_ends_for_its_reason() {
+/// Endings that only our own clock brings about.
+const BY_TIME: [&str; 2] = ["200 Time", "timeout"];
+
+/// Fetches all cases at once whose right endings are by time, or are not, and checks each.
+fn check(by_time: bool, timeouts: [config::Duration; 3]) {
     let server = Hostile::start(Duration::from_millis(100)).expect("a server");
-    let budget = Budget::new(Settings::default().fetch.body_budget.0);
+    let settings = settings(&server, timeouts);
+    let budget = Budget::new(settings.fetch.body_budget.0);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    let right =
+        |case: Case| ENDINGS.iter().filter(move |(_, names)| names.contains(&case.name)).map(|(ending, _)| *ending);
+    let wanted = cases().into_iter().filter(|case| right(*case).any(|ending| BY_TIME.contains(&ending)) == by_time);
     let ends = runtime.block_on(async {
-        let fetcher = HttpFetch::trusting(&settings(&server), &[&server.authority]).expect("settings");
-        let fetcher = Arc::new(fetcher);
-        let fetches =
-            cases().into_iter().map(|case| tokio::spawn(fetch(Arc::clone(&fetcher), case, Arc::clone(&budget))));
+        let fetcher = Arc::new(HttpFetch::trusting(&settings, &[&server.authority]).expect("settings"));
+        let fetches = wanted.map(|case| tokio::spawn(fetch(Arc::clone(&fetcher), case, Arc::clone(&budget))));
         futures_util::future::try_join_all(fetches).await.expect("no panic")
     });
     for (case, end) in ends {
-        let is_right = ENDINGS.iter().any(|(ending, names)| *ending == end && names.contains(&case.name));
-        assert!(is_right, "{} ({}) ended with {end:?}", case.name, case.what);
+        assert!(right(case).any(|right| right == end), "{} ({}) ended with {end:?}", case.name, case.what);
     }
     assert_eq!(budget.used(), 0);
+}
+
+#[test]
+fn every_case_ends_for_its_reason() {
+    check(false, [10_000, 10_000, 60_000].map(config::Duration));
+}
+
+#[test]
+fn what_would_never_end_is_ended() {
+    check(true, [1_000, 500, 2_000].map(config::Duration));
 }
