@@ -86,6 +86,11 @@ async fn fetch(fetcher: Arc<HttpFetch>, case: Case, budget: Arc<Budget>) -> (Cas
     (case, ending(&fetcher.fetch(request(&case.url(path), kind, &budget)).await))
 }
 
+/// The right endings of a case.
+pub(crate) fn right_endings(case: Case) -> impl Iterator<Item = &'static str> {
+    ENDINGS.iter().filter(move |(_, names)| names.contains(&case.name)).map(|(ending, _)| *ending)
+}
+
 /// Endings that only our own clock brings about.
 const BY_TIME: [&str; 2] = ["200 Time", "timeout"];
 
@@ -96,16 +101,15 @@ fn check(by_time: bool, timeouts: [config::Duration; 3]) {
     let budget = Budget::new(settings.fetch.body_budget.0);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
-    let right =
-        |case: Case| ENDINGS.iter().filter(move |(_, names)| names.contains(&case.name)).map(|(ending, _)| *ending);
-    let wanted = cases().into_iter().filter(|case| right(*case).any(|ending| BY_TIME.contains(&ending)) == by_time);
+    let wanted =
+        cases().into_iter().filter(|case| right_endings(*case).any(|ending| BY_TIME.contains(&ending)) == by_time);
     let ends = runtime.block_on(async {
         let fetcher = Arc::new(HttpFetch::trusting(&settings, &[&server.authority]).expect("settings"));
         let fetches = wanted.map(|case| tokio::spawn(fetch(Arc::clone(&fetcher), case, Arc::clone(&budget))));
         futures_util::future::try_join_all(fetches).await.expect("no panic")
     });
     for (case, end) in ends {
-        assert!(right(case).any(|right| right == end), "{} ({}) ended with {end:?}", case.name, case.what);
+        assert!(right_endings(case).any(|right| right == end), "{} ({}) ended with {end:?}", case.name, case.what);
     }
     assert_eq!(budget.used(), 0);
 }

@@ -14,3 +14,4 @@ mod hostile;
 mod agree;
 mod pipe;
 mod warc;
+mod hostile_crawl;

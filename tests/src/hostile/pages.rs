@@ -129,9 +129,10 @@ pub(super) async fn healthy<S: Stream>(asked: &Asked, stream: &mut S) -> io::Res
     else {
         return send(stream, "404 Not Found", "", b"").await;
     };
-    let mut html = format!("<html><title>page {page_number}</title><p>");
+    let host: u32 = asked.host.bytes().fold(0, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    let mut html = format!("<html><title>page {page_number} of {}</title><p>", asked.host);
     for word in 0..60 {
-        let _ = write!(html, "word{} ", (page_number + 1) * 1_000 + word);
+        let _ = write!(html, "w{:x} ", host.wrapping_add(page_number * 60 + word).wrapping_mul(2_654_435_761));
     }
     for next in [2 * page_number + 1, 2 * page_number + 2] {
         if next <= 30 {

@@ -1,0 +1,177 @@
+//! Crawls of the hostile hosts, by the program itself: they end, within their memory, with a reason for every case, and
+//! healthy neighbours never notice.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::time::Duration;
+
+use base64::Engine;
+use serde_json::Value;
+use tests::hostile::{Case, Hostile, cases};
+
+use crate::hostile::right_endings;
+
+/// Resident memory of a hostile crawl, in KiB.
+const MOST_MEMORY: u64 = 150 << 10;
+
+/// Answers nothing, not even about robots.txt, so that an obedient crawl never asks for more.
+const WITHOUT_ROBOTS: [&str; 15] = [
+    "robots-error",
+    "tls-wrong-name",
+    "tls-expired",
+    "tls-unknown",
+    "tls-not",
+    "tls-cut",
+    "tls-silent",
+    "h2-rapid-reset",
+    "h2-goaway",
+    "h2-endless-headers",
+    "h2-huge-headers",
+    "h2-bad-frame",
+    "h2-bad-hpack",
+    "h2-pings",
+    "h2-settings",
+];
+
+/// What one crawl left behind.
+struct Crawled {
+    /// Lines of `pages.jsonl` and `skipped.jsonl`, by host.
+    lines: BTreeMap<String, Vec<Value>>,
+    code: Option<i32>,
+    peak: u64,
+}
+
+fn crawl(server: &Hostile, flags: &[&str], seeds: impl IntoIterator<Item = String>) -> Crawled {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (authority, peak, out) = (dir.path().join("authority"), dir.path().join("peak"), dir.path().join("crawl"));
+    let der = base64::engine::general_purpose::STANDARD.encode(&server.authority);
+    let pem = format!("-----BEGIN CERTIFICATE-----\n{der}\n-----END CERTIFICATE-----\n");
+    std::fs::write(&authority, pem).expect("a file");
+    let mut program = Command::new(env!("CARGO_BIN_EXE_crawler-under-test"));
+    program.env("SSL_CERT_FILE", &authority).env("TEST_PEAK_FILE", &peak).arg("crawl").arg("--dir").arg(&out);
+    program.args(["--delay", "20ms", "--delay-factor", "0", "--address-delay", "0ms", "--attempts", "1", "--quiet"]);
+    program.args(["--connect-timeout", "2s", "--idle-timeout", "2s", "--timeout", "8s", "--patience", "2s"]);
+    let output = program.args(flags).args(seeds).output().expect("a process");
+    let mut lines: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for file in ["pages.jsonl", "skipped.jsonl"] {
+        for line in std::fs::read_to_string(out.join(file)).unwrap_or_default().lines() {
+            let line: Value = serde_json::from_str(line).expect("JSON");
+            let url = line["url"].as_str().unwrap_or_default();
+            let host = url.split('/').nth(2).unwrap_or_default().to_owned();
+            lines.entry(host).or_default().push(line);
+        }
+    }
+    let peak = std::fs::read_to_string(peak).ok().and_then(|peak| peak.parse().ok()).unwrap_or(0);
+    let crawled = Crawled { lines, code: output.status.code(), peak };
+    assert!(crawled.code.is_some(), "{}", String::from_utf8_lossy(&output.stderr));
+    crawled
+}
+
+impl Crawled {
+    fn of(&self, host: &str) -> &[Value] {
+        self.lines.get(host).map_or(&[], Vec::as_slice)
+    }
+
+    /// The reasons given for a host, in the words of the outputs.
+    fn reasons(&self, host: &str) -> Vec<String> {
+        let word = |line: &Value, key: &str| line[key].as_str().map(str::to_owned);
+        let status = |line: &Value| line["status"].as_u64().map(|status| status.to_string());
+        self.of(host).iter().filter_map(|line| word(line, "error").or(word(line, "reason")).or(status(line))).collect()
+    }
+
+    /// Every case has a line that gives the right reason.
+    fn explains(&self, case: Case) {
+        let reasons = self.reasons(&case.host());
+        let right = right_endings(case).any(|ending| reasons.iter().any(|reason| reason.starts_with(in_words(ending))));
+        assert!(right, "{} ({}): {reasons:?}", case.name, case.what);
+    }
+}
+
+/// An ending in the words of `pages.jsonl`.
+fn in_words(ending: &str) -> &str {
+    match ending.split_once(' ') {
+        Some((_, "Length")) => "body longer",
+        Some((_, "Time")) => "body took longer",
+        Some((_, "Disconnect")) => "connection ended",
+        Some((_, "Encoding")) => "content-encoding broken",
+        Some((status, _)) => status,
+        None => ending,
+    }
+}
+
+/// The longest that one of `hosts` took from its first request to its last.
+fn longest(server: &Hostile, hosts: &[String]) -> Duration {
+    let span = |host: &String| {
+        let requests = server.requests(host);
+        assert_eq!(requests.len(), 32, "robots.txt and 31 pages of {host}");
+        requests[31] - requests[0]
+    };
+    hosts.iter().map(span).max().unwrap_or_default()
+}
+
+#[test]
+fn a_hostile_web_is_crawled_to_its_end() {
+    let server = Hostile::start(Duration::from_millis(100)).expect("a server");
+    let [http, https] = server.connect_to();
+    let reach = ["--allow-private", "--scope", "host", "--connect-to", &http, "--connect-to", &https];
+    let hosts = |name: &str| (0..4).map(|n| format!("{name}-{n}.test")).collect::<Vec<_>>();
+    let urls = |hosts: &[String]| hosts.iter().map(|host| format!("http://{host}/")).collect::<Vec<_>>();
+
+    let calm = crawl(&server, &reach, urls(&hosts("calm")));
+    assert_eq!(calm.code, Some(0));
+
+    // Interim answers without end take the fetchers' thread until they are timed out: see HttpFetch.
+    let wanted = |case: &Case| !WITHOUT_ROBOTS.contains(&case.name) && case.name != "endless-interim";
+    let hostile: Vec<Case> = cases().into_iter().filter(wanted).collect();
+    // The million links are followed no further.
+    let flags = [&reach[..], &["--exclude", "//million-links[^/]*/."]].concat();
+    let seeds = hostile.iter().map(|case| case.url("")).chain(urls(&hosts("healthy")));
+    let crawled = crawl(&server, &flags, seeds);
+    let (alone, among) = (longest(&server, &hosts("calm")), longest(&server, &hosts("healthy")));
+    println!("peak {} MiB; healthy sites took {alone:?} alone, {among:?} among hostile ones", crawled.peak >> 10);
+
+    assert_eq!(crawled.code, Some(0));
+    for case in hostile.iter().filter(|case| !case.name.starts_with("robots-")) {
+        crawled.explains(*case);
+    }
+    // A robots.txt of any size and manner is read or given up, and its host crawled.
+    for case in ["robots-huge", "robots-loop"] {
+        assert_eq!(crawled.of(&format!("{case}.hostile.test")).len(), 31, "{case}");
+    }
+    for case in ["redirect-loop", "redirect-chain"] {
+        let reasons = crawled.reasons(&format!("{case}.hostile.test"));
+        assert_eq!(reasons.last().map(String::as_str), Some("too many redirects"), "{case}: {reasons:?}");
+    }
+    let schemes: Vec<_> = crawled.of("").iter().chain(crawled.of("x.test")).map(|line| &line["reason"]).collect();
+    assert!(schemes.len() >= 2 && schemes.iter().all(|reason| *reason == "scheme"), "{schemes:?}");
+    assert!(crawled.peak > 0 && crawled.peak <= MOST_MEMORY, "{} KiB", crawled.peak);
+    assert!(among < 3 * alone + Duration::from_secs(2), "{among:?}, and {alone:?} without hostile hosts");
+}
+
+#[test]
+fn without_robots_rules_the_rest_ends_too() {
+    let server = Hostile::start(Duration::from_millis(100)).expect("a server");
+    let [http, https] = server.connect_to();
+    let flags =
+        ["--allow-private", "--scope", "host", "--robots", "ignore", "--connect-to", &http, "--connect-to", &https];
+    let hostile: Vec<Case> = cases().into_iter().filter(|case| WITHOUT_ROBOTS.contains(&case.name)).collect();
+    let crawled = crawl(&server, &flags, hostile.iter().map(|case| case.url("")));
+    for case in hostile.iter().filter(|case| case.name != "robots-error") {
+        crawled.explains(*case);
+    }
+    assert!(crawled.peak > 0 && crawled.peak <= MOST_MEMORY, "{} KiB", crawled.peak);
+}
+
+#[test]
+fn private_addresses_are_not_asked() {
+    let server = Hostile::start(Duration::from_millis(100)).expect("a server");
+    let port = server.http.port();
+    let hosts = ["127.0.0.1", "2130706433", "[::1]", "[::ffff:127.0.0.1]", "localhost"];
+    let crawled = crawl(&server, &[], hosts.map(|host| format!("http://{host}:{port}/")));
+    assert_eq!(crawled.code, Some(3), "nothing could be fetched at all");
+    for host in ["127.0.0.1", "[::1]", "[::ffff:7f00:1]", "localhost"] {
+        let reasons = crawled.reasons(&format!("{host}:{port}"));
+        assert!(reasons.iter().all(|reason| reason == "address") && !reasons.is_empty(), "{host}: {reasons:?}");
+        assert!(server.requests(&format!("{host}:{port}")).is_empty());
+    }
+}
