@@ -4,13 +4,14 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use config::Settings;
 use crawler::fetch::budget::Budget;
 use crawler::fetch::http::HttpFetch;
 use crawler::fetch::{Fetch, FetchError, Request, Response, Truncation, Validators};
 use frontier::JobKind;
-use tests::hostile::{Coding, compress};
+use tests::hostile::{Coding, Hostile, compress};
 
 /// A server on loopback that answers every request as told.
 struct Server {
@@ -110,6 +111,26 @@ fn connect_to_keeps_the_host_and_the_connection() {
             assert!(server.last().contains(&format!("\r\nhost: {host}\r\n")), "{}", server.last());
         }
         assert_eq!(server.connections.load(Ordering::Relaxed), hosts.len());
+    });
+}
+
+#[test]
+fn connect_to_keeps_the_name_that_tls_sees() {
+    let server = Hostile::start(Duration::from_millis(100)).expect("a server");
+    let mut settings = Settings::default();
+    settings.fetch.allow_private = true;
+    settings.fetch.connect_to = vec![format!("::127.0.0.1:{}", server.https.port())];
+    run(async {
+        let fetcher = HttpFetch::trusting(&settings, &[&server.authority]).expect("settings");
+        let version = async |url| fetcher.fetch(request(url)).await.map(|response| (response.status, response.version));
+        assert_eq!(version("https://h2-good.hostile.test/").await, Ok((200, http::Version::HTTP_2)));
+        for n in 1..3 {
+            let url = "https://tls-good.hostile.test:8443/";
+            assert_eq!(version(url).await, Ok((200, http::Version::HTTP_11)));
+            assert_eq!(server.requests("tls-good.hostile.test:8443").len(), n);
+        }
+        let error = version("https://192.0.2.1/").await.expect_err("a certificate is for its address");
+        assert!(matches!(&error, FetchError::Connect(text) if text.contains("connect-to")), "{error}");
     });
 }
 
@@ -319,7 +340,7 @@ fn without_certificates_plain_http_still_works() {
     }
     let server = Server::new(|_| html("", b"words"));
     assert_eq!(fetch(&server.settings(), request("http://a.test/")).expect("an answer").body, b"words");
-    let hostile = tests::hostile::Hostile::start(std::time::Duration::from_millis(100)).expect("a server");
+    let hostile = Hostile::start(Duration::from_millis(100)).expect("a server");
     let mut settings = server.settings();
     settings.fetch.connect_to = hostile.connect_to().into();
     let error = fetch(&settings, request("https://h2-good.hostile.test/")).expect_err("nobody to trust");

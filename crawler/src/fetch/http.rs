@@ -1,7 +1,7 @@
 //! [`Fetch`] over HTTP: one hop, through reqwest, to addresses that were checked, under time-outs and caps that no
 //! server can stretch.
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -32,6 +32,9 @@ const HTTP2_CONNECTION: u32 = 512 << 10;
 const DRAINED: u64 = 16 << 10;
 
 /// Fetches over HTTP.
+///
+/// One thing it cannot bound is the work of reading interim answers (1xx): hyper skips them without end, and in long
+/// strides. A server that floods them takes the thread it is read on until the headers' time-out.
 pub struct HttpFetch {
     client: Client,
     /// For connections that the pool could not tell apart.
@@ -163,20 +166,18 @@ impl HttpFetch {
         }
         let client = if single { &self.single } else { &self.client };
         let deadline = started + self.timeouts.headers.min(self.timeouts.total);
-        let response = timeout_at(deadline, SOCKETS.scope(Arc::clone(&sockets), client.execute(message)))
+        let response = timeout_at(deadline, SOCKETS.scope(sockets, client.execute(message)))
             .await
             .map_err(|_| FetchError::Timeout("no headers in time".into()))?
             .map_err(|error| self.name(&error))?;
-        self.check_peer(&response, &sockets)?;
+        self.check_peer(&response)?;
         Ok(response)
     }
 
-    /// The connection must have gone where it was sent: no rebinding, no way around the rules.
-    fn check_peer(&self, response: &reqwest::Response, sockets: &[SocketAddr]) -> Result<(), FetchError> {
+    /// The connection was made to an address that had passed the rules; whoever answers must pass them too.
+    fn check_peer(&self, response: &reqwest::Response) -> Result<(), FetchError> {
         match response.remote_addr() {
-            Some(peer) if self.proxied == Proxied::No && !sockets.contains(&peer) => {
-                Err(FetchError::Address(format!("{peer} (not where the request was sent)")))
-            }
+            Some(peer) if self.proxied == Proxied::No => self.rules.check(peer.ip()).map_err(FetchError::Address),
             _ => Ok(()),
         }
     }
