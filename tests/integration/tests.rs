@@ -15,3 +15,5 @@ mod agree;
 mod pipe;
 mod warc;
 mod hostile_crawl;
+// Bytes from strangers.
+mod fuzz;

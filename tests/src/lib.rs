@@ -4,6 +4,7 @@ pub mod background;
 pub mod client;
 pub mod crawl;
 pub mod data;
+pub mod fuzz;
 pub mod hostile;
 pub mod memory;
 pub mod pipe;

@@ -1,0 +1,78 @@
+//! New inputs from old ones, by a seed.
+
+/// Inputs grow no longer than this, so that an execution stays short.
+const MAX_LENGTH: usize = 64 << 10;
+/// Bytes that formats treat in a special way.
+const ODD: &[u8] = b"\0\x01\n\r\t %&'\"#/:;<=>?@\\[]{}\x7f\x80\xbf\xc3\xe2\xf0\xfe\xff";
+
+/// Makes inputs; two with one seed make the same.
+#[derive(Debug)]
+pub(super) struct Mutator {
+    state: u64,
+    words: &'static [&'static str],
+}
+
+impl Mutator {
+    pub fn new(seed: u64, words: &'static [&'static str]) -> Self {
+        Self { state: seed, words }
+    }
+
+    /// SplitMix64.
+    fn random(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `bound`; 0 where there is none.
+    pub fn below(&mut self, bound: usize) -> usize {
+        if bound == 0 { 0 } else { (self.random() % bound as u64) as usize }
+    }
+
+    /// One to eight changes to an input of the corpus.
+    pub fn next(&mut self, corpus: &[Vec<u8>]) -> Vec<u8> {
+        let at = self.below(corpus.len());
+        let mut input = corpus.get(at).cloned().unwrap_or_default();
+        for _ in 0..=self.below(8) {
+            self.change(&mut input, corpus);
+        }
+        input.truncate(MAX_LENGTH);
+        input
+    }
+
+    fn change(&mut self, input: &mut Vec<u8>, corpus: &[Vec<u8>]) {
+        let at = self.below(input.len() + 1);
+        let length = self.below((input.len() - at).min(64) + 1);
+        match self.below(9) {
+            0 if at < input.len() => input[at] ^= 1 << self.below(8),
+            1 if at < input.len() => input[at] = ODD[self.below(ODD.len())],
+            2 => input.insert(at, self.random() as u8),
+            3 => drop(input.drain(at..at + length)),
+            4 => {
+                let piece = input[at..at + length].repeat(1 + self.below(16));
+                input.splice(at..at, piece);
+            }
+            5 => {
+                let piece = input[at..at + length].to_vec();
+                let to = self.below(input.len() + 1);
+                input.splice(to..to, piece);
+            }
+            6 => {
+                let other = self.below(corpus.len());
+                let from = self.below(corpus[other].len() + 1);
+                input.truncate(at);
+                input.extend_from_slice(&corpus[other][from..]);
+            }
+            7 if self.below(8) == 0 => input.truncate(at),
+            _ => {
+                let word = self.below(self.words.len());
+                if let Some(word) = self.words.get(word) {
+                    let end = if self.below(2) == 0 { at } else { at + length };
+                    input.splice(at..end, word.bytes());
+                }
+            }
+        }
+    }
+}
