@@ -8,6 +8,8 @@ mod disk;
 mod double;
 mod memory;
 mod session;
+#[cfg(test)]
+mod tests;
 
 use std::ops::ControlFlow;
 
