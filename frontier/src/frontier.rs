@@ -10,12 +10,14 @@ use config::{Politeness, Settings};
 use dedup_stage::store::{Result, Session, Space};
 
 use crate::addresses::Addresses;
+use crate::budget::Limits;
 use crate::hosts::{Errand, Hosts};
-use crate::job::Millis;
+use crate::job::{Job, Millis};
 use crate::queue::{Entry, HostId, LaneKey, Queues, Seq};
 use crate::rate::Rate;
 use crate::schedule::{Phase, Schedule};
 use crate::seen::Seen;
+use crate::sweep::Sweep;
 
 /// The frontier; owned by the engine.
 #[derive(Debug)]
@@ -24,12 +26,16 @@ pub struct Frontier {
     pub(crate) max_length: usize,
     /// Whether sitemaps that robots.txt names are read.
     pub(crate) sitemaps: bool,
+    /// What duplicates may cost.
+    pub(crate) limits: Limits,
     /// Every URL met.
     pub(crate) seen: Seen,
     /// Where each host is, what it allows, what is queued for it.
     pub(crate) hosts: Hosts,
     /// What the lanes of all hosts share.
     pub(crate) queues: Queues,
+    /// Rids the store of what is done.
+    pub(crate) sweep: Sweep,
     /// Whose turn it is.
     pub(crate) schedule: Schedule,
     /// Floors of shared addresses.
@@ -72,14 +78,16 @@ impl Frontier {
     /// the store does not know yet included: it may have been asked just before the crash. (So that a crash right after the
     /// first start is known as one, commit before the first request.)
     pub fn open(settings: &Settings, session: &mut Session, now: Millis) -> Result<Self> {
-        let mut queues = Queues::default();
+        let mut queues = Queues::open(session)?;
         let mut frontier = Self {
             settings: settings.politeness.clone(),
             max_length: settings.urls.max_length,
             sitemaps: settings.scope.sitemaps,
+            limits: Limits::of(settings.dedup.on_duplicate),
             seen: Seen::open(session)?,
             hosts: Hosts::open(&mut queues, session)?,
             queues,
+            sweep: Sweep::open(session)?,
             schedule: Schedule::default(),
             addresses: Addresses::default(),
             rate: Rate::new(&settings.politeness, now),
@@ -119,6 +127,18 @@ impl Frontier {
             self.awake(id);
         }
         known
+    }
+
+    /// A page was judged: duplicates spend the budget of their group and host, others earn it back. What is queued where a
+    /// budget is spent is refused as [`SkipReason::Budget`](crate::SkipReason) when its turn comes.
+    pub fn verdict(&mut self, job: &Job, duplicate: bool, session: &mut Session) {
+        let Some(id) = job.url.host_str().and_then(|name| self.hosts.find(name)) else { return };
+        let host = self.hosts.get_mut(id);
+        let Some(origin) = host.origin(&job.url) else { return };
+        host.groups.judged(&job.url, origin, duplicate, id, session);
+        if host.budget.page(duplicate) {
+            host.record(id, session);
+        }
     }
 
     /// So many body bytes were received until `at`; counts for the cap on bytes a second.

@@ -7,6 +7,7 @@ use dedup_stage::store::{Result, Session, Space};
 use url::Url;
 use xxhash_rust::xxh3;
 
+use crate::budget::Budget;
 use crate::codec::{self, Reader};
 use crate::queue::HostId;
 
@@ -17,6 +18,8 @@ pub struct Group {
     pub origin: u8,
     /// Multiplies the score of its URLs; 1 unless something was learned.
     pub factor: f32,
+    /// What its duplicates have cost.
+    pub budget: Budget,
     /// First path segment and parameter names, such as `/calendar/?day&month`; `*` where a host has too many groups.
     pub label: Box<str>,
     /// Hash of origin and label.
@@ -94,6 +97,16 @@ impl Groups {
         true
     }
 
+    /// A page of the group of `url` was judged.
+    pub fn judged(&mut self, url: &Url, origin: u8, duplicate: bool, host: HostId, session: &mut Session) {
+        let group = self.find(origin, &label(url)).or_else(|| self.find(origin, Self::REST));
+        let Some(number) = group else { return };
+        let it = &mut self.groups[usize::from(number)];
+        if it.budget.page(duplicate) {
+            session.put(Space::Hosts, record_key(host, number), it.encode());
+        }
+    }
+
     /// Takes back a group that was recorded in the store; groups come in the order of their numbers.
     pub fn restore(&mut self, record: &[u8]) -> Result<()> {
         self.groups.push(Group::decode(record)?);
@@ -107,7 +120,7 @@ impl Groups {
 
     fn make(&mut self, origin: u8, label: Box<str>, host: HostId, session: &mut Session) -> u8 {
         let at = self.groups.len() as u8;
-        let group = Group { origin, factor: 1.0, id: id(origin, &label), label };
+        let group = Group { origin, factor: 1.0, budget: Budget::default(), id: id(origin, &label), label };
         session.put(Space::Hosts, record_key(host, at), group.encode());
         self.groups.push(group);
         at
@@ -119,6 +132,7 @@ impl Group {
         let mut out = Vec::with_capacity(self.label.len() + 8);
         codec::write(&mut out, u64::from(self.origin));
         out.extend(self.factor.to_be_bytes());
+        codec::write(&mut out, u64::from(self.budget.spent()));
         out.extend(self.label.as_bytes());
         out
     }
@@ -127,8 +141,9 @@ impl Group {
         let mut reader = Reader::new(bytes, "a group");
         let origin = reader.small()?;
         let factor = f32::from_be_bytes(reader.array()?);
+        let budget = Budget::new(reader.small()?);
         let label = reader.text()?;
-        Ok(Self { origin, factor, id: id(origin, label), label: label.into() })
+        Ok(Self { origin, factor, budget, id: id(origin, label), label: label.into() })
     }
 }
 

@@ -41,7 +41,8 @@ impl Frontier {
     /// At most so many URLs are refused in one call of [`Frontier::next`].
     const REFUSALS: usize = 1_000;
 
-    /// The next job that may start at `now`. URLs found forbidden by robots.txt on the way are passed to `skipped`.
+    /// The next job that may start at `now`. URLs found forbidden by robots.txt on the way, or without budget, are passed to
+    /// `skipped`.
     ///
     /// # Complexity
     ///
@@ -78,10 +79,10 @@ impl Frontier {
                     return Ok(Next::Job(self.start(id, kind, url, Task::Entry(key, seq, entry))));
                 }
                 Plan::Refuse(lane, url, reason) => {
-                    let (key, seq, entry) = self.take(id, lane)?;
+                    let (key, _, entry) = self.take(id, lane)?;
                     let kind = if entry.sitemap { JobKind::Sitemap } else { JobKind::Page };
                     skipped(&self.job(id, kind, url, Some(&entry)), reason);
-                    self.queues.finish(&mut self.hosts.get_mut(id).lanes, key, seq, session);
+                    self.queues.finish(&mut self.hosts.get_mut(id).lanes, key, session);
                     seen::set_state(entry.hash, UrlState::Refused(reason), session);
                     refusals += 1;
                     if refusals == Self::REFUSALS {
@@ -132,6 +133,9 @@ impl Frontier {
                 .map_err(|error| Error::Damaged(format!("{:?} is queued, and no URL: {error}", entry.url)))?;
             if let Place::Forbidden = host.place {
                 return Ok(Plan::Refuse(at, url, SkipReason::Address));
+            }
+            if !sitemap && host.is_spent(group, self.limits) {
+                return Ok(Plan::Refuse(at, url, SkipReason::Budget));
             }
             if let Some(plan) = self.hold(id, &url, now) {
                 return Ok(plan);

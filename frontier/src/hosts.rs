@@ -10,6 +10,7 @@ use url::Url;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::addresses::AddressId;
+use crate::budget::{Budget, Limits};
 use crate::codec::{self, Reader};
 use crate::groups::{self, Groups};
 use crate::job::Millis;
@@ -33,6 +34,8 @@ pub struct Host {
     pub origins: Vec<Origin>,
     /// Kinds of URL.
     pub groups: Groups,
+    /// What its duplicates have cost.
+    pub budget: Budget,
     /// Queued URLs.
     pub lanes: Vec<Lane>,
     /// Robots files to be asked for here before anything else, because they moved here.
@@ -85,6 +88,7 @@ impl Host {
             place: Place::Unknown,
             origins: Vec::new(),
             groups: Groups::default(),
+            budget: Budget::default(),
             lanes: Vec::new(),
             errands: VecDeque::new(),
             sitemaps: 0,
@@ -106,6 +110,12 @@ impl Host {
             })
         });
         at.map(|at| at as u8)
+    }
+
+    /// Whether a budget that the URLs of a group draw on is spent.
+    pub fn is_spent(&self, group: u8, limits: Limits) -> bool {
+        let group = self.groups.get(group).map_or(0, |group| group.budget.spent());
+        group >= limits.group || self.budget.spent() >= limits.host
     }
 
     /// Score of a lane: that of its band, by the factor of its group.
@@ -137,6 +147,7 @@ impl Host {
         codec::write(&mut value, u64::from(id));
         codec::write(&mut value, self.pace.not_before);
         codec::write(&mut value, self.pace.crawl_delay);
+        codec::write(&mut value, u64::from(self.budget.spent()));
         for origin in &self.origins {
             value.push(u8::from(origin.is_https()));
             value.extend(origin.port().to_be_bytes());
@@ -147,6 +158,7 @@ impl Host {
     fn restore(&mut self, mut reader: Reader<'_>) -> Result<()> {
         self.pace.not_before = reader.number()?;
         self.pace.crawl_delay = reader.number()?;
+        self.budget = Budget::new(reader.small()?);
         while !reader.is_empty() {
             let https = reader.array::<1>()?[0] != 0;
             self.origins.push(Origin::new(https, u16::from_be_bytes(reader.array()?)));

@@ -6,12 +6,15 @@
 
 mod addresses;
 mod admit;
+mod budget;
 mod codec;
 mod frontier;
 mod groups;
 mod handout;
 mod hosts;
 mod job;
+#[cfg(test)]
+mod model;
 mod origins;
 mod politeness;
 mod queue;
@@ -22,6 +25,7 @@ mod schedule;
 pub mod scope;
 mod seen;
 pub mod sitemap;
+mod sweep;
 mod view;
 
 pub use frontier::Frontier;

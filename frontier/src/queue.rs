@@ -1,8 +1,11 @@
 //! Queued URLs. They live in the store, in *lanes*: one lane for each host, group and priority band, in order of arrival.
 //! Memory holds a lane's cursor and the few entries at its front.
 //!
-//! An entry stays in the store until its URL is done: handing it out removes it from memory only, so that after a crash it
-//! is found again. A lane knows where its first live entry may be, hence no scan walks over what was deleted.
+//! The store merges what it writes by key, and merging grows with what is there. So keys begin with an *era*, which changes
+//! every half a million arrivals: what is queued now is never merged with what was queued long ago, and a push costs the
+//! same at ten thousand URLs and at ten million. For the same reason what is done is not deleted one by one: a lane is
+//! handed out in order, and its cursor, which is on record, tells what is done. Eras with nothing live are deleted whole,
+//! and only when they are as many as the others (see [`crate::sweep`]).
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -15,7 +18,7 @@ use crate::codec::{self, Reader};
 /// Number of a host, dense from 0.
 pub type HostId = u32;
 
-/// Place of an entry in the order of arrival over all hosts; 48 bits.
+/// Place of an entry in the order of arrival over all hosts, from 1; at most 51 bits.
 pub type Seq = u64;
 
 /// Number of priority bands; band 0 is the best.
@@ -115,6 +118,19 @@ impl Lane {
         self.buffer.front().map(|(_, entry)| entry)
     }
 
+    /// A place before which all entries are done.
+    pub fn head(&self) -> Seq {
+        self.open.unwrap_or_else(|| self.bound())
+    }
+
+    /// Writes down where the lane stands.
+    fn record(&self, host: HostId, session: &mut Session) {
+        let mut value = Vec::with_capacity(12);
+        codec::write(&mut value, self.head());
+        codec::write(&mut value, (self.len() + usize::from(self.open.is_some())) as u64);
+        session.put(Space::Hosts, LaneKey { host, group: self.group, band: self.band }.record(), value);
+    }
+
     /// Whether `bound` is the place of the first entry, not only a bound of it.
     pub fn is_read(&self) -> bool {
         !self.buffer.is_empty() || self.unread == 0
@@ -125,21 +141,41 @@ impl Lane {
 #[derive(Debug, Default)]
 pub struct Queues {
     arrivals: Seq,
+    /// Places up to this one are on record as taken.
+    reserved: Seq,
     buffered: usize,
     queued: u64,
 }
 
 impl Queues {
     /// Entries in memory, over all lanes, beyond which they are only read one handful at a time.
-    const BUFFERED: usize = 32_768;
+    const BUFFERED: usize = if cfg!(test) { 12 } else { 131_072 };
     /// Most entries that one lane buffers.
-    const AHEAD: usize = 64;
+    const AHEAD: usize = if cfg!(test) { 3 } else { 64 };
     /// A handful.
-    const FEW: usize = 4;
+    const FEW: usize = if cfg!(test) { 2 } else { 8 };
+    /// Places put on record at once.
+    const RESERVE: Seq = if cfg!(test) { 3 } else { 1 << 16 };
+    /// Key in [`Space::Hosts`] of the places on record.
+    const RESERVED: &[u8] = b"arrivals";
+
+    /// The order of arrival goes on where it was.
+    pub fn open(session: &Session) -> Result<Self> {
+        let reserved = match session.get(Space::Hosts, Self::RESERVED)? {
+            Some(record) => Reader::new(&record, "the order of arrival").number()?,
+            None => 0,
+        };
+        Ok(Self { arrivals: reserved, reserved, ..Self::default() })
+    }
 
     /// Entries that can be handed out, over all lanes.
     pub fn queued(&self) -> u64 {
         self.queued
+    }
+
+    /// The place of the last arrival.
+    pub fn arrivals(&self) -> Seq {
+        self.arrivals
     }
 
     /// Takes back a lane that was recorded in the store.
@@ -147,8 +183,6 @@ impl Queues {
         let mut reader = Reader::new(record, "a lane");
         let read_from = reader.number()?;
         let unread = reader.small()?;
-        let last = reader.number()?;
-        self.arrivals = self.arrivals.max(last);
         self.queued += u64::from(unread);
         lanes.push(Lane { group: key.group, band: key.band, unread, read_from, ..Lane::default() });
         Ok(())
@@ -158,8 +192,15 @@ impl Queues {
     pub fn push(&mut self, lanes: &mut Vec<Lane>, key: LaneKey, entry: Entry, session: &mut Session) {
         self.arrivals += 1;
         self.queued += 1;
+        if self.arrivals > self.reserved {
+            // A place is never used twice, though what stood there is done: it would stand there still.
+            self.reserved += Self::RESERVE;
+            let mut value = Vec::new();
+            codec::write(&mut value, self.reserved);
+            session.put(Space::Hosts, Self::RESERVED, value);
+        }
         let seq = self.arrivals;
-        session.put(Space::Queue, entry_key(key, seq), entry.encode());
+        session.put(Space::Queue, key.entry(seq), entry.encode());
         let at = lanes.iter().position(|lane| lane.group == key.group && lane.band == key.band).unwrap_or_else(|| {
             lanes.push(Lane { group: key.group, band: key.band, read_from: seq, ..Lane::default() });
             lanes.len() - 1
@@ -172,7 +213,7 @@ impl Queues {
         } else {
             lane.unread += 1;
         }
-        self.record(lane, key.host, session);
+        lane.record(key.host, session);
     }
 
     /// Reads the front of a lane, if it is in the store only.
@@ -181,19 +222,22 @@ impl Queues {
             return Ok(());
         }
         let key = LaneKey { host, group: lane.group, band: lane.band };
-        let wanted = if self.buffered < Self::BUFFERED { Self::AHEAD } else { Self::FEW };
+        let most = if self.buffered < Self::BUFFERED { Self::AHEAD } else { Self::FEW };
+        let wanted = most.min(lane.unread as usize);
+        let mut from = lane.read_from;
         let mut damaged = None;
-        session.scan(Space::Queue, &entry_key(key, lane.read_from), &entry_key(key, LAST), &mut |at, value| {
-            match Entry::decode(value) {
-                Ok(entry) => lane.buffer.push_back((seq_of(at), entry)),
-                Err(error) => damaged = Some(error),
-            }
-            if damaged.is_some() || lane.buffer.len() == wanted {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        })?;
+        while lane.buffer.len() < wanted && from <= self.arrivals && damaged.is_none() {
+            let end = (from | LAST_OF_ERA) + 1;
+            session.scan(Space::Queue, &key.entry(from), &key.entry_end(from), &mut |at, value| {
+                match Entry::decode(value) {
+                    Ok(entry) => lane.buffer.push_back((seq_of(at), entry)),
+                    Err(error) => damaged = Some(error),
+                }
+                let enough = damaged.is_some() || lane.buffer.len() == wanted;
+                if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })?;
+            from = end;
+        }
         if let Some(error) = damaged {
             return Err(error);
         }
@@ -201,12 +245,12 @@ impl Queues {
             return Err(Error::Damaged(format!("{} queued URLs of a lane are not there", lane.unread)));
         };
         lane.read_from = last + 1;
-        lane.unread = lane.unread.saturating_sub(lane.buffer.len() as u32);
+        lane.unread -= lane.buffer.len() as u32;
         self.buffered += lane.buffer.len();
         Ok(())
     }
 
-    /// Hands out the first entry of a lane that was read; it stays in the store until [`Queues::finish`].
+    /// Hands out the first entry of a lane that was read; it is live in the store until [`Queues::finish`].
     pub fn take(&mut self, lane: &mut Lane) -> Option<(Seq, Entry)> {
         let (seq, entry) = lane.buffer.pop_front()?;
         self.buffered -= 1;
@@ -225,26 +269,16 @@ impl Queues {
         }
     }
 
-    /// An entry that was taken is done: it leaves the store.
-    pub fn finish(&mut self, lanes: &mut Vec<Lane>, key: LaneKey, seq: Seq, session: &mut Session) {
-        session.delete(Space::Queue, entry_key(key, seq));
+    /// The entry of the lane that was taken is done.
+    pub fn finish(&mut self, lanes: &mut Vec<Lane>, key: LaneKey, session: &mut Session) {
         let Some(at) = lanes.iter().position(|lane| lane.group == key.group && lane.band == key.band) else { return };
         lanes[at].open = None;
         if lanes[at].len() == 0 {
             lanes.swap_remove(at);
             session.delete(Space::Hosts, key.record());
         } else {
-            self.record(&lanes[at], key.host, session);
+            lanes[at].record(key.host, session);
         }
-    }
-
-    /// Writes down where a lane stands.
-    fn record(&self, lane: &Lane, host: HostId, session: &mut Session) {
-        let mut value = Vec::with_capacity(16);
-        codec::write(&mut value, lane.open.unwrap_or_else(|| lane.bound()));
-        codec::write(&mut value, (lane.len() + usize::from(lane.open.is_some())) as u64);
-        codec::write(&mut value, self.arrivals);
-        session.put(Space::Hosts, LaneKey { host, group: lane.group, band: lane.band }.record(), value);
     }
 }
 
@@ -268,6 +302,24 @@ impl LaneKey {
         [Self::TAG, a, b, c, d, self.group, self.band]
     }
 
+    /// The key of the entry of this lane at a place: era, lane, place within the era.
+    pub fn entry(self, seq: Seq) -> [u8; 13] {
+        let mut key = [0; 13];
+        key[..4].copy_from_slice(&era_start(era(seq)));
+        key[4..8].copy_from_slice(&self.host.to_be_bytes());
+        key[8] = self.group;
+        key[9] = self.band;
+        key[10..].copy_from_slice(&((seq & LAST_OF_ERA) as u32).to_be_bytes()[1..]);
+        key
+    }
+
+    /// The end of the keys of this lane in the era of a place.
+    fn entry_end(self, seq: Seq) -> [u8; 13] {
+        let mut key = self.entry(seq);
+        key[10..].fill(0xff);
+        key
+    }
+
     /// The lane that a record key names.
     pub fn of_record(key: &[u8]) -> Option<Self> {
         let &[Self::TAG, a, b, c, d, group, band] = key else { return None };
@@ -275,17 +327,21 @@ impl LaneKey {
     }
 }
 
-const LAST: Seq = (1 << 48) - 1;
+/// Binary digits of a place within its era.
+const ERA: u32 = if cfg!(test) { 3 } else { 19 };
+const LAST_OF_ERA: Seq = (1 << ERA) - 1;
 
-fn entry_key(lane: LaneKey, seq: Seq) -> [u8; 12] {
-    let mut key = [0; 12];
-    key[..4].copy_from_slice(&lane.host.to_be_bytes());
-    key[4] = lane.group;
-    key[5] = lane.band;
-    key[6..].copy_from_slice(&seq.to_be_bytes()[2..]);
-    key
+/// The era of a place.
+pub fn era(seq: Seq) -> u32 {
+    (seq >> ERA) as u32
+}
+
+/// Where the keys of an era begin in [`Space::Queue`].
+pub fn era_start(era: u32) -> [u8; 4] {
+    era.to_be_bytes()
 }
 
 fn seq_of(key: &[u8]) -> Seq {
-    key.iter().rev().take(6).rev().fold(0, |seq, byte| seq << 8 | Seq::from(*byte))
+    let number = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| number << 8 | Seq::from(*byte));
+    number(&key[..4.min(key.len())]) << ERA | number(key.get(10..).unwrap_or_default())
 }

@@ -35,7 +35,11 @@ impl Frontier {
                 self.robots_ended(id, errand, outcome, at, session)?;
                 false
             }
-            Task::Entry(key, seq, entry) => self.entry_ended(key, seq, entry, &outcome, at, session),
+            Task::Entry(key, seq, entry) => {
+                let again = self.entry_ended(key, seq, entry, &outcome, at, session);
+                self.sweep.step(&self.hosts, self.queues.arrivals(), session)?;
+                again
+            }
         };
         let host = self.hosts.get_mut(id);
         if host.pace.is_troubled() {
@@ -79,7 +83,7 @@ impl Frontier {
                 return true;
             }
         };
-        self.queues.finish(&mut host.lanes, key, seq, session);
+        self.queues.finish(&mut host.lanes, key, session);
         if retry && entry.attempts + 1 < self.settings.attempts {
             let again = Entry { attempts: entry.attempts + 1, ..entry };
             self.queues.push(&mut host.lanes, key, again, session);
@@ -114,13 +118,25 @@ impl Frontier {
     fn robots_ended(
         &mut self,
         id: HostId,
+        errand: Errand,
+        outcome: Outcome,
+        at: Millis,
+        session: &mut Session,
+    ) -> Result<()> {
+        self.robots_answered(id, errand, outcome, at, session)?;
+        // Only now: the answer may have named a longer delay, which holds from here on.
+        self.hosts.get_mut(id).pace.ended(at, &self.settings);
+        Ok(())
+    }
+
+    fn robots_answered(
+        &mut self,
+        id: HostId,
         mut errand: Errand,
         outcome: Outcome,
         at: Millis,
         session: &mut Session,
     ) -> Result<()> {
-        let host = self.hosts.get_mut(id);
-        host.pace.ended(at, &self.settings);
         match outcome {
             Outcome::Robots(rules) => self.rules_known(&errand, rules, session),
             Outcome::RobotsMoved(target) if errand.moves < Self::MOVES => {
@@ -140,6 +156,7 @@ impl Frontier {
             }
             Outcome::RobotsMoved(_) => self.rules_known(&errand, unavailable(&errand.of, at), session),
             Outcome::Returned => {
+                let host = self.hosts.get_mut(id);
                 host.pace.wait_until(at + Self::RETURNED);
                 host.errands.push_front(errand);
                 Ok(())

@@ -92,6 +92,19 @@ impl Frontier {
         }
     }
 
+    /// Calls `visit` with the host, label and cost in duplicates of each group whose budget is spent (label `*` where the
+    /// host's own is).
+    pub fn traps(&self, visit: &mut dyn FnMut(&str, &str, u32)) {
+        for host in self.hosts.iter() {
+            if host.budget.spent() >= self.limits.host {
+                visit(&host.name, "*", host.budget.spent());
+            }
+            for (_, group) in host.groups.iter().filter(|(_, group)| group.budget.spent() >= self.limits.group) {
+                visit(&host.name, &group.label, group.budget.spent());
+            }
+        }
+    }
+
     /// Calls `visit` with the number, label and factor of each group of a host's URLs.
     pub fn groups(&self, host: &str, visit: &mut dyn FnMut(u8, &str, f32)) {
         if let Some(id) = self.hosts.find(host) {

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
+use crate::robots::{Answer, Rules};
+use crate::{Admission, Found, Frontier, Job, JobKind, Millis, Next, Outcome, Via};
 use config::{Duration, Robots, Settings};
 use dedup_stage::store::{Double, Session};
-use frontier::robots::{Answer, Rules};
-use frontier::{Admission, Found, Frontier, Job, JobKind, Millis, Next, Outcome, Via};
 use proptest::prelude::*;
 use url::Url;
 
@@ -235,6 +235,25 @@ impl World {
 
 fn rules(url: &Url, at: Millis) -> Rules {
     Rules::read(&Answer { url, status: 404, retry_after: None, body: &[], at }, "once")
+}
+
+#[test]
+fn the_store_is_rid_of_what_is_done() {
+    let mut world = World::new();
+    for round in 0..20u8 {
+        for page in 0..40 {
+            world.add(round, page, page % 5);
+        }
+        world.drain();
+        world.commit();
+    }
+    let mut left = 0;
+    let count = &mut |_: &[u8], _: &[u8]| {
+        left += 1;
+        std::ops::ControlFlow::Continue(())
+    };
+    world.session.scan(dedup_stage::store::Space::Queue, &[], &[], count).unwrap();
+    assert!(left < 100, "{left} of 800 left");
 }
 
 proptest! {

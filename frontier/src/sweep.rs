@@ -1,0 +1,80 @@
+//! Deleting what is done: whole eras of [`Space::Queue`] in which nothing is live.
+//!
+//! A deletion has the store merge everything between what is deleted and what is written now, so it is done seldom: when
+//! the dead eras are as many as the others, which keeps the space at most doubled and the cost a constant share of a push.
+
+use std::ops::ControlFlow;
+
+use dedup_stage::store::{Result, Session, Space};
+
+use crate::codec::{self, Reader};
+use crate::hosts::Hosts;
+use crate::queue::{self, Seq};
+
+/// The broom.
+#[derive(Debug, Default)]
+pub struct Sweep {
+    /// Eras before this one are gone.
+    swept: u32,
+    /// Eras before this one go.
+    until: u32,
+    /// Where to go on.
+    cursor: Vec<u8>,
+    /// Calls since the last look for dead eras.
+    calls: u64,
+}
+
+impl Sweep {
+    /// Calls between two looks: an era's worth.
+    const EVERY: u64 = if cfg!(test) { 16 } else { 1 << 19 };
+    /// Least number of dead eras worth a sweep.
+    const LEAST: u32 = if cfg!(test) { 1 } else { 4 };
+    /// Entries deleted in one call.
+    const STEP: usize = if cfg!(test) { 5 } else { 64 };
+    /// Key in [`Space::Hosts`] of the first era that may be there.
+    const RECORD: &[u8] = b"swept";
+
+    /// The broom where it was left.
+    pub fn open(session: &Session) -> Result<Self> {
+        let swept = match session.get(Space::Hosts, Self::RECORD)? {
+            Some(record) => Reader::new(&record, "the first era").small()?,
+            None => 0,
+        };
+        Ok(Self { swept, until: swept, ..Self::default() })
+    }
+
+    /// To be called when an entry is done; does a little of what there is to do.
+    pub fn step(&mut self, hosts: &Hosts, arrivals: Seq, session: &mut Session) -> Result<()> {
+        self.calls += 1;
+        if self.calls.is_multiple_of(Self::EVERY) && self.until == self.swept {
+            let heads = hosts.iter().flat_map(|host| &host.lanes).map(|lane| lane.head());
+            let first_live = queue::era(heads.min().unwrap_or(arrivals));
+            let (dead, live) = (first_live - self.swept.min(first_live), queue::era(arrivals) - first_live + 1);
+            if dead >= live.max(Self::LEAST) {
+                self.until = first_live;
+                self.cursor = queue::era_start(self.swept).to_vec();
+            }
+        }
+        if self.until == self.swept {
+            return Ok(());
+        }
+        let mut dead = Vec::new();
+        session.scan(Space::Queue, &self.cursor, &queue::era_start(self.until), &mut |key, _| {
+            dead.push(key.to_vec());
+            if dead.len() == Self::STEP { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        match dead.last() {
+            Some(last) => self.cursor.clone_from(last),
+            None => {
+                self.swept = self.until;
+                let mut value = Vec::new();
+                codec::write(&mut value, u64::from(self.swept));
+                session.put(Space::Hosts, Self::RECORD, value);
+            }
+        }
+        for key in dead {
+            session.delete(Space::Queue, key);
+        }
+        Ok(())
+    }
+}
