@@ -54,6 +54,10 @@ impl Engine<'_> {
             let case = Case { row, key: job.hash, judgeable: finding.judgeable, page: &finding.page };
             self.judge.judge(&case, &mut self.session)?
         };
+        if judgement.verdict != Verdict::Unjudged {
+            self.frontier.verdict(&job, judgement.verdict.duplicate_of().is_some(), &mut self.session);
+        }
+        self.frontier.received(finding.wire_bytes, ended_at);
         let links = self.take_links(row, &job, &judgement, &finding)?;
         self.stats.count(&judgement.verdict);
         self.stats.redirects += u64::from(finding.redirect.is_some());
