@@ -6,6 +6,8 @@ pub mod crawl;
 pub mod data;
 pub mod fuzz;
 pub mod hostile;
+pub mod kill;
 pub mod memory;
 pub mod pipe;
 pub mod site;
+pub mod watch;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
@@ -33,6 +33,7 @@ pub struct Sites {
     folders: BTreeMap<String, PathBuf>,
     noise: Noise,
     served: AtomicU64,
+    asked: Mutex<Vec<(String, String)>>,
 }
 
 impl Sites {
@@ -45,12 +46,17 @@ impl Sites {
             let real = folder.canonicalize().with_context(|| folder.display().to_string())?;
             Ok((host.to_ascii_lowercase(), real))
         });
-        Ok(Self { folders: folders.collect::<anyhow::Result<_>>()?, noise, served: AtomicU64::new(0) })
+        Ok(Self { folders: folders.collect::<anyhow::Result<_>>()?, noise, served: AtomicU64::new(0), asked: Mutex::default() })
     }
 
     /// Number of answers given.
     pub fn served(&self) -> u64 {
         self.served.load(Ordering::Relaxed)
+    }
+
+    /// Hosts and targets asked for so far, in order.
+    pub fn asked(&self) -> Vec<(String, String)> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Answers connections until it is dropped.
@@ -69,6 +75,8 @@ impl Sites {
     /// What `host` answers to `target` (path and query).
     pub fn answer(&self, host: &str, target: &str, headers: &HeaderMap) -> Response<Full<Bytes>> {
         let number = self.served.fetch_add(1, Ordering::Relaxed);
+        let asked = (host.to_ascii_lowercase(), target.to_owned());
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let file = match self.folders.get(&host.to_ascii_lowercase()) {
             Some(folder) => find(folder, &decode(path)),
