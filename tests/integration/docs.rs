@@ -1,10 +1,15 @@
-//! The documentation sites, walked without the crawler: what the server shows is what `reachable.json` says.
+//! The documentation sites: walked without the crawler, what the server shows is what `reachable.json` says; crawled, the
+//! crawl finds just that.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use crawler::clock::Clock;
+use crawler::engine::StopReason;
+use crawler::fetch::http::HttpFetch;
 use tests::background::Background;
 use tests::client::get;
+use tests::crawl::{Crawled, crawl, settings};
 use tests::data;
 use tests::site::{Noise, Sites};
 use url::{Position, Url};
@@ -24,47 +29,114 @@ fn anchors(html: &str) -> Vec<String> {
     found
 }
 
-fn walk(name: &str) -> anyhow::Result<()> {
-    let (Some(folder), Some(reachable)) = (data::docs(name)?, data::reachable(name)?) else { return Ok(()) };
-    let sites = Arc::new(Sites::new([("docs.test".to_owned(), folder)], Noise::default())?);
-    let server = Background::start(|listener| sites.run(listener))?;
-    let seed = Url::parse("http://docs.test/index.html")?;
-    let mut queue = VecDeque::from([seed]);
-    let (mut asked, mut pages) = (BTreeSet::new(), BTreeSet::new());
+/// What a walk over a site met.
+struct Walk {
+    /// Paths of HTML pages.
+    pages: BTreeSet<String>,
+    /// Targets (path and query) of all links to the site, and of the seed.
+    linked: BTreeSet<String>,
+}
+
+fn walk(server: &Background) -> anyhow::Result<Walk> {
+    let mut queue = VecDeque::from([Url::parse("http://docs.test/index.html")?]);
+    let mut walk = Walk { pages: BTreeSet::new(), linked: BTreeSet::from(["/index.html".to_owned()]) };
     while let Some(url) = queue.pop_front() {
         let reply = get(server.address(), "docs.test", &url[Position::BeforePath..Position::AfterQuery], "")?;
         if reply.status != 200 || reply.header("content-type") != Some("text/html") {
             continue;
         }
-        pages.insert(url.path().trim_start_matches('/').to_owned());
+        walk.pages.insert(url.path().trim_start_matches('/').to_owned());
         for href in anchors(&reply.text()) {
-            let Ok(mut target) = url.join(&href) else { continue };
-            target.set_fragment(None);
-            if target.host_str() == Some("docs.test") && asked.insert(target.clone()) {
+            let Ok(target) = url.join(&href) else { continue };
+            let path = target[Position::BeforePath..Position::AfterQuery].to_owned();
+            if target.host_str() == Some("docs.test") && walk.linked.insert(path) {
                 queue.push_back(target);
             }
         }
     }
-    let mut expected: BTreeSet<String> = reachable.into_iter().collect();
-    // The same page under the folder's own name.
-    if pages.contains("") {
-        expected.insert(String::new());
+    Ok(walk)
+}
+
+fn seeds(hosts: &[&str]) -> Vec<String> {
+    hosts.iter().map(|host| format!("http://{host}/index.html")).collect()
+}
+
+fn crawl_docs(server: &Background, hosts: &[&str], on_duplicate: &str) -> anyhow::Result<Crawled> {
+    let connect_to = server.connect_to();
+    let settings = settings(&[("dedup.on-duplicate", on_duplicate), ("fetch.connect-to", &connect_to)])?;
+    let dir = tempfile::tempdir()?;
+    let crawled = crawl(dir.path(), &settings, &seeds(hosts), &Clock::System, HttpFetch::new(&settings)?)?;
+    assert_eq!(crawled.reason, StopReason::Done);
+    Ok(crawled)
+}
+
+/// HTML pages that a crawl fetched, by host; each must have been fetched once.
+fn fetched(crawled: &Crawled) -> anyhow::Result<BTreeMap<String, BTreeSet<String>>> {
+    let mut hosts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for page in &crawled.pages {
+        let html = page["content_type"].as_str().is_some_and(|content_type| content_type.starts_with("text/html"));
+        if page["status"] == 200 && html {
+            let url = Url::parse(page["url"].as_str().unwrap_or_default())?;
+            let host = hosts.entry(url.host_str().unwrap_or_default().to_owned()).or_default();
+            assert!(host.insert(url.path().trim_start_matches('/').to_owned()), "{url} was fetched twice");
+        }
     }
-    assert_eq!(pages, expected, "{name}");
+    Ok(hosts)
+}
+
+fn complete(name: &str) -> anyhow::Result<()> {
+    let (Some(folder), Some(reachable)) = (data::docs(name)?, data::reachable(name)?) else { return Ok(()) };
+    let reachable: BTreeSet<String> = reachable.into_iter().collect();
+    let sites = Arc::new(Sites::new([("docs.test".to_owned(), folder)], Noise::default())?);
+    let server = Background::start(|listener| Arc::clone(&sites).run(listener))?;
+    let walk = walk(&server)?;
+    assert_eq!(walk.pages, reachable, "what the server shows of {name}");
+
+    let before = sites.asked().len();
+    let crawled = crawl_docs(&server, &["docs.test"], "keep")?;
+    assert_eq!(fetched(&crawled)?["docs.test"], reachable, "what the crawl fetched of {name}");
+    let mut asked = BTreeSet::new();
+    for (_, target) in sites.asked().split_off(before) {
+        assert!(
+            target == "/robots.txt" || walk.linked.contains(&target),
+            "{target} was asked for, and nothing links to it"
+        );
+        assert!(asked.insert(target.clone()), "{target} was asked for twice");
+    }
     Ok(())
 }
 
 #[test]
-fn postgresql_15() -> anyhow::Result<()> {
-    walk("postgresql-15")
+fn postgresql_15_is_fetched_completely_and_nothing_else() -> anyhow::Result<()> {
+    complete("postgresql-15")
 }
 
 #[test]
-fn postgresql_17() -> anyhow::Result<()> {
-    walk("postgresql-17")
+fn postgresql_17_is_fetched_completely_and_nothing_else() -> anyhow::Result<()> {
+    complete("postgresql-17")
 }
 
 #[test]
-fn python_3_11() -> anyhow::Result<()> {
-    walk("python-3.11")
+fn python_3_11_is_fetched_completely_and_nothing_else() -> anyhow::Result<()> {
+    complete("python-3.11")
+}
+
+#[test]
+fn a_second_name_for_a_site_costs_one_page() -> anyhow::Result<()> {
+    let (Some(folder), Some(reachable)) = (data::docs("postgresql-15")?, data::reachable("postgresql-15")?) else {
+        return Ok(());
+    };
+    let hosts = ["a.test", "b.test"];
+    let sites = Arc::new(Sites::new(hosts.map(|host| (host.to_owned(), folder.clone())), Noise::default())?);
+    let server = Background::start(|listener| sites.run(listener))?;
+    let crawled = crawl_docs(&server, &hosts, "drop")?;
+    let fetched = fetched(&crawled)?;
+    let mut counts: Vec<usize> = fetched.values().map(BTreeSet::len).collect();
+    counts.sort_unstable();
+    assert_eq!(counts[0], 1, "the second host costs one page");
+    // Whatever the first host did not show must be the same as something that it did.
+    let first = fetched.values().find(|paths| paths.len() > 1).expect("one host is crawled");
+    let missed: Vec<&String> = reachable.iter().filter(|path| !first.contains(*path)).collect();
+    assert!(missed.is_empty(), "not found: {missed:?}");
+    Ok(())
 }

@@ -1,12 +1,9 @@
 //! The table of contents: one binary, one module a subject.
 
-// The test bed itself: the static site server, and what it serves.
-mod docs;
+// The test bed itself: the static site server.
 mod site;
 // The synthetic web over HTTP and in memory.
 mod web;
-// Whole crawls.
-mod invariants;
 // The stations of a page.
 mod fetch;
 mod hostile;
@@ -17,3 +14,8 @@ mod warc;
 mod hostile_crawl;
 // Bytes from strangers.
 mod fuzz;
+// Whole crawls: what must never be, what is found and saved, real sites, crashes.
+mod crawls;
+mod docs;
+mod invariants;
+mod kill;

@@ -1,4 +1,5 @@
-//! A whole crawl in one call: the engine over the synthetic web in memory, with any store behind it.
+//! Whole crawls through the library, in one call: over the synthetic web in memory with any store behind it, or with any
+//! fetcher.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use crawler::clock::Clock;
 use crawler::crawl::CrawlDir;
 use crawler::demo::web::Web;
 use crawler::engine::{self, EngineError, Nobody, Stats, StopReason};
+use crawler::fetch::Fetch;
 use dedup_stage::store::{Session, Store};
 use serde_json::Value;
 use url::Url;
@@ -24,6 +26,7 @@ pub fn settings(more: &[(&str, &str)]) -> anyhow::Result<Settings> {
         ("limits.patience", "1s"),
         ("scope.scope", "host"),
         ("dedup.threads", "2"),
+        ("fetch.allow-private", "true"),
     ];
     let mut layers = Layers::new();
     for (key, value) in fast.iter().chain(more) {
@@ -39,11 +42,48 @@ pub fn crawl(
     store: impl Store + 'static,
     settings: &Settings,
 ) -> anyhow::Result<Result<(StopReason, Stats), EngineError>> {
-    let seeds: Vec<Url> = web.seeds().iter().map(|seed| seed.parse()).collect::<Result<_, _>>()?;
     let (_keep, control) = crossbeam_channel::unbounded();
     let session = Session::new(Box::new(store));
-    let parts = CrawlDir::with_session(dir, session)?.start(settings, seeds, Clock::System, control)?;
+    let parts = CrawlDir::with_session(dir, session)?.start(settings, urls(&web.seeds())?, Clock::System, control)?;
     Ok(engine::run(parts, MemoryFetch::new(Arc::clone(web)), &mut Nobody))
+}
+
+/// What came of a crawl.
+#[derive(Debug)]
+pub struct Crawled {
+    /// Why it ended.
+    pub reason: StopReason,
+    /// Its counters.
+    pub stats: Stats,
+    /// The lines of `pages.jsonl`.
+    pub pages: Vec<Value>,
+    /// The lines of `skipped.jsonl`.
+    pub skipped: Vec<Value>,
+}
+
+impl Crawled {
+    /// The URLs fetched, in the order of their lines.
+    pub fn urls(&self) -> Vec<&str> {
+        self.pages.iter().map(|page| text(page, "url")).collect()
+    }
+}
+
+/// Crawls from `seeds` into `dir`, or goes on there, with its state on disk, until the crawl ends.
+pub fn crawl_with<F: Fetch>(
+    fetch: F,
+    clock: &Clock,
+    dir: &Path,
+    seeds: &[String],
+    settings: &Settings,
+) -> anyhow::Result<Crawled> {
+    let (_keep, control) = crossbeam_channel::unbounded();
+    let parts = CrawlDir::open(dir)?.start(settings, urls(seeds)?, clock.clone(), control)?;
+    let (reason, stats) = engine::run(parts, fetch, &mut Nobody)?;
+    Ok(Crawled { reason, stats, pages: lines(dir, "pages.jsonl")?, skipped: lines(dir, "skipped.jsonl")? })
+}
+
+fn urls(seeds: &[String]) -> Result<Vec<Url>, url::ParseError> {
+    seeds.iter().map(|seed| seed.parse()).collect()
 }
 
 /// The lines of a JSON Lines file of a crawl.

@@ -96,8 +96,12 @@ impl Victim {
             }
             let urls = self.finish(&dir)?;
             let lost: Vec<_> = expected.keys().filter(|url| !urls.contains_key(*url)).collect();
-            let more: Vec<_> = urls.iter().filter(|(url, count)| **count != 1 || !expected.contains_key(*url)).collect();
-            ensure!(lost.is_empty() && more.is_empty(), "crawl {crawls}: lost {lost:?}, too often or not expected {more:?}");
+            let more: Vec<_> =
+                urls.iter().filter(|(url, count)| **count != 1 || !expected.contains_key(*url)).collect();
+            ensure!(
+                lost.is_empty() && more.is_empty(),
+                "crawl {crawls}: lost {lost:?}, too often or not expected {more:?}"
+            );
         }
         Ok(crawls)
     }

@@ -9,5 +9,6 @@ pub mod hostile;
 pub mod kill;
 pub mod memory;
 pub mod pipe;
+pub mod real;
 pub mod site;
 pub mod watch;

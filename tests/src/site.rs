@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
@@ -46,7 +46,12 @@ impl Sites {
             let real = folder.canonicalize().with_context(|| folder.display().to_string())?;
             Ok((host.to_ascii_lowercase(), real))
         });
-        Ok(Self { folders: folders.collect::<anyhow::Result<_>>()?, noise, served: AtomicU64::new(0), asked: Mutex::default() })
+        Ok(Self {
+            folders: folders.collect::<anyhow::Result<_>>()?,
+            noise,
+            served: AtomicU64::new(0),
+            asked: Mutex::default(),
+        })
     }
 
     /// Number of answers given.

@@ -5,7 +5,8 @@ bench.py compare    every contender in turn, several rounds; medians
 bench.py growth     ours on a larger web: cost per page in the first and in the last tenth
 
 The web is served by a process of its own (serve-web), which also counts what was asked for, so pages and contents are the
-server's word, not the contender's. CPU time and peak memory are the kernel's count for the contender's process (wait4).
+server's word, not the contender's. CPU time is the kernel's count for the contender's process (wait4), peak memory its VmHWM, looked
+at often (the rusage of a child begins with what its parent had).
 A contender that is not installed is left out, and named. See README.md for how to build them.
 """
 
@@ -79,6 +80,19 @@ class Server:
         self.process.wait()
 
 
+def watch_memory(pid, peak):
+    """Keeps the process's peak memory in KiB."""
+    while True:
+        try:
+            status = Path(f"/proc/{pid}/status").read_text()
+        except OSError:
+            return
+        for line in status.splitlines():
+            if line.startswith("VmHWM:"):
+                peak[0] = int(line.split()[1])
+        time.sleep(0.02)
+
+
 def run(command, folder, watch=None):
     """One run: what the kernel and the server say of it."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -89,6 +103,8 @@ def run(command, folder, watch=None):
         process = subprocess.Popen([str(part) for part in command], cwd=folder, stdout=log, stderr=log)
     timer = threading.Timer(LIMIT, process.kill)
     timer.start()
+    peak = [0]
+    threading.Thread(target=watch_memory, args=(process.pid, peak), daemon=True).start()
     if watch:
         threading.Thread(target=watch, args=(process.pid,), daemon=True).start()
     _, status, usage = os.wait4(process.pid, 0)
@@ -101,7 +117,7 @@ def run(command, folder, watch=None):
         "pages/s": tally["pages"] / elapsed,
         "CPU us/page": 1e6 * cpu / max(tally["pages"], 1),
         "CPU us/content": 1e6 * cpu / max(tally["contents"], 1),
-        "peak RSS MB": usage.ru_maxrss * 1024 / 1e6,
+        "peak RSS MB": peak[0] * 1024 / 1e6,
         "pages": tally["pages"],
         "contents": tally["contents"],
         "seconds": elapsed,

@@ -1,0 +1,209 @@
+//! Whole crawls of the synthetic web in memory: what the gate saves and loses, and the invariants of the engine.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crawler::clock::Clock;
+use crawler::demo::web::{Features, Options, Web};
+use crawler::engine::StopReason;
+use dedup_stage::judge::{Case, Judge};
+use dedup_stage::page::{Input, Reader};
+use dedup_stage::store::{Memory, Session};
+use serde_json::Value;
+use tests::crawl::{Crawled, crawl, settings};
+use tests::memory::MemoryFetch;
+use tests::watch::Watch;
+use url::{Position, Url};
+
+/// A web of copies, small enough for a debug build.
+fn copies(seed: u64) -> Arc<Web> {
+    Arc::new(Web::new(Options { pages: 1_200, hosts: 10, page_bytes: 9_000, ..Options::benchmark(seed) }))
+}
+
+struct Run {
+    crawled: Crawled,
+    fetch: MemoryFetch,
+}
+
+fn run(web: &Arc<Web>, overrides: &[(&str, &str)]) -> anyhow::Result<Run> {
+    let dir = tempfile::tempdir()?;
+    let clock = Clock::at(1_700_000_000_000);
+    let fetch = MemoryFetch::new(Arc::clone(web), clock.clone());
+    let crawled = crawl(dir.path(), &settings(overrides)?, &web.seeds(), &clock, fetch.clone())?;
+    Ok(Run { crawled, fetch })
+}
+
+#[test]
+fn keep_fetches_every_url_once() -> anyhow::Result<()> {
+    let web = copies(1);
+    let Run { crawled, fetch } = run(&web, &[("dedup.on-duplicate", "keep")])?;
+    assert_eq!(crawled.reason, StopReason::Done);
+    let tally = fetch.record().tally();
+    assert_eq!((tally.pages, tally.contents, tally.missing), (1_200, web.contents(), 0));
+    let urls: BTreeSet<&str> = crawled.urls().into_iter().collect();
+    assert_eq!(urls.len(), crawled.pages.len());
+    assert_eq!(urls, web.urls().iter().map(String::as_str).collect());
+    Ok(())
+}
+
+#[test]
+fn drop_saves_fetches_and_finds_all_contents() -> anyhow::Result<()> {
+    for seed in 1..4 {
+        let web = copies(seed);
+        let Run { crawled, fetch } = run(&web, &[("dedup.on-duplicate", "drop")])?;
+        let (tally, ideal) = (fetch.record().tally(), web.ideal_gate());
+        assert_eq!(tally.contents, web.contents(), "seed {seed}");
+        assert!(
+            tally.pages * 100 <= ideal.pages * 105,
+            "seed {seed}: {} fetches, ideally {}",
+            tally.pages,
+            ideal.pages
+        );
+        assert_eq!(crawled.stats.unique, web.contents());
+    }
+    Ok(())
+}
+
+#[test]
+fn demote_loses_nothing() -> anyhow::Result<()> {
+    let web = copies(2);
+    let Run { fetch, .. } = run(&web, &[("dedup.on-duplicate", "demote")])?;
+    assert_eq!((fetch.record().tally().pages, fetch.record().tally().contents), (1_200, web.contents()));
+    Ok(())
+}
+
+#[test]
+fn no_link_of_a_duplicate_reaches_the_frontier_in_drop_mode() -> anyhow::Result<()> {
+    let web = copies(3);
+    let Run { crawled, .. } = run(&web, &[("dedup.on-duplicate", "drop")])?;
+    let mut allowed: BTreeSet<Url> = web.seeds().iter().map(|seed| seed.parse()).collect::<Result<_, _>>()?;
+    let mut duplicates = 0;
+    for page in &crawled.pages {
+        if page["verdict"] == "exact" || page["verdict"] == "near" {
+            duplicates += 1;
+            assert_eq!(page["links_admitted"], 0);
+        } else {
+            let url: Url = page["url"].as_str().unwrap_or_default().parse()?;
+            allowed.extend(links(&web, &url));
+        }
+    }
+    assert!(duplicates > 50);
+    for url in crawled.urls() {
+        assert!(allowed.contains(&url.parse()?), "only duplicates link to {url}");
+    }
+    Ok(())
+}
+
+/// Links of a page, by searching its text.
+fn links(web: &Web, url: &Url) -> Vec<Url> {
+    let answer = web.answer(url.host_str().unwrap_or_default(), &url[Position::BeforePath..]);
+    let body = answer.map(|answer| answer.body).unwrap_or_default();
+    let hrefs = body.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    hrefs.filter_map(|href| url.join(&href.replace("&amp;", "&")).ok()).collect()
+}
+
+/// What a line says of the page, but for the time.
+fn said(crawled: &Crawled) -> Vec<Value> {
+    let mut pages = crawled.pages.clone();
+    for page in &mut pages {
+        page.as_object_mut().map(|page| page.remove("fetched_at"));
+    }
+    pages
+}
+
+#[test]
+fn one_worker_and_eight_say_the_same() -> anyhow::Result<()> {
+    let web = copies(4);
+    // One job at a time makes the order of arrival the same.
+    let run =
+        |threads| run(&web, &[("dedup.on-duplicate", "drop"), ("fetch.concurrency", "1"), ("dedup.threads", threads)]);
+    assert_eq!(said(&run("1")?.crawled), said(&run("8")?.crawled));
+    Ok(())
+}
+
+#[test]
+fn verdicts_are_those_of_a_judge_who_reads_the_pages_one_by_one() -> anyhow::Result<()> {
+    let web = copies(5);
+    let settings = settings(&[])?;
+    let Run { crawled, .. } =
+        run(&web, &[("dedup.on-duplicate", "keep"), ("dedup.threads", "8"), ("fetch.concurrency", "64")])?;
+    let mut session = Session::new(Box::new(Memory::default()));
+    let mut judge = Judge::open(settings.dedup.distance, &mut session)?;
+    let mut reader = Reader::default();
+    for (row, line) in crawled.pages.iter().enumerate() {
+        let url: Url = line["url"].as_str().unwrap_or_default().parse()?;
+        let answer = web.answer(url.host_str().unwrap_or_default(), &url[Position::BeforePath..]).expect("a page");
+        let (content_type, body) = (Some(answer.content_type), answer.body.as_bytes());
+        let page = reader.read(&Input { url: &url, status: answer.status, content_type, body });
+        let case = Case { row: row as u64, key: row as u64, judgeable: answer.status == 200, page: &page };
+        let verdict = judge.judge(&case, &mut session)?.verdict;
+        assert_eq!(line["verdict"], verdict.name(), "{url}");
+        let twin = verdict.duplicate_of().map(|twin| crawled.pages[twin as usize]["url"].clone());
+        assert_eq!(line["duplicate_of"], twin.unwrap_or(Value::Null), "{url}");
+    }
+    Ok(())
+}
+
+#[test]
+fn hosts_are_asked_one_request_at_a_time_and_never_too_soon() -> anyhow::Result<()> {
+    let features = Features { robots: true, redirects: true, ..Features::COPIES };
+    let web = Arc::new(Web::new(Options { pages: 300, hosts: 6, mirrors: 1, features, ..Options::benchmark(6) }));
+    let clock = Clock::at(1_700_000_000_000);
+    let watch = Watch::new(MemoryFetch::new(Arc::clone(&web), clock.clone()), clock.clone());
+    let settings =
+        settings(&[("dedup.on-duplicate", "keep"), ("politeness.delay", "300ms"), ("limits.patience", "1h")])?;
+    let dir = tempfile::tempdir()?;
+    let crawled = crawl(dir.path(), &settings, &web.seeds(), &clock, watch.clone())?;
+    assert_eq!(crawled.reason, StopReason::Done);
+    let seen = watch.seen();
+    assert_eq!(seen.most_open_to_one, 1);
+    assert!(seen.most_open > 1, "hosts do not wait for each other");
+    assert_eq!(seen.requests.len(), 6);
+    for (host, requests) in &seen.requests {
+        assert_eq!(requests[0].1, "/robots.txt", "robots.txt comes first");
+        let robots = web.answer(host, "/robots.txt").expect("a host").body;
+        let delay = if robots.contains("Crawl-delay") { 1_000 } else { 300 };
+        // The answer that says how long to wait comes before the first wait.
+        for pair in requests.windows(2) {
+            let waited = pair[1].0 - pair[0].0;
+            assert!(waited >= delay, "{host}: {waited} ms between {} and {}", pair[0].1, pair[1].1);
+        }
+        let private = robots.lines().find_map(|line| line.strip_prefix("Disallow: ")).expect("a forbidden folder");
+        assert!(requests.iter().all(|(_, path)| !path.starts_with(private)), "{host}");
+    }
+    assert!(crawled.skipped.iter().any(|skipped| skipped["reason"] == "robots"));
+    Ok(())
+}
+
+#[test]
+fn a_small_body_budget_slows_but_loses_nothing() -> anyhow::Result<()> {
+    let web = copies(7);
+    let Run { crawled, fetch } = run(&web, &[("dedup.on-duplicate", "keep"), ("fetch.body-budget", "40KiB")])?;
+    assert_eq!(fetch.record().tally().contents, web.contents());
+    assert_eq!(crawled.pages.len(), 1_200);
+    assert_eq!(crawled.stats.failed, 0);
+    Ok(())
+}
+
+#[test]
+fn the_page_limit_is_exact_and_the_next_run_goes_on() -> anyhow::Result<()> {
+    let web = copies(8);
+    let dir = tempfile::tempdir()?;
+    let clock = Clock::at(1_700_000_000_000);
+    let fetch = MemoryFetch::new(Arc::clone(&web), clock.clone());
+    let mut pages = 0;
+    for limit in ["100", "500", "0"] {
+        let settings = settings(&[("dedup.on-duplicate", "keep"), ("limits.max-pages", limit)])?;
+        let crawled = crawl(dir.path(), &settings, &web.seeds(), &clock, fetch.clone())?;
+        pages = crawled.pages.len();
+        match limit {
+            "0" => assert_eq!(crawled.reason, StopReason::Done),
+            limit => assert_eq!((crawled.reason, pages.to_string().as_str()), (StopReason::PageLimit, limit)),
+        }
+        let mut times: BTreeMap<&str, u32> = BTreeMap::new();
+        crawled.urls().into_iter().for_each(|url| *times.entry(url).or_default() += 1);
+        assert!(times.values().all(|times| *times == 1));
+    }
+    assert_eq!(pages, 1_200);
+    Ok(())
+}

@@ -1,0 +1,27 @@
+//! `kill -9` at moments that nothing has chosen; the long version is `cargo run --release -p tests --bin kill-test`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crawler::demo::record::Record;
+use crawler::demo::server::serve_web;
+use crawler::demo::web::{Options, Web};
+use tests::background::Background;
+use tests::kill::Victim;
+
+#[test]
+fn a_killed_crawl_goes_on_and_ends_with_the_same_pages() -> anyhow::Result<()> {
+    let web = Arc::new(Web::new(Options { pages: 1_200, hosts: 4, mirrors: 1, ..Options::benchmark(1) }));
+    let server = Background::start(|listener| serve_web(listener, Arc::clone(&web), Arc::<Record>::default()))?;
+    let connect_to = server.connect_to();
+    let flags = ["--connect-to", &connect_to, "--allow-private", "--delay", "4ms", "--delay-factor", "0"];
+    let rest = ["--address-delay", "0s", "--on-duplicate", "keep", "--scope", "host", "--progress", "none"];
+    let arguments = web.seeds().iter().map(String::as_str).chain(flags).chain(rest).map(Into::into).collect();
+    let victim = Victim { program: env!("CARGO_BIN_EXE_crawl").into(), arguments };
+    let base = tempfile::tempdir()?;
+    let expected = web.urls().into_iter().map(|url| (url, 1)).collect();
+    victim.torture(base.path(), 3, Duration::from_millis(1_800), 1, &expected, |number, kill| {
+        println!("kill {number}: {kill:?}");
+    })?;
+    Ok(())
+}
