@@ -1,4 +1,4 @@
-//! Whole crawls of the synthetic web in memory: what the gate saves and loses, and the invariants of the engine.
+//! Whole crawls of the synthetic web in memory: what the gate saves and loses, politeness, budgets, limits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,14 +6,9 @@ use std::sync::Arc;
 use crawler::clock::Clock;
 use crawler::demo::web::{Features, Options, Web};
 use crawler::engine::StopReason;
-use dedup_stage::judge::{Case, Judge};
-use dedup_stage::page::{Input, Reader};
-use dedup_stage::store::{Memory, Session};
-use serde_json::Value;
-use tests::crawl::{Crawled, crawl, settings};
+use tests::crawl::{Crawled, crawl_with, settings};
 use tests::memory::MemoryFetch;
 use tests::watch::Watch;
-use url::{Position, Url};
 
 /// A web of copies, small enough for a debug build.
 fn copies(seed: u64) -> Arc<Web> {
@@ -28,8 +23,8 @@ struct Run {
 fn run(web: &Arc<Web>, overrides: &[(&str, &str)]) -> anyhow::Result<Run> {
     let dir = tempfile::tempdir()?;
     let clock = Clock::at(1_700_000_000_000);
-    let fetch = MemoryFetch::new(Arc::clone(web), clock.clone());
-    let crawled = crawl(dir.path(), &settings(overrides)?, &web.seeds(), &clock, fetch.clone())?;
+    let fetch = MemoryFetch::new(Arc::clone(web)).with_clock(clock.clone());
+    let crawled = crawl_with(fetch.clone(), &clock, dir.path(), &web.seeds(), &settings(overrides)?)?;
     Ok(Run { crawled, fetch })
 }
 
@@ -73,87 +68,15 @@ fn demote_loses_nothing() -> anyhow::Result<()> {
 }
 
 #[test]
-fn no_link_of_a_duplicate_reaches_the_frontier_in_drop_mode() -> anyhow::Result<()> {
-    let web = copies(3);
-    let Run { crawled, .. } = run(&web, &[("dedup.on-duplicate", "drop")])?;
-    let mut allowed: BTreeSet<Url> = web.seeds().iter().map(|seed| seed.parse()).collect::<Result<_, _>>()?;
-    let mut duplicates = 0;
-    for page in &crawled.pages {
-        if page["verdict"] == "exact" || page["verdict"] == "near" {
-            duplicates += 1;
-            assert_eq!(page["links_admitted"], 0);
-        } else {
-            let url: Url = page["url"].as_str().unwrap_or_default().parse()?;
-            allowed.extend(links(&web, &url));
-        }
-    }
-    assert!(duplicates > 50);
-    for url in crawled.urls() {
-        assert!(allowed.contains(&url.parse()?), "only duplicates link to {url}");
-    }
-    Ok(())
-}
-
-/// Links of a page, by searching its text.
-fn links(web: &Web, url: &Url) -> Vec<Url> {
-    let answer = web.answer(url.host_str().unwrap_or_default(), &url[Position::BeforePath..]);
-    let body = answer.map(|answer| answer.body).unwrap_or_default();
-    let hrefs = body.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
-    hrefs.filter_map(|href| url.join(&href.replace("&amp;", "&")).ok()).collect()
-}
-
-/// What a line says of the page, but for the time.
-fn said(crawled: &Crawled) -> Vec<Value> {
-    let mut pages = crawled.pages.clone();
-    for page in &mut pages {
-        page.as_object_mut().map(|page| page.remove("fetched_at"));
-    }
-    pages
-}
-
-#[test]
-fn one_worker_and_eight_say_the_same() -> anyhow::Result<()> {
-    let web = copies(4);
-    // One job at a time makes the order of arrival the same.
-    let run =
-        |threads| run(&web, &[("dedup.on-duplicate", "drop"), ("fetch.concurrency", "1"), ("dedup.threads", threads)]);
-    assert_eq!(said(&run("1")?.crawled), said(&run("8")?.crawled));
-    Ok(())
-}
-
-#[test]
-fn verdicts_are_those_of_a_judge_who_reads_the_pages_one_by_one() -> anyhow::Result<()> {
-    let web = copies(5);
-    let settings = settings(&[])?;
-    let Run { crawled, .. } =
-        run(&web, &[("dedup.on-duplicate", "keep"), ("dedup.threads", "8"), ("fetch.concurrency", "64")])?;
-    let mut session = Session::new(Box::new(Memory::default()));
-    let mut judge = Judge::open(settings.dedup.distance, &mut session)?;
-    let mut reader = Reader::default();
-    for (row, line) in crawled.pages.iter().enumerate() {
-        let url: Url = line["url"].as_str().unwrap_or_default().parse()?;
-        let answer = web.answer(url.host_str().unwrap_or_default(), &url[Position::BeforePath..]).expect("a page");
-        let (content_type, body) = (Some(answer.content_type), answer.body.as_bytes());
-        let page = reader.read(&Input { url: &url, status: answer.status, content_type, body });
-        let case = Case { row: row as u64, key: row as u64, judgeable: answer.status == 200, page: &page };
-        let verdict = judge.judge(&case, &mut session)?.verdict;
-        assert_eq!(line["verdict"], verdict.name(), "{url}");
-        let twin = verdict.duplicate_of().map(|twin| crawled.pages[twin as usize]["url"].clone());
-        assert_eq!(line["duplicate_of"], twin.unwrap_or(Value::Null), "{url}");
-    }
-    Ok(())
-}
-
-#[test]
 fn hosts_are_asked_one_request_at_a_time_and_never_too_soon() -> anyhow::Result<()> {
     let features = Features { robots: true, redirects: true, ..Features::COPIES };
     let web = Arc::new(Web::new(Options { pages: 300, hosts: 6, mirrors: 1, features, ..Options::benchmark(6) }));
     let clock = Clock::at(1_700_000_000_000);
-    let watch = Watch::new(MemoryFetch::new(Arc::clone(&web), clock.clone()), clock.clone());
+    let watch = Watch::new(MemoryFetch::new(Arc::clone(&web)).with_clock(clock.clone()), clock.clone());
     let settings =
         settings(&[("dedup.on-duplicate", "keep"), ("politeness.delay", "300ms"), ("limits.patience", "1h")])?;
     let dir = tempfile::tempdir()?;
-    let crawled = crawl(dir.path(), &settings, &web.seeds(), &clock, watch.clone())?;
+    let crawled = crawl_with(watch.clone(), &clock, dir.path(), &web.seeds(), &settings)?;
     assert_eq!(crawled.reason, StopReason::Done);
     let seen = watch.seen();
     assert_eq!(seen.most_open_to_one, 1);
@@ -190,11 +113,11 @@ fn the_page_limit_is_exact_and_the_next_run_goes_on() -> anyhow::Result<()> {
     let web = copies(8);
     let dir = tempfile::tempdir()?;
     let clock = Clock::at(1_700_000_000_000);
-    let fetch = MemoryFetch::new(Arc::clone(&web), clock.clone());
+    let fetch = MemoryFetch::new(Arc::clone(&web)).with_clock(clock.clone());
     let mut pages = 0;
     for limit in ["100", "500", "0"] {
         let settings = settings(&[("dedup.on-duplicate", "keep"), ("limits.max-pages", limit)])?;
-        let crawled = crawl(dir.path(), &settings, &web.seeds(), &clock, fetch.clone())?;
+        let crawled = crawl_with(fetch.clone(), &clock, dir.path(), &web.seeds(), &settings)?;
         pages = crawled.pages.len();
         match limit {
             "0" => assert_eq!(crawled.reason, StopReason::Done),

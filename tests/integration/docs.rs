@@ -9,7 +9,7 @@ use crawler::engine::StopReason;
 use crawler::fetch::http::HttpFetch;
 use tests::background::Background;
 use tests::client::get;
-use tests::crawl::{Crawled, crawl, settings};
+use tests::crawl::{Crawled, crawl_with, settings};
 use tests::data;
 use tests::site::{Noise, Sites};
 use url::{Position, Url};
@@ -65,7 +65,7 @@ fn crawl_docs(server: &Background, hosts: &[&str], on_duplicate: &str) -> anyhow
     let connect_to = server.connect_to();
     let settings = settings(&[("dedup.on-duplicate", on_duplicate), ("fetch.connect-to", &connect_to)])?;
     let dir = tempfile::tempdir()?;
-    let crawled = crawl(dir.path(), &settings, &seeds(hosts), &Clock::System, HttpFetch::new(&settings)?)?;
+    let crawled = crawl_with(HttpFetch::new(&settings)?, &Clock::System, dir.path(), &seeds(hosts), &settings)?;
     assert_eq!(crawled.reason, StopReason::Done);
     Ok(crawled)
 }

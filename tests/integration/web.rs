@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crawler::clock::Clock;
 use crawler::demo::record::Record;
 use crawler::demo::server::serve_web;
 use crawler::demo::web::{Shown, Web};
@@ -25,7 +24,7 @@ fn http_and_memory_give_the_same_answers() -> anyhow::Result<()> {
     let web = Arc::new(Web::demo(4));
     let record = Arc::<Record>::default();
     let server = Background::start(|listener| serve_web(listener, Arc::clone(&web), Arc::clone(&record)))?;
-    let memory = MemoryFetch::new(Arc::clone(&web), Clock::at(0));
+    let memory = MemoryFetch::new(Arc::clone(&web));
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let budget = Budget::new(1 << 20);
     let mut urls: Vec<Url> = web.seeds().iter().map(|seed| seed.parse()).collect::<Result<_, _>>()?;

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use crawler::crawl::CrawlDir;
 
-use crate::crawl::lines;
+use crate::crawl::{lines, text};
 
 /// A crawl that can be run again and again.
 #[derive(Clone, Debug)]
@@ -45,8 +45,8 @@ impl Victim {
         let status = self.spawn(dir)?.wait()?;
         ensure!(status.success(), "the crawl in {} ended with {status}", dir.display());
         let mut urls = BTreeMap::new();
-        for line in lines(&dir.join("pages.jsonl"))? {
-            *urls.entry(line["url"].as_str().context("a line without url")?.to_owned()).or_default() += 1;
+        for line in lines(dir, "pages.jsonl")? {
+            *urls.entry(text(&line, "url").to_owned()).or_default() += 1;
         }
         Ok(urls)
     }

@@ -18,9 +18,14 @@ pub struct MemoryFetch {
 }
 
 impl MemoryFetch {
-    /// A fetcher of this web; its answers take no time on this clock.
-    pub fn new(web: Arc<Web>, clock: Clock) -> Self {
-        Self { web, record: Arc::default(), clock }
+    /// A fetcher of this web.
+    pub fn new(web: Arc<Web>) -> Self {
+        Self { web, record: Arc::default(), clock: Clock::System }
+    }
+
+    /// The same, with its answers dated by this clock.
+    pub fn with_clock(self, clock: Clock) -> Self {
+        Self { clock, ..self }
     }
 
     /// What was asked for so far.

@@ -108,7 +108,11 @@ impl RealWeb {
             out.push_str(file);
             let chance = xxh3_64_with_seed(file.as_bytes(), page);
             if file.ends_with(".html") && !file.contains(':') && chance.is_multiple_of(4) {
-                out.push_str(&format!("?{}={:08x}", self.session, xxh3_64_with_seed(&(page % 4).to_le_bytes(), self.seed) >> 32));
+                out.push_str(&format!(
+                    "?{}={:08x}",
+                    self.session,
+                    xxh3_64_with_seed(&(page % 4).to_le_bytes(), self.seed) >> 32
+                ));
             }
             out.push_str(fragment);
             rest = tail;
