@@ -1,12 +1,111 @@
 //! `dedup-stage evaluate`: precision and recall of every signature scheme on labelled pairs.
 
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
+
+use anyhow::Context;
+
+use super::rows;
+use crate::evaluate::{Measure, Report, evaluate, plot, read_pairs};
+use crate::signature::lexicon::Lexicon;
+use crate::signature::scheme::Scheme;
 
 /// Arguments of `dedup-stage evaluate`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Labelled pairs, JSON Lines: {"text_a","text_b","label"} or {"html_a","html_b","label"}; optional "url_a", "url_b",
+    /// "weight", "cluster"; '-' for stdin
+    #[arg(value_name = "PAIRS.jsonl")]
+    pairs: PathBuf,
+    /// Schemes, separated by commas; all where none is named
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    scheme: Vec<Scheme>,
+    /// Labels from this on are near-duplicates
+    #[arg(long, value_name = "NUMBER", default_value_t = 1.0)]
+    label_threshold: f64,
+    /// Document frequencies for IDF weights and I-Match; the pairs' own where none is given
+    #[arg(long, value_name = "LEXICON")]
+    lexicon: Option<PathBuf>,
+    /// Bootstrap samples for the intervals of F1
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    resamples: u32,
+    /// Also by site, language, length and distance, at each scheme's best threshold
+    #[arg(long)]
+    strata: bool,
+    /// As JSON: one object for each scheme and threshold
+    #[arg(long)]
+    json: bool,
+    /// Write a picture: precision against recall, F1 against the threshold
+    #[arg(long, value_name = "OUT.svg")]
+    plot: Option<PathBuf>,
+}
 
 /// Runs the command.
-pub fn run(_args: Args) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("not built yet")
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let name = args.pairs.display();
+    let input: Box<dyn BufRead> = if args.pairs.as_os_str() == "-" {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(BufReader::new(File::open(&args.pairs).with_context(|| format!("cannot open {name}"))?))
+    };
+    let pairs = read_pairs(input, args.label_threshold).with_context(|| name.to_string())?;
+    let lexicon = match &args.lexicon {
+        Some(path) => {
+            let mut file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+            Lexicon::read(&mut file).with_context(|| path.display().to_string())?
+        }
+        None => {
+            let mut lexicon = Lexicon::default();
+            pairs.iter().flat_map(|pair| &pair.documents).for_each(|document| lexicon.add(&document.words));
+            lexicon
+        }
+    };
+    let schemes = if args.scheme.is_empty() { Scheme::all() } else { args.scheme };
+    let reports = evaluate(&pairs, &schemes, &lexicon, args.resamples);
+    if let Some(path) = &args.plot {
+        std::fs::write(path, plot(&reports)).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    let near = pairs.iter().filter(|pair| pair.near).count();
+    eprintln!("evaluated {} schemes on {} pairs, {near} of them near-duplicates", schemes.len(), pairs.len());
+    let text = if args.json { json(&reports, args.strata)? } else { table(&reports, args.strata) };
+    rows::listened(io::stdout().write_all(text.as_bytes()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn json(reports: &[Report], strata: bool) -> serde_json::Result<String> {
+    let measures: Vec<&Measure> = reports
+        .iter()
+        .flat_map(|report| report.measures.iter().chain(report.strata.iter().filter(move |_| strata)))
+        .collect();
+    Ok(serde_json::to_string_pretty(&measures)? + "\n")
+}
+
+/// A line for each scheme at its best threshold, and for each of the distances; strata below.
+fn table(reports: &[Report], strata: bool) -> String {
+    let mut text = format!(
+        "{:24} {:>9} {:>9} {:>9} {:>9}  {}\n",
+        "scheme", "threshold", "precision", "recall", "F1", "95 % of F1"
+    );
+    let mut row = |measure: &Measure, name: &str, mark: &str| {
+        let interval = measure
+            .f1_interval
+            .map_or_else(String::new, |interval| format!("{:.4}–{:.4}", interval.low, interval.high));
+        let Measure { threshold, precision, recall, f1, .. } = measure;
+        let _ = writeln!(text, "{name:24} {threshold:>9} {precision:>9.4} {recall:>9.4} {f1:>9.4}  {interval}{mark}");
+    };
+    for report in reports {
+        for (i, measure) in report.measures.iter().enumerate() {
+            let in_range = report.scheme.by_distance() && (3.0..=10.0).contains(&measure.threshold);
+            if i == report.best || in_range {
+                row(measure, &measure.scheme, if i == report.best { "  best" } else { "" });
+            }
+        }
+        for measure in report.strata.iter().filter(|_| strata) {
+            row(measure, &format!("  {}", measure.stratum.as_deref().unwrap_or_default()), "");
+        }
+    }
+    text
 }

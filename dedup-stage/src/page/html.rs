@@ -181,6 +181,7 @@ impl<'a> Builder<'a> {
 
     fn finish(mut self) {
         self.part(Shape::Plain);
+        self.outline.end();
         self.outline.end_link();
     }
 
@@ -203,6 +204,8 @@ impl<'a> Builder<'a> {
 
     fn start(&mut self, tag: &Tag) -> TokenSinkResult<()> {
         let name = &tag.name;
+        // After a tokenizer was abandoned, raw content has no end tag.
+        self.raw = None;
         Region::starts(&mut self.hidden, name);
         Region::starts(&mut self.chrome, name);
         let role = role(name);

@@ -51,7 +51,7 @@ impl Resolver {
         let base = outline.base.as_ref().and_then(|href| page.join(href.trim()).ok()).filter(|base| is_web(base));
         let base = base.as_ref().unwrap_or(page);
         let mut links: Vec<Link> = Vec::new();
-        let mut cut = 0;
+        let mut cut = outline.links_cut;
         for raw in &outline.links {
             let href = outline.href(raw);
             let href = href.split('#').next().unwrap_or_default().trim_matches(|c: char| c <= ' ');

@@ -103,24 +103,29 @@ pub struct Reader {
 impl Reader {
     /// Cap on the links taken from one page.
     pub const MAX_LINKS: usize = 10_000;
+    /// Bytes of a body that are read; what follows counts for its digest only.
+    pub const MAX_BODY: usize = 16 << 20;
+    /// Elements of scratch memory that are kept for the next page.
+    const KEPT: usize = 1 << 20;
     /// Cap on the title, in bytes.
     const MAX_TITLE: usize = 1_000;
 
     /// Reads one page.
     pub fn read(&mut self, input: &Input<'_>) -> Page {
         let mut page = Page { sha256: Sha256::digest(input.body).into(), ..Page::default() };
-        self.outline.clear();
+        self.outline.clear(Self::KEPT);
         self.content.clear();
         self.outline.host.push_str(input.url.host_str().unwrap_or_default());
-        let kind = kind(input.content_type, input.body);
+        let body = &input.body[..input.body.len().min(Self::MAX_BODY)];
+        let kind = kind(input.content_type, body);
         if kind == Kind::Other {
             return page;
         }
         page.is_text = true;
         let domain = input.url.domain().and_then(|host| host.rsplit('.').next());
-        let encoding = charset::detect(input.body, input.content_type, domain);
+        let encoding = charset::detect(body, input.content_type, domain);
         page.charset = encoding.name();
-        let decoded = charset::decode(input.body, encoding);
+        let decoded = charset::decode(body, encoding);
         match kind {
             Kind::Html => html::read(&decoded, &mut self.outline, &mut self.hints),
             _ => self.outline.plain(&decoded),
@@ -131,6 +136,7 @@ impl Reader {
         page.language = primary_language(&self.outline.language);
 
         self.hashes.clear();
+        self.hashes.shrink_to(Self::KEPT);
         self.spans.clear();
         for block in &self.outline.blocks {
             let start = self.hashes.len();
@@ -167,6 +173,11 @@ impl Reader {
     /// What of it was taken for content, block by block.
     pub fn content(&self) -> impl Iterator<Item = &str> {
         self.content.iter().map(|passage| &self.outline.text[self.outline.blocks[passage.block].range()])
+    }
+
+    /// The hashes of the words of [`Reader::content`], in order.
+    pub fn content_words(&self) -> impl Iterator<Item = WordHash> {
+        self.content.iter().flat_map(|passage| &self.hashes[passage.words.clone()]).copied()
     }
 
     /// The blocks of [`Reader::text`].

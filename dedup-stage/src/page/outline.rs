@@ -86,22 +86,32 @@ pub struct Outline {
     pub nofollow: bool,
     /// Host of the page, to tell its own links.
     pub host: String,
+    /// Links as written beyond [`Outline::MAX_LINKS`].
+    pub links_cut: u32,
     open: Block,
     in_link: bool,
     is_external: bool,
 }
 
 impl Outline {
-    /// Forgets the page, keeps the memory.
-    pub fn clear(&mut self) {
+    /// Blocks kept apart; text beyond them goes to the last.
+    const MAX_BLOCKS: usize = 200_000;
+    /// Links as written that are kept.
+    const MAX_LINKS: usize = 100_000;
+
+    /// Forgets the page; keeps memory for so many elements.
+    pub fn clear(&mut self, kept: usize) {
         self.text.clear();
+        self.text.shrink_to(kept);
         self.blocks.clear();
         self.hrefs.clear();
+        self.hrefs.shrink_to(kept);
         self.links.clear();
         self.title.clear();
         self.language.clear();
         self.base = None;
         self.noindex = false;
+        self.links_cut = 0;
         self.nofollow = false;
         self.open = Block::default();
         self.in_link = false;
@@ -125,6 +135,7 @@ impl Outline {
             }
         }
         self.part(Chrome::None, Shape::Plain);
+        self.end();
     }
 
     /// Appends visible text to the open block.
@@ -152,9 +163,20 @@ impl Outline {
         }
     }
 
+    /// Ends the text: the last block, which the cap may have left open.
+    pub fn end(&mut self) {
+        if self.blocks.len() >= Self::MAX_BLOCKS && self.text.len() > self.open.start as usize {
+            self.open.end = self.text.len() as u32;
+            self.blocks.push(self.open);
+        }
+    }
+
     /// Ends the open block and begins one of this kind.
     #[inline]
     pub fn part(&mut self, chrome: Chrome, shape: Shape) {
+        if self.blocks.len() >= Self::MAX_BLOCKS {
+            return self.space();
+        }
         let start = self.open.start as usize;
         if self.text[start..].bytes().all(|b| b.is_ascii_whitespace()) {
             self.text.truncate(start);
@@ -172,6 +194,11 @@ impl Outline {
 
     /// Adds a link; its text, if it is to have any, follows until [`Outline::end_link`].
     pub fn link(&mut self, href: &str, nofollow: bool, has_text: bool, chrome: bool) {
+        self.in_link = false;
+        if self.links.len() >= Self::MAX_LINKS {
+            self.links_cut += 1;
+            return;
+        }
         let from = self.hrefs.len() as u32;
         self.hrefs.push_str(href);
         let at = self.text.len() as u32;

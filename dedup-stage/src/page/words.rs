@@ -387,4 +387,37 @@ pub(super) mod tests {
         // Six standard deviations of a fair coin thrown 20,000 times are 424.
         assert!(ones.iter().all(|count| count.abs_diff(10_000) < 424), "{ones:?}");
     }
+
+    /// How far, at most over all pairs of an input bit and an output bit, the share of words whose output bit flips with
+    /// the input bit lies from one half.
+    fn worst_avalanche(hash: impl Fn(&[u8]) -> u64) -> f64 {
+        let words: Vec<Vec<u8>> =
+            (0..4096u32).map(|i| format!("word{:08x}", i.wrapping_mul(0x9E37_79B1)).into_bytes()).collect();
+        let mut worst = 0.0f64;
+        for input in 0..96 {
+            let mut flips = [0u32; 48];
+            for word in &words {
+                let mut other = word.clone();
+                other[input / 8] ^= 1 << (input % 8);
+                let changed = hash(word) ^ hash(&other);
+                (0..48).for_each(|bit| flips[bit] += (changed >> bit & 1) as u32);
+            }
+            worst = flips.iter().map(|count| (f64::from(*count) / 4096.0 - 0.5).abs()).fold(worst, f64::max);
+        }
+        worst
+    }
+
+    #[test]
+    fn hash_is_as_good_as_xxh3() {
+        let ours = worst_avalanche(|word| {
+            let mut padded = [0; 16];
+            padded[..word.len()].copy_from_slice(word);
+            let bits = u128::from_le_bytes(padded);
+            short_hash(bits as u64, (bits >> 64) as u64, word.len())
+        });
+        let xxh3 = worst_avalanche(xxh3_64);
+        println!("worst avalanche: ours {ours:.4}, xxh3 {xxh3:.4}");
+        // The largest of 4,608 deviations of a fair coin thrown 4,096 times is about 0.03.
+        assert!(ours < 0.04 && xxh3 < 0.04);
+    }
 }

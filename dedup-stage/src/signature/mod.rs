@@ -1,8 +1,16 @@
 //! Signatures: small values by which pages are compared.
 
+pub mod features;
+pub mod lexicon;
+pub mod minhash;
+pub mod oracles;
 mod outlinks;
+pub mod scheme;
+pub mod shingles;
 pub mod simhash;
 mod sketch;
+#[cfg(test)]
+mod tests;
 
 use ::url::Url;
 

@@ -34,20 +34,36 @@ impl Votes {
             *count += 1;
             if *count == 8 {
                 *count = 0;
-                let [a, b, c, d, e, f, g, h] = self.waiting[digit];
-                let (ones1, twos1) = full_add(a, b, c);
-                let (ones2, twos2) = full_add(d, e, f);
-                let (ones3, twos3) = full_add(ones1, ones2, g);
-                let (ones, twos4) = (ones3 ^ h, ones3 & h);
-                let (twos5, fours1) = full_add(twos1, twos2, twos3);
-                let (twos, fours2) = (twos5 ^ twos4, twos5 & twos4);
-                self.ripple(digit, ones);
-                self.ripple(digit + 1, twos);
-                let (fours, eights) = (fours1 ^ fours2, fours1 & fours2);
-                self.ripple(digit + 2, fours);
-                self.ripple(digit + 3, eights);
+                let eight = self.waiting[digit];
+                self.add_eight(&eight, digit);
             }
         }
+    }
+
+    /// Adds features of weight one.
+    pub fn add_all(&mut self, hashes: &[u64]) {
+        let mut eights = hashes.chunks_exact(8);
+        for eight in &mut eights {
+            self.add_eight(eight.try_into().expect("eight"), 0);
+        }
+        self.total += (hashes.len() - eights.remainder().len()) as u64;
+        eights.remainder().iter().for_each(|hash| self.add(*hash, 1));
+    }
+
+    /// Adds eight features, each with the weight 2 to the power of `digit`.
+    #[inline]
+    fn add_eight(&mut self, &[a, b, c, d, e, f, g, h]: &[u64; 8], digit: usize) {
+        let (ones1, twos1) = full_add(a, b, c);
+        let (ones2, twos2) = full_add(d, e, f);
+        let (ones3, twos3) = full_add(ones1, ones2, g);
+        let (ones4, twos4) = full_add(ones3, h, self.slices[digit]);
+        let (twos5, fours1) = full_add(twos1, twos2, twos3);
+        let (twos6, fours2) = full_add(twos5, twos4, self.slices[digit + 1]);
+        let (fours3, eights) = full_add(fours1, fours2, self.slices[digit + 2]);
+        self.slices[digit] = ones4;
+        self.slices[digit + 1] = twos6;
+        self.slices[digit + 2] = fours3;
+        self.ripple(digit + 3, eights);
     }
 
     #[inline]
@@ -91,73 +107,68 @@ pub struct Counter {
     /// Open addressing; 0 is an empty slot.
     features: Vec<u64>,
     counts: Vec<u32>,
+    /// The slots in use, in the order in which their features came.
     used: Vec<u32>,
+    distinct: usize,
 }
 
 impl Default for Counter {
     fn default() -> Self {
-        Self { features: vec![0; 1024], counts: vec![0; 1024], used: Vec::new() }
+        Self::with_slots(2048)
     }
 }
 
 impl Counter {
-    /// Forgets all features.
-    pub fn clear(&mut self) {
-        for slot in self.used.drain(..) {
-            self.features[slot as usize] = 0;
-        }
+    fn with_slots(slots: usize) -> Self {
+        Self { features: vec![0; slots], counts: vec![0; slots], used: vec![0; slots], distinct: 0 }
     }
 
-    /// Adds to the count of one feature.
+    /// Forgets all features, and the memory that a page much larger than others took.
+    pub fn clear(&mut self) {
+        if self.features.len() > 1 << 16 {
+            *self = Self::default();
+        }
+        for slot in &self.used[..self.distinct] {
+            self.features[*slot as usize] = 0;
+            self.counts[*slot as usize] = 0;
+        }
+        self.distinct = 0;
+    }
+
+    /// Adds to the count of one feature. Whether a feature is new cannot be predicted, so nothing branches on it.
     #[inline]
     pub fn add(&mut self, feature: u64, times: u32) {
         let feature = feature.max(1);
         let mask = self.features.len() - 1;
         let mut slot = feature as usize & mask;
-        loop {
-            let known = self.features[slot];
-            if known == feature {
-                self.counts[slot] = self.counts[slot].saturating_add(times);
-                return;
-            }
-            if known == 0 {
-                break;
-            }
+        while self.features[slot] != feature && self.features[slot] != 0 {
             slot = (slot + 1) & mask;
         }
+        let is_new = self.features[slot] == 0;
         self.features[slot] = feature;
-        self.counts[slot] = times;
-        self.used.push(slot as u32);
-        if self.used.len() * 2 > self.features.len() {
+        self.counts[slot] = self.counts[slot].saturating_add(times);
+        self.used[self.distinct] = slot as u32;
+        self.distinct += usize::from(is_new);
+        if self.distinct * 2 > mask {
             self.grow();
         }
     }
 
     #[cold]
     fn grow(&mut self) {
-        let counted: Vec<(u64, u32)> = self.iter().collect();
-        self.used.clear();
-        self.features = vec![0; self.features.len() * 2];
-        self.counts = vec![0; self.features.len()];
-        let mask = self.features.len() - 1;
-        for (feature, count) in counted {
-            let mut slot = feature as usize & mask;
-            while self.features[slot] != 0 {
-                slot = (slot + 1) & mask;
-            }
-            (self.features[slot], self.counts[slot]) = (feature, count);
-            self.used.push(slot as u32);
-        }
+        let mut larger = Self::with_slots(self.features.len() * 4);
+        self.iter().for_each(|(feature, count)| larger.add(feature, count));
+        *self = larger;
     }
 
-    /// The distinct features in the order in which they came (of a growing table: some order), with their counts.
+    /// The distinct features in the order in which they came, with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
-        self.used.iter().map(|&slot| (self.features[slot as usize], self.counts[slot as usize]))
+        self.used[..self.distinct].iter().map(|&slot| (self.features[slot as usize], self.counts[slot as usize]))
     }
 
     /// Number of distinct features.
-    pub fn len(&self) -> usize {
-        self.used.len()
+    pub fn distinct(&self) -> usize {
+        self.distinct
     }
 }
 
@@ -198,7 +209,7 @@ impl WordSimhash {
 
     /// Number of distinct words.
     pub fn distinct(&self) -> usize {
-        self.counter.len()
+        self.counter.distinct()
     }
 
     /// The simhash; forgets the words.
@@ -229,6 +240,14 @@ mod tests {
                 hash | u64::from(ones * 2 > total) << bit
             });
             prop_assert_eq!(votes.finish(), naive);
+        }
+
+        #[test]
+        fn votes_of_one_count(hashes in prop::collection::vec(any::<u64>(), 0..100)) {
+            let (mut all, mut each) = (Votes::default(), Votes::default());
+            all.add_all(&hashes);
+            hashes.iter().for_each(|hash| each.add(*hash, 1));
+            prop_assert_eq!(all.finish(), each.finish());
         }
 
         #[test]

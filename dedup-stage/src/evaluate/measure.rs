@@ -1,0 +1,192 @@
+//! Precision, recall and F1 of schemes at thresholds, with bootstrap intervals and by strata.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::pairs::Pair;
+use crate::page::words::fold_multiply;
+use crate::signature::lexicon::Lexicon;
+use crate::signature::scheme::Scheme;
+
+/// Weighted counts of a two-class decision.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Tally {
+    /// Near-duplicates found.
+    pub true_positives: f64,
+    /// Different pairs taken for near-duplicates.
+    pub false_positives: f64,
+    /// Near-duplicates missed.
+    pub false_negatives: f64,
+    /// Different pairs left alone.
+    pub true_negatives: f64,
+}
+
+impl Tally {
+    fn count(&mut self, positive: bool, near: bool, weight: f64) {
+        *match (positive, near) {
+            (true, true) => &mut self.true_positives,
+            (true, false) => &mut self.false_positives,
+            (false, true) => &mut self.false_negatives,
+            (false, false) => &mut self.true_negatives,
+        } += weight;
+    }
+
+    /// Share of the pairs found that are near-duplicates; 1 where none was found.
+    pub fn precision(&self) -> f64 {
+        share(self.true_positives, self.false_positives)
+    }
+
+    /// Share of the near-duplicates that were found; 1 where there are none.
+    pub fn recall(&self) -> f64 {
+        share(self.true_positives, self.false_negatives)
+    }
+
+    /// Harmonic mean of both.
+    pub fn f1(&self) -> f64 {
+        share(2.0 * self.true_positives, self.false_positives + self.false_negatives)
+    }
+}
+
+fn share(part: f64, rest: f64) -> f64 {
+    if part + rest == 0.0 { 1.0 } else { part / (part + rest) }
+}
+
+/// A 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// The 2.5th percentile.
+    pub low: f64,
+    /// The 97.5th percentile.
+    pub high: f64,
+}
+
+/// A scheme at a threshold, on all pairs or a stratum of them.
+#[derive(Clone, Debug, Serialize)]
+pub struct Measure {
+    /// Name of the scheme.
+    pub scheme: String,
+    /// The threshold: a distance at most, or a likeness at least.
+    pub threshold: f64,
+    /// Part of the pairs; absent: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stratum: Option<String>,
+    /// See [`Tally::precision`].
+    pub precision: f64,
+    /// See [`Tally::recall`].
+    pub recall: f64,
+    /// See [`Tally::f1`].
+    pub f1: f64,
+    /// The counts.
+    #[serde(flatten)]
+    pub tally: Tally,
+    /// Bootstrap interval of F1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub f1_interval: Option<Interval>,
+}
+
+/// All measures of one scheme.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The scheme.
+    pub scheme: Scheme,
+    /// At each threshold, on all pairs.
+    pub measures: Vec<Measure>,
+    /// The one of `measures` with the best F1.
+    pub best: usize,
+    /// At the best threshold, on each stratum.
+    pub strata: Vec<Measure>,
+}
+
+/// Measures schemes on pairs. `resamples` is the number of bootstrap samples.
+pub fn evaluate(pairs: &[Pair], schemes: &[Scheme], lexicon: &Lexicon, resamples: u32) -> Vec<Report> {
+    schemes
+        .iter()
+        .map(|scheme| {
+            let scores: Vec<f64> = pairs
+                .iter()
+                .map(|pair| {
+                    let [a, b] = [0, 1].map(|i| scheme.fingerprint(&pair.documents[i], lexicon));
+                    scheme.compare(&a, &b)
+                })
+                .collect();
+            report(*scheme, pairs, &scores, resamples)
+        })
+        .collect()
+}
+
+fn report(scheme: Scheme, pairs: &[Pair], scores: &[f64], resamples: u32) -> Report {
+    let tally = |threshold: f64, belongs: &dyn Fn(&Pair) -> bool| {
+        let mut tally = Tally::default();
+        for (pair, score) in pairs.iter().zip(scores).filter(|(pair, _)| belongs(pair)) {
+            tally.count(scheme.is_near(*score, threshold), pair.near, pair.weight);
+        }
+        tally
+    };
+    let measure = |threshold: f64, stratum: Option<String>, tally: Tally| Measure {
+        scheme: scheme.to_string(),
+        threshold,
+        stratum,
+        precision: tally.precision(),
+        recall: tally.recall(),
+        f1: tally.f1(),
+        tally,
+        f1_interval: None,
+    };
+    let thresholds = scheme.thresholds();
+    let mut measures: Vec<Measure> =
+        thresholds.iter().map(|&threshold| measure(threshold, None, tally(threshold, &|_| true))).collect();
+    let best = (0..measures.len()).max_by(|a, b| measures[*a].f1.total_cmp(&measures[*b].f1)).unwrap_or(0);
+    for measure in &mut measures {
+        measure.f1_interval = bootstrap(scheme, measure.threshold, pairs, scores, resamples);
+    }
+    let mut names: Vec<&String> = pairs.iter().flat_map(|pair| &pair.strata).collect();
+    names.sort_unstable_by_key(|name| natural(name));
+    names.dedup();
+    let threshold = thresholds[best];
+    let strata = names
+        .into_iter()
+        .map(|name| {
+            measure(threshold, Some(name.clone()), tally(threshold, &|pair| pair.strata.iter().any(|s| s == name)))
+        })
+        .collect();
+    Report { scheme, measures, best, strata }
+}
+
+/// Numbers in names sort as numbers.
+fn natural(name: &str) -> (String, u64) {
+    let digits = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
+    let number: String = name[digits..].chars().take_while(char::is_ascii_digit).collect();
+    (name[..digits].to_owned(), number.parse().unwrap_or(0))
+}
+
+/// Draws clusters with replacement (Efron 1979).
+fn bootstrap(scheme: Scheme, threshold: f64, pairs: &[Pair], scores: &[f64], resamples: u32) -> Option<Interval> {
+    if resamples == 0 || pairs.is_empty() {
+        return None;
+    }
+    let mut clusters: BTreeMap<&str, Tally> = BTreeMap::new();
+    for (pair, score) in pairs.iter().zip(scores) {
+        let tally = clusters.entry(&pair.cluster).or_default();
+        tally.count(scheme.is_near(*score, threshold), pair.near, pair.weight);
+    }
+    let clusters: Vec<Tally> = clusters.into_values().collect();
+    let mut state = 0x9E37_79B9_7F4A_7C15u64;
+    let mut values: Vec<f64> = (0..resamples)
+        .map(|_| {
+            let mut sum = Tally::default();
+            for _ in 0..clusters.len() {
+                state = state.wrapping_add(0xA076_1D64_78BD_642F);
+                let drawn = (fold_multiply(state, 0xE703_7ED1_A0B4_28DB) >> 32) as usize * clusters.len() >> 32;
+                let tally = &clusters[drawn];
+                sum.true_positives += tally.true_positives;
+                sum.false_positives += tally.false_positives;
+                sum.false_negatives += tally.false_negatives;
+            }
+            sum.f1()
+        })
+        .collect();
+    values.sort_unstable_by(f64::total_cmp);
+    let at = |share: f64| values[((values.len() - 1) as f64 * share).round() as usize];
+    Some(Interval { low: at(0.025), high: at(0.975) })
+}
