@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use dedup_stage::hamming::frozen::{self, Frozen, Plan, Source};
 use dedup_stage::hamming::search::{search, search_frozen};
-use dedup_stage::hamming::{Design, Fill, Index, pairs};
+use dedup_stage::hamming::{Design, Fill, Index, Probe, pairs};
 use memmap2::{Advice, MmapMut};
 
 /// Random fingerprints, of which one in ten is near (distance 0 to 6) an earlier one.
@@ -78,24 +78,21 @@ fn online(n: usize, k: u32, fill: Fill, pauses: bool) {
     let mut fingerprints = Fingerprints::new(1);
     let mut done = 0;
     let mut generating = Duration::ZERO;
-    let mut probe = index.probe(0);
+    let mut probes = [Probe::default(), Probe::default()];
     while done < n {
         let before = cpu_time();
         let chunk: Vec<u64> = fingerprints.by_ref().take(batch.min(n - done)).collect();
         generating += cpu_time() - before;
+        index.begin(chunk[0], &mut probes[0]);
         for (i, &fingerprint) in chunk.iter().enumerate() {
-            if i == 0 {
-                probe = index.probe(fingerprint);
-            }
             let before = pauses.then(Instant::now);
-            let next = chunk.get(i + 1).map(|next| index.probe(*next));
+            if let Some(next) = chunk.get(i + 1) {
+                index.begin(*next, &mut probes[(i + 1) % 2]);
+            }
             near.clear();
-            index.finish(&probe, &mut near);
+            index.finish(&probes[i % 2], &mut near);
             duplicates += usize::from(!near.is_empty());
             index.insert(fingerprint);
-            if let Some(next) = next {
-                probe = next;
-            }
             if let Some(before) = before {
                 longest = longest.max(before.elapsed());
             }
@@ -132,12 +129,11 @@ fn online(n: usize, k: u32, fill: Fill, pauses: bool) {
         .collect();
     latencies(&queries, |query, near| index.within(query, near));
     let start = cpu_time();
-    let mut probe = index.probe(queries[0]);
-    for query in &queries[1..] {
-        let next = index.probe(*query);
+    index.begin(queries[0], &mut probes[0]);
+    for (i, next) in queries[1..].iter().enumerate() {
+        index.begin(*next, &mut probes[(i + 1) % 2]);
         near.clear();
-        index.finish(&probe, &mut near);
-        probe = next;
+        index.finish(&probes[i % 2], &mut near);
     }
     println!("pipelined {:.0} ns a query", (cpu_time() - start).as_nanos() as f64 / (queries.len() - 1) as f64);
 }

@@ -27,7 +27,7 @@ pub struct Index {
     level: Level,
 }
 
-/// A query under way: the buckets it will read are being loaded.
+/// A query under way: the buckets it will read are being loaded. To be used again for the next one.
 #[derive(Clone, Debug)]
 pub struct Probe {
     query: u64,
@@ -43,6 +43,12 @@ pub struct Probe {
 impl Probe {
     /// Buckets that are loaded at a time: what two tables with one flip each need, and some more.
     const VISITS: usize = 48;
+}
+
+impl Default for Probe {
+    fn default() -> Self {
+        Self { query: 0, epoch: 0, complete: false, len: 0, visits: [(0, 0); Probe::VISITS] }
+    }
 }
 
 /// How full buckets are: speed for memory.
@@ -107,25 +113,26 @@ impl Index {
 
     /// Appends every distinct stored fingerprint within `k` of `query`, with its distance, to `out`; in no order.
     pub fn within(&self, query: u64, out: &mut Vec<(u64, u32)>) {
-        self.finish(&self.probe(query), out);
+        let mut probe = Probe::default();
+        self.begin(query, &mut probe);
+        self.finish(&probe, out);
     }
 
     /// Begins a query: starts loading what [`Index::finish`] will read. Worth its while where the next query is known before the
     /// present one is answered.
-    pub fn probe(&self, query: u64) -> Probe {
-        let mut probe = Probe { query, epoch: self.epoch(), len: 0, complete: true, visits: [(0, 0); Probe::VISITS] };
+    pub fn begin(&self, query: u64, probe: &mut Probe) {
+        (probe.query, probe.epoch, probe.len, probe.complete) = (query, self.epoch(), 0, true);
         for (table, i) in self.tables.iter().zip(0..) {
             for bucket in table.ball(table.keyed(query)) {
                 if probe.len == Probe::VISITS {
                     probe.complete = false;
-                    return probe;
+                    return;
                 }
                 table.prefetch(bucket);
                 probe.visits[probe.len] = (i, bucket);
                 probe.len += 1;
             }
         }
-        probe
     }
 
     /// Ends a query, with the answer of [`Index::within`]. The index may have grown since it began.
@@ -181,23 +188,21 @@ impl Index {
         let k = self.design.distance;
         let mut overflowing = [(0, 0); Probe::VISITS];
         let mut pending = 0;
-        let mut table = usize::MAX;
-        let mut filter = 0;
-        for &(i, bucket) in visits {
-            if i as usize != table {
-                table = i as usize;
-                filter = self.tables[table].keyed(query).filter;
+        for visits in visits.chunk_by(|a, b| a.0 == b.0) {
+            let i = visits[0].0 as usize;
+            let table = &self.tables[i];
+            let filter = table.keyed(query).filter;
+            for &visit in visits {
+                let mut found = |fingerprint| self.found(query, i, fingerprint, out);
+                let more = table.probe(kernel, visit.1, filter, k, &mut found);
+                overflowing[pending] = visit;
+                pending += usize::from(more);
             }
-            let mut found = |fingerprint| self.found(query, table, fingerprint, out);
-            let more = self.tables[table].probe(kernel, bucket, filter, k, &mut found);
-            overflowing[pending] = (i, bucket);
-            pending += usize::from(more);
         }
         for &(i, bucket) in &overflowing[..pending] {
-            let table = i as usize;
-            let filter = self.tables[table].keyed(query).filter;
-            let mut found = |fingerprint| self.found(query, table, fingerprint, out);
-            self.tables[table].probe_overflow(kernel, bucket, filter, k, &mut found);
+            let table = &self.tables[i as usize];
+            let mut found = |fingerprint| self.found(query, i as usize, fingerprint, out);
+            table.probe_overflow(kernel, bucket, table.keyed(query).filter, k, &mut found);
         }
     }
 

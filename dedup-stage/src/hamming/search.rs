@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::design::Design;
 use super::filter::Filter;
 use super::frozen::Frozen;
-use super::index::{Fill, Index};
+use super::index::{Fill, Index, Probe};
 
 /// A query and a stored fingerprint within the distance, by their rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,12 +52,17 @@ pub fn search(
             None => positions.extend(0..stored.len() as u32),
         }
         let mut near = Vec::new();
-        let mut probe = positions.first().map(|first| index.probe(stored[*first as usize]));
+        let mut probes = [Probe::default(), Probe::default()];
+        let begin = |i: usize, probes: &mut [Probe; 2]| {
+            if let Some(position) = positions.get(i) {
+                index.begin(stored[*position as usize], &mut probes[i % 2]);
+            }
+        };
+        begin(0, &mut probes);
         for (i, position) in positions.iter().enumerate() {
-            let next = positions.get(i + 1).map(|next| index.probe(stored[*next as usize]));
+            begin(i + 1, &mut probes);
             near.clear();
-            index.finish(probe.as_ref().expect("there is one for each position"), &mut near);
-            probe = next;
+            index.finish(&probes[i % 2], &mut near);
             for &(value, distance) in &near {
                 let stored = first_row + piece.start as u64 + u64::from(*position);
                 hits.extend(rows_of(&rows, value).map(|query| Hit { query, stored, distance }));

@@ -204,6 +204,11 @@ impl Table {
     fn put(&mut self, keyed: Keyed) {
         let bucket = self.growth.bucket_of(keyed.address);
         let layouts = *self.layouts_of(bucket);
+        self.put_into(bucket, layouts, keyed);
+    }
+
+    #[inline(always)]
+    fn put_into(&mut self, bucket: u32, layouts: Layouts, keyed: Keyed) {
         let rest = keyed.address >> layouts.bits;
         let entries = &mut self.buckets[bucket as usize];
         if entries.tag() == 0 && entries.push(layouts.bucket, keyed.filter, rest) {
@@ -219,27 +224,24 @@ impl Table {
     /// Gives the next group one more bucket, and spreads its entries anew.
     fn grow(&mut self) {
         let step = self.growth.step();
-        let old = (0..step.size).map(|i| step.first + i * step.stride);
         let layouts = *self.layouts_of(step.first);
-        let entries: [_; 3] = std::array::from_fn(|i| {
-            let bucket = step.first + i as u32 * step.stride;
-            if i < step.size as usize {
-                std::mem::replace(&mut self.buckets[bucket as usize], Bucket::EMPTY)
-            } else {
-                Bucket::EMPTY
-            }
-        });
+        let mut old = [Bucket::EMPTY; 3];
+        for (i, old) in (0..step.size).zip(&mut old) {
+            std::mem::swap(old, &mut self.buckets[(step.first + i * step.stride) as usize]);
+        }
         self.buckets.push(Bucket::EMPTY);
         self.growth.grow();
         if self.growth.step().stride != step.stride {
             self.begin_round();
         }
-        for (bucket, old) in old.zip(entries) {
-            self.put_all(bucket, &old, layouts.bucket, layouts.bits);
+        let now = *self.layouts_of(step.first);
+        for (i, old) in (0..step.size).zip(&old) {
+            let bucket = step.first + i * step.stride;
+            self.spread(bucket, old, layouts.bucket, layouts.bits, now);
             if old.tag() != 0 {
                 for n in 0..self.overflow.run(old.tag()).len() {
                     let line: Line = self.overflow.run(old.tag())[n].clone();
-                    self.put_all(bucket, &line, layouts.line, layouts.bits);
+                    self.spread(bucket, &line, layouts.line, layouts.bits, now);
                 }
                 self.overflow.release(old.tag());
             }
@@ -249,10 +251,11 @@ impl Table {
         (0..next.size).for_each(|i| self.prefetch(next.first + i * next.stride));
     }
 
-    fn put_all<const W: usize>(&mut self, bucket: u32, entries: &Bucket<W>, layout: Layout, bits: u32) {
+    fn spread<const W: usize>(&mut self, bucket: u32, entries: &Bucket<W>, layout: Layout, bits: u32, now: Layouts) {
         for i in 0..entries.len() {
             let address = (u64::from(entries.rest(layout, i)) << bits) as u32 | bucket & low_mask(bits);
-            self.put(Keyed { address, filter: entries.filter(i) });
+            let keyed = Keyed { address, filter: entries.filter(i) };
+            self.put_into(self.growth.bucket_of(address), now, keyed);
         }
     }
 
