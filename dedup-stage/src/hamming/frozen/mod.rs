@@ -170,11 +170,10 @@ impl Reader<'_> {
             let table = &self.tables[visit.table as usize];
             visit.entries = table.entries(visit.bucket);
             let part = &table.parts[visit.part as usize];
-            if let (Some(first), Some(last)) =
-                (part.filters.get(visit.entries.start), part.filters.get(visit.entries.end.saturating_sub(1)))
-            {
-                memory::prefetch(first);
-                memory::prefetch(last);
+            // Sixteen filters are read at a time, even where the bucket ends before: the line behind its last may be waited for, too.
+            let last = visit.entries.end.max(visit.entries.start + 16) - 1;
+            for entry in [visit.entries.start, last.min(part.filters.len().saturating_sub(1))] {
+                part.filters.get(entry).inspect(|filter| memory::prefetch(*filter));
             }
         }
     }

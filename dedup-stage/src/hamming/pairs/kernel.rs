@@ -32,7 +32,7 @@ fn neighbours_popcnt(fingerprints: &[u64], reach: usize, k: u32, found: &mut imp
     neighbours_scalar(fingerprints, reach, k, found);
 }
 
-/// Eight fingerprints with eight others at a time, of which a group of four offsets shares the loads.
+/// Eight fingerprints with eight others at a time.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512vpopcntdq")]
 fn neighbours_avx512(fingerprints: &[u64], reach: usize, k: u32, found: &mut impl FnMut(u64, u64)) {
@@ -42,6 +42,10 @@ fn neighbours_avx512(fingerprints: &[u64], reach: usize, k: u32, found: &mut imp
     for i in (0..n).step_by(8) {
         let own = (n - i).min(8);
         let load = |from: usize| {
+            if from + 8 <= n {
+                // SAFETY: eight are there.
+                return unsafe { _mm512_loadu_epi64(fingerprints.as_ptr().add(from).cast()) };
+            }
             let mask = ((1u16 << (n - from).min(8)) - 1) as u8;
             // SAFETY: the mask keeps the read within the slice.
             unsafe { _mm512_maskz_loadu_epi64(mask, fingerprints.as_ptr().add(from).cast()) }

@@ -156,7 +156,7 @@ fn table(n: usize, k: u32, names: &[String]) {
         if wanted(&name) && (blocks > 2 || n <= 10_000_000) {
             let mut codes = bench.distinct.to_vec();
             codes.shrink_to_fit();
-            let build = || mih_rs::Index::new_with_blocks(codes, blocks).expect("codes");
+            let build = || mih_rs::Index::with_blocks(codes, blocks).expect("codes");
             bench.run(&name, build, |index, query| index.range_searcher().run(query, k as usize).len());
         }
     }
