@@ -5,6 +5,7 @@ pub mod record;
 pub mod server;
 pub mod web;
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use crate::clock::Clock;
 use crate::crawl::CrawlDir;
 use crate::engine::{self, Nobody, Stats};
 use crate::fetch::http::HttpFetch;
+use crate::report::{Report, Side, Summary, compare};
 use record::{Record, Tally};
 use web::Web;
 
@@ -30,7 +32,8 @@ pub struct Args {
     /// Pages that each crawl may fetch; by default a little more than the ideal gate needs
     #[arg(long)]
     max_pages: Option<u64>,
-    /// Where to leave the two crawls, in `off` and `on` [default: a temporary directory that is removed]
+    /// Where to leave the report and the two crawls, in `off` and `on` [default: a temporary directory, of which only the
+    /// report is kept]
     #[arg(long)]
     dir: Option<PathBuf>,
     /// Do not open the report
@@ -69,11 +72,41 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         runs.push(crawl(name, gate, &web, budget, &dir.join(name))?);
     }
     table(&runs, web.contents());
-    if let Some(dir) = temporary {
-        std::fs::remove_dir_all(dir)?;
+    let page = dir.join(Report::NAME);
+    std::fs::write(&page, report(&runs, &dir)?)?;
+    if temporary.is_some() {
+        for run in &runs {
+            std::fs::remove_dir_all(dir.join(run.name))?;
+        }
     }
-    let _ = args.no_open;
+    eprintln!("the difference as a page: {}", page.display());
+    if !args.no_open && std::io::stderr().is_terminal() {
+        open(&page);
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The page that sets the two crawls beside each other.
+fn report(runs: &[Run], dir: &Path) -> anyhow::Result<String> {
+    let mut reports = Vec::new();
+    for run in runs {
+        let summary = Summary { elapsed_ms: Some(run.stats.elapsed_ms), ..Summary::default() };
+        reports.push(Report::read(&dir.join(run.name), summary, |_| None)?);
+    }
+    let sides: Vec<_> = std::iter::zip(["the gate off", "the gate on"], &reports)
+        .zip(runs)
+        .map(|((name, report), run)| Side { name, report, found_at: Some(run.tally.found_at.clone()) })
+        .collect();
+    let [off, on] = sides.as_slice() else { anyhow::bail!("two crawls make a comparison") };
+    Ok(compare("One web, crawled with the gate off and on", off, on)?)
+}
+
+/// Shows a page to who started the demo, if the desktop knows how.
+fn open(page: &Path) {
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let quiet = std::process::Stdio::null;
+    // Where there is no desktop, the path that was printed must do.
+    let _ = std::process::Command::new(opener).arg(page).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
 }
 
 fn crawl(name: &'static str, gate: OnDuplicate, web: &Arc<Web>, budget: u64, dir: &Path) -> anyhow::Result<Run> {
