@@ -2,7 +2,6 @@
 //! server can stretch.
 
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
