@@ -1,8 +1,8 @@
 //! The embedded store: fjall, one keyspace per [`Space`], one journal, batches made durable by fsync.
 //!
-//! Every commit leaves its number in each space that it touches. fjall forgives a journal that ends early (a torn tail), and
-//! then comes back as of an earlier commit; but where a table on disk already holds a later one, the spaces would disagree.
-//! So the numbers are compared at start, and such a store is refused.
+//! Every commit leaves its number in each space that it touches, and the numbers of all spaces in one of them. fjall forgives
+//! a journal that ends early (a torn tail), and then comes back as of an earlier commit; but where a table on disk already
+//! holds a later one, the spaces would disagree. So the numbers are compared at start, and such a store is refused.
 
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
@@ -20,11 +20,12 @@ use super::{Batch, Error, Result, Space, Store, Visitor};
 pub struct Disk {
     database: Database,
     spaces: Vec<Keyspace>,
-    /// Number of the last commit.
-    commits: u64,
+    /// By space, the number of the last commit that touched it; every commit touches [`Space::Meta`].
+    marks: [u64; Space::ALL.len()],
 }
 
-/// In each space, the number of the last commit that touched it. Visitors never see it.
+/// In each space, the number of the last commit that touched it; in [`Space::Meta`], those of all spaces. Visitors never
+/// see it.
 const MARK: [u8; 24] = [0xff; 24];
 
 impl Disk {
@@ -52,29 +53,26 @@ impl Disk {
             .iter()
             .map(|space| database.keyspace(space.name(), || options(*space, memtable)))
             .collect::<std::result::Result<Vec<_>, _>>()?;
-        let mut disk = Self { database, spaces, commits: 0 };
-        disk.commits = disk.mark(Space::Meta)?;
-        for space in Space::ALL {
-            let mark = disk.mark(space)?;
-            if mark > disk.commits {
+        let mut disk = Self { database, spaces, marks: [0; Space::ALL.len()] };
+        for (mark, known) in disk.marks.iter_mut().zip(Self::marks(&disk.spaces, Space::Meta)?) {
+            *mark = known;
+        }
+        for space in Space::ALL.into_iter().skip(1) {
+            let mark = Self::marks(&disk.spaces, space)?.first().copied().unwrap_or(0);
+            if mark != disk.marks[space as usize] {
                 return Err(Error::Damaged(format!(
-                    "its journal ends at commit {}, but {} are of commit {mark}",
-                    disk.commits,
-                    space.name()
+                    "{} is as of commit {mark}, but should be as of commit {}",
+                    space.name(),
+                    disk.marks[space as usize]
                 )));
             }
         }
         Ok(disk)
     }
 
-    fn mark(&self, space: Space) -> Result<u64> {
-        match self.get(space, &MARK)? {
-            None => Ok(0),
-            Some(mark) => match <[u8; 8]>::try_from(mark) {
-                Ok(mark) => Ok(u64::from_be_bytes(mark)),
-                Err(_) => Err(Error::Damaged(format!("the mark of {} has the wrong length", space.name()))),
-            },
-        }
+    fn marks(spaces: &[Keyspace], space: Space) -> Result<Vec<u64>> {
+        let Some(value) = spaces[space as usize].get(MARK)? else { return Ok(Vec::new()) };
+        Ok(value.as_chunks::<8>().0.iter().map(|mark| u64::from_be_bytes(*mark)).collect())
     }
 }
 
@@ -116,23 +114,24 @@ impl Store for Disk {
     }
 
     fn commit(&mut self, batch: &Batch) -> Result<()> {
-        let number = self.commits + 1;
+        let number = self.marks[Space::Meta as usize] + 1;
+        let mut marks = self.marks;
+        marks[Space::Meta as usize] = number;
         let mut out = self.database.batch().durability(Some(PersistMode::SyncAll));
-        let mut touched = [false; Space::ALL.len()];
-        touched[Space::Meta as usize] = true;
         for change in batch {
-            touched[change.space as usize] = true;
+            marks[change.space as usize] = number;
             let space = &self.spaces[change.space as usize];
             match &change.value {
                 Some(value) => out.insert(space, change.key.as_slice(), value.as_slice()),
                 None => out.remove(space, change.key.as_slice()),
             }
         }
-        for (space, _) in self.spaces.iter().zip(touched).filter(|(_, touched)| *touched) {
+        for (space, _) in self.spaces.iter().zip(marks).skip(1).filter(|(_, mark)| *mark == number) {
             out.insert(space, MARK, number.to_be_bytes());
         }
+        out.insert(&self.spaces[Space::Meta as usize], MARK, marks.map(u64::to_be_bytes).concat());
         out.commit()?;
-        self.commits = number;
+        self.marks = marks;
         Ok(())
     }
 }
@@ -143,10 +142,12 @@ impl From<fjall::Error> for Error {
         match error {
             fjall::Error::Locked => Error::Locked,
             fjall::Error::Io(error) | fjall::Error::Storage(Tree::Io(error)) => match error.kind() {
-                // A file is missing, short or garbled.
-                ErrorKind::NotFound | ErrorKind::UnexpectedEof | ErrorKind::InvalidData => {
-                    Error::Damaged(error.to_string())
-                }
+                // A file is missing, short or garbled, or an offset in it leads nowhere.
+                ErrorKind::NotFound
+                | ErrorKind::AlreadyExists
+                | ErrorKind::UnexpectedEof
+                | ErrorKind::InvalidData
+                | ErrorKind::InvalidInput => Error::Damaged(error.to_string()),
                 _ => Error::Io(error),
             },
             fjall::Error::Poisoned => Error::Engine("an earlier write failed; start again".into()),
