@@ -53,11 +53,12 @@ impl Verdict {
         }
     }
 
-    /// Hamming distance and resemblance of a duplicate to its twin.
+    /// Hamming distance and resemblance of a duplicate to its twin, as outputs write them: to three decimals, which is
+    /// more than an estimate can promise.
     pub fn nearness(&self) -> Option<(u32, f32)> {
         match *self {
             Verdict::Exact { .. } => Some((0, 1.0)),
-            Verdict::Near { distance, resemblance, .. } => Some((distance, resemblance)),
+            Verdict::Near { distance, resemblance, .. } => Some((distance, (resemblance * 1000.0).round() / 1000.0)),
             Verdict::Unique | Verdict::Unjudged => None,
         }
     }

@@ -174,7 +174,10 @@ impl Frontier {
         let known = host.origins.iter().filter_map(|origin| origin.rules()?.crawl_delay());
         let delay = known.map(|delay| delay.0).max().unwrap_or(0);
         if host.pace.crawl_delay != delay {
+            let before = host.pace.delay(&self.settings);
             host.pace.crawl_delay = delay;
+            // The wait that has begun is already the longer one.
+            host.pace.not_before += host.pace.delay(&self.settings).saturating_sub(before);
             host.record(errand.asker, session);
         }
         if let Phase::Waiting(..) = host.phase {

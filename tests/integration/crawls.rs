@@ -73,8 +73,12 @@ fn hosts_are_asked_one_request_at_a_time_and_never_too_soon() -> anyhow::Result<
     let web = Arc::new(Web::new(Options { pages: 300, hosts: 6, mirrors: 1, features, ..Options::benchmark(6) }));
     let clock = Clock::at(1_700_000_000_000);
     let watch = Watch::new(MemoryFetch::new(Arc::clone(&web)).with_clock(clock.clone()), clock.clone());
-    let settings =
-        settings(&[("dedup.on-duplicate", "keep"), ("politeness.delay", "300ms"), ("limits.patience", "1h")])?;
+    let settings = settings(&[
+        ("dedup.on-duplicate", "keep"),
+        ("politeness.delay", "300ms"),
+        ("politeness.max-crawl-delay", "60s"),
+        ("limits.patience", "1h"),
+    ])?;
     let dir = tempfile::tempdir()?;
     let crawled = crawl_with(watch.clone(), &clock, dir.path(), &web.seeds(), &settings)?;
     assert_eq!(crawled.reason, StopReason::Done);
@@ -101,7 +105,8 @@ fn hosts_are_asked_one_request_at_a_time_and_never_too_soon() -> anyhow::Result<
 #[test]
 fn a_small_body_budget_slows_but_loses_nothing() -> anyhow::Result<()> {
     let web = copies(7);
-    let Run { crawled, fetch } = run(&web, &[("dedup.on-duplicate", "keep"), ("fetch.body-budget", "40KiB")])?;
+    let Run { crawled, fetch } =
+        run(&web, &[("dedup.on-duplicate", "keep"), ("fetch.max-body", "40KiB"), ("fetch.body-budget", "40KiB")])?;
     assert_eq!(fetch.record().tally().contents, web.contents());
     assert_eq!(crawled.pages.len(), 1_200);
     assert_eq!(crawled.stats.failed, 0);

@@ -9,9 +9,9 @@ mod fetch;
 mod hostile;
 // Inside other people's crawlers, and over their archives.
 mod agree;
+mod hostile_crawl;
 mod pipe;
 mod warc;
-mod hostile_crawl;
 // Bytes from strangers.
 mod fuzz;
 // Whole crawls: what must never be, what is found and saved, real sites, crashes.
