@@ -56,8 +56,8 @@ impl Rate {
 
     /// So many body bytes came until `at`.
     pub fn received(&mut self, bytes: u64, at: Millis) {
-        if self.bytes_per_second > 0 {
-            self.paid = self.paid.max(at) + bytes.saturating_mul(1_000) / self.bytes_per_second;
+        if let Some(wait) = bytes.saturating_mul(1_000).checked_div(self.bytes_per_second) {
+            self.paid = self.paid.max(at) + wait;
         }
     }
 }

@@ -177,7 +177,7 @@ fn bootstrap(scheme: Scheme, threshold: f64, pairs: &[Pair], scores: &[f64], res
             let mut sum = Tally::default();
             for _ in 0..clusters.len() {
                 state = state.wrapping_add(0xA076_1D64_78BD_642F);
-                let drawn = (fold_multiply(state, 0xE703_7ED1_A0B4_28DB) >> 32) as usize * clusters.len() >> 32;
+                let drawn = ((fold_multiply(state, 0xE703_7ED1_A0B4_28DB) >> 32) as usize * clusters.len()) >> 32;
                 let tally = &clusters[drawn];
                 sum.true_positives += tally.true_positives;
                 sum.false_positives += tally.false_positives;

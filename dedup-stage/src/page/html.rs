@@ -274,10 +274,10 @@ impl<'a> Builder<'a> {
                     "main" | "article" => content = true,
                     _ => {}
                 },
-                local_name!("hidden") | local_name!("style") | local_name!("aria-hidden") => {
-                    if self.hidden.is_none() && hides(&attribute.name.local, &attribute.value) {
-                        self.hide(tag);
-                    }
+                local_name!("hidden") | local_name!("style") | local_name!("aria-hidden")
+                    if self.hidden.is_none() && hides(&attribute.name.local, &attribute.value) =>
+                {
+                    self.hide(tag);
                 }
                 _ => {}
             }

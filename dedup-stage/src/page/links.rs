@@ -48,7 +48,7 @@ impl Resolver {
         self.written.clear();
         self.resolved.clear();
         places.clear();
-        let base = outline.base.as_ref().and_then(|href| page.join(href.trim()).ok()).filter(|base| is_web(base));
+        let base = outline.base.as_ref().and_then(|href| page.join(href.trim()).ok()).filter(is_web);
         let base = base.as_ref().unwrap_or(page);
         let mut links: Vec<Link> = Vec::new();
         let mut cut = outline.links_cut;

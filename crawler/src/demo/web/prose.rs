@@ -156,7 +156,7 @@ pub(super) fn push_number(number: u64, out: &mut String) {
     write!(out, "{number}").expect("a String takes everything");
 }
 
-fn capitalise(out: &mut String, at: usize) {
+fn capitalise(out: &mut str, at: usize) {
     if let Some(first) = out.get_mut(at..at + 1) {
         first.make_ascii_uppercase();
     }
