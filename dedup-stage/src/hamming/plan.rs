@@ -9,6 +9,7 @@ use super::design::Design;
 use super::frozen;
 use super::index::{Fill, Index};
 use super::key::View;
+use super::pairs::kernel;
 use super::recursion::Recursion;
 
 /// What a design is expected to cost.
@@ -93,18 +94,17 @@ impl Calibration {
             near.clear();
             index.within(random(i + 1_000_000), &mut near);
         }) / visits as f64;
-        let filters: Vec<u64> = (0..4096).map(random).collect();
+        const REACH: usize = 64;
+        let fingerprints: Vec<u64> = (0..4096).map(random).collect();
         let mut count = 0;
-        let candidate = nanoseconds(200, |i| {
-            let query = random(i);
-            count += filters.iter().filter(|f| (*f ^ query).count_ones() <= 3).count();
-        }) / filters.len() as f64;
+        let compare = |_| kernel::neighbours(&fingerprints, REACH, 3, &mut |_, _| count += 1);
+        let candidate = nanoseconds(20, compare) / (fingerprints.len() * REACH) as f64;
         // Lines at random out of 128 MiB, each announced by the loop before it is needed.
         let memory = vec![1u64; 16 << 20];
         let mut sum = 0;
         let line = nanoseconds(200_000, |i| sum += memory[(random(i) >> 40) as usize]);
         std::hint::black_box((count, sum));
-        Self { visit, candidate: candidate.min(1.0), line }
+        Self { visit, candidate, line }
     }
 }
 
@@ -141,7 +141,7 @@ pub fn estimate(design: &Design, fingerprints: u64, memory: Option<u64>, machine
         lines += visited * (2.0 + 4.0 * n / buckets / 64.0);
     }
     let bytes_frozen = bits_frozen / 8.0;
-    let in_cache = bytes_frozen * n < f64::from(16 << 20);
+    let in_cache = bytes_frozen * n < f64::from(32 << 20);
     let line = if in_cache { machine.line / 4.0 } else { machine.line };
     let ones = design.keys.iter().map(|key| key.mask.count_ones());
     Estimate {

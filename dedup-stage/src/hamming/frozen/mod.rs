@@ -1,6 +1,7 @@
 //! The frozen index: sorted, compressed tables as a file.
 
 mod build;
+pub mod coders;
 mod format;
 mod packed;
 mod table;

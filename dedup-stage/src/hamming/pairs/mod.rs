@@ -2,7 +2,7 @@
 
 mod by_key;
 mod bytes;
-mod kernel;
+pub(super) mod kernel;
 mod rotate;
 mod rows;
 
