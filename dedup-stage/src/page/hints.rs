@@ -80,22 +80,7 @@ const CHROME: [&str; 61] = [
 ];
 
 /// Whole words that name content; they outweigh the others (`content-with-sidebar`).
-const CONTENT: [&str; 14] = [
-    "article",
-    "body",
-    "column",
-    "container",
-    "content",
-    "document",
-    "entry",
-    "main",
-    "page",
-    "post",
-    "story",
-    "text",
-    "wrap",
-    "wrapper",
-];
+const CONTENT: [&str; 8] = ["article", "body", "content", "document", "entry", "post", "story", "text"];
 
 /// Reads hints, and remembers those of this page: class values repeat.
 #[derive(Debug)]
@@ -180,6 +165,8 @@ mod tests {
             ("badge gradient", Hint::None),
             ("content-with-sidebar", Hint::Content),
             ("sidebar content", Hint::Content),
+            ("main-menu", Hint::Chrome),
+            ("footer_container", Hint::Chrome),
             ("", Hint::None),
         ] {
             assert_eq!(hints.of(value), hint, "{value}");

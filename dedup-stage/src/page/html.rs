@@ -39,15 +39,13 @@ pub fn read(html: &str, outline: &mut Outline, hints: &mut Hints) {
         at = end;
         if tokenizer.sink.tokens.get() != tokens {
             last_progress = piece_start;
-        } else if at < html.len() && !in_comment(&html[last_progress..at]) {
-            // One tag fills a whole piece: take it for read, and go on behind it.
+        } else if at < html.len() {
+            // One tag or comment fills a whole piece: take it for read, and go on behind it.
             if html[piece_start..at].bytes().filter(|b| b" \n\t/=\"'".contains(b)).count() > MANY_SEPARATORS {
                 abandoned += 1;
             }
-            let Some(length) = memchr::memchr(b'>', &html.as_bytes()[at..]).filter(|_| abandoned < GIVE_UP) else {
-                break;
-            };
-            at += length + 1;
+            let Some(end) = end_of_token(html, last_progress, at).filter(|_| abandoned < GIVE_UP) else { break };
+            at = end;
             last_progress = at;
             tokenizer = Tokenizer::new(tokenizer.sink, TokenizerOpts::default());
         }
@@ -65,9 +63,11 @@ fn boundary(text: &str, at: usize) -> usize {
     at
 }
 
-/// Whether the text since the last token seems to be an open comment: long ones are harmless.
-fn in_comment(since: &str) -> bool {
-    since.rfind("<!--").is_some_and(|at| !since[at..].contains("-->"))
+/// Where a token that began in the piece at `since` and goes on at `at` ends: a comment at its arrow, a tag at its bracket.
+fn end_of_token(html: &str, since: usize, at: usize) -> Option<usize> {
+    let beginning = &html[since..boundary(html, since + 2 * PIECE).min(at)];
+    let end = if beginning.contains("<!--") { "-->" } else { ">" };
+    memchr::memmem::find(&html.as_bytes()[at - 2..], end.as_bytes()).map(|found| at - 2 + found + end.len())
 }
 
 struct Sink<'a> {
@@ -274,8 +274,11 @@ impl<'a> Builder<'a> {
                     "main" | "article" => content = true,
                     _ => {}
                 },
+                // Pages that hide their body show it by a script.
                 local_name!("hidden") | local_name!("style") | local_name!("aria-hidden")
-                    if self.hidden.is_none() && hides(&attribute.name.local, &attribute.value) =>
+                    if self.hidden.is_none()
+                        && tag.name != local_name!("body")
+                        && hides(&attribute.name.local, &attribute.value) =>
                 {
                     self.hide(tag);
                 }

@@ -5,6 +5,7 @@ mod charset;
 pub mod content;
 mod hints;
 mod html;
+mod language;
 mod letters;
 mod links;
 mod outline;
@@ -144,6 +145,9 @@ impl Reader {
             self.spans.push(start..self.hashes.len());
         }
         page.words = self.hashes.len() as u32;
+        if page.language.is_empty() {
+            page.language.push_str(language::detect(&self.outline.text, &self.hashes));
+        }
         if (200..300).contains(&input.status) {
             content::choose(&self.outline.blocks, &self.spans, &self.hashes, &mut self.content);
             self.mark_content_links(page.links.len());

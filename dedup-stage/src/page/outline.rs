@@ -194,7 +194,7 @@ impl Outline {
 
     /// Adds a link; its text, if it is to have any, follows until [`Outline::end_link`].
     pub fn link(&mut self, href: &str, nofollow: bool, has_text: bool, chrome: bool) {
-        self.in_link = false;
+        self.end_link();
         if self.links.len() >= Self::MAX_LINKS {
             self.links_cut += 1;
             return;
@@ -220,8 +220,8 @@ impl Outline {
             return false;
         };
         let authority = bytes[scheme..].split(|b| b"/?#:".contains(b)).next().unwrap_or_default();
-        let bare = |host: &[u8]| host.strip_prefix(b"www.").unwrap_or(host).to_ascii_lowercase();
-        bare(authority) != bare(self.host.as_bytes())
+        let bare = |host| <[u8]>::strip_prefix(host, b"www.").unwrap_or(host);
+        !bare(authority).eq_ignore_ascii_case(bare(self.host.as_bytes()))
     }
 
     /// Ends the open link.
