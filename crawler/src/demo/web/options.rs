@@ -74,7 +74,7 @@ impl Features {
         pagination: true,
         redirects: true,
         robots: true,
-        slow_host: Some(Duration::from_millis(40)),
+        slow_host: Some(Duration::from_millis(15)),
         ..Self::NONE
     };
 
