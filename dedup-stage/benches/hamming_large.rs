@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use dedup_stage::hamming::frozen::{self, Frozen, Plan, Source};
+use dedup_stage::hamming::plan::{Calibration, estimate};
 use dedup_stage::hamming::search::{search, search_frozen};
 use dedup_stage::hamming::{Design, Fill, Index, Probe, pairs};
 use memmap2::{Advice, MmapMut};
@@ -306,6 +307,82 @@ fn stream(n: u64, k: u32) {
     }
 }
 
+/// What coders make of one sorted table of `n`.
+fn coders(n: u64) {
+    let mut sorted: Vec<u64> = (0..n).map(ByRow::hash).collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let sizes = frozen::coders::sizes(&sorted);
+    let bits = Plan::bits(Design::halves(3).keys[0], n);
+    let ours = 64.0 - f64::from(bits) + 16.0 * 2f64.powi(bits as i32) / n as f64;
+    println!(
+        "coders n={n}, bits a fingerprint and table: bound {:.2}; paper's XOR and Huffman +{:.2}, Elias-Fano +{:.2}, Rice +{:.2}; \
+         ours, directory included, +{:.2}",
+        sizes.bound,
+        sizes.huffman - sizes.bound,
+        sizes.elias_fano - sizes.bound,
+        sizes.rice - sizes.bound,
+        ours - sizes.bound,
+    );
+}
+
+/// Predicted and measured, for sizes and distances: bytes, lookups, candidates are the planner's; time and bytes are measured here.
+fn growth(most: u64) {
+    let machine = Calibration::measure();
+    println!(
+        "n\tk\tdesign\tB/fp predicted\tB/fp\tlookups\tcandidates\tns predicted\tns\tinsert ns online\twithin ns online\tB/fp online"
+    );
+    let mut n = 100_000;
+    while n <= most {
+        for k in 1..=7 {
+            let design = Design::standard(k);
+            let predicted = estimate(&design, n, None, machine);
+            let source = ByRow(n);
+            let plan =
+                Plan { design: design.clone(), recipe: "bench".into(), with_rows: false, threads: 2, part: Plan::PART };
+            let mut file = std::io::Cursor::new(Vec::new());
+            let length = frozen::build(&source, &plan, &mut file, &|_| {}).expect("memory does not fail");
+            let mut memory = MmapMut::map_anon(length as usize).expect("memory");
+            let _ = memory.advise(Advice::HugePage);
+            memory.copy_from_slice(file.get_ref());
+            drop(file);
+            let index = Frozen::from_memory(memory, length as usize, "bench").expect("undamaged");
+            let queries = source.queries(20_000);
+            let mut reader = index.reader();
+            let mut found = 0;
+            let start = cpu_time();
+            reader.within(&queries, &mut |_, _, _| found += 1);
+            let frozen = (cpu_time() - start).as_nanos() as f64 / queries.len() as f64;
+            let bytes = index.bytes().0 as f64 / index.len() as f64;
+            drop(reader);
+            drop(index);
+            let mut index = Index::with_design(design, Fill::Fast);
+            let start = cpu_time();
+            (0..n).for_each(|row| {
+                index.insert(ByRow::get(row));
+            });
+            let insert = (cpu_time() - start).as_nanos() as f64 / n as f64;
+            let mut near = Vec::new();
+            let start = cpu_time();
+            for query in &queries {
+                near.clear();
+                index.within(*query, &mut near);
+            }
+            let within = (cpu_time() - start).as_nanos() as f64 / queries.len() as f64;
+            println!(
+                "{n}\t{k}\t{}\t{:.2}\t{bytes:.2}\t{:.1}\t{:.1}\t{:.0}\t{frozen:.0}\t{insert:.0}\t{within:.0}\t{:.2}",
+                predicted.design,
+                predicted.bytes_frozen,
+                predicted.lookups,
+                predicted.candidates,
+                predicted.nanoseconds,
+                index.bytes() as f64 / index.len() as f64,
+            );
+        }
+        n *= 10;
+    }
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     let number = |i: usize, default: usize| arguments.get(i).map_or(default, |a| a.parse().expect("a number"));
@@ -317,6 +394,8 @@ fn main() {
         Some("pairs") => all_pairs(number(1, 10_000_000)),
         Some("frozen") => frozen_index(number(1, 10_000_000) as u64, number(2, 3) as u32, !given("values")),
         Some("stream") => stream(number(1, 100_000_000) as u64, number(2, 3) as u32),
+        Some("coders") => coders(number(1, 16_000_000) as u64),
+        Some("growth") => growth(number(1, 10_000_000) as u64),
         // `cargo test --benches` and a bare `cargo bench` come here.
         _ => online(100_000, 3, Fill::Fast, true),
     }

@@ -70,7 +70,7 @@ fn robots(criterion: &mut Criterion) {
 fn sitemap(criterion: &mut Criterion) {
     let mut body = "<urlset>".to_owned();
     for n in 0..10_000 {
-        write!(body, "<url><loc>https://a.example/2024/{n}</loc><lastmod>2024-05-06</lastmod></url>\n").unwrap();
+        writeln!(body, "<url><loc>https://a.example/2024/{n}</loc><lastmod>2024-05-06</lastmod></url>").unwrap();
     }
     let mut group = criterion.benchmark_group("sitemap");
     group.throughput(Throughput::Elements(10_000));
