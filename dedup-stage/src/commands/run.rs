@@ -28,9 +28,6 @@ pub struct Args {
     /// Remember across runs, in this directory (default: in memory). One process at a time
     #[arg(long, value_name = "DIR", env = "DEDUP_STAGE_STATE")]
     state: Option<PathBuf>,
-    /// Settings as in the crawler's configuration file; [dedup] and [urls] matter here
-    #[arg(long, value_name = "FILE", env = "DEDUP_STAGE_CONFIG")]
-    config: Option<PathBuf>,
     #[command(flatten)]
     judging: Judging,
 }
@@ -38,6 +35,9 @@ pub struct Args {
 /// Flags of every command that judges pages. An environment variable `DEDUP_STAGE_…` does what the flag does.
 #[derive(Debug, Default, clap::Args)]
 pub struct Judging {
+    /// Settings as in the crawler's configuration file; [dedup] and [urls] matter here
+    #[arg(long, value_name = "FILE", env = "DEDUP_STAGE_CONFIG")]
+    config: Option<PathBuf>,
     /// What becomes of the links of duplicates: drop, demote or keep [default: drop]
     #[arg(long, value_name = "drop|demote|keep")]
     on_duplicate: Option<String>,
@@ -54,9 +54,9 @@ pub struct Judging {
 
 impl Judging {
     /// The settings: flags over environment over file over defaults.
-    pub fn settings(&self, file: Option<&std::path::Path>) -> Result<Settings, config::ConfigError> {
+    pub fn settings(&self) -> Result<Settings, config::ConfigError> {
         let mut layers = Layers::new();
-        if let Some(file) = file {
+        if let Some(file) = &self.config {
             layers = layers.file(file)?;
         }
         let own = ["STATE", "CONFIG", "SCHEME", "NEAR", "VERDICTS"].map(|name| format!("DEDUP_STAGE_{name}"));
@@ -80,7 +80,7 @@ impl Judging {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let settings = match args.judging.settings(args.config.as_deref()) {
+    let settings = match args.judging.settings() {
         Ok(settings) => settings,
         Err(error) => return Ok(usage(&error)),
     };

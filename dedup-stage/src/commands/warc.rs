@@ -42,7 +42,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let settings = match args.judging.settings(None) {
+    let settings = match args.judging.settings() {
         Ok(settings) => settings,
         Err(error) => return Ok(usage(&error)),
     };

@@ -5,11 +5,11 @@
 //! (gzip here, brotli there) it is kept, since a reader would join this record's head with the twin's payload.
 
 mod rewrite;
+mod unit;
 mod verdict;
 
 use std::io::{self, Write};
 
-use ::url::Url;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::value::to_raw_value;
@@ -17,15 +17,13 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::hex::hex;
 use crate::judge::Verdict;
-use crate::pipeline::Weigh;
-use crate::stage::{Prepared, Preparer, Source, Stage, Twin};
+use crate::stage::{Prepared, Stage, Twin};
 use crate::store;
 use crate::url::KeySet;
 
-use super::digest::sha256;
-use super::http;
-use super::read::{self, Piece, Reader, Record};
+use super::read::{Piece, Record};
 use rewrite::{Origin, mark, revisit};
+pub use unit::{Judgeable, Unit, prepare, units};
 use verdict::VerdictLine;
 
 /// What becomes of near-duplicates.
@@ -38,91 +36,6 @@ pub enum OnNear {
     Mark,
     /// Left out, with their request and metadata records.
     Drop,
-}
-
-/// A body larger than this once decoded is not judged.
-const BODY: usize = 64 << 20;
-
-/// Something read from a file.
-#[derive(Debug)]
-pub enum Unit {
-    /// A file begins.
-    File(String),
-    /// A piece of it.
-    Piece(Piece),
-    /// It cannot be read on.
-    Broken(read::Error),
-}
-
-impl Weigh for Unit {
-    fn weight(&self) -> usize {
-        match self {
-            Unit::Piece(Piece::Record(record)) => record.block.len() + record.member.as_ref().map_or(0, Vec::len),
-            Unit::Piece(Piece::More(bytes)) => bytes.len(),
-            _ => 0,
-        }
-    }
-}
-
-/// The pieces of one file, with its name first and what broke it last.
-pub fn units(name: String, input: impl io::BufRead) -> impl Iterator<Item = Unit> {
-    let mut reader = Some(Reader::new(input, Reader::<&[u8]>::LIMIT));
-    let pieces = std::iter::from_fn(move || match reader.as_mut()?.piece() {
-        Ok(piece) => piece.map(Unit::Piece),
-        Err(error) => {
-            reader = None;
-            Some(Unit::Broken(error))
-        }
-    });
-    std::iter::once(Unit::File(name)).chain(pieces)
-}
-
-/// A unit, with the page in it prepared for the judge.
-#[derive(Debug)]
-pub struct Judgeable {
-    unit: Unit,
-    page: Option<Box<Prepared>>,
-    /// Length of the HTTP head in the block.
-    head: usize,
-    payload: Option<String>,
-}
-
-/// Prepares a unit; on any thread.
-pub fn prepare(unit: Unit, preparer: &mut Preparer) -> Judgeable {
-    let mut judgeable = Judgeable { unit, page: None, head: 0, payload: None };
-    if let Unit::Piece(Piece::Record(record)) = &judgeable.unit
-        && let Some((page, head, payload)) = page_of(record, preparer)
-    {
-        (judgeable.page, judgeable.head, judgeable.payload) = (Some(Box::new(page)), head, Some(payload));
-    }
-    judgeable
-}
-
-/// The page in a record, the length of its HTTP head, and the digest of its stored payload.
-fn page_of(record: &Record, preparer: &mut Preparer) -> Option<(Prepared, usize, String)> {
-    let url = Url::parse(record.url()?).ok()?;
-    let whole = record.fields.get("WARC-Truncated").is_none();
-    match record.kind() {
-        "response" => {
-            let message = http::parse_response(&record.block)?;
-            let body = message.body(BODY);
-            let source = Source {
-                url: &url,
-                status: message.status,
-                content_type: message.fields.text("Content-Type"),
-                body: body.as_deref().unwrap_or_default(),
-                whole: whole && body.is_ok(),
-                links: Some(&[]),
-            };
-            Some((preparer.prepare(&source), message.head.len(), sha256(message.payload).to_string()))
-        }
-        "resource" => {
-            let content_type = record.fields.text("Content-Type");
-            let source = Source { url: &url, status: 200, content_type, body: &record.block, whole, links: Some(&[]) };
-            Some((preparer.prepare(&source), 0, sha256(&record.block).to_string()))
-        }
-        _ => None,
-    }
 }
 
 /// What was done.

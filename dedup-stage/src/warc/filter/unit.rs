@@ -1,0 +1,97 @@
+//! What is read from files, and what is made of it on worker threads.
+
+use std::io;
+
+use ::url::Url;
+
+use crate::pipeline::Weigh;
+use crate::stage::{Prepared, Preparer, Source};
+use crate::warc::digest::sha256;
+use crate::warc::http;
+use crate::warc::read::{self, Piece, Reader, Record};
+
+/// A body larger than this once decoded is not judged.
+const BODY: usize = 64 << 20;
+
+/// Something read from a file.
+#[derive(Debug)]
+pub enum Unit {
+    /// A file begins.
+    File(String),
+    /// A piece of it.
+    Piece(Piece),
+    /// It cannot be read on.
+    Broken(read::Error),
+}
+
+impl Weigh for Unit {
+    fn weight(&self) -> usize {
+        match self {
+            Unit::Piece(Piece::Record(record)) => record.block.len() + record.member.as_ref().map_or(0, Vec::len),
+            Unit::Piece(Piece::More(bytes)) => bytes.len(),
+            _ => 0,
+        }
+    }
+}
+
+/// The pieces of one file, with its name first and what broke it last.
+pub fn units(name: String, input: impl io::BufRead) -> impl Iterator<Item = Unit> {
+    let mut reader = Some(Reader::new(input, Reader::<&[u8]>::LIMIT));
+    let pieces = std::iter::from_fn(move || match reader.as_mut()?.piece() {
+        Ok(piece) => piece.map(Unit::Piece),
+        Err(error) => {
+            reader = None;
+            Some(Unit::Broken(error))
+        }
+    });
+    std::iter::once(Unit::File(name)).chain(pieces)
+}
+
+/// A unit, with the page in it prepared for the judge.
+#[derive(Debug)]
+pub struct Judgeable {
+    pub(super) unit: Unit,
+    pub(super) page: Option<Box<Prepared>>,
+    /// Length of the HTTP head in the block.
+    pub(super) head: usize,
+    /// Digest of the stored payload.
+    pub(super) payload: Option<String>,
+}
+
+/// Prepares a unit; on any thread.
+pub fn prepare(unit: Unit, preparer: &mut Preparer) -> Judgeable {
+    let mut judgeable = Judgeable { unit, page: None, head: 0, payload: None };
+    if let Unit::Piece(Piece::Record(record)) = &judgeable.unit
+        && let Some((page, head, payload)) = page_of(record, preparer)
+    {
+        (judgeable.page, judgeable.head, judgeable.payload) = (Some(Box::new(page)), head, Some(payload));
+    }
+    judgeable
+}
+
+/// The page in a record, the length of its HTTP head, and the digest of its stored payload.
+fn page_of(record: &Record, preparer: &mut Preparer) -> Option<(Prepared, usize, String)> {
+    let url = Url::parse(record.url()?).ok()?;
+    let whole = record.fields.get("WARC-Truncated").is_none();
+    match record.kind() {
+        "response" => {
+            let message = http::parse_response(&record.block)?;
+            let body = message.body(BODY);
+            let source = Source {
+                url: &url,
+                status: message.status,
+                content_type: message.fields.text("Content-Type"),
+                body: body.as_deref().unwrap_or_default(),
+                whole: whole && body.is_ok(),
+                links: Some(&[]),
+            };
+            Some((preparer.prepare(&source), message.head.len(), sha256(message.payload).to_string()))
+        }
+        "resource" => {
+            let content_type = record.fields.text("Content-Type");
+            let source = Source { url: &url, status: 200, content_type, body: &record.block, whole, links: Some(&[]) };
+            Some((preparer.prepare(&source), 0, sha256(&record.block).to_string()))
+        }
+        _ => None,
+    }
+}
