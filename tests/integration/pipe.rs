@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tests::pipe::feed::{breadth_first, small};
 use tests::pipe::fuzz::Fuzzed;
 use tests::pipe::kill::{self, Plan};
-use tests::pipe::{Pipe, abuse, program};
+use tests::pipe::{Pipe, abuse, answers, program};
 
 #[test]
 fn who_misbehaves_is_borne() -> anyhow::Result<()> {
@@ -49,15 +49,7 @@ fn random_lines_are_answered_one_by_one() -> anyhow::Result<()> {
 #[test]
 fn threads_change_no_verdict() -> anyhow::Result<()> {
     let lines = breadth_first(&Web::demo(3), 300);
-    let answers = |threads: &str| -> anyhow::Result<Vec<Value>> {
-        let mut pipe = Pipe::start(&["run", "--threads", threads])?;
-        let mut stdin = pipe.stdin.take().expect("a pipe");
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        let writer = std::thread::spawn(move || std::io::Write::write_all(&mut stdin, text.as_bytes()));
-        let (answers, status) = pipe.finish()?;
-        assert!(status.success() && writer.join().is_ok_and(|written| written.is_ok()));
-        Ok(answers)
-    };
+    let answers = |threads| answers(&["run", "--threads", threads], &lines);
     let one = answers("1")?;
     assert_eq!(one.len(), lines.len());
     let count = |verdict: &str| one.iter().filter(|answer| answer["verdict"] == verdict).count();

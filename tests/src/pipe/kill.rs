@@ -6,8 +6,8 @@ use std::time::Duration;
 use crawler::demo::web::Web;
 use serde_json::{Value, json};
 
-use super::Pipe;
 use super::feed::{breadth_first, small};
+use super::{Pipe, answers};
 
 /// What is sent, and how often the program is killed meanwhile.
 #[derive(Clone, Copy, Debug)]
@@ -39,9 +39,7 @@ struct Caller {
 pub fn run(plan: Plan, mut tell: impl FnMut(String)) -> anyhow::Result<bool> {
     let mut lines = breadth_first(&Web::benchmark(1), plan.web);
     lines.extend((0..plan.small).map(small));
-    let mut undisturbed = Pipe::start(&["run"])?;
-    let expected = lines.iter().map(|line| undisturbed.ask(line)).collect::<anyhow::Result<_>>()?;
-    undisturbed.finish()?;
+    let expected = answers(&["run"], &lines)?;
     let mut caller = Caller { lines, expected, flush: plan.flush, flushed: 0, compared: 0, wrong: 0 };
 
     let folder = tempfile::tempdir()?;
@@ -52,9 +50,9 @@ pub fn run(plan: Plan, mut tell: impl FnMut(String)) -> anyhow::Result<bool> {
         let mut pipe = Pipe::start(&["run", "--state", &state.to_string_lossy()])?;
         let before = caller.flushed;
         // Anywhere from the first answer to well behind the next flush, and then a little later.
-        let answers = random.below(caller.flush * 7 / 5);
+        let after = random.below(caller.flush * 7 / 5);
         let wait = Duration::from_micros(random.below(4_000) as u64);
-        let answered = caller.converse(&mut pipe, (kills < plan.kills).then_some((answers, wait)));
+        let answered = caller.converse(&mut pipe, (kills < plan.kills).then_some((after, wait)));
         pipe.stdin = None;
         let status = pipe.child.wait()?;
         if !status.success() {

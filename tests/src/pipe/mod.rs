@@ -107,3 +107,14 @@ impl Pipe {
         Ok(kib << 10)
     }
 }
+
+/// The answers of a program with these arguments to all lines, sent without waiting.
+pub fn answers(arguments: &[&str], lines: &[Value]) -> anyhow::Result<Vec<Value>> {
+    let mut pipe = Pipe::start(arguments)?;
+    let mut stdin = pipe.stdin.take().context("stdin")?;
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()));
+    let (answers, status) = pipe.finish()?;
+    ensure!(status.success() && writer.join().is_ok_and(|written| written.is_ok()), "{status}");
+    Ok(answers)
+}
