@@ -110,9 +110,10 @@ impl Scheme {
     pub fn all() -> Vec<Scheme> {
         use Weight::{Count, Idf, Log, One, Root};
         let mut all = vec![Scheme::Cascade];
-        for feature in [Feature::Words, Feature::Shingles(2), Feature::Shingles(3), Feature::Characters(5)] {
+        for feature in [Feature::Words, Feature::Shingles(2), Feature::Shingles(3)] {
             all.extend([One, Count, Log, Root, Idf].map(|weight| Scheme::Simhash(feature, weight, 64)));
         }
+        all.extend([One, Count, Log, Root].map(|weight| Scheme::Simhash(Feature::Characters(5), weight, 64)));
         all.extend([Feature::Shingles(4), Feature::Shingles(5)].map(|feature| Scheme::Simhash(feature, Count, 64)));
         all.extend([Count, Root, Idf].map(|weight| Scheme::Simhash(Feature::Words, weight, 32)));
         all.extend([
