@@ -9,7 +9,7 @@ use tests::fuzz::{Bounds, TARGETS, corpus, run};
 fn every_target_holds() {
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz-seeds");
     for target in TARGETS {
-        let bounds = Bounds { executions: 1_000, time: Duration::from_secs(20) };
+        let bounds = Bounds { executions: 1_000, time: Duration::MAX };
         let outcome = run(&target, corpus(&target, &seeds), 7, bounds);
         assert!(outcome.findings.is_empty(), "{}: {:?}", target.name, String::from_utf8_lossy(&outcome.findings[0]));
         assert!(outcome.behaviours > 5, "{}: {} behaviours", target.name, outcome.behaviours);
