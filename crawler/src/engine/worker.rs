@@ -166,7 +166,7 @@ impl Worker<'_> {
             error,
             truncated: cut.is_some(),
             unchanged,
-            has_body: !response.body.is_empty() && response.truncated.is_none(),
+            has_body: !response.body.is_empty() && response.truncated.is_none() && redirect.is_none(),
         });
         let validators = Validators {
             etag: header(response, "etag").map(str::to_owned),
