@@ -1,6 +1,7 @@
 //! What the integration tests and comparisons need: the synthetic web in memory, a static site server, the test data.
 
 pub mod background;
+pub mod choosing;
 pub mod client;
 pub mod crawl;
 pub mod data;

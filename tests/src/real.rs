@@ -1,14 +1,10 @@
 //! A web of real pages: documentation sites, each under two host names, with a print copy of each page and sessions on a quarter
 //! of the links. A content is a set of pages with equal words, in order; that is the truth that crawls are measured by.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::net::{IpAddr, Ipv4Addr};
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crawler::clock::Clock;
-use crawler::fetch::{Fetch, FetchError, Request, Response};
-use url::{Position, Url};
+use url::Url;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// The web. Pages are held in memory; their copies are made when asked for.
@@ -19,7 +15,26 @@ pub struct RealWeb {
     /// Folder of the print copies and name of the session's parameter.
     print: String,
     session: String,
+    copies: Copies,
     seed: u64,
+}
+
+/// Which copies there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copies {
+    /// Host names of each site.
+    pub names: usize,
+    /// A print copy of each page.
+    pub prints: bool,
+    /// Sessions on a quarter of the links.
+    pub sessions: bool,
+}
+
+impl Copies {
+    /// The sites as they are.
+    pub const NONE: Self = Self { names: 1, prints: false, sessions: false };
+    /// All of them.
+    pub const ALL: Self = Self { names: 2, prints: true, sessions: true };
 }
 
 #[derive(Debug)]
@@ -30,13 +45,14 @@ struct Page {
 
 impl RealWeb {
     /// Sites from folders of HTML pages; what folder and parameter are called depends on the seed.
-    pub fn new<'a>(folders: impl IntoIterator<Item = &'a Path>, seed: u64) -> anyhow::Result<Self> {
+    pub fn new<'a>(folders: impl IntoIterator<Item = &'a Path>, copies: Copies, seed: u64) -> anyhow::Result<Self> {
         let name = |what: &str| format!("{what}{:02}", xxh3_64_with_seed(what.as_bytes(), seed) % 100);
-        let mut web = Self { sites: Vec::new(), hosts: Vec::new(), print: name("p"), session: name("s"), seed };
+        let mut web = Self { sites: Vec::new(), hosts: Vec::new(), print: name("p"), session: name("s"), copies, seed };
         for folder in folders {
             let mut pages = BTreeMap::new();
             read(folder, folder, &mut pages)?;
-            for copy in ["a", "b"] {
+            for copy in 0..copies.names {
+                let copy = char::from(b'a' + copy as u8);
                 web.hosts.push((format!("{copy}{}.test", web.sites.len()), web.sites.len()));
             }
             web.sites.push(pages);
@@ -58,40 +74,27 @@ impl RealWeb {
     pub fn html(&self, url: &Url) -> Option<String> {
         let (page, path, printed) = self.page(url)?;
         let host = xxh3_64_with_seed(path.as_bytes(), self.seed);
-        let html = self.with_sessions(&page.html, host);
+        let html = if self.copies.sessions { self.with_sessions(&page.html, host) } else { page.html.clone() };
+        if !self.copies.prints {
+            return Some(html);
+        }
         let html = if printed { without_classes(&html) } else { html };
         let end = html.rfind("</body>").unwrap_or(html.len());
         let link = format!("<p><a href=\"/{}/{path}\">Print</a></p>\n", self.print);
         Some(format!("{}{link}{}", &html[..end], &html[end..]))
     }
 
-    /// The contents within reach of the seeds, and the fetches of an ideal gate that judges after the fetch, breadth first.
-    pub fn ideal_gate(&self) -> anyhow::Result<(BTreeSet<u64>, u64)> {
-        let mut queue: VecDeque<Url> = self.seeds().iter().map(|seed| seed.parse()).collect::<Result<_, _>>()?;
-        let mut queued: BTreeSet<Url> = queue.iter().cloned().collect();
-        let (mut contents, mut fetches) = (BTreeSet::new(), 0);
-        while let Some(url) = queue.pop_front() {
-            fetches += 1;
-            let Some(html) = self.html(&url) else { continue };
-            if !self.content(&url).is_some_and(|content| contents.insert(content)) {
-                continue;
-            }
-            for href in html.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
-                let Ok(mut target) = url.join(&href.replace("&amp;", "&")) else { continue };
-                target.set_fragment(None);
-                if self.page(&target).is_some() && queued.insert(target.clone()) {
-                    queue.push_back(target);
-                }
-            }
-        }
-        Ok((contents, fetches))
+    /// The number of a host.
+    pub fn host(&self, name: &str) -> Option<u32> {
+        self.hosts.iter().position(|(host, _)| host == name).map(|host| host as u32)
     }
 
     /// The page of a URL, its path in the site, and whether it is a print copy.
     fn page<'a>(&self, url: &'a Url) -> Option<(&Page, &'a str, bool)> {
         let (_, site) = self.hosts.iter().find(|(host, _)| Some(host.as_str()) == url.host_str())?;
         let path = url.path().trim_start_matches('/');
-        let plain = path.strip_prefix(&self.print).and_then(|rest| rest.strip_prefix('/'));
+        let print = self.copies.prints.then_some(self.print.as_str());
+        let plain = print.and_then(|print| path.strip_prefix(print)?.strip_prefix('/'));
         let name = plain.unwrap_or(path);
         Some((self.sites[*site].get(name)?, name, plain.is_some()))
     }
@@ -165,79 +168,4 @@ fn without_classes(html: &str) -> String {
     }
     out.push_str(rest);
     out
-}
-
-/// Fetches from a web of real pages; clones share what was found.
-#[derive(Clone, Debug)]
-pub struct RealFetch {
-    web: Arc<RealWeb>,
-    clock: Clock,
-    found: Arc<Mutex<Found>>,
-}
-
-/// What a crawl found.
-#[derive(Clone, Debug, Default)]
-pub struct Found {
-    /// Fetches.
-    pub fetches: u64,
-    /// Contents, with the number of the fetch that found each.
-    pub contents: BTreeMap<u64, u64>,
-}
-
-impl RealFetch {
-    /// A fetcher of this web; its answers take no time on this clock.
-    pub fn new(web: Arc<RealWeb>, clock: Clock) -> Self {
-        Self { web, clock, found: Arc::default() }
-    }
-
-    /// What was found so far.
-    pub fn found(&self) -> Found {
-        self.lock().clone()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Found> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Fetch for RealFetch {
-    async fn fetch(&self, request: Request) -> Result<Response, FetchError> {
-        let html = self.web.html(&request.url);
-        let is_page = &request.url[Position::BeforePath..] != "/robots.txt";
-        if is_page {
-            let mut found = self.lock();
-            found.fetches += 1;
-            let number = found.fetches;
-            if let Some(content) = self.web.content(&request.url) {
-                found.contents.entry(content).or_insert(number);
-            }
-        }
-        let status = if html.is_some() { 200 } else { 404 };
-        let body = html.unwrap_or_default().into_bytes();
-        let mut share = request.budget.share();
-        if !share.grow(body.len() as u64) {
-            return Err(FetchError::Budget);
-        }
-        let mut headers = http::HeaderMap::new();
-        headers.insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("text/html"));
-        Ok(Response {
-            status,
-            headers,
-            version: http::Version::HTTP_11,
-            wire: None,
-            wire_bytes: body.len() as u64,
-            body,
-            truncated: None,
-            address: request.addresses.first().copied(),
-            sent_at: self.clock.now(),
-            ended_at: self.clock.now(),
-            share,
-        })
-    }
-
-    async fn resolve(&self, url: Url) -> Result<Vec<IpAddr>, FetchError> {
-        let host = self.web.hosts.iter().position(|(host, _)| Some(host.as_str()) == url.host_str());
-        let host = host.ok_or_else(|| FetchError::Dns(format!("{url} does not exist")))? as u32;
-        Ok(vec![IpAddr::V4(Ipv4Addr::from_bits(0x0100_0001 + host))])
-    }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
 use super::address::{Address, Node};
 use super::site::Site;
 use super::{Names, Web};
@@ -78,6 +80,13 @@ impl Web {
             Shown::Content(content) => Some(content),
             _ => None,
         }
+    }
+
+    /// Equal for all URLs that show the same and lead to the same contents, whatever it is that they show.
+    pub fn class_at(&self, host: &str, target: &str) -> Option<u64> {
+        let host = self.host(host)?;
+        let class = class_of(self.site(host).find(target).0);
+        Some(xxh3_64_with_seed(format!("{class:?}").as_bytes(), self.original(host) as u64))
     }
 
     /// The fetches of a crawler that knows everything: each content once, and the lists without which some would not be found.

@@ -1,0 +1,106 @@
+//! `choosing`: what each way of choosing finds for its fetches, beside gates and oracles that know the truth.
+//!
+//! `cargo run --release -p tests --bin choosing -- [WEB]... [--seeds 5] [--modes keep,drop,demote]`
+//!
+//! For each web: fetches until a share of the contents was found, as multiples of what the ideal near-duplicate gate
+//! fetches in all (it judges after the fetch, and follows no link of a duplicate); medians over the seeds, with the contents
+//! lost beside every saving. With `--csv FILE` the curves themselves.
+
+mod table;
+
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Parser;
+use tests::choosing::{Curve, Gate, MODES, WebKind, run, walk};
+
+use table::Table;
+
+/// Measure ways of choosing on webs with known truth.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Arguments {
+    /// Webs.
+    #[arg(value_enum, default_values_t = [WebKind::Copies, WebKind::Real, WebKind::Traps, WebKind::Templates, WebKind::Docs])]
+    webs: Vec<WebKind>,
+    /// Seeds, from 1.
+    #[arg(long, default_value_t = 5)]
+    seeds: u64,
+    /// The first seed.
+    #[arg(long, default_value_t = 1)]
+    first: u64,
+    /// Ways of choosing, by name.
+    #[arg(long, value_delimiter = ',')]
+    modes: Vec<String>,
+    /// Pages of a synthetic web; 0: as the bar says.
+    #[arg(long, default_value_t = 0)]
+    pages: usize,
+    /// Settings of the crawler on top, `key=value`.
+    #[arg(long = "set")]
+    set: Vec<String>,
+    /// Write the curves: web, seed, way, fetches, contents.
+    #[arg(long)]
+    csv: Option<PathBuf>,
+}
+
+/// On a web without end, a crawl ends after so many times the contents.
+const ENDLESS: u64 = 6;
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let more: Vec<(&str, &str)> = arguments.set.iter().filter_map(|pair| pair.split_once('=')).collect();
+    let wanted = |name: &str| arguments.modes.is_empty() || arguments.modes.iter().any(|mode| mode == name);
+    let mut csv = arguments.csv.as_ref().map(File::create).transpose()?;
+    for kind in &arguments.webs {
+        let mut table = Table::default();
+        for seed in arguments.first..arguments.first + arguments.seeds {
+            let Some(world) = kind.make(seed, arguments.pages)? else { return Ok(()) };
+            let ideal = walk(&*world, Gate::Truth, u64::MAX);
+            let contents = ideal.contents();
+            let limit = world.all_knowing(contents) * ENDLESS;
+            let mut curves = vec![
+                ("all-knowing".to_owned(), straight(world.all_knowing(contents), contents)),
+                ("ideal gate".to_owned(), ideal.clone()),
+            ];
+            if wanted("bytes") {
+                curves.push(("exact bytes".to_owned(), walk(&*world, Gate::Bytes, limit)));
+            }
+            for mode in MODES.iter().filter(|mode| wanted(mode.name)) {
+                let started = Instant::now();
+                let run = run(&world, *mode, limit, &more)?;
+                eprintln!(
+                    "{kind:?} seed {seed} {}: {} fetches, {} of {contents} contents, {:.1} s",
+                    mode.name,
+                    run.curve.fetches,
+                    run.curve.contents(),
+                    started.elapsed().as_secs_f64()
+                );
+                curves.push((mode.name.to_owned(), run.curve));
+            }
+            for (name, curve) in curves {
+                if let Some(csv) = &mut csv {
+                    write_curve(csv, *kind, seed, &name, &curve)?;
+                }
+                table.add(&name, curve, &ideal);
+            }
+        }
+        println!("\n{kind:?}, {} seeds\n{table}", arguments.seeds);
+    }
+    Ok(())
+}
+
+/// The curve of a crawl that finds something new with each fetch, but for those that serve the others.
+fn straight(fetches: u64, contents: u64) -> Curve {
+    Curve { fetches, found_at: (1..=contents).map(|content| (content * fetches).div_ceil(contents)).collect() }
+}
+
+fn write_curve(csv: &mut File, kind: WebKind, seed: u64, name: &str, curve: &Curve) -> std::io::Result<()> {
+    let step = (curve.fetches / 200).max(1);
+    let mut out = String::new();
+    for fetches in (0..=curve.fetches).step_by(step as usize) {
+        out += &format!("{kind:?},{seed},{name},{fetches},{}\n", curve.contents_by(fetches));
+    }
+    csv.write_all(out.as_bytes())
+}

@@ -1,0 +1,60 @@
+//! Contents found against pages fetched.
+
+/// The curve of one crawl.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Curve {
+    /// Pages fetched in all; robots.txt is none.
+    pub fetches: u64,
+    /// For each distinct content, in the order of finding: how many pages had been fetched by then.
+    pub found_at: Vec<u64>,
+}
+
+impl Curve {
+    /// Fetches until this share of `contents` was found; `None` if it never was.
+    pub fn fetches_for(&self, share: f64, contents: u64) -> Option<u64> {
+        let wanted = (share * contents as f64).ceil() as usize;
+        if wanted == 0 { Some(0) } else { self.found_at.get(wanted - 1).copied() }
+    }
+
+    /// Contents found by the first `fetches` fetches.
+    pub fn contents_by(&self, fetches: u64) -> u64 {
+        self.found_at.partition_point(|at| *at <= fetches) as u64
+    }
+
+    /// Contents found at all.
+    pub fn contents(&self) -> u64 {
+        self.found_at.len() as u64
+    }
+
+    /// One more fetch, and whether what it shows is new.
+    pub fn fetched(&mut self, new: bool) {
+        self.fetches += 1;
+        if new {
+            self.found_at.push(self.fetches);
+        }
+    }
+}
+
+/// The middle value, the lower one of two; not-a-number for none.
+pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_is_read_in_both_directions() {
+        let mut curve = Curve::default();
+        [true, false, true, false, true].into_iter().for_each(|new| curve.fetched(new));
+        assert_eq!((curve.fetches, curve.contents()), (5, 3));
+        assert_eq!(curve.fetches_for(1.0, 3), Some(5));
+        assert_eq!(curve.fetches_for(0.5, 3), Some(3));
+        assert_eq!(curve.fetches_for(1.0, 4), None);
+        assert_eq!((curve.contents_by(0), curve.contents_by(3), curve.contents_by(9)), (0, 2, 3));
+        assert_eq!(median([3.0, 1.0, 2.0]), 2.0);
+    }
+}

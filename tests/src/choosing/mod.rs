@@ -1,0 +1,12 @@
+//! Choosing what to fetch, measured: webs with known truth, crawled in memory, beside gates and oracles that no crawler can
+//! have. Nothing here uses the judging side: what a URL shows is known, not recognised.
+
+mod curve;
+mod gates;
+mod runs;
+mod world;
+
+pub use curve::{Curve, median};
+pub use gates::{Gate, walk};
+pub use runs::{MODES, Mode, Run, run};
+pub use world::{WebKind, World, WorldFetch};

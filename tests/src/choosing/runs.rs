@@ -1,0 +1,53 @@
+//! Crawls of a world in memory, one for each way of choosing.
+
+use std::sync::Arc;
+
+use crawler::clock::Clock;
+use crawler::crawl::CrawlDir;
+use crawler::engine::{self, Nobody, Stats};
+use dedup_stage::store::{Memory, Session};
+
+use super::{Curve, World, WorldFetch};
+use crate::crawl::settings;
+
+/// A way of choosing: its name and the settings that make it.
+#[derive(Clone, Copy, Debug)]
+pub struct Mode {
+    /// As printed, and given to `--modes`.
+    pub name: &'static str,
+    /// Keys and values.
+    pub settings: &'static [(&'static str, &'static str)],
+}
+
+/// The crawler's own ways.
+pub const MODES: [Mode; 3] = [
+    Mode { name: "keep", settings: &[("dedup.on-duplicate", "keep")] },
+    Mode { name: "drop", settings: &[("dedup.on-duplicate", "drop")] },
+    Mode { name: "demote", settings: &[("dedup.on-duplicate", "demote")] },
+];
+
+/// What came of a crawl.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Contents against fetches, as the world saw them.
+    pub curve: Curve,
+    /// The crawler's own counters.
+    pub stats: Stats,
+}
+
+/// Crawls `world` in one way, at most `limit` pages (0: all), with `more` settings on top.
+pub fn run(world: &Arc<dyn World>, mode: Mode, limit: u64, more: &[(&str, &str)]) -> anyhow::Result<Run> {
+    let limit = limit.to_string();
+    let keys: Vec<(&str, &str)> =
+        mode.settings.iter().chain(more).copied().chain([("limits.max-pages", limit.as_str())]).collect();
+    let settings = settings(&keys)?;
+    let clock = Clock::at(1_700_000_000_000);
+    let fetch = WorldFetch::new(Arc::clone(world), clock.clone());
+    let dir = tempfile::tempdir()?;
+    let (_keep, control) = crossbeam_channel::unbounded();
+    let seeds = world.seeds().iter().map(|seed| seed.parse()).collect::<Result<_, _>>()?;
+    let session = Session::new(Box::new(Memory::default()));
+    let parts = CrawlDir::with_session(dir.path(), session)?.start(&settings, seeds, clock, control)?;
+    let (_, stats) = engine::run(parts, fetch.clone(), &mut Nobody)?;
+    Ok(Run { curve: fetch.curve(), stats })
+}
