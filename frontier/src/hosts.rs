@@ -72,6 +72,8 @@ pub enum Place {
         /// They are asked for again then.
         until: Millis,
     },
+    /// Its name was asked for, and not answered.
+    Unresolved,
     /// It has none that may be connected to.
     Forbidden,
 }

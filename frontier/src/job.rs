@@ -63,11 +63,11 @@ pub enum Admission {
 /// Why a URL was not fetched; the `reason` of `skipped.jsonl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SkipReason {
-    /// robots.txt forbids it.
+    /// robots.txt forbids it, or could not be had.
     Robots,
     /// Outside the scope, or cut by `--include` and `--exclude`.
     Scope,
-    /// A private or otherwise forbidden address.
+    /// A private or otherwise forbidden address, or none that is known.
     Address,
     /// Neither http nor https.
     Scheme,
@@ -114,9 +114,11 @@ impl SkipReason {
     /// A sentence for people.
     pub fn explanation(self) -> &'static str {
         match self {
-            SkipReason::Robots => "robots.txt forbids it",
+            SkipReason::Robots => "robots.txt forbids it, or could not be had",
             SkipReason::Scope => "outside --scope, --include or --exclude",
-            SkipReason::Address => "a private or otherwise forbidden address; --allow-private lifts it",
+            SkipReason::Address => {
+                "no address is known, or only a forbidden one (--allow-private lifts that for private ones)"
+            }
             SkipReason::Scheme => "neither http nor https",
             SkipReason::Depth => "deeper than --max-depth",
             SkipReason::Trap => "looks like a trap: too many or repeating path segments",

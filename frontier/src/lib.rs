@@ -11,6 +11,7 @@ mod codec;
 mod frontier;
 mod groups;
 mod handout;
+mod held;
 mod hosts;
 mod job;
 #[cfg(test)]
@@ -29,6 +30,7 @@ mod sweep;
 mod view;
 
 pub use frontier::Frontier;
+pub use held::{Held, Walk};
 pub use job::{Admission, Found, Job, JobKind, Millis, Next, Outcome, SkipReason, Via};
 pub use seen::{UrlState, state as url_state};
 pub use view::{Counts, HostState, HostView};

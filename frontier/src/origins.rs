@@ -100,6 +100,15 @@ impl Origin {
         })
     }
 
+    /// Whether nothing may be fetched because its robots.txt cannot be had, or lies where it could not be had so far.
+    pub fn withholds(&self) -> bool {
+        match &self.robots {
+            Robots::Known(rules) => rules.is_undefined(),
+            Robots::Moved(_) => true,
+            Robots::Unread | Robots::Unknown => false,
+        }
+    }
+
     /// robots.txt was answered, or could not be had; `url` is any URL of the origin.
     pub fn answered(&mut self, rules: Rules, url: &Url, session: &mut Session) {
         let rules = match self.rules() {

@@ -250,6 +250,38 @@ impl Queues {
         Ok(())
     }
 
+    /// Shows the entries of a lane from the place `from` on, in order, until `visit` has seen enough and returns false.
+    pub fn look(
+        &self,
+        lane: &Lane,
+        key: LaneKey,
+        from: Seq,
+        session: &Session,
+        visit: &mut dyn FnMut(Seq, Entry) -> bool,
+    ) -> Result<()> {
+        for (seq, entry) in lane.buffer.iter().filter(|(seq, _)| *seq >= from) {
+            if !visit(*seq, entry.clone()) {
+                return Ok(());
+            }
+        }
+        if lane.unread == 0 {
+            return Ok(());
+        }
+        let mut from = from.max(lane.read_from);
+        let (mut damaged, mut enough) = (None, false);
+        while from <= self.arrivals && damaged.is_none() && !enough {
+            session.scan(Space::Queue, &key.entry(from), &key.entry_end(from), &mut |at, value| {
+                match Entry::decode(value) {
+                    Ok(entry) => enough = !visit(seq_of(at), entry),
+                    Err(error) => damaged = Some(error),
+                }
+                if enough || damaged.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })?;
+            from = (from | LAST_OF_ERA) + 1;
+        }
+        damaged.map_or(Ok(()), Err)
+    }
+
     /// Hands out the first entry of a lane that was read; it is live in the store until [`Queues::finish`].
     pub fn take(&mut self, lane: &mut Lane) -> Option<(Seq, Entry)> {
         let (seq, entry) = lane.buffer.pop_front()?;

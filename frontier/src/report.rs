@@ -110,7 +110,7 @@ impl Frontier {
             }
             _ => {
                 host.pace.failed(at, &self.settings);
-                Place::Unknown
+                Place::Unresolved
             }
         };
     }

@@ -74,7 +74,7 @@ impl Frontier {
                 Phase::Idle => HostState::Idle,
                 Phase::Fetching => HostState::Fetching,
                 Phase::Waiting(due, _) if host.pace.is_troubled() => HostState::BackingOff(due),
-                _ if matches!(host.place, Place::Unknown) => HostState::Preparing,
+                _ if matches!(host.place, Place::Unknown | Place::Unresolved) => HostState::Preparing,
                 // It waits for a robots.txt, not for its delay.
                 Phase::Waiting(due, _) if due > host.pace.not_before => HostState::Preparing,
                 Phase::Waiting(..) | Phase::Ready(..) | Phase::Parked => HostState::Waiting(host.pace.not_before),

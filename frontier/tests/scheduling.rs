@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use config::{Duration, Robots, Settings};
 use dedup_stage::store::{Double, Session, Space};
 use frontier::robots::{Answer, Rules};
-use frontier::{Admission, Found, Frontier, Job, JobKind, Millis, Next, Outcome, SkipReason, UrlState, Via};
+use frontier::{Admission, Found, Frontier, Job, JobKind, Millis, Next, Outcome, SkipReason, UrlState, Via, Walk};
 use url::Url;
 
 /// Answers jobs on a simulated clock; every answer takes `RESPONSE`.
@@ -73,6 +73,9 @@ impl Sim {
 
     fn answer(&self, job: &Job) -> Outcome {
         match job.kind {
+            JobKind::Resolve if job.url.host_str().unwrap().starts_with("nowhere") => {
+                Outcome::Unresolved { forbidden: false }
+            }
             JobKind::Resolve => Outcome::Resolved(vec![IpAddr::from((self.address)(job.url.host_str().unwrap()))]),
             JobKind::Robots => {
                 let answer = |status, body: &'static str| {
@@ -297,6 +300,46 @@ fn nothing_is_fetched_while_robots_txt_cannot_be_had_but_other_origins_are() {
     assert_eq!(sim.pages(), ["https://a.test/", "http://a.test/"]);
     let asked = sim.log.iter().filter(|(.., url)| url == "http://a.test/robots.txt").count();
     assert_eq!(asked, 2, "once in vain, once a minute later");
+}
+
+#[test]
+fn what_its_host_holds_back_can_be_walked_over_once() {
+    let mut sim = Sim::new(&polite(50));
+    sim.robots.insert("http://broken.test/robots.txt".into(), Answered::Status(503));
+    sim.robots.insert("http://moved.test/robots.txt".into(), Answered::Moved("http://nowhere.test/robots.txt"));
+    let mut expected = BTreeMap::new();
+    for (host, reason) in [
+        ("broken", Some(SkipReason::Robots)),
+        ("moved", Some(SkipReason::Robots)),
+        ("nowhere", Some(SkipReason::Address)),
+        ("fine", None),
+    ] {
+        // In two groups and two bands, more than a lane holds in memory.
+        for n in 0..200 {
+            let url = format!("http://{host}.test/{}/{n}", n % 2);
+            sim.add(&url, if n % 3 == 0 { 0.9 } else { 0.1 });
+            reason.map(|reason| expected.insert(url, reason));
+        }
+    }
+    sim.run(20_000, 100);
+    sim.session.commit().unwrap();
+    let queued = sim.frontier.counts().queued;
+    for most in [1, 7, 10_000] {
+        let (mut walk, mut found) = (Walk::default(), BTreeMap::new());
+        loop {
+            let held = sim.frontier.held(&mut walk, most, &sim.session).unwrap();
+            if held.is_empty() {
+                break;
+            }
+            assert!(held.len() <= most);
+            for held in held {
+                assert_eq!(held.hash, hash(&held.url));
+                assert_eq!(found.insert(held.url.to_string(), held.reason), None, "{} twice", held.url);
+            }
+        }
+        assert_eq!(found, expected);
+    }
+    assert_eq!(sim.frontier.counts().queued, queued, "it stays queued");
 }
 
 #[test]

@@ -139,6 +139,27 @@ fn a_hostile_web_is_crawled_to_its_end() {
 }
 
 #[test]
+fn what_a_host_holds_back_is_explained() {
+    let server = Hostile::start(Duration::from_millis(100)).expect("a server");
+    let [http, https] = server.connect_to();
+    // A name that nobody has (RFC 6761, section 6.4) is looked up as always.
+    let nowhere = ["nowhere.invalid:80:nowhere.invalid:80", "http://nowhere.invalid/"];
+    let flags = ["--allow-private", "--scope", "host", "--connect-to", nowhere[0], "--connect-to", &http];
+    let hostile: Vec<Case> = cases().into_iter().filter(|case| !has_robots(case)).collect();
+    let seeds = hostile.iter().flat_map(|case| [case.url(""), case.url("second")]).chain([nowhere[1].to_owned()]);
+    let crawled = crawl(&server, &[&flags[..], &["--connect-to", &https]].concat(), seeds);
+    assert_eq!(crawled.code, Some(3), "nothing could be fetched at all");
+    for case in hostile {
+        assert_eq!(crawled.reasons(&case.host()), ["robots", "robots"], "{}", case.name);
+        let detail = crawled.of(&case.host())[0]["detail"].as_str().unwrap_or_default();
+        assert!(!case.name.starts_with("tls-wrong") || detail.starts_with("tls: "), "{}: {detail:?}", case.name);
+    }
+    let lines = crawled.of("nowhere.invalid");
+    assert_eq!(crawled.reasons("nowhere.invalid"), ["address"]);
+    assert!(lines[0]["detail"].as_str().is_some_and(|detail| detail.starts_with("dns: ")), "{lines:?}");
+}
+
+#[test]
 fn hosts_without_robots_txt_end_too() {
     let server = Hostile::start(Duration::from_millis(100)).expect("a server");
     let [http, https] = server.connect_to();

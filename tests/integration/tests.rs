@@ -19,3 +19,4 @@ mod crawls;
 mod docs;
 mod invariants;
 mod kill;
+mod polite;

@@ -1,49 +1,143 @@
-//! The kill test: a crawl that is killed at random moments, and goes on each time, ends with the pages of one that is not.
+//! The kill test: a crawl that is killed at moments that nothing in it has chosen, and whose files are damaged in between,
+//! ends with the pages of one that was left alone, or says what is damaged.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io::BufReader;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-use anyhow::ensure;
+use anyhow::{Context, bail, ensure};
 use crawler::crawl::CrawlDir;
+use dedup_stage::warc::read::{Piece, Reader};
 
 use crate::crawl::{lines, text};
+use crate::power;
 
 /// A crawl that can be run again and again.
 #[derive(Clone, Debug)]
 pub struct Victim {
-    /// The `crawler` program.
+    /// The `crawl` program of this package.
     pub program: PathBuf,
     /// Arguments of `crawl`, seeds included, `--dir` not.
     pub arguments: Vec<OsString>,
 }
 
-/// Where one kill fell.
+/// What is done to the crawl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kill {
-    /// Time from the start of the process.
-    pub after: Duration,
-    /// Commits in the state.
-    pub commits: u64,
-    /// Pages in the state.
-    pub pages: u64,
-    /// Complete lines in `pages.jsonl`, those not yet vouched for included.
-    pub lines: u64,
+pub enum Blow {
+    /// SIGKILL.
+    Kill,
+    /// SIGKILL, and the last file of the state is cut at a random place.
+    Cut,
+    /// SIGKILL, and a bit of the last file of the state is flipped.
+    Flip,
+    /// A power cut: SIGKILL, and what was written since the last fsync of each file is lost, wholly or in parts.
+    Power,
 }
 
+/// Where a kill fell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Before the first commit.
+    Start,
+    /// Between two batches: nothing was written since the last commit.
+    Quiet,
+    /// Between two writes of one batch: some of its lines are in the outputs, nothing of it in the journal.
+    Outputs,
+    /// Between two writes of one batch: some of it is in the journal, and not all of it durable.
+    Journal,
+}
+
+/// How the crawl went on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It did.
+    Resumed,
+    /// It refused, with these words.
+    Told(String),
+}
+
+/// One kill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kill {
+    /// What was done.
+    pub blow: Blow,
+    /// Time from the start of the process.
+    pub after: Duration,
+    /// Where it fell.
+    pub place: Place,
+    /// Bytes in the outputs that the state does not vouch for.
+    pub ahead: u64,
+    /// What came of it.
+    pub end: End,
+}
+
+impl Kill {
+    /// Whether it fell between two writes of one batch.
+    pub fn is_within_a_batch(&self) -> bool {
+        matches!(self.place, Place::Outputs | Place::Journal)
+    }
+}
+
+/// Seeded random numbers.
+#[derive(Clone, Debug)]
+pub struct Dice {
+    seed: u64,
+    thrown: u64,
+}
+
+impl Dice {
+    /// The same seed, the same numbers.
+    pub fn new(seed: u64) -> Self {
+        Self { seed, thrown: 0 }
+    }
+
+    /// A number below `limit`, which is not 0.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.thrown += 1;
+        xxhash_rust::xxh3::xxh3_64_with_seed(&self.thrown.to_le_bytes(), self.seed) % limit
+    }
+}
+
+/// The long test: how it is done.
+#[derive(Clone, Debug)]
+pub struct Torture<'a> {
+    /// Where the crawls are.
+    pub base: &'a Path,
+    /// How often a crawl is killed.
+    pub kills: u32,
+    /// Longest life between two kills.
+    pub longest: Duration,
+    /// Decides the moments, and the damage.
+    pub seed: u64,
+    /// The pages of a crawl that nobody kills, each once.
+    pub expected: &'a BTreeMap<String, u32>,
+}
+
+/// Outputs, which grow before the state does.
+const OUTPUTS: [&str; 4] = ["pages.jsonl", "skipped.jsonl", "warc/crawl-00000.warc.gz", "warc/index.cdxj"];
+
 impl Victim {
-    fn spawn(&self, dir: &Path) -> anyhow::Result<Child> {
+    fn command(&self, dir: &Path) -> Command {
         let mut command = Command::new(&self.program);
-        command.arg("crawl").arg("--dir").arg(dir).args(&self.arguments);
-        Ok(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?)
+        command.arg("crawl").arg("--dir").arg(dir).args(&self.arguments).env("TEST_FSYNC_LOG", log_of(dir));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
     }
 
     /// Runs to the end. Returns how often each URL stands in `pages.jsonl`.
     pub fn finish(&self, dir: &Path) -> anyhow::Result<BTreeMap<String, u32>> {
-        let status = self.spawn(dir)?.wait()?;
-        ensure!(status.success(), "the crawl in {} ended with {status}", dir.display());
+        match self.run(dir, None)? {
+            Life::Done => {}
+            Life::Told(said) => bail!("the crawl in {} says {said}", dir.display()),
+            Life::Killed(..) => bail!("nobody killed it"),
+        }
+        check_archive(dir)?;
+        lines(dir, "skipped.jsonl")?;
         let mut urls = BTreeMap::new();
         for line in lines(dir, "pages.jsonl")? {
             *urls.entry(text(&line, "url").to_owned()).or_default() += 1;
@@ -51,53 +145,41 @@ impl Victim {
         Ok(urls)
     }
 
-    /// Starts the crawl in `dir`, or goes on with it, and kills it (SIGKILL) after a while; `None` if it ended before that.
-    pub fn kill(&self, dir: &Path, after: Duration) -> anyhow::Result<Option<Kill>> {
-        let mut child = self.spawn(dir)?;
-        // The point of the test is a moment that nothing in the crawl has chosen: this is no wait for an event.
-        std::thread::sleep(after);
-        if child.try_wait()?.is_some() {
-            return Ok(None);
-        }
-        child.kill()?;
-        child.wait()?;
-        let stats = if CrawlDir::is_at(dir) { CrawlDir::open(dir)?.stats()?.0 } else { Default::default() };
-        let written = std::fs::read(dir.join("pages.jsonl")).unwrap_or_default();
-        let lines = written.iter().filter(|byte| **byte == b'\n').count() as u64;
-        Ok(Some(Kill { after, commits: stats.commits, pages: stats.pages, lines }))
-    }
-
-    /// Kills `kills` times, each after a random part of `longest`, in as many crawls as it takes, and compares what each crawl
-    /// fetched with `expected`. `told` hears of each kill.
-    pub fn torture(
-        &self,
-        base: &Path,
-        kills: u32,
-        longest: Duration,
-        seed: u64,
-        expected: &BTreeMap<String, u32>,
-        mut told: impl FnMut(u32, Kill),
-    ) -> anyhow::Result<u32> {
+    /// Kills as often as asked, in as many crawls as it takes, and compares what each crawl fetched with what it should have.
+    /// `told` hears of each kill. Every other kill is aimed: it waits until something is being written.
+    pub fn torture(&self, torture: &Torture<'_>, mut told: impl FnMut(u32, &Kill)) -> anyhow::Result<u32> {
+        let mut dice = Dice::new(torture.seed);
         let (mut done, mut crawls) = (0, 0);
-        while done < kills {
-            let dir = base.join(format!("killed-{crawls}"));
+        while done < torture.kills {
+            let dir = torture.base.join(format!("killed-{crawls}"));
             crawls += 1;
-            let mut alive = true;
-            while alive && done < kills {
-                let random = xxhash_rust::xxh3::xxh3_64_with_seed(&(done + 1000 * crawls).to_le_bytes(), seed);
-                let after = longest.mul_f64(0.05 + 0.95 * (random >> 11) as f64 / (1u64 << 53) as f64);
-                match self.kill(&dir, after)? {
-                    Some(kill) => {
-                        done += 1;
-                        told(done, kill);
+            let mut spare = Spare { dir: &dir, taken: false };
+            while done < torture.kills {
+                let share = 0.05 + 0.95 * dice.below(1 << 20) as f64 / f64::from(1 << 20);
+                let moment = Moment { after: torture.longest.mul_f64(share), aimed: done % 2 == 1 };
+                let (after, place, ahead) = match self.run(&dir, Some(moment))? {
+                    Life::Killed(after, place, ahead) => (after, place, ahead),
+                    Life::Told(said) => {
+                        spare.restore().context(said)?;
+                        continue;
                     }
-                    None => alive = false,
-                }
+                    Life::Done => break,
+                };
+                let blow = if place == Place::Start { Blow::Kill } else { BLOWS[dice.below(8) as usize] };
+                let end = self.strike(&mut spare, blow, &mut dice).with_context(|| format!("{blow:?} at {place:?}"))?;
+                done += 1;
+                told(done, &Kill { blow, after, place, ahead, end });
             }
-            let urls = self.finish(&dir)?;
-            let lost: Vec<_> = expected.keys().filter(|url| !urls.contains_key(*url)).collect();
+            let urls = match self.finish(&dir) {
+                Err(error) if spare.taken => {
+                    spare.restore().context(error)?;
+                    self.finish(&dir)
+                }
+                result => result,
+            }?;
+            let lost: Vec<_> = torture.expected.keys().filter(|url| !urls.contains_key(*url)).collect();
             let more: Vec<_> =
-                urls.iter().filter(|(url, count)| **count != 1 || !expected.contains_key(*url)).collect();
+                urls.iter().filter(|(url, count)| **count != 1 || !torture.expected.contains_key(*url)).collect();
             ensure!(
                 lost.is_empty() && more.is_empty(),
                 "crawl {crawls}: lost {lost:?}, too often or not expected {more:?}"
@@ -105,4 +187,209 @@ impl Victim {
         }
         Ok(crawls)
     }
+
+    /// Starts the crawl in `dir`, or goes on with it, to its end, or to the moment when it is killed.
+    fn run(&self, dir: &Path, moment: Option<Moment>) -> anyhow::Result<Life> {
+        let said = dir.with_extension("stderr");
+        let start = Instant::now();
+        let mut child = self.command(dir).stderr(fs::File::create(&said)?).spawn()?;
+        if let Some(Moment { after, aimed }) = moment {
+            // The point of the test is a moment that nothing in the crawl has chosen: this is no wait for an event.
+            std::thread::sleep(after);
+            let before = footprint(dir);
+            while aimed && footprint(dir) == before && child.try_wait()?.is_none() && start.elapsed() < after * 4 {
+                std::thread::sleep(Duration::from_micros(200));
+            }
+            if child.try_wait()?.is_none() {
+                child.kill()?;
+                child.wait()?;
+                let after = start.elapsed();
+                let (place, ahead) = place(dir)?;
+                return Ok(Life::Killed(after, place, ahead));
+            }
+        }
+        let status = child.wait()?;
+        let said = fs::read_to_string(&said)?.trim().to_owned();
+        let names_damage = ["damaged", "vouches for"].iter().any(|word| said.contains(word));
+        match status.code() {
+            Some(0) => Ok(Life::Done),
+            Some(1) if names_damage => Ok(Life::Told(said)),
+            _ => bail!("the crawl in {} ended with {status}: {said}", dir.display()),
+        }
+    }
+
+    /// Does the damage to a crawl that was killed, and sees whether it goes on. Where it says that it cannot, the damage is
+    /// undone.
+    fn strike(&self, spare: &mut Spare<'_>, blow: Blow, dice: &mut Dice) -> anyhow::Result<End> {
+        let dir = spare.dir;
+        match (blow, last_of_state(dir)?) {
+            (Blow::Kill, _) | (_, None) => return Ok(End::Resumed),
+            (Blow::Power, _) => {
+                power::cut(dir, &power::durable(&log_of(dir)), dice)?;
+            }
+            (Blow::Cut, Some(path)) => {
+                spare.take()?;
+                let length = dice.below(power::written(&path)?.max(1));
+                OpenOptions::new().write(true).open(&path)?.set_len(length)?;
+            }
+            (Blow::Flip, Some(path)) => {
+                spare.take()?;
+                let at = dice.below(power::written(&path)?.max(1));
+                let file = OpenOptions::new().read(true).write(true).open(&path)?;
+                let mut byte = [0];
+                file.read_exact_at(&mut byte, at)?;
+                file.write_all_at(&[byte[0] ^ 1 << dice.below(8)], at)?;
+            }
+        }
+        match self.run(dir, Some(Moment { after: PROOF, aimed: false }))? {
+            Life::Killed(..) | Life::Done => Ok(End::Resumed),
+            // Nothing that was durable is lost in a power cut: that may not be refused.
+            Life::Told(said) if blow == Blow::Power => bail!("after a power cut: {said}"),
+            Life::Told(said) => {
+                spare.restore()?;
+                Ok(End::Told(said))
+            }
+        }
+    }
+}
+
+/// What is done, one of them at random.
+const BLOWS: [Blow; 8] =
+    [Blow::Kill, Blow::Power, Blow::Kill, Blow::Cut, Blow::Power, Blow::Kill, Blow::Power, Blow::Flip];
+
+/// A crawl that lives so long has read its state.
+const PROOF: Duration = Duration::from_millis(400);
+
+/// When a crawl is killed.
+#[derive(Clone, Copy, Debug)]
+struct Moment {
+    /// Not before this time from its start …
+    after: Duration,
+    /// … and then as soon as one of its files changes.
+    aimed: bool,
+}
+
+/// How a process ended.
+#[derive(Debug)]
+enum Life {
+    /// By itself, with everything done.
+    Done,
+    /// It was killed: after this time, there, with so many bytes of the outputs not vouched for.
+    Killed(Duration, Place, u64),
+    /// It refused, with these words.
+    Told(String),
+}
+
+/// A crawl as it was before the first damage to it that was not noticed at once.
+#[derive(Debug)]
+struct Spare<'a> {
+    dir: &'a Path,
+    taken: bool,
+}
+
+impl Spare<'_> {
+    fn path(&self) -> PathBuf {
+        self.dir.with_extension("spare")
+    }
+
+    fn take(&mut self) -> anyhow::Result<()> {
+        if !self.taken {
+            copy(self.dir, &self.path())?;
+            self.taken = true;
+        }
+        Ok(())
+    }
+
+    fn restore(&mut self) -> anyhow::Result<()> {
+        ensure!(self.taken, "nothing was damaged");
+        fs::remove_dir_all(self.dir)?;
+        fs::rename(self.path(), self.dir)?;
+        self.taken = false;
+        power::vouch(self.dir, &log_of(self.dir))?;
+        Ok(())
+    }
+}
+
+/// Where the crawl in `dir` keeps the log of its fsyncs.
+fn log_of(dir: &Path) -> PathBuf {
+    dir.with_extension("fsyncs")
+}
+
+/// What the files of a crawl take up: it changes with every write.
+fn footprint(dir: &Path) -> Vec<(u64, u64)> {
+    let outputs = OUTPUTS.map(|name| dir.join(name)).into_iter();
+    outputs
+        .chain(journals(dir))
+        .filter_map(|path| fs::metadata(path).ok())
+        .map(|data| (data.len(), data.blocks()))
+        .collect()
+}
+
+/// The journals of the state.
+fn journals(dir: &Path) -> impl Iterator<Item = PathBuf> {
+    let files = fs::read_dir(dir.join("state")).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    files.filter(|path| path.extension().is_some_and(|end| end == "jnl"))
+}
+
+/// The file of the state that was written last: the journal, or a table.
+fn last_of_state(dir: &Path) -> anyhow::Result<Option<PathBuf>> {
+    let state = dir.join("state");
+    let files = if state.exists() { power::files(&state)? } else { Vec::new() };
+    let dated = files.into_iter().filter_map(|path| {
+        let data = fs::metadata(&path).ok().filter(|data| data.len() > 0)?;
+        Some((data.modified().ok()?, path))
+    });
+    Ok(dated.max().map(|(_, path)| path))
+}
+
+/// Where a kill fell, told from what it left; opening the state mends its tail, so a copy is opened.
+fn place(dir: &Path) -> anyhow::Result<(Place, u64)> {
+    if !CrawlDir::is_at(dir) {
+        return Ok((Place::Start, 0));
+    }
+    let durable = power::durable(&log_of(dir));
+    let mut torn = false;
+    for path in journals(dir) {
+        let safe = durable.get(&fs::metadata(&path)?.ino()).map_or(0, |durable| durable.end);
+        torn |= power::written(&path)? > safe;
+    }
+    let copied = dir.with_extension("look");
+    copy(dir, &copied)?;
+    let vouched = CrawlDir::open(&copied)?.lengths()?;
+    fs::remove_dir_all(&copied)?;
+    let length = |name: &str| fs::metadata(dir.join(name)).map_or(0, |data| data.len());
+    let ahead = OUTPUTS.iter().map(|name| length(name).saturating_sub(vouched.get(*name).copied().unwrap_or(0))).sum();
+    let place = match (torn, ahead) {
+        (true, _) => Place::Journal,
+        (false, 0) => Place::Quiet,
+        (false, _) if vouched.is_empty() => Place::Start,
+        (false, _) => Place::Outputs,
+    };
+    Ok((place, ahead))
+}
+
+/// Copies a folder, holes as holes.
+fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+    let status = Command::new("cp").args(["-a", "--sparse=always"]).arg(from).arg(to).status()?;
+    ensure!(status.success(), "{} could not be copied", from.display());
+    Ok(())
+}
+
+/// The archive can be read to its end, and has an answer and a line of the index for each page that was answered.
+fn check_archive(dir: &Path) -> anyhow::Result<()> {
+    let path = dir.join("warc/crawl-00000.warc.gz");
+    if !path.exists() {
+        return Ok(());
+    }
+    let answered = lines(dir, "pages.jsonl")?.iter().filter(|page| page["status"].is_u64()).count();
+    let mut reader = Reader::new(BufReader::new(fs::File::open(&path)?), u64::MAX);
+    let mut records = 0;
+    while let Some(piece) = reader.piece()? {
+        records +=
+            usize::from(matches!(piece, Piece::Record(record) if matches!(record.kind(), "response" | "revisit")));
+    }
+    ensure!(reader.skipped() == 0, "{} bytes between records", reader.skipped());
+    let index = fs::read_to_string(dir.join("warc/index.cdxj"))?.lines().count();
+    ensure!(records == answered && index == answered, "{answered} pages, {records} records, {index} in the index");
+    Ok(())
 }

@@ -10,6 +10,8 @@ pub mod hostile;
 pub mod kill;
 pub mod memory;
 pub mod pipe;
+pub mod polite;
+pub mod power;
 pub mod real;
 pub mod site;
 pub mod watch;

@@ -6,11 +6,12 @@ use std::ops::ControlFlow;
 use dedup_stage::judge::Row;
 use dedup_stage::store::{self, Session, Space};
 use dedup_stage::url::KeySet;
-use frontier::SkipReason;
+use frontier::{Held, SkipReason, Walk};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{Engine, Result};
+use crate::fetch::FetchError;
 use crate::record::PageRecord;
 use crate::sink::SkipOut;
 
@@ -47,6 +48,11 @@ impl HeldLink {
 /// Stands for no page: the source of a seed.
 const NO_ROW: Row = Row::MAX;
 
+/// URLs held back that are written down in one commit.
+const HELD_AT_ONCE: usize = 2_000;
+/// Hosts whose last failure is remembered.
+const MOST_TROUBLES: usize = 10_000;
+
 /// The key of a skipped URL in [`Space::Skipped`].
 pub fn skip_key(hash: u64, reason: SkipReason) -> [u8; 9] {
     let mut key = [0; 9];
@@ -74,8 +80,10 @@ impl Engine<'_> {
         }
         self.stats.skipped += 1;
         let (row, source) = source.map_or((NO_ROW, ""), |(row, url)| (row, url.as_str()));
+        let detail = url.host_str().and_then(|host| self.troubles.get(host)).map(String::as_str);
+        let detail = detail.filter(|_| matches!(reason, SkipReason::Address | SkipReason::Robots));
         for sink in &mut self.sinks {
-            sink.skipped(&SkipOut { url: url.as_str(), reason, source, rule: None })?;
+            sink.skipped(&SkipOut { url: url.as_str(), reason, source, rule: None, detail })?;
         }
         self.session.put(Space::Skipped, key, row.to_be_bytes());
         Ok(())
@@ -86,6 +94,38 @@ impl Engine<'_> {
         let record = source.map(|row| PageRecord::get(row, &self.session)).transpose()?.flatten();
         let source_url = record.and_then(|record| Url::parse(&record.url).ok());
         self.skip(url, hash, source.zip(source_url.as_ref()), reason)
+    }
+
+    /// Says of everything that stays queued because its host cannot be asked why that is, once per key and reason.
+    pub(super) fn skip_held(&mut self) -> Result<()> {
+        let mut walk = Walk::default();
+        loop {
+            let held = self.frontier.held(&mut walk, HELD_AT_ONCE, &self.session)?;
+            if held.is_empty() {
+                return Ok(());
+            }
+            for Held { url, hash, source, reason } in held {
+                if let Ok(url) = Url::parse(&url)
+                    && !self.is_skipped(hash, reason)
+                {
+                    self.skip_later(&url, hash, source, reason)?;
+                }
+            }
+            self.commit()?;
+        }
+    }
+
+    fn is_skipped(&self, hash: u64, reason: SkipReason) -> bool {
+        self.skips.contains(xxh3_64_with_seed(&skip_key(hash, reason), 0))
+    }
+
+    /// Remembers why a host could not be asked for its robots.txt, or its name not be resolved.
+    pub(super) fn note_trouble(&mut self, host: Option<&str>, error: &FetchError) {
+        if let Some(host) = host
+            && self.troubles.len() < MOST_TROUBLES
+        {
+            self.troubles.insert(host.to_owned(), error.to_string());
+        }
     }
 
     /// Keeps a link of a duplicate aside. False if it is held already.

@@ -11,6 +11,7 @@ mod page;
 mod stats;
 mod worker;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -114,6 +115,8 @@ struct Engine<'a> {
     reorder: Reorder<Report>,
     /// Hashes of (URL, reason) in `skipped.jsonl`.
     skips: KeySet,
+    /// Why hosts could last not be asked for their robots.txt, or be found: by name.
+    troubles: HashMap<String, String>,
     next_row: Row,
     /// When the frontier has something again; `None`: only a report can change that.
     due: Option<Millis>,
@@ -156,6 +159,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         settings,
         next_row: next_row(&parts.session)?,
         skips: hold::skips(&parts.session)?,
+        troubles: HashMap::new(),
         session: parts.session,
         frontier: parts.frontier,
         judge: parts.judge,
@@ -205,9 +209,15 @@ impl Engine<'_> {
                 self.hand_out()?;
             }
             if let Some(reason) = self.ended() {
+                if reason != StopReason::Stopped {
+                    self.skip_held()?;
+                }
                 let name = serde_json::to_vec(reason.name()).map_err(std::io::Error::from)?;
                 self.session.put(Space::Meta, *b"stop-reason", name);
                 self.commit()?;
+                for sink in &mut self.sinks {
+                    sink.finish()?;
+                }
                 self.tick(Some(reason));
                 return Ok(reason);
             }

@@ -75,6 +75,9 @@ impl Engine<'_> {
             (_, JobKind::Resolve) => Outcome::Unresolved { forbidden: matches!(error, FetchError::Address(_)) },
             _ => Outcome::Failed { transient: error.is_transient() },
         };
+        if matches!(job.kind, JobKind::Resolve | JobKind::Robots) {
+            self.note_trouble(job.url.host_str(), &error);
+        }
         let again = self.frontier.report(&job, outcome, at, &mut self.session)?;
         if again || job.kind != JobKind::Page {
             return Ok(());

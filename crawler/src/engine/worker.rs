@@ -251,9 +251,6 @@ fn redirect_target(base: &Url, response: &Response) -> Option<Url> {
 }
 
 fn failed(job: &Job, ended_at: Millis, error: FetchError) -> Finding {
-    if job.kind == JobKind::Robots && error != FetchError::Budget {
-        return Finding::Robots(Rules::unreachable(ended_at, None));
-    }
     let line = if job.kind == JobKind::Page {
         line(&Facts {
             job,

@@ -86,6 +86,9 @@ impl Sink for SkippedJsonl {
         if let Some(rule) = skip.rule {
             line["rule"] = rule.into();
         }
+        if let Some(detail) = skip.detail {
+            line["detail"] = detail.into();
+        }
         self.file.append(&[line.to_string().as_bytes(), b"\n"])
     }
 

@@ -2,6 +2,7 @@
 
 mod append;
 mod jsonl;
+mod sort;
 mod warc;
 
 use std::collections::BTreeMap;
@@ -56,6 +57,8 @@ pub struct SkipOut<'a> {
     pub source: &'a str,
     /// Name of the rule, where `reason` is a rule.
     pub rule: Option<&'a str>,
+    /// More about the reason, for people.
+    pub detail: Option<&'a str>,
 }
 
 /// An output of the crawl.
@@ -68,4 +71,9 @@ pub trait Sink {
 
     /// Brings everything taken so far to the disk, and adds the lengths of its files.
     fn sync(&mut self, lengths: &mut Lengths) -> io::Result<()>;
+
+    /// The run has ended, and everything is committed: nothing more is taken.
+    fn finish(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -13,6 +13,7 @@ use dedup_stage::warc::write::{
 };
 use dedup_stage::warc::{RecordId, Rotation};
 
+use super::sort::sort_lines;
 use super::{AppendFile, Lengths, PageOut, Sink, SkipOut};
 use crate::archive::Exchange;
 
@@ -28,7 +29,8 @@ pub struct Warc {
 
 /// Folder of the archive in the crawl directory.
 const FOLDER: &str = "warc";
-/// Index in the order of fetching; a sorted copy is made where one is needed.
+/// Index: in the order of fetching while a run lasts (and after a crash), sorted at its end. Sorting keeps its length, so
+/// that a later run can be cut back to it.
 const INDEX: &str = "warc/index.cdxj";
 
 impl Warc {
@@ -170,5 +172,9 @@ impl Sink for Warc {
         lengths.insert(name(self.rotation.position().0), self.file.sync()?);
         lengths.insert(INDEX.into(), self.index.sync()?);
         Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        sort_lines(&self.dir.join(INDEX))
     }
 }

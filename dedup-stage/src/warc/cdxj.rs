@@ -1,4 +1,5 @@
-//! CDXJ: one line a capture, by which replay tools find records. Sort the file bytewise (`LC_ALL=C sort`) before use.
+//! CDXJ: one line a capture, by which replay tools find records. They expect the file to be sorted bytewise (`LC_ALL=C sort`):
+//! who writes it in another order sorts it at the end.
 
 use serde::Serialize;
 use url::Url;

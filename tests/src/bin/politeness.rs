@@ -1,0 +1,86 @@
+//! `politeness`: the servers' log as the judge of politeness (issue 5, bar 3).
+//!
+//! Two crawls of 200 hosts on three addresses, with Crawl-delays from 50 ms to 2 s, each killed and taken up again several
+//! times: one whose rate the delays of the hosts decide, and one whose rate the floor of the addresses decides.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use tests::polite::{Course, Judgement, Town, follow};
+
+/// Crawl hosts that write down what they see, and say what they saw.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Arguments {
+    /// Requests of the first crawl; the second makes a fifth of them.
+    #[arg(long, default_value_t = 10_000)]
+    requests: usize,
+    /// How often each crawl is killed.
+    #[arg(long, default_value_t = 3)]
+    restarts: usize,
+    /// The crawler [default: the one built beside this program]
+    #[arg(long)]
+    program: Option<PathBuf>,
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    let arguments = Arguments::parse();
+    let beside = std::env::current_exe()?.with_file_name("crawl");
+    let program = arguments.program.unwrap_or(beside);
+    let town = Town {
+        hosts: 200,
+        addresses: 3,
+        shortest: Duration::from_millis(50),
+        longest: Duration::from_secs(2),
+        busy: 10,
+    };
+    let limit = Duration::from_secs(300);
+    let Arguments { requests, restarts, .. } = arguments;
+    let base = tempfile::tempdir()?;
+
+    println!("{} hosts on {} addresses, delays {:?} to {:?}", town.hosts, town.addresses, town.shortest, town.longest);
+    let course = Course { program, floor: Duration::from_millis(1), requests, restarts, limit };
+    println!("\nfloor of an address {:?}: the delays of the hosts decide", course.floor);
+    let own = follow(&course, town, &base.path().join("own"))?;
+    let own_share = own.made as f64 / own.allowed as f64;
+    print(&own);
+    println!("{} requests of {} that the delays allow: {:.1} %", own.made, own.allowed, 100.0 * own_share);
+
+    let course = Course { floor: Duration::from_millis(50), requests: requests / 5, ..course };
+    println!("\nfloor of an address {:?}: the addresses decide", course.floor);
+    let shared = follow(&course, town, &base.path().join("shared"))?;
+    let (made, allowed) = (shared.made_to_addresses, shared.allowed_to_addresses);
+    let shared_share = made as f64 / allowed as f64;
+    print(&shared);
+    println!("{made} requests of {allowed} that the floor allows: {:.1} %", 100.0 * shared_share);
+    let most = (1.0 / course.floor.as_secs_f64()).ceil() as usize + 1;
+    println!("{} requests to one address within a second, at most; the floor allows {most}", shared.busiest_second);
+
+    let polite = is_polite(&own) && is_polite(&shared) && shared.busiest_second <= most;
+    let fast = own_share >= 0.95 && shared_share >= 0.95;
+    println!(
+        "\n{}, {}",
+        if polite { "polite" } else { "NOT POLITE" },
+        if fast { "and as fast as that" } else { "SLOW" }
+    );
+    Ok(if polite && fast { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn is_polite(judgement: &Judgement) -> bool {
+    let Judgement { overlapping, early, forbidden, early_retries, retries, .. } = *judgement;
+    overlapping + early + forbidden + early_retries == 0 && retries > 0
+}
+
+fn print(judgement: &Judgement) {
+    let Judgement { requests, overlapping, early, forbidden, retries, early_retries, .. } = judgement;
+    println!("{requests} requests");
+    println!("{overlapping} while another to their host was open");
+    println!("{early} before the delay was over; the shortest wait was {:?} longer", judgement.smallest_excess);
+    println!("{forbidden} that robots.txt forbids");
+    println!(
+        "{early_retries} of {retries} before Retry-After was over; the latest {:?} after it",
+        judgement.latest_retry
+    );
+}

@@ -1,0 +1,185 @@
+//! What the log says of the crawler.
+
+use std::time::Duration;
+
+use super::{Seen, Town};
+
+/// One process of the crawl: from its start to its end.
+#[derive(Clone, Copy, Debug)]
+pub struct Process {
+    /// Start.
+    pub start: Duration,
+    /// End.
+    pub end: Duration,
+}
+
+/// The judgement on a crawl. Everything but the requests, the rates and the smallest excess must be 0.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judgement {
+    /// Requests.
+    pub requests: usize,
+    /// Requests that came while another to the same host was open.
+    pub overlapping: usize,
+    /// Requests that came before the delay after the end of the answer before was over.
+    pub early: usize,
+    /// How much longer than the delay the shortest wait was.
+    pub smallest_excess: Option<Duration>,
+    /// Requests for what robots.txt forbids.
+    pub forbidden: usize,
+    /// Retry-After answers that were followed by a request.
+    pub retries: usize,
+    /// Such requests that came early.
+    pub early_retries: usize,
+    /// How late the latest of them came.
+    pub latest_retry: Duration,
+    /// Requests to hosts that never asked for mercy …
+    pub made: usize,
+    /// … and how many the delays allowed in the same time.
+    pub allowed: usize,
+    /// Requests to the addresses …
+    pub made_to_addresses: usize,
+    /// … and how many their floor allowed in the same time.
+    pub allowed_to_addresses: usize,
+    /// Most requests that came to one address within a second.
+    pub busiest_second: usize,
+}
+
+impl Judgement {
+    /// Reads the log of a crawl by these processes; `base` is the delay of a host whose robots.txt is not known yet, `floor`
+    /// that of an address.
+    pub fn of(town: &Town, log: &[Seen], processes: &[Process], base: Duration, floor: Duration) -> Self {
+        let mut judgement = Self { requests: log.len(), ..Self::default() };
+        judgement.overlapping = log.iter().filter(|seen| seen.open > 1).count();
+        judgement.forbidden = log.iter().filter(|seen| seen.path.starts_with("/private/")).count();
+        for host in 0..town.hosts {
+            let seen: Vec<_> = log.iter().filter(|seen| seen.host == host).collect();
+            judgement.gaps(town, host, &seen, base);
+            if !town.is_busy(host) {
+                judgement.rate(town, host, &seen, processes);
+            }
+        }
+        for address in 0..usize::from(town.addresses) {
+            let times: Vec<_> =
+                log.iter().filter(|seen| town.address(seen.host) == address).map(|seen| seen.arrived).collect();
+            judgement.address(&times, processes, floor);
+        }
+        judgement
+    }
+
+    fn gaps(&mut self, town: &Town, host: usize, seen: &[&Seen], base: Duration) {
+        let mut delay = base;
+        for pair in seen.windows(2) {
+            let (before, after) = (pair[0], pair[1]);
+            let Some(ended) = before.ended else { continue };
+            if before.path == "/robots.txt" {
+                delay = town.delay(host);
+            }
+            match after.arrived.checked_sub(ended + delay) {
+                Some(excess) => {
+                    self.smallest_excess = Some(self.smallest_excess.map_or(excess, |least| least.min(excess)));
+                }
+                None => self.early += 1,
+            }
+            if let Some(until) = before.retry_after {
+                self.retries += 1;
+                match after.arrived.checked_sub(until) {
+                    Some(late) => self.latest_retry = self.latest_retry.max(late),
+                    None => self.early_retries += 1,
+                }
+            }
+        }
+    }
+
+    /// Counts from the host's first request in a process, since what comes before is finding it.
+    fn rate(&mut self, town: &Town, host: usize, seen: &[&Seen], processes: &[Process]) {
+        let times = seen.iter().filter_map(|seen| Some(seen.ended?.saturating_sub(seen.arrived)));
+        let response = times.sum::<Duration>() / seen.len().max(1) as u32;
+        for process in processes {
+            let within: Vec<_> = seen.iter().filter(|seen| process.holds(seen.arrived)).collect();
+            if let Some(first) = within.first() {
+                let span = process.end.saturating_sub(first.arrived);
+                self.made += within.len();
+                self.allowed += 1 + (span.as_secs_f64() / (town.delay(host) + response).as_secs_f64()) as usize;
+            }
+        }
+    }
+
+    fn address(&mut self, times: &[Duration], processes: &[Process], floor: Duration) {
+        for process in processes {
+            let within: Vec<_> = times.iter().filter(|time| process.holds(**time)).collect();
+            if let Some(first) = within.first() {
+                let span = process.end.saturating_sub(**first);
+                self.made_to_addresses += within.len();
+                self.allowed_to_addresses += 1 + (span.as_secs_f64() / floor.as_secs_f64().max(1e-6)) as usize;
+            }
+        }
+        for (at, time) in times.iter().enumerate() {
+            let after = times[at..].iter().take_while(|later| **later - *time < Duration::from_secs(1)).count();
+            self.busiest_second = self.busiest_second.max(after);
+        }
+    }
+}
+
+impl Process {
+    fn holds(&self, time: Duration) -> bool {
+        (self.start..=self.end).contains(&time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn town() -> Town {
+        let delay = Duration::from_millis(100);
+        Town { hosts: 2, addresses: 1, shortest: delay, longest: delay, busy: 0 }
+    }
+
+    /// A request to host 0: arrival and end in milliseconds.
+    fn seen(path: &str, arrived: u64, ended: u64) -> Seen {
+        let time = Duration::from_millis;
+        Seen {
+            host: 0,
+            path: path.into(),
+            arrived: time(arrived),
+            ended: Some(time(ended)),
+            open: 1,
+            retry_after: None,
+        }
+    }
+
+    fn judge(log: &[Seen]) -> Judgement {
+        let process = Process { start: Duration::ZERO, end: Duration::from_millis(1_000) };
+        Judgement::of(&town(), log, &[process], Duration::from_millis(10), Duration::from_millis(50))
+    }
+
+    #[test]
+    fn what_is_early_overlaps_or_is_forbidden_is_told() {
+        let fine = [seen("/robots.txt", 0, 10), seen("/", 110, 120), seen("/p/1", 221, 230)];
+        let judgement = judge(&fine);
+        assert_eq!((judgement.early, judgement.overlapping, judgement.forbidden), (0, 0, 0));
+        assert_eq!(judgement.smallest_excess, Some(Duration::ZERO));
+        assert_eq!(judge(&[seen("/robots.txt", 0, 10), seen("/", 109, 120)]).early, 1);
+        assert_eq!(judge(&[Seen { open: 2, ..seen("/", 0, 1) }, seen("/private/0", 300, 301)]).overlapping, 1);
+        assert_eq!(judge(&[seen("/private/0", 300, 301)]).forbidden, 1);
+    }
+
+    #[test]
+    fn retries_are_held_against_their_time() {
+        let busy = |until| Seen { retry_after: Some(Duration::from_millis(until)), ..seen("/", 0, 10) };
+        let judgement = judge(&[busy(500), seen("/", 499, 510)]);
+        assert_eq!((judgement.retries, judgement.early_retries), (1, 1));
+        let judgement = judge(&[busy(500), seen("/", 520, 530)]);
+        assert_eq!((judgement.early_retries, judgement.latest_retry), (0, Duration::from_millis(20)));
+    }
+
+    #[test]
+    fn the_rate_is_that_of_the_delays() {
+        // One request each 110 ms in a second: ten, of which every other was made.
+        let log: Vec<_> = (0..5).map(|n| seen("/", n * 220, n * 220 + 10)).collect();
+        let judgement = judge(&log);
+        assert_eq!((judgement.made, judgement.allowed), (5, 10));
+        assert_eq!((judgement.made_to_addresses, judgement.allowed_to_addresses), (5, 21));
+        assert_eq!(judgement.busiest_second, 5);
+    }
+}

@@ -1,0 +1,60 @@
+//! A crawl of the hosts by the program itself, killed and taken up again.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+
+use super::{Judgement, Process, Servers, Town};
+
+/// A crawl.
+#[derive(Clone, Debug)]
+pub struct Course {
+    /// The `crawler` program.
+    pub program: PathBuf,
+    /// `--address-delay`.
+    pub floor: Duration,
+    /// Requests after which it ends.
+    pub requests: usize,
+    /// How often it is killed (SIGKILL) on the way, at even distances, and taken up again.
+    pub restarts: usize,
+    /// The longest that it may take.
+    pub limit: Duration,
+}
+
+/// Lets the program crawl the hosts, and judges it by their log.
+pub fn follow(course: &Course, town: Town, dir: &Path) -> anyhow::Result<Judgement> {
+    let servers = Servers::start(town)?;
+    let begin = Instant::now();
+    let mut processes = Vec::new();
+    for part in 1..=course.restarts + 1 {
+        let start = servers.now();
+        let mut child = spawn(course, &servers, town, dir)?;
+        let goal = course.requests * part / (course.restarts + 1);
+        while servers.count() < goal && begin.elapsed() < course.limit {
+            // A look at the log now and then is no wait for an event.
+            std::thread::sleep(Duration::from_millis(5));
+            ensure!(child.try_wait()?.is_none(), "the crawl ended by itself after {} requests", servers.count());
+        }
+        child.kill()?;
+        child.wait()?;
+        processes.push(Process { start, end: servers.now() });
+        ensure!(servers.count() >= goal, "{} requests in {:?}", servers.count(), course.limit);
+    }
+    Ok(Judgement::of(&town, &servers.log(), &processes, town.shortest, course.floor.min(town.shortest)))
+}
+
+fn spawn(course: &Course, servers: &Servers, town: Town, dir: &Path) -> anyhow::Result<Child> {
+    let mut command = Command::new(&course.program);
+    command.arg("crawl").arg("--dir").arg(dir);
+    let milliseconds = |time: Duration| format!("{}ms", time.as_millis());
+    command.args(["--delay", &milliseconds(town.shortest), "--address-delay", &milliseconds(course.floor)]);
+    command.args(["--allow-private", "--scope", "host", "--on-duplicate", "keep", "--progress", "none"]);
+    for rule in servers.connect_to() {
+        command.args(["--connect-to", &rule]);
+    }
+    command.args((0..town.hosts).map(|host| format!("http://{}/", Town::name(host))));
+    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    child.with_context(|| course.program.display().to_string())
+}
