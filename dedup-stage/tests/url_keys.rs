@@ -57,6 +57,7 @@ const RULES: [(&str, &str, &str, &str); 15] = [
     ("drop_tracking", "http://a.example/?UTM_Source=b", "http://a.example/", "http://a.example/?UTM_Source=b"),
     ("drop_empty", "http://a.example/?", "http://a.example/", "http://a.example/?"),
     ("drop_empty", "http://a.example/?&a&&", "http://a.example/?a", "http://a.example/?&&&a"),
+    ("drop_empty", "http://a.example/?utm_source=x&", "http://a.example/", "http://a.example/?"),
     ("sort_query", "http://a.example/?b=2&a=9&b=1", "http://a.example/?a=9&b=2&b=1", "http://a.example/?b=2&a=9&b=1"),
     ("sort_query", "http://a.example/?a-b=1&a=2", "http://a.example/?a=2&a-b=1", "http://a.example/?a-b=1&a=2"),
 ];

@@ -199,8 +199,9 @@ impl Canonicalizer {
                 key.truncate(at - usize::from(!params.is_empty()));
             }
         }
-        if key.len() == start && (self.drop_empty || !query.is_empty()) {
+        if params.is_empty() {
             key.pop();
+            return;
         }
         let name = |param: &[usize; 3]| &key[param[0]..param[1]];
         if self.sort_query && !params.is_sorted_by_key(name) {
