@@ -39,20 +39,20 @@ pub enum OpenError {
     #[error("{} holds no crawl", .0.display())]
     Missing(PathBuf),
     /// The state cannot be used.
-    #[error("{}: {source}{}", .dir.display(), advice(.source))]
+    #[error("{}: {error}{}", .dir.display(), advice(.error))]
     Store {
         /// The crawl directory.
         dir: PathBuf,
         /// What is wrong.
-        source: store::Error,
+        error: store::Error,
     },
     /// An output cannot be used.
-    #[error("{}: {source}", .dir.display())]
+    #[error("{}: {error}", .dir.display())]
     Output {
         /// The crawl directory.
         dir: PathBuf,
         /// What is wrong.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// Nothing to start from.
     #[error("no seeds: give at least one URL to start from")]
@@ -84,12 +84,12 @@ impl CrawlDir {
     /// Opens a crawl directory, or makes one of a directory that is empty or not there.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let state = path.join("state");
-        let output = |source| OpenError::Output { dir: path.to_owned(), source };
+        let output = |error| OpenError::Output { dir: path.to_owned(), error };
         if !state.exists() && path.exists() && path.read_dir().map_err(output)?.next().is_some() {
             return Err(OpenError::Foreign(path.to_owned()));
         }
         std::fs::create_dir_all(&state).map_err(output)?;
-        let disk = Disk::open(&state).map_err(|source| OpenError::Store { dir: path.to_owned(), source })?;
+        let disk = Disk::open(&state).map_err(|error| OpenError::Store { dir: path.to_owned(), error })?;
         Self::with_session(path, Session::new(Box::new(disk)))
     }
 
@@ -105,7 +105,7 @@ impl CrawlDir {
 
     /// Opens a crawl directory whose state lives elsewhere (in memory, or behind a fault-injecting store).
     pub fn with_session(path: &Path, mut session: Session) -> Result<Self, OpenError> {
-        let store_error = |source| OpenError::Store { dir: path.to_owned(), source };
+        let store_error = |error| OpenError::Store { dir: path.to_owned(), error };
         match session.get(Space::Meta, b"format").map_err(store_error)? {
             Some(format) if format == FORMAT.as_bytes() => {}
             Some(format) => {
@@ -120,7 +120,7 @@ impl CrawlDir {
 
     /// The settings of the crawl's last run, as TOML.
     pub fn settings(&self) -> Result<Option<String>, OpenError> {
-        let bytes = self.session.get(Space::Meta, b"settings").map_err(|source| self.store_error(source))?;
+        let bytes = self.session.get(Space::Meta, b"settings").map_err(|error| self.store_error(error))?;
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
@@ -144,7 +144,7 @@ impl CrawlDir {
     /// The secret of the crawl's URL hashes.
     pub fn secret(&mut self) -> Result<[u8; KeyHasher::SECRET], OpenError> {
         let dir = self.path.clone();
-        secret(&mut self.session).map_err(|source| OpenError::Store { dir, source })
+        secret(&mut self.session).map_err(|error| OpenError::Store { dir, error })
     }
 
     /// The state, for those who only read.
@@ -165,7 +165,7 @@ impl CrawlDir {
         clock: Clock,
         control: Receiver<Control>,
     ) -> Result<Parts<'_>, OpenError> {
-        let store_error = |dir: &Path, source| OpenError::Store { dir: dir.to_owned(), source };
+        let store_error = |dir: &Path, error| OpenError::Store { dir: dir.to_owned(), error };
         let lengths: Lengths = self.meta(b"outputs")?.unwrap_or_default();
         let stats: Stats = self.meta(b"stats")?.unwrap_or_default();
         let mut all_seeds: Vec<Url> = self.meta(b"seeds")?.unwrap_or_default();
@@ -181,7 +181,7 @@ impl CrawlDir {
         let now = clock.now();
         let scope = Scope::new(&settings.scope, &settings.urls, &all_seeds)
             .map_err(|error| OpenError::Pattern(error.to_string()))?;
-        let hasher = KeyHasher::new(secret(&mut session).map_err(|source| store_error(&path, source))?);
+        let hasher = KeyHasher::new(secret(&mut session).map_err(|error| store_error(&path, error))?);
         let context = Context {
             canonicalizer: Canonicalizer::new(&settings.urls),
             hasher,
@@ -210,14 +210,14 @@ impl CrawlDir {
             session.commit()?;
             Ok((frontier, judge))
         };
-        let (frontier, judge) = open().map_err(|source| store_error(&path, source))?;
-        let sinks = sinks(&path, &lengths, settings).map_err(|source| OpenError::Output { dir: path, source })?;
+        let (frontier, judge) = open().map_err(|error| store_error(&path, error))?;
+        let sinks = sinks(&path, &lengths, settings).map_err(|error| OpenError::Output { dir: path, error })?;
         let context = Arc::new(context);
         Ok(Parts { settings, session, frontier, judge, sinks, stats, context, clock, control })
     }
 
     fn meta<T: DeserializeOwned>(&self, key: &[u8]) -> Result<Option<T>, OpenError> {
-        let Some(bytes) = self.session.get(Space::Meta, key).map_err(|source| self.store_error(source))? else {
+        let Some(bytes) = self.session.get(Space::Meta, key).map_err(|error| self.store_error(error))? else {
             return Ok(None);
         };
         serde_json::from_slice(&bytes).map(Some).map_err(|error| {
@@ -226,8 +226,8 @@ impl CrawlDir {
         })
     }
 
-    fn store_error(&self, source: store::Error) -> OpenError {
-        OpenError::Store { dir: self.path.clone(), source }
+    fn store_error(&self, error: store::Error) -> OpenError {
+        OpenError::Store { dir: self.path.clone(), error }
     }
 }
 

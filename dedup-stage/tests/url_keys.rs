@@ -18,7 +18,7 @@ fn with(change: impl FnOnce(&mut config::Urls)) -> Canonicalizer {
 }
 
 /// A rule by its switch: a URL on a.example, its key, and its key with the rule switched off.
-const RULES: [(&str, &str, &str, &str); 15] = [
+const RULES: [(&str, &str, &str, &str); 16] = [
     ("drop_user", "http://me:secret@a.example/", "http://a.example/", "http://me:secret@a.example/"),
     ("drop_host_dot", "http://a.example.:81/b", "http://a.example:81/b", "http://a.example.:81/b"),
     ("normalize_escapes", "http://a.example/%7eb%2fc|", "http://a.example/~b%2Fc%7C", "http://a.example/%7eb%2fc|"),

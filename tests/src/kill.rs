@@ -146,7 +146,8 @@ impl Victim {
     }
 
     /// Kills as often as asked, in as many crawls as it takes, and compares what each crawl fetched with what it should have.
-    /// `told` hears of each kill. Every other kill is aimed: it waits until something is being written.
+    /// `told` hears of each kill. Every other kill is aimed: it waits
+    /// until something is being written.
     pub fn torture(&self, torture: &Torture<'_>, mut told: impl FnMut(u32, &Kill)) -> anyhow::Result<u32> {
         let mut dice = Dice::new(torture.seed);
         let (mut done, mut crawls) = (0, 0);
@@ -156,7 +157,8 @@ impl Victim {
             let mut spare = Spare { dir: &dir, taken: false };
             while done < torture.kills {
                 let share = 0.05 + 0.95 * dice.below(1 << 20) as f64 / f64::from(1 << 20);
-                let moment = Moment { after: torture.longest.mul_f64(share), aimed: done % 2 == 1 };
+                let aim = [Aim::None, Aim::Write, Aim::None, Aim::Journal][done as usize % 4];
+                let moment = Moment { after: torture.longest.mul_f64(share), aim };
                 let (after, place, ahead) = match self.run(&dir, Some(moment))? {
                     Life::Killed(after, place, ahead) => (after, place, ahead),
                     Life::Told(said) => {
@@ -193,11 +195,15 @@ impl Victim {
         let said = dir.with_extension("stderr");
         let start = Instant::now();
         let mut child = self.command(dir).stderr(fs::File::create(&said)?).spawn()?;
-        if let Some(Moment { after, aimed }) = moment {
+        if let Some(Moment { after, aim }) = moment {
             // The point of the test is a moment that nothing in the crawl has chosen: this is no wait for an event.
             std::thread::sleep(after);
-            let before = footprint(dir);
-            while aimed && footprint(dir) == before && child.try_wait()?.is_none() && start.elapsed() < after * 4 {
+            let before = footprint(dir, aim);
+            while aim != Aim::None
+                && footprint(dir, aim) == before
+                && child.try_wait()?.is_none()
+                && start.elapsed() < after * 4
+            {
                 std::thread::sleep(Duration::from_micros(200));
             }
             if child.try_wait()?.is_none() {
@@ -241,7 +247,7 @@ impl Victim {
                 file.write_all_at(&[byte[0] ^ 1 << dice.below(8)], at)?;
             }
         }
-        match self.run(dir, Some(Moment { after: PROOF, aimed: false }))? {
+        match self.run(dir, Some(Moment { after: PROOF, aim: Aim::None }))? {
             Life::Killed(..) | Life::Done => Ok(End::Resumed),
             // Nothing that was durable is lost in a power cut: that may not be refused.
             Life::Told(said) if blow == Blow::Power => bail!("after a power cut: {said}"),
@@ -265,8 +271,19 @@ const PROOF: Duration = Duration::from_millis(400);
 struct Moment {
     /// Not before this time from its start …
     after: Duration,
-    /// … and then as soon as one of its files changes.
-    aimed: bool,
+    /// … and then as soon as it writes there.
+    aim: Aim,
+}
+
+/// What a kill waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Aim {
+    /// Nothing.
+    None,
+    /// A write to any file.
+    Write,
+    /// A write to the journal.
+    Journal,
 }
 
 /// How a process ended.
@@ -316,8 +333,8 @@ fn log_of(dir: &Path) -> PathBuf {
 }
 
 /// What the files of a crawl take up: it changes with every write.
-fn footprint(dir: &Path) -> Vec<(u64, u64)> {
-    let outputs = OUTPUTS.map(|name| dir.join(name)).into_iter();
+fn footprint(dir: &Path, aim: Aim) -> Vec<(u64, u64)> {
+    let outputs = OUTPUTS.map(|name| dir.join(name)).into_iter().filter(|_| aim == Aim::Write);
     outputs
         .chain(journals(dir))
         .filter_map(|path| fs::metadata(path).ok())

@@ -41,7 +41,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let dir = &args.dir.dir;
     let known = match CrawlDir::existing(dir) {
         Ok(dir) => Known::of(&dir)?,
-        Err(OpenError::Store { source: store::Error::Locked, .. }) => Known::running(),
+        Err(OpenError::Store { error: store::Error::Locked, .. }) => Known::running(),
         Err(error) => return Err(error.into()),
     };
     if args.json && known.lengths.is_some() {

@@ -89,6 +89,8 @@ pub struct Parts<'a> {
 const COMMIT_PAGES: u32 = 500;
 /// … or so many milliseconds, whichever comes first.
 const COMMIT_INTERVAL: Millis = 1_000;
+/// … but at once after a host asked for time, if the last commit was so long ago.
+const PROMISE_INTERVAL: Millis = 50;
 /// How long a stopping crawl waits for open jobs before it leaves them to the next run.
 const GRACE: Millis = 5_000;
 
@@ -123,6 +125,8 @@ struct Engine<'a> {
     started: Millis,
     elapsed_before: u64,
     last_commit: Millis,
+    /// The next commit.
+    commit_at: Millis,
     pages_since_commit: u32,
     last_tick: Millis,
     paused: bool,
@@ -178,6 +182,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         due: None,
         started: now,
         last_commit: now,
+        commit_at: now + COMMIT_INTERVAL,
         pages_since_commit: 0,
         last_tick: now,
         paused: false,
@@ -293,7 +298,7 @@ impl Engine<'_> {
     /// The one wait: until a report, a wish of the owner, or the next thing that is due.
     fn wait(&mut self) -> Result<()> {
         let now = self.clock.now();
-        let mut deadline = (self.last_tick + TICK).min(self.last_commit + COMMIT_INTERVAL);
+        let mut deadline = (self.last_tick + TICK).min(self.commit_at);
         if let Some((_, grace)) = self.stopping {
             deadline = deadline.min(grace);
         } else if self.credits > 0
@@ -350,7 +355,12 @@ impl Engine<'_> {
             Finding::Page(page) => return self.take_page(job, ended_at, *page),
             Finding::Sitemap(sitemap) => return self.take_sitemap(job, ended_at, *sitemap),
             Finding::Addresses(addresses) => Outcome::Resolved(addresses),
-            Finding::Robots(rules) => Outcome::Robots(rules),
+            Finding::Robots(rules) => {
+                if rules.crawl_delay().is_some() {
+                    self.commit_soon();
+                }
+                Outcome::Robots(rules)
+            }
             Finding::RobotsMoved(target) => Outcome::RobotsMoved(target),
             Finding::Failed { error, line } => return self.take_failure(job, ended_at, error, line),
         };
@@ -359,14 +369,21 @@ impl Engine<'_> {
     }
 
     fn commit_if_due(&mut self) -> Result<()> {
-        let due = self.pages_since_commit >= COMMIT_PAGES || self.clock.now() >= self.last_commit + COMMIT_INTERVAL;
+        let due = self.pages_since_commit >= COMMIT_PAGES || self.clock.now() >= self.commit_at;
         if due { self.commit() } else { Ok(()) }
+    }
+
+    /// A host asked to be left alone for a while: not even a crash may make us forget that.
+    fn commit_soon(&mut self) {
+        let soon = self.clock.now().max(self.last_commit + PROMISE_INTERVAL);
+        self.commit_at = self.commit_at.min(soon);
     }
 
     /// Makes everything since the last commit durable: first the outputs, then the batch that names their lengths.
     fn commit(&mut self) -> Result<()> {
         let now = self.clock.now();
         self.last_commit = now;
+        self.commit_at = now + COMMIT_INTERVAL;
         self.pages_since_commit = 0;
         if self.session.pending() == 0 {
             return Ok(());

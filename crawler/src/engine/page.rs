@@ -43,6 +43,9 @@ impl Engine<'_> {
         let earlier = if finding.unchanged { self.earlier(job.hash)? } else { None };
         let PageFinding { status, elapsed, retry_after, .. } = finding;
         let outcome = Outcome::Done { status, elapsed, retry_after, row };
+        if retry_after.is_some() || matches!(status, 429 | 503) {
+            self.commit_soon();
+        }
         if self.frontier.report(&job, outcome, ended_at, &mut self.session)? {
             // The server asked to come back later: the URL is queued again, and nothing has been fetched yet.
             return Ok(());

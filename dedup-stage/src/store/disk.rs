@@ -152,6 +152,7 @@ impl From<fjall::Error> for Error {
             },
             fjall::Error::Poisoned => Error::Engine("an earlier write failed; start again".into()),
             fjall::Error::KeyspaceDeleted => Error::Engine("a space was deleted".into()),
+            fjall::Error::JournalRecovery(damage) => Error::Damaged(format!("its journal cannot be read: {damage:?}")),
             // Versions, tags, trailers, checksums, what cannot be decompressed or recovered.
             damage => Error::Damaged(damage.to_string()),
         }

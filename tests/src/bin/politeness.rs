@@ -69,8 +69,8 @@ fn main() -> anyhow::Result<ExitCode> {
 }
 
 fn is_polite(judgement: &Judgement) -> bool {
-    let Judgement { overlapping, early, forbidden, early_retries, retries, .. } = *judgement;
-    overlapping + early + forbidden + early_retries == 0 && retries > 0
+    let Judgement { overlapping, early, forbidden, early_retries, retries, latest_retry, .. } = *judgement;
+    overlapping + early + forbidden + early_retries == 0 && retries > 0 && latest_retry < Duration::from_secs(1)
 }
 
 fn print(judgement: &Judgement) {

@@ -30,7 +30,7 @@ pub struct Judgement {
     pub retries: usize,
     /// Such requests that came early.
     pub early_retries: usize,
-    /// How late the latest of them came.
+    /// How late the latest of them came, counted from when the delay was over, too.
     pub latest_retry: Duration,
     /// Requests to hosts that never asked for mercy …
     pub made: usize,
@@ -53,7 +53,7 @@ impl Judgement {
         judgement.forbidden = log.iter().filter(|seen| seen.path.starts_with("/private/")).count();
         for host in 0..town.hosts {
             let seen: Vec<_> = log.iter().filter(|seen| seen.host == host).collect();
-            judgement.gaps(town, host, &seen, base);
+            judgement.gaps(town, host, &seen, processes, base);
             if !town.is_busy(host) {
                 judgement.rate(town, host, &seen, processes);
             }
@@ -66,7 +66,7 @@ impl Judgement {
         judgement
     }
 
-    fn gaps(&mut self, town: &Town, host: usize, seen: &[&Seen], base: Duration) {
+    fn gaps(&mut self, town: &Town, host: usize, seen: &[&Seen], processes: &[Process], base: Duration) {
         let mut delay = base;
         for pair in seen.windows(2) {
             let (before, after) = (pair[0], pair[1]);
@@ -82,9 +82,11 @@ impl Judgement {
             }
             if let Some(until) = before.retry_after {
                 self.retries += 1;
-                match after.arrived.checked_sub(until) {
-                    Some(late) => self.latest_retry = self.latest_retry.max(late),
-                    None => self.early_retries += 1,
+                self.early_retries += usize::from(after.arrived < until);
+                // Who was killed meanwhile may come back later than that.
+                if processes.iter().any(|process| process.holds(before.arrived) && process.holds(after.arrived)) {
+                    let late = after.arrived.saturating_sub(until.max(ended + delay));
+                    self.latest_retry = self.latest_retry.max(late);
                 }
             }
         }
