@@ -8,6 +8,13 @@ const inUse = (part) => {
   const selection = document.getSelection();
   return part.contains(document.activeElement) || (!selection.isCollapsed && selection.containsNode(part, true));
 };
+// One button pauses and resumes, so that it keeps the focus of whoever presses it.
+const steer = () => {
+  const state = byId("state").querySelector("[data-state]")?.dataset.state;
+  const pause = byId("pause");
+  pause.dataset.do = state === "paused" ? "resume" : "pause";
+  pause.textContent = state === "paused" ? "Resume" : "Pause";
+};
 const show = (id, html) => {
   const part = byId(id);
   if (!part) return;
@@ -17,10 +24,11 @@ const show = (id, html) => {
   }
   waiting.delete(id);
   const open = [...part.querySelectorAll("details")].map((details) => details.open);
-  const left = [...part.querySelectorAll(".scroll")].map((box) => box.scrollLeft);
+  const places = [...part.querySelectorAll(".scroll")].map((box) => [box.scrollLeft, box.scrollTop]);
   part.innerHTML = html;
   part.querySelectorAll("details").forEach((details, at) => { details.open = open[at] ?? false; });
-  part.querySelectorAll(".scroll").forEach((box, at) => { box.scrollLeft = left[at] ?? 0; });
+  part.querySelectorAll(".scroll").forEach((box, at) => { [box.scrollLeft, box.scrollTop] = places[at] ?? [0, 0]; });
+  if (id === "state") steer();
 };
 document.addEventListener("focusout", () => setTimeout(() => waiting.forEach((html, id) => show(id, html))));
 
@@ -33,7 +41,7 @@ events.addEventListener("open", () => { byId("connection").textContent = ""; });
 events.addEventListener("error", () => { byId("connection").textContent = "The crawler does not answer; trying again."; });
 events.addEventListener("end", () => {
   events.close();
-  byId("connection").textContent = "The crawl has ended. This is how it stood; crawler report shows all of it.";
+  byId("connection").textContent = "This is how it stood at the end; “crawler report” shows all of it.";
   for (const button of document.querySelectorAll("[data-do]")) button.disabled = true;
 });
 
@@ -48,9 +56,12 @@ const unlock = () => {
 if (location.hash.length === 33) history.replaceState(null, "", location.pathname);
 else if (location.hash) token = sessionStorage.getItem(key) || "";
 unlock();
-byId("token").addEventListener("change", (event) => {
-  token = event.target.value.trim();
+steer();
+byId("locked").addEventListener("submit", (event) => {
+  event.preventDefault();
+  token = byId("token").value.trim();
   unlock();
+  if (token) byId("pause").focus();
 });
 for (const button of document.querySelectorAll("[data-do]")) {
   button.addEventListener("click", async () => {
@@ -61,10 +72,12 @@ for (const button of document.querySelectorAll("[data-do]")) {
         headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
         body: JSON.stringify({ do: button.dataset.do }),
       });
-      said.textContent = answer.ok ? `${button.textContent}: understood.` : await answer.text();
+      said.textContent = answer.ok ? (button.dataset.do === "stop" ? "Stopping." : "") : await answer.text();
       if (answer.status === 401) {
+        byId("token-help").textContent = "This is not the token that was printed when the crawl started.";
         token = "";
         unlock();
+        byId("token").focus();
       }
     } catch {
       said.textContent = "The crawler does not answer.";

@@ -1,13 +1,22 @@
-//! Writes the outputs of a made-up crawl of many pages, some with hostile titles, and their report, and says how long the
-//! report took and how large it is: `cargo run --release -p crawler --example million_pages -- DIR [PAGES]`.
+//! Writes the outputs of a made-up crawl of many pages, some with hostile titles, and their report; serves the live page
+//! over them; and says how long the report took, how large it is, and how long the live page takes to answer:
+//! `cargo run --release -p crawler --example million_pages -- DIR [PAGES]`.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::PathBuf;
-use std::time::Instant;
+use std::io::{BufWriter, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use crawler::report::{Report, Summary};
+use config::Settings;
+use crawler::dashboard::Dashboard;
+use crawler::engine::{Observer, Snapshot, Stats};
+use crawler::report::{Report, Summary, units};
+use dedup_stage::store::{Memory, Session};
+use dedup_stage::url::{Canonicalizer, KeyHasher};
+use frontier::{Found, Frontier, Via};
 use serde_json::json;
+use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Titles that try to be more than text.
@@ -45,10 +54,82 @@ fn main() -> anyhow::Result<()> {
         read.as_secs_f64() * 1e6 / pages.max(1) as f64,
         html.len() as f64 / 1e6
     );
+    live(&dir, pages)
+}
+
+/// Answers of the live page while it reads the outputs, and when it has read them all.
+fn live(dir: &Path, pages: u64) -> anyhow::Result<()> {
+    let settings = Settings::default();
+    let mut session = Session::new(Box::new(Memory::default()));
+    let mut frontier = Frontier::open(&settings, &mut session, 0)?;
+    let (canonicalizer, hasher) = (Canonicalizer::new(&settings.urls), KeyHasher::new([7; KeyHasher::SECRET]));
+    for n in 0..pages.min(20_000) {
+        let url: Url = url(n, pages).parse()?;
+        let hash = canonicalizer.hash(&url, &hasher);
+        frontier
+            .add(&Found { url: &url, hash, depth: 1, priority: 0.5, source: None, via: Via::Link }, &mut session)?;
+    }
+    let (control, _wishes) = crossbeam_channel::unbounded();
+    let start = Instant::now();
+    let mut dashboard = Dashboard::start("127.0.0.1:0".parse()?, dir, control)?;
+    let address = dashboard.address();
+    let stats = Stats { pages, elapsed_ms: 2 * pages, ..Stats::default() };
+    let snapshot = Snapshot {
+        stats: &stats,
+        counts: frontier.counts(),
+        frontier: &frontier,
+        in_flight: 7,
+        lost: None,
+        harvest: None,
+        now: 1_000_000,
+        stopped: None,
+    };
+    // A viewer, so that everything is drawn.
+    let mut viewer = TcpStream::connect(address)?;
+    write!(viewer, "GET /events HTTP/1.1\r\nHost: {address}\r\n\r\n")?;
+    viewer.read_exact(&mut [0])?;
+    dashboard.tick(&snapshot);
+    let whole = format!("After {} pages fetched", units::count(fetched(dir)?));
+    let mut waits = Vec::new();
+    let longest = |waits: &[Duration]| waits.iter().max().map_or(0.0, |wait| 1e3 * wait.as_secs_f64());
+    loop {
+        let (wait, page) = get(address, "/")?;
+        if page.contains(&whole) {
+            break;
+        }
+        waits.push(wait);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    println!(
+        "live page: read everything in {:.1} s; meanwhile {} answers, the slowest after {:.1} ms",
+        start.elapsed().as_secs_f64(),
+        waits.len(),
+        longest(&waits)
+    );
+    for path in ["/", "/page?at=0", "/metrics"] {
+        let waits = (0..50).map(|_| Ok(get(address, path)?.0)).collect::<anyhow::Result<Vec<_>>>()?;
+        println!("live page: {path} answers within {:.1} ms (the slowest of {})", longest(&waits), waits.len());
+    }
     Ok(())
 }
 
-fn write(dir: &std::path::Path, pages: u64) -> anyhow::Result<()> {
+/// Lines with a status: what the live page counts as fetched.
+fn fetched(dir: &Path) -> anyhow::Result<u64> {
+    let report = Report::read(dir, Summary::default(), |_| None)?;
+    Ok(report.tally().verdicts.pages())
+}
+
+/// One request on a connection of its own, timed to its last byte.
+fn get(address: SocketAddr, path: &str) -> anyhow::Result<(Duration, String)> {
+    let start = Instant::now();
+    let mut stream = TcpStream::connect(address)?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer)?;
+    Ok((start.elapsed(), String::from_utf8_lossy(&answer).into_owned()))
+}
+
+fn write(dir: &Path, pages: u64) -> anyhow::Result<()> {
     let mut out = BufWriter::new(File::create(dir.join("pages.jsonl"))?);
     let mut skipped = BufWriter::new(File::create(dir.join("skipped.jsonl"))?);
     for n in 0..pages {

@@ -9,6 +9,7 @@ pub mod demo;
 pub mod engine;
 pub mod fetch;
 pub mod priority;
-pub mod record;
+pub mod rate;
+mod record;
 pub mod report;
 pub mod sink;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use dedup_stage::commands;
 
 /// Judges which pages say the same thing: verdicts for any crawler on stdin and stdout, and tools for fingerprints.
@@ -41,6 +41,16 @@ enum Command {
     Experiment(commands::experiment::Args),
     /// Keep unique WARC records, turn exact duplicates into revisit records
     Warc(commands::warc::Args),
+    /// Completions for a shell, on stdout
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// The manual page of the program or of a command, on stdout
+    Man {
+        /// Which command [default: the program]
+        command: Option<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -59,9 +69,33 @@ fn main() -> ExitCode {
         Some(Command::Lexicon(args)) => commands::lexicon::run(args),
         Some(Command::Experiment(args)) => commands::experiment::run(args),
         Some(Command::Warc(args)) => commands::warc::run(args),
+        Some(Command::Completions { shell }) => {
+            clap_complete::generate(shell, &mut Cli::command(), "dedup-stage", &mut std::io::stdout());
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Command::Man { command }) => man(command.as_deref()),
     };
     result.unwrap_or_else(|error| {
         eprintln!("dedup-stage: {error:#}");
         ExitCode::FAILURE
     })
+}
+
+/// Writes a manual page.
+fn man(name: Option<&str>) -> anyhow::Result<ExitCode> {
+    let mut program = Cli::command();
+    // Only now do the commands have the names that their pages give them: `dedup-stage-search`.
+    program.build();
+    let page = match name {
+        None => program,
+        Some(name) => match program.find_subcommand(name) {
+            Some(command) => command.clone(),
+            None => {
+                eprintln!("dedup-stage: no command {name:?}; see --help");
+                return Ok(ExitCode::from(2));
+            }
+        },
+    };
+    clap_mangen::Man::new(page).render(&mut std::io::stdout())?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -14,14 +14,14 @@ export const launch = () =>
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });
 
-export const open = async (context, url, { scheme = "light", width = 1100 } = {}) => {
+export const open = async (context, url, { scheme = "light", width = 1100, height = 900 } = {}) => {
   const page = await context.newPage();
   const messages = [];
   page.on("console", (message) => messages.push(`${message.type()}: ${message.text()}`));
   page.on("pageerror", (error) => messages.push(`error: ${error.message}`));
   page.on("requestfailed", (request) => messages.push(`failed: ${request.url()}`));
   page.on("dialog", (dialog) => { messages.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
-  await page.setViewportSize({ width, height: 900 });
+  await page.setViewportSize({ width, height });
   await page.emulateMedia({ colorScheme: scheme });
   const start = performance.now();
   await page.goto(url, { waitUntil: "domcontentloaded" });

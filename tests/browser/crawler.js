@@ -6,15 +6,35 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+export const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 export const crawler = process.env.CRAWLER ?? join(root, "target", "debug", "crawler");
+
+// Resolves to how a command ended and what it said. Not at once: the web that it may ask lives in this process.
+export const start = async (...args) => {
+  const child = spawn(crawler, args, { stdio: ["ignore", "pipe", "pipe"], timeout: 60_000 });
+  const said = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"]) child[name].on("data", (piece) => { said[name] += piece; });
+  const code = await new Promise((resolve) => child.on("close", resolve));
+  return { code, ...said };
+};
 
 export const run = (...args) => execFileSync(crawler, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 
 export const scratch = () => mkdtempSync(join(tmpdir(), "look-"));
 
 const HOSTILE = ["</title><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "invoice\u202efdp.exe", "bell\u0007 escape\u001b[31m", "שלום \" ' &"];
-const words = (seed) => Array.from({ length: 160 }, (_, at) => `word${(seed * 7919 + at * 104729) % 5000}`).join(" ");
+// Words that have nothing to do with those of another seed (a xorshift generator, warmed up).
+const words = (seed) => {
+  let state = (seed * 2654435761 + 88675123) >>> 0 || 1;
+  const next = () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>>= 0);
+  };
+  for (let round = 0; round < 20; round++) next();
+  return Array.from({ length: 160 }, () => `word${next() % 5000}`).join(" ");
+};
 
 // An endless site of small pages with hostile titles; every fourth page repeats the one before but for a word.
 export const site = () =>

@@ -1,8 +1,9 @@
 // Report, demo and live page in a real browser: no console message, live updates, controls, hostile titles as text, and no
-// serious violation of accessibility. `npm test` here; SCREENSHOTS=DIR also takes pictures.
+// serious violation of accessibility. `npm test` here; `node pictures.js` takes pictures.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import { request } from "node:http";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { launch, open, violations } from "./browser.js";
@@ -18,8 +19,9 @@ after(async () => {
   web.close();
 });
 
-const picture = (page, name) =>
-  process.env.SCREENSHOTS && page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}.png`) });
+// Nothing sticks out sideways: what is wide scrolls in a box of its own.
+const fits = async (page) =>
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page is wider than the window");
 
 const clean = async ({ page, messages }) => {
   assert.deepEqual(messages, []);
@@ -48,10 +50,13 @@ test("the live page updates, and is steered with the token only", async () => {
     await harmless(page);
 
     await page.getByRole("button", { name: "Pause" }).click();
-    await page.getByText("Paused: nothing new").waitFor();
-    await page.getByRole("button", { name: "Resume" }).click();
-    await page.getByText("Running.").waitFor();
-    await picture(page, "live");
+    await page.getByText("Nothing new is asked for").waitFor();
+    // By keyboard: the button has kept the focus, and now does the opposite.
+    await page.getByRole("button", { name: "Resume" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByText("Running", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Pause" }).waitFor();
+    await fits(page);
     await clean(view);
 
     const details = await page.locator("#recent a[href^='page?at=']").first().getAttribute("href");
@@ -66,16 +71,76 @@ test("the live page updates, and is steered with the token only", async () => {
     assert.equal(await stranger.page.getByRole("button", { name: "Stop" }).isVisible(), false);
     const status = await stranger.page.evaluate(async () => (await fetch("/control", { method: "POST", body: '{"do":"stop"}' })).status);
     assert.equal(status, 401);
+    // A wrong token changes nothing and is asked for again; the right one is taken.
+    stranger.messages.length = 0;
+    const tell = async (token) => {
+      await stranger.page.getByLabel("Token").fill(token);
+      await stranger.page.keyboard.press("Enter");
+      await stranger.page.getByRole("button", { name: "Pause" }).click();
+    };
+    await tell("00");
+    await stranger.page.getByText("This is not the token").waitFor();
+    await tell(live.split("#")[1]);
+    await page.getByText("Nothing new is asked for").waitFor();
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.getByText("Running", { exact: true }).waitFor();
     await stranger.page.close();
 
-    const dark = await open(context, live, { scheme: "dark", width: 380 });
-    await clean(dark);
-    await dark.page.close();
+    for (const scheme of ["light", "dark"]) {
+      const narrow = await open(context, live, { scheme, width: 380 });
+      await fits(narrow.page);
+      await clean(narrow);
+      await narrow.page.close();
+    }
 
     await page.getByRole("button", { name: "Stop" }).click();
-    await page.getByText("The crawl has ended.").waitFor();
+    await page.getByText("This is how it stood at the end").waitFor();
     assert.equal(await ended, 11);
+    await clean(view);
     await page.close();
+  } finally {
+    kill();
+  }
+});
+
+test("from elsewhere nobody gets in", async () => {
+  const { live, kill } = await crawl(join(scratch(), "crawl"), web.url, "--delay", "50ms", "--max-pages", "2000");
+  try {
+    const token = live.split("#")[1];
+    const { port } = new URL(live);
+    const ask = (headers, method = "GET", path = "/") =>
+      new Promise((resolve, reject) => {
+        const asked = request({ host: "127.0.0.1", port, path, method, headers }, (answer) => {
+          answer.resume();
+          resolve(answer);
+        });
+        asked.on("error", reject);
+        asked.end(method === "POST" ? '{"do":"stop"}' : undefined);
+      });
+    const here = `127.0.0.1:${port}`;
+    const bearer = { authorization: `Bearer ${token}` };
+    // DNS rebinding: the browser believes that another name is here, and sends that name.
+    assert.equal((await ask({ host: `evil.example:${port}` })).statusCode, 403);
+    assert.equal((await ask({ host: here, origin: "http://evil.example", ...bearer }, "POST", "/control")).statusCode, 403);
+    assert.equal((await ask({ host: here, "sec-fetch-site": "cross-site" })).statusCode, 403);
+    assert.equal((await ask({ host: here }, "POST", "/control")).statusCode, 401);
+    const { statusCode, headers } = await ask({ host: here });
+    assert.equal(statusCode, 200);
+    const policy = headers["content-security-policy"];
+    assert.match(policy, /^default-src 'none'; style-src 'sha256-[^ ]+'; script-src 'sha256-[^ ]+';/);
+    assert.doesNotMatch(policy, /unsafe|\*|https?:/);
+    // A page of another origin in the same browser: its form is refused, and so is its frame.
+    const other = await open(context, web.url);
+    const refused = other.page.waitForResponse((answer) => answer.url().endsWith("/control"));
+    await other.page.evaluate((to) => {
+      const form = document.createElement("form");
+      form.method = "post";
+      form.action = to;
+      document.body.append(form);
+      form.submit();
+    }, new URL("/control", live).href);
+    assert.equal((await refused).status(), 403);
+    await other.page.close();
   } finally {
     kill();
   }
@@ -86,7 +151,9 @@ test("metrics please promtool", async (context_) => {
   const { live, kill } = await crawl(join(scratch(), "crawl"), web.url, "--delay", "50ms", "--max-pages", "2000");
   try {
     const metrics = new URL("/metrics", live);
-    const text = await (await fetch(metrics)).text();
+    let answer = await fetch(metrics);
+    while (answer.status === 503) answer = await fetch(metrics);
+    const text = await answer.text();
     execFileSync("promtool", ["check", "metrics"], { input: text, stdio: ["pipe", "inherit", "inherit"] });
     const open_metrics = await fetch(metrics, { headers: { accept: "application/openmetrics-text; version=1.0.0" } });
     assert.match(await open_metrics.text(), /# EOF\n$/);
@@ -105,7 +172,7 @@ test("a report sorts, searches and keeps hostile titles as text", async () => {
     const view = await open(context, `file://${dir}/report.html`, { scheme });
     const { page } = view;
     await harmless(page);
-    assert.match(await page.locator(".words ins").first().innerText(), /again/, "words that only a near-duplicate has");
+    await page.locator(".words ins", { hasText: "again" }).first().waitFor();
     await page.getByRole("button", { name: "words" }).click();
     const words = await page.locator("#pages-table tbody tr td:nth-child(6)").allInnerTexts();
     const numbers = words.map((text) => Number(text.replaceAll(",", "")));
@@ -114,10 +181,31 @@ test("a report sorts, searches and keeps hostile titles as text", async () => {
     const status = await page.locator("#pages-table-status").innerText();
     assert.match(status, /^[1-9]\d* of \d+ rows$/);
     await clean(view);
-    await page.evaluate(() => scrollTo(0, 0));
-    await picture(page, `report-${scheme}`);
+    for (const width of [380, 1700]) {
+      await page.setViewportSize({ width, height: 900 });
+      await fits(page);
+    }
     await page.close();
   }
+});
+
+test("a report is used by keyboard", async () => {
+  const dir = join(scratch(), "crawl");
+  const { ended } = await crawl(dir, web.url, "--delay", "0s", "--address-delay", "0s", "--delay-factor", "0", "--max-pages", "30");
+  assert.equal(await ended, 14);
+  run("report", dir);
+  const view = await open(context, `file://${dir}/report.html`);
+  const { page } = view;
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Skip to the report");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => location.hash), "#main");
+  const head = page.locator("#pages-table th button").nth(5);
+  await head.focus();
+  await page.keyboard.press("Space");
+  assert.equal(await page.locator("#pages-table th").nth(5).getAttribute("aria-sort"), "descending");
+  await clean(view);
+  await page.close();
 });
 
 test("the demo ends with both crawls beside each other", async () => {
@@ -125,6 +213,8 @@ test("the demo ends with both crawls beside each other", async () => {
   run("demo", "--no-open", "--dir", dir);
   const view = await open(context, `file://${dir}/report.html`);
   assert.equal(await view.page.locator("path.line").count(), 2);
+  await fits(view.page);
   await clean(view);
-  await picture(view.page, "demo");
+  await view.page.emulateMedia({ colorScheme: "dark" });
+  await clean(view);
 });

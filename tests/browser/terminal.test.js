@@ -1,12 +1,12 @@
 // The display in a real terminal (tmux, which folds lines as windows get narrower): 80 and 200 columns, resized, interrupted.
 // Nothing is left on the screen, and stdout stays empty.
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { crawler, scratch, site } from "./crawler.js";
+import { crawler, scratch, site, start } from "./crawler.js";
 
 let web;
 before(async () => { web = await site(); });
@@ -41,6 +41,12 @@ for (const columns of [80, 200]) {
         lines = await until("one display after a resize", (lines) => drawn(lines).length > 0);
         assert.ok(drawn(lines).length <= 3 && lines.filter((line) => / pages/.test(line)).length === 1, lines.join("\n"));
       }
+      // So narrow that hardly a number fits.
+      tmux("resize-window", "-t", "look", "-x", "12");
+      await sleep(1000);
+      assert.ok(screen().filter((line) => / pages/.test(line)).length <= 1, screen().join("\n"));
+      tmux("resize-window", "-t", "look", "-x", String(columns));
+      await sleep(1000);
       tmux("send-keys", "-t", "look", "C-c");
       lines = await until("the end", (lines) => lines.some((line) => line.startsWith("exit=")));
       assert.deepEqual(drawn(lines), [], "the display is gone");
@@ -52,10 +58,30 @@ for (const columns of [80, 200]) {
   });
 }
 
-test("colors can be declined, and without a terminal there are lines for scripts", () => {
-  const dir = scratch();
-  const args = ["crawl", web.url, "--dir", join(dir, "crawl"), "--allow-private", "--delay", "0s", "--address-delay", "0s", "--max-pages", "1"];
-  const { stderr, stdout } = spawnSync("timeout", ["60", crawler, ...args], { encoding: "utf8" });
+// What arrives at the terminal while `flags` crawl some pages, escape sequences included.
+const raw = async (dir, environment, flags) => {
+  const command = `${crawler} crawl ${web.url} --dir ${join(dir, "crawl")} --allow-private --delay 30ms --address-delay 0s ${flags}`;
+  const child = spawn("script", ["-qec", command, "/dev/null"], { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, TERM: "xterm", ...environment } });
+  let text = "";
+  child.stdout.on("data", (piece) => { text += piece; });
+  await new Promise((resolve) => child.on("close", resolve));
+  return text;
+};
+
+test("colors can be declined, and so can everything", async () => {
+  assert.match(await raw(scratch(), {}, "--max-pages 40"), /\x1b\[1m/);
+  const plain = await raw(scratch(), { NO_COLOR: "1" }, "--max-pages 40");
+  assert.doesNotMatch(plain, /\x1b\[[\d;]*m/);
+  assert.match(plain, / pages ·/);
+  assert.equal(await raw(scratch(), {}, "--max-pages 10 -q"), "");
+  assert.doesNotMatch(await raw(scratch(), {}, "--max-pages 10 --progress none"), / pages ·|\x1b/);
+});
+
+test("without a terminal there are lines for scripts", async () => {
+  const flags = ["--allow-private", "--delay", "0s", "--address-delay", "0s", "--max-pages", "5"];
+  const { code, stderr, stdout } = await start("crawl", web.url, "--dir", join(scratch(), "crawl"), ...flags);
+  assert.equal(code, 14);
   assert.equal(stdout, "");
   assert.doesNotMatch(stderr, /\x1b/);
+  assert.match(stderr, /^progress time=\S+ elapsed_seconds=[\d.]+ pages=5 unique=\d+ .*hosts_backing_off=\d+$/m);
 });

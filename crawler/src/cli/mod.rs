@@ -43,9 +43,11 @@ enum Command {
         /// Which shell
         shell: clap_complete::Shell,
     },
-    /// The manual page, on stdout
-    #[command(hide = true)]
-    Man,
+    /// The manual page of the program or of a command, on stdout
+    Man {
+        /// Which command [default: the program]
+        command: Option<String>,
+    },
 }
 
 /// Where a crawl lives.
@@ -85,13 +87,7 @@ pub fn main() -> ExitCode {
             clap_complete::generate(shell, &mut command, "crawler", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)
         }
-        Command::Man => {
-            let command = <Cli as clap::CommandFactory>::command();
-            clap_mangen::Man::new(command)
-                .render(&mut std::io::stdout())
-                .map_err(Into::into)
-                .map(|()| ExitCode::SUCCESS)
-        }
+        Command::Man { command } => man(command.as_deref()),
     };
     result.unwrap_or_else(|error| {
         if error.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
@@ -100,6 +96,22 @@ pub fn main() -> ExitCode {
         eprintln!("crawler: {error:#}");
         ExitCode::from(exit_code(&error))
     })
+}
+
+/// Writes a manual page.
+fn man(name: Option<&str>) -> anyhow::Result<ExitCode> {
+    let mut program = <Cli as clap::CommandFactory>::command();
+    // Only now do the commands have the names that their pages give them: `crawler-crawl`.
+    program.build();
+    let page = match name {
+        None => program,
+        Some(name) => match program.find_subcommand(name) {
+            Some(command) => command.clone(),
+            None => return Err(Usage(format!("no command {name:?}; see --help")).into()),
+        },
+    };
+    clap_mangen::Man::new(page).render(&mut std::io::stdout())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// What a failure means to the caller of the program.

@@ -1,6 +1,5 @@
 //! Progress for people, on stderr: three calm lines on a terminal, one parseable line at intervals elsewhere.
 
-use std::collections::VecDeque;
 use std::io::IsTerminal;
 
 use config::Progress;
@@ -9,20 +8,18 @@ use frontier::Millis;
 use super::screen::{self, Line};
 use crate::clock::rfc3339;
 use crate::engine::{Observer, Snapshot, Stats};
-use crate::report::units;
+use crate::rate::Recent;
+use crate::report::html::put;
+use crate::report::{Lost, units};
 
 /// Between two lines where stderr is no terminal.
 const LINE_INTERVAL: Millis = 10_000;
-
-/// What "now" means in pages a second.
-const RECENTLY: Millis = 5_000;
 
 /// Shows the progress of a crawl.
 #[derive(Debug)]
 pub struct Terminal {
     how: How,
-    /// Pages and time of earlier ticks, for the rate of the last seconds.
-    recent: VecDeque<(Millis, u64)>,
+    recent: Recent,
 }
 
 #[derive(Debug)]
@@ -49,7 +46,7 @@ impl Terminal {
             Progress::Auto if std::io::stderr().is_terminal() && !dumb => How::Lines { color: !set("NO_COLOR") },
             Progress::Auto | Progress::Plain => How::Plain { last: None },
         };
-        Self { how, recent: VecDeque::new() }
+        Self { how, recent: Recent::default() }
     }
 
     /// Leaves nothing on the screen.
@@ -59,20 +56,11 @@ impl Terminal {
         }
         self.how = How::Nothing;
     }
-
-    fn rate(&mut self, now: Millis, pages: u64) -> f64 {
-        self.recent.push_back((now, pages));
-        while self.recent.len() > 1 && self.recent[0].0 + RECENTLY < now {
-            self.recent.pop_front();
-        }
-        let (since, before) = self.recent[0];
-        if now > since { (pages - before) as f64 * 1000.0 / (now - since) as f64 } else { 0.0 }
-    }
 }
 
 impl Observer for Terminal {
     fn tick(&mut self, snapshot: &Snapshot<'_>) {
-        let rate = self.rate(snapshot.now, snapshot.stats.pages);
+        let rate = self.recent.rate(snapshot.now, snapshot.stats.pages);
         match &mut self.how {
             How::Nothing => {}
             How::Lines { color } => {
@@ -100,7 +88,7 @@ fn lines(snapshot: &Snapshot<'_>, rate: f64, columns: usize, color: bool) -> Vec
     let Snapshot { stats, counts, .. } = snapshot;
     let judged = stats.unique + stats.near + stats.exact;
     let number = units::count;
-    let rows: [Vec<Segment>; 3] = [
+    let mut rows: [Vec<Segment>; 3] = [
         vec![
             (number(stats.pages), "pages"),
             (units::rate(rate), "pages/s now"),
@@ -124,6 +112,12 @@ fn lines(snapshot: &Snapshot<'_>, rate: f64, columns: usize, color: bool) -> Vec
             (number(counts.seen), "URLs met"),
         ],
     ];
+    if let Some(lost) = &snapshot.lost {
+        rows[1].push((format!("≈ {}", lost.short()), "unique lost"));
+    }
+    if let Some(harvest) = snapshot.harvest {
+        rows[1].insert(1, (format!("{:.0} %", 100.0 * harvest), "on topic"));
+    }
     // The last columns stay empty for the ^C that a terminal echoes.
     rows.into_iter().map(|row| pack(&row, columns.saturating_sub(3), color)).filter(|line| line.width > 0).collect()
 }
@@ -153,9 +147,9 @@ fn pack(row: &[Segment], columns: usize, color: bool) -> Line {
 
 /// The line for logs and scripts: `progress` and `key=value` pairs.
 fn plain(snapshot: &Snapshot<'_>, rate: f64) -> String {
-    let Snapshot { stats, counts, now, .. } = *snapshot;
+    let Snapshot { stats, counts, now, lost, harvest, .. } = *snapshot;
     let Stats { pages, unique, exact, near, unjudged, failed, links_dropped, bytes, .. } = stats;
-    format!(
+    let mut line = format!(
         "progress time={} elapsed_seconds={:.1} pages={pages} unique={unique} exact={exact} near={near} \
          unjudged={unjudged} failed={failed} links_dropped={links_dropped} bytes={bytes} pages_per_second={rate:.1} \
          pages_per_second_overall={:.1} queued={} urls_seen={} hosts_fetching={} hosts_waiting={} hosts_backing_off={}",
@@ -167,7 +161,17 @@ fn plain(snapshot: &Snapshot<'_>, rate: f64) -> String {
         counts.hosts_fetching,
         counts.hosts_waiting,
         counts.hosts_backing_off
-    )
+    );
+    if let Some(Lost { estimate, low, high }) = lost {
+        put!(
+            line,
+            " estimated_unique_lost={estimate:.1} estimated_unique_lost_low={low:.1} estimated_unique_lost_high={high:.1}"
+        );
+    }
+    if let Some(harvest) = harvest {
+        put!(line, " harvest_rate={harvest:.3}");
+    }
+    line
 }
 
 #[cfg(test)]

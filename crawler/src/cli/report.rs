@@ -12,7 +12,7 @@ use super::Dir;
 use super::summary::{self, Told};
 use crate::crawl::{CrawlDir, OpenError};
 use crate::engine::Stats;
-use crate::report::{Report, Summary};
+use crate::report::{Lost, Report, Summary};
 use crate::sink::Lengths;
 
 /// Arguments of `crawler report`.
@@ -32,6 +32,7 @@ struct Known {
     settings: Settings,
     settings_text: Option<String>,
     seeds: Vec<String>,
+    lost: Option<Lost>,
     /// What the state vouches for; none while the crawl runs.
     lengths: Option<Lengths>,
 }
@@ -45,14 +46,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Err(error) => return Err(error.into()),
     };
     if args.json && known.lengths.is_some() {
-        println!("{:#}", json(&known.stats, known.stop_reason)?);
+        println!("{:#}", json(&known.stats, known.stop_reason, known.lost)?);
         return Ok(ExitCode::SUCCESS);
     }
     let length = |name: &str| known.lengths.as_ref().map(|lengths| lengths.get(name).copied().unwrap_or(0));
     let report = Report::read(dir, known.summary(), length).with_context(|| format!("{}", dir.display()))?;
     let stats = if known.lengths.is_some() { known.stats.clone() } else { known.counted(&report) };
     if args.json {
-        println!("{:#}", json(&stats, known.stop_reason)?);
+        println!("{:#}", json(&stats, known.stop_reason, known.lost)?);
         return Ok(ExitCode::SUCCESS);
     }
     let page = dir.join(Report::NAME);
@@ -64,7 +65,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         stats: &stats,
         stop_reason: known.stop_reason,
         on_duplicate: &on_duplicate,
-        lost: None,
+        lost: known.lost,
         skipped: &skipped,
     };
     print!("{}", summary::text(&told));
@@ -80,14 +81,14 @@ fn write(path: &Path, html: &str) -> std::io::Result<()> {
 }
 
 /// The fields that scripts rely on.
-fn json(stats: &Stats, stop_reason: &str) -> anyhow::Result<Value> {
+fn json(stats: &Stats, stop_reason: &str, lost: Option<Lost>) -> anyhow::Result<Value> {
     let mut report = serde_json::to_value(stats)?;
     report["elapsed_seconds"] = json!(stats.elapsed_ms as f64 / 1000.0);
     report["pages_per_second"] = json!(stats.pages_per_second());
     report["stop_reason"] = json!(stop_reason);
-    for unknown in ["estimated_unique_lost", "estimated_unique_lost_low", "estimated_unique_lost_high"] {
-        report[unknown] = json!(null);
-    }
+    report["estimated_unique_lost"] = json!(lost.map(|lost| lost.estimate));
+    report["estimated_unique_lost_low"] = json!(lost.map(|lost| lost.low));
+    report["estimated_unique_lost_high"] = json!(lost.map(|lost| lost.high));
     Ok(report)
 }
 
@@ -106,6 +107,7 @@ impl Known {
             settings: layers.finish()?,
             settings_text,
             seeds: dir.seeds()?.into_iter().map(String::from).collect(),
+            lost: None,
             lengths: Some(dir.lengths()?),
         })
     }
@@ -118,6 +120,7 @@ impl Known {
             settings: Settings::default(),
             settings_text: None,
             seeds: Vec::new(),
+            lost: None,
             lengths: None,
         }
     }
@@ -132,7 +135,7 @@ impl Known {
             stop_reason: Some(self.stop_reason.into()),
             urls_seen: known.then_some(self.stats.urls_seen),
             frontier: known.then_some(self.stats.frontier),
-            lost: None,
+            lost: self.lost,
             settings: self.settings_text.clone(),
         }
     }

@@ -72,7 +72,11 @@ pub fn text(told: &Told<'_>) -> String {
     let kept = format!("links of duplicates kept from the frontier (--on-duplicate {})", told.on_duplicate);
     row("saved", stats.links_dropped, String::new(), &kept);
     if let Some(Lost { estimate, low, high }) = told.lost {
-        let meaning = format!("unique pages among what was held back, as estimated (95 %: {low:.0} to {high:.0})");
+        let meaning = format!(
+            "unique pages among what was held back, as estimated (95 %: {low:.0} to {high:.0});\n{:31}what can only be \
+             reached through them is unknown",
+            ""
+        );
         row("lost", estimate.round() as u64, String::new(), &meaning);
     }
     let mut head = "cut";

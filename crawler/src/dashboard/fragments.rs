@@ -42,7 +42,7 @@ pub fn draw(shared: &Shared, names: &[&'static str]) -> HashMap<&'static str, St
                 Ok(())
             }
             ("figures", Some(now)) => {
-                figures(&mut out, now);
+                figures(&mut out, shared, now);
                 Ok(())
             }
             ("curve", _) => {
@@ -73,19 +73,20 @@ pub fn draw(shared: &Shared, names: &[&'static str]) -> HashMap<&'static str, St
     parts.collect()
 }
 
+/// What the crawl does, as a word for the eye and the script, and a sentence.
 fn state(out: &mut String, shared: &Shared, now: Option<&Now>) {
-    let word = match now {
-        None => "Starting.",
-        Some(Now { stopped: Some(reason), .. }) => ending(reason.name()),
-        Some(_) if shared.is_finished() => "The crawl has ended.",
-        Some(_) if shared.is_paused() => "Paused: nothing new is asked for until the crawl is resumed.",
-        Some(_) => "Running.",
+    let (class, word, meaning) = match now {
+        None => ("starting", "Starting", "Nothing has been asked for yet."),
+        Some(Now { stopped: Some(reason), .. }) => ("ended", "Ended", ending(reason.name())),
+        Some(_) if shared.is_finished() => ("ended", "Ended", ""),
+        Some(_) if shared.is_paused() => ("paused", "Paused", "Nothing new is asked for until the crawl is resumed."),
+        Some(_) => ("running", "Running", "This page keeps itself up to date."),
     };
-    out.push_str(word);
+    put!(out, "<span class=\"pill {class}\" data-state=\"{class}\">{word}</span> {meaning}");
 }
 
-fn figures(out: &mut String, now: &Now) {
-    let Now { stats, counts, in_flight, .. } = now;
+fn figures(out: &mut String, shared: &Shared, now: &Now) {
+    let Now { stats, counts, in_flight, rate, lost, .. } = now;
     let judged = stats.unique + stats.near + stats.exact;
     let mut figure = |class: &str, name: &str, value: String, meaning: String| {
         put!(
@@ -93,43 +94,40 @@ fn figures(out: &mut String, now: &Now) {
             "<div class=\"{class}\"><dt>{name}</dt><dd class=\"value\">{value}</dd><dd class=\"meaning\">{meaning}</dd></div>\n"
         );
     };
-    let rate =
-        format!("answers so far, redirects included; {} a second overall", units::rate(stats.pages_per_second()));
-    figure("", "Pages fetched", units::count(stats.pages), rate);
     let of = |n: u64| units::share(n, judged);
-    figure(
-        "is-unique",
-        "Unique",
-        units::count(stats.unique),
-        format!("say something new: {} of those compared", of(stats.unique)),
-    );
+    figure("", "Pages fetched", units::count(stats.pages), "answers so far, redirects included".into());
+    let meaning = format!("say something new: {} of those compared", of(stats.unique));
+    figure("is-unique", "Unique", units::count(stats.unique), meaning);
     let meaning = format!("say what an earlier page said: {}", of(stats.near));
     figure("is-near", "Near-duplicates", units::count(stats.near), meaning);
     let meaning = format!("have the bytes of an earlier page: {}", of(stats.exact));
     figure("is-exact", "Exact duplicates", units::count(stats.exact), meaning);
-    figure(
-        "",
-        "Links kept out",
-        units::count(stats.links_dropped),
-        "links of duplicates kept from the frontier".into(),
-    );
-    figure(
-        "",
-        "Queued",
-        units::count(counts.queued),
-        format!("URLs to be fetched, of {} met", units::count(counts.seen)),
-    );
+    let overall = format!("in the last seconds; {} overall", units::rate(stats.pages_per_second()));
+    figure("", "Pages a second", units::rate(*rate), overall);
+    figure("", "Time", units::duration(stats.elapsed_ms / 1000 * 1000), "spent crawling".into());
+    let meaning = "links of duplicates kept from the frontier";
+    figure("", "Links kept out", units::count(stats.links_dropped), meaning.into());
+    if let Some(lost) = lost {
+        let (value, meaning) = view::missed(lost);
+        figure("", "Unique pages missed", value, meaning);
+    }
+    if let Some(harvest) = lock(&shared.read).tally.harvest() {
+        let (value, meaning) = view::harvested(harvest);
+        figure("", "Harvest rate", value, meaning);
+    }
+    let meaning = format!("URLs to be fetched, of {} met", units::count(counts.seen));
+    figure("", "Queued", units::count(counts.queued), meaning);
     let hosts = format!(
-        "hosts asked right now, with {}; {} wait for their delay, {} are in back-off, of {}",
-        units::counted(*in_flight as u64, "open job"),
+        "of {} asked right now, in {}; {} wait for their delay, {} back off",
+        units::count(counts.hosts),
+        units::counted(*in_flight as u64, "job"),
         units::count(counts.hosts_waiting),
         units::count(counts.hosts_backing_off),
-        units::count(counts.hosts)
     );
     figure("", "Hosts fetching", units::count(counts.hosts_fetching), hosts);
-    let time =
-        format!("spent crawling; {} decoded, {} URLs failed", units::bytes(stats.bytes), units::count(stats.failed));
-    figure("", "Time", units::duration(stats.elapsed_ms / 1000 * 1000), time);
+    let received = format!("of decoded bodies; {} as received", units::bytes(stats.wire_bytes));
+    figure("", "Bytes", units::bytes(stats.bytes), received);
+    figure("", "Failed", units::count(stats.failed), "URLs given up without an answer".into());
 }
 
 /// Shares of verdicts among the pages between two points of the curve.

@@ -28,6 +28,7 @@ use frontier::Millis;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::{Control, Observer, Snapshot};
+use crate::rate::Recent;
 use shared::{Now, Shared};
 
 /// A running live page; ends when it is dropped.
@@ -37,6 +38,7 @@ pub struct Dashboard {
     address: SocketAddr,
     end: CancellationToken,
     thread: Option<JoinHandle<()>>,
+    recent: Recent,
     /// When the hosts may be looked at again.
     hosts_due: Millis,
 }
@@ -81,7 +83,7 @@ impl Dashboard {
                 });
             })?
         };
-        Ok(Self { shared, address, end, thread: Some(thread), hosts_due: 0 })
+        Ok(Self { shared, address, end, thread: Some(thread), recent: Recent::default(), hosts_due: 0 })
     }
 
     /// Where the page is; the token stands in the fragment, which browsers do not send.
@@ -101,6 +103,8 @@ impl Observer for Dashboard {
             stats: snapshot.stats.clone(),
             counts: snapshot.counts,
             in_flight: snapshot.in_flight,
+            rate: self.recent.rate(snapshot.now, snapshot.stats.pages),
+            lost: snapshot.lost,
             time: snapshot.now,
             stopped: snapshot.stopped,
             at: Instant::now(),

@@ -17,6 +17,7 @@ use tokio::sync::{Notify, watch};
 use super::fragments::Drawn;
 use super::tail::Read;
 use crate::engine::{Control, Stats, StopReason};
+use crate::report::Lost;
 
 /// The last tick.
 #[derive(Clone, Debug)]
@@ -27,6 +28,10 @@ pub struct Now {
     pub counts: Counts,
     /// Jobs open.
     pub in_flight: usize,
+    /// Pages a second, of the last seconds.
+    pub rate: f64,
+    /// Unique pages held back, so far as they can be estimated.
+    pub lost: Option<Lost>,
     /// The engine's time.
     pub time: Millis,
     /// Why the run has ended, if it has.

@@ -10,6 +10,7 @@ use frontier::Counts;
 
 use super::*;
 use crate::engine::{Stats, StopReason};
+use crate::report::Lost;
 
 struct Live {
     dashboard: Dashboard,
@@ -36,6 +37,8 @@ fn tick(live: &Live, stopped: Option<StopReason>) {
         stats: Stats { pages: 2, unique: 1, near: 1, ..Stats::default() },
         counts: Counts { queued: 7, ..Counts::default() },
         in_flight: 3,
+        rate: 1.5,
+        lost: Some(Lost { estimate: 4.4, low: 0.0, high: 12.0 }),
         time: 0,
         stopped,
         at: Instant::now(),
@@ -83,7 +86,7 @@ fn the_page_shows_the_crawl_and_what_hostile_pages_say_as_text() {
     }
     let body = &page[page.find("<body>").unwrap()..page.rfind("<script>").unwrap()];
     assert!(
-        body.contains("Running.") && body.contains("U+202E") && !body.contains("<script") && !body.contains("<!--")
+        body.contains(">Running<") && body.contains("95 % interval 0 to 12") && body.contains("U+202E") && !body.contains("<script") && !body.contains("<!--")
     );
     assert!(get(&live, "/page?at=0").contains("It repeats no earlier page"));
     let second = LINES.find('\n').unwrap() + 1;

@@ -414,6 +414,8 @@ impl Engine<'_> {
             counts: self.frontier.counts(),
             frontier: &self.frontier,
             in_flight: self.in_flight,
+            lost: None,
+            harvest: None,
             now,
             stopped,
         });

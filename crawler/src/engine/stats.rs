@@ -4,6 +4,8 @@ use dedup_stage::judge::Verdict;
 use frontier::{Counts, Frontier, Millis};
 use serde::{Deserialize, Serialize};
 
+use crate::report::Lost;
+
 /// Totals since the crawl began, over all its runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -111,6 +113,10 @@ pub struct Snapshot<'a> {
     pub frontier: &'a Frontier,
     /// Jobs open.
     pub in_flight: usize,
+    /// Unique pages held back, so far as they can be estimated.
+    pub lost: Option<Lost>,
+    /// In a focused crawl, the mean relevance of the pages fetched.
+    pub harvest: Option<f64>,
     /// The time.
     pub now: Millis,
     /// Why the run ended, in the last snapshot.

@@ -70,6 +70,14 @@ pub struct Lost {
     pub high: f64,
 }
 
+impl Lost {
+    /// `12 (3 to 40)`: the estimate and its interval, in whole pages.
+    pub fn short(&self) -> String {
+        let [estimate, low, high] = [self.estimate, self.low, self.high].map(|pages| units::count(pages.round() as u64));
+        format!("{estimate} ({low} to {high})")
+    }
+}
+
 /// A crawl, read.
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -241,7 +249,7 @@ impl Report {
             Web(&self.name())
         );
         if let Some((first, last)) = &tally.times {
-            put!(out, "<p class=\"note\">{} to {}", Web(first), Web(last));
+            put!(out, "<p class=\"note\">{} to {} UTC", Web(&units::moment(first)), Web(&units::moment(last)));
             put!(out, " in <code>{}</code></p>\n", Web(&self.dir.display().to_string()));
         }
         put!(out, "<p class=\"lead\">{}</p>\n", self.lead());
@@ -343,12 +351,17 @@ impl Report {
 
     /// Near-duplicates beside their twins, from the largest clusters.
     fn twins(&self, out: &mut String) -> io::Result<()> {
-        let largest = tally_near(&self.tally, Self::TWINS);
-        let lines = self.pages.at(largest)?;
-        let pages: Vec<_> = lines.iter().filter_map(|line| PageLine::parse(line)).collect();
+        let lines = self.pages.at(near_members(&self.tally, 10 * Self::TWINS))?;
+        let mut pages: Vec<_> = lines.iter().filter_map(|line| PageLine::parse(line)).collect();
+        let resemblance = |page: &PageLine<'_>| page.resemblance.unwrap_or(1.0);
+        let least_alike = |a: &PageLine<'_>, b: &PageLine<'_>| {
+            resemblance(a).total_cmp(&resemblance(b)).then(b.distance.cmp(&a.distance))
+        };
+        pages.sort_by(least_alike);
         let twin_at =
             |page: &PageLine<'_>| page.duplicate_of.as_deref().and_then(|twin| self.tally.clusters.line_of(twin));
-        let pages: Vec<_> = pages.into_iter().filter_map(|page| twin_at(&page).map(|at| (page, at))).collect();
+        let pages: Vec<_> =
+            pages.into_iter().filter_map(|page| twin_at(&page).map(|at| (page, at))).take(Self::TWINS).collect();
         if pages.is_empty() {
             return Ok(());
         }
@@ -358,8 +371,8 @@ impl Report {
         let bodies = Bodies::find(&self.dir, &urls)?;
         put!(
             out,
-            "<h3>{} beside their twins</h3>\n",
-            if pages.len() == 1 { "One".into() } else { pages.len().to_string() }
+            "<h3>Beside their twins</h3>\n<p>{} of the largest clusters, the least alike first.</p>\n",
+            units::counted(pages.len() as u64, "near-duplicate")
         );
         for ((page, _), twin) in pages.iter().zip(&twins) {
             let Some(twin) = PageLine::parse(twin) else { continue };
@@ -386,14 +399,13 @@ impl Report {
     }
 }
 
-/// Near-duplicates to be shown with their differences: one of each large cluster.
-fn tally_near(tally: &Tally, most: usize) -> Vec<u64> {
-    let largest = tally.clusters.largest(10 * most);
+/// Near-duplicates that may be shown with their differences: one of each large cluster.
+fn near_members(tally: &Tally, most: usize) -> Vec<u64> {
+    let largest = tally.clusters.largest(most);
     largest
         .into_iter()
         .filter(|cluster| cluster.near > 0)
         .filter_map(|cluster| cluster.members.first().copied())
-        .take(most)
         .collect()
 }
 

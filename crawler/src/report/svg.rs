@@ -40,7 +40,7 @@ const RIGHT: f64 = 150.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 44.0;
 /// Between the baselines of two labels.
-const LABEL: f64 = 16.0;
+const LABEL: f64 = 18.0;
 
 impl Lines<'_> {
     /// The SVG element.
@@ -202,7 +202,7 @@ pub fn parts(parts: &[(&str, u64)], whole: u64) -> String {
 
 fn open(title: &str, description: &str, width: f64, height: f64, class: &str) -> String {
     format!(
-        "<svg class=\"{class}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}. {}\">",
+        "<svg class=\"{class}\" viewBox=\"0 0 {width} {height}\" preserveAspectRatio=\"xMinYMin meet\" role=\"img\" aria-label=\"{}. {}\">",
         Text(title),
         Text(description)
     )

@@ -120,6 +120,8 @@ pub struct Tally {
     pub resemblances: [u64; 20],
     /// Pages by relevance in twentieths; all zero in a crawl without a topic.
     pub relevances: [u64; 20],
+    /// Their sum.
+    pub relevance: f64,
     /// Fingerprints, if they are kept.
     pub fingerprints: Option<Vec<u64>>,
     /// Duplicates by what they repeat.
@@ -160,6 +162,7 @@ impl Tally {
             distances: [0; 65],
             resemblances: [0; 20],
             relevances: [0; 20],
+            relevance: 0.0,
             fingerprints: fingerprints.then(Vec::new),
             clusters: Clusters::default(),
             sample: Sample::new(Self::SAMPLE),
@@ -207,6 +210,7 @@ impl Tally {
         }
         if let Some(relevance) = page.relevance {
             self.relevances[twentieth(relevance)] += 1;
+            self.relevance += relevance;
         }
         if page.verdict == Word::Near {
             self.distances[page.distance.map_or(0, |distance| distance.min(64)) as usize] += 1;
@@ -219,6 +223,15 @@ impl Tally {
         }
         let Verdicts { unique, near, exact, .. } = self.verdicts;
         self.curve.push(Point { pages: self.verdicts.pages(), unique, near, exact });
+    }
+
+    /// Mean relevance of the pages of a focused crawl.
+    ///
+    /// # References
+    /// Chakrabarti, van den Berg, Dom, "Focused crawling" (WWW 1999), section 3.2: the harvest rate.
+    pub fn harvest(&self) -> Option<f64> {
+        let pages = self.relevances.iter().sum::<u64>();
+        (pages > 0).then(|| self.relevance / pages as f64)
     }
 
     fn host(&mut self, page: &PageLine<'_>) {

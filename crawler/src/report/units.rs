@@ -53,6 +53,14 @@ pub fn duration(ms: u64) -> String {
     }
 }
 
+/// A moment without what nobody reads: `2026-01-02 03:04:05` of `2026-01-02T03:04:05.678Z`; other text as it is.
+pub fn moment(rfc3339: &str) -> String {
+    match (rfc3339.get(..10), rfc3339.get(10..11), rfc3339.get(11..19)) {
+        (Some(day), Some("T"), Some(time)) => format!("{day} {time}"),
+        _ => rfc3339.into(),
+    }
+}
+
 /// A rate: one decimal below a hundred.
 pub fn rate(per_second: f64) -> String {
     if per_second >= 99.95 { count(per_second.round() as u64) } else { format!("{per_second:.1}") }
@@ -80,6 +88,8 @@ mod tests {
             times.map(duration),
             ["0 ms", "999 ms", "1.0 s", "59.9 s", "1 min 00 s", "59 min 59 s", "1 h 00 min", "23 h 59 min", "1 d 1 h"]
         );
+        assert_eq!(moment("2026-01-02T03:04:05.678Z"), "2026-01-02 03:04:05");
+        assert_eq!(moment("soon"), "soon");
         assert_eq!([0.0, 9.96, 99.96, 12_345.6].map(rate), ["0.0", "10.0", "100", "12,346"]);
     }
 }

@@ -65,9 +65,14 @@ impl Difference {
         difference
     }
 
+    /// Whether there is no difference.
+    pub fn is_none(&self) -> bool {
+        self.added + self.removed == 0
+    }
+
     /// In one sentence.
     pub fn summary(&self) -> String {
-        if self.added + self.removed == 0 {
+        if self.is_none() {
             return "The words are the same.".into();
         }
         format!(

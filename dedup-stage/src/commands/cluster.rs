@@ -9,7 +9,8 @@ use anyhow::Context;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::rows::{self, Progress};
+use super::progress::{Bar, Progress};
+use super::rows;
 use crate::hamming::Fingerprints;
 use crate::hamming::cluster::{Cluster, Link, clusters};
 use crate::hamming::pairs::near;
@@ -57,7 +58,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Linkage::Complete => Link::Complete,
     };
     let find = |fingerprints: &[u64]| {
-        let progress = Progress::new("cluster");
+        let progress = Progress::new("cluster", fingerprints.len(), "rows");
         let near = near(fingerprints, args.distance, threads, &|share| progress.add(share));
         clusters(fingerprints, &near, link)
     };
@@ -100,7 +101,7 @@ fn is_json(path: &Path) -> anyhow::Result<bool> {
     Ok(start.first() == Some(&b'{') && start.iter().skip(1).all(|byte| (b' '..0x7f).contains(byte)))
 }
 
-fn read(path: &Path) -> anyhow::Result<Pages> {
+fn read(path: &PathBuf) -> anyhow::Result<Pages> {
     #[derive(Deserialize)]
     struct Page {
         simhash: Option<String>,
@@ -108,7 +109,8 @@ fn read(path: &Path) -> anyhow::Result<Pages> {
     }
     let file = File::open(path).with_context(|| path.display().to_string())?;
     let mut pages = Pages { fingerprints: Vec::new(), rows: Vec::new(), urls: Vec::new() };
-    for (row, line) in (0..).zip(BufReader::new(file).lines()) {
+    let bar = Bar::of_bytes([path]);
+    for (row, line) in (0..).zip(BufReader::new(bar.0.wrap_read(file)).lines()) {
         let line = line.with_context(|| path.display().to_string())?;
         if line.trim().is_empty() {
             continue;

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
+use super::progress::{Bar, Progress};
 use super::rows;
 use crate::evaluate::{Measure, Report, evaluate, plot, read_pairs};
 use crate::signature::lexicon::Lexicon;
@@ -51,7 +52,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     } else {
         Box::new(BufReader::new(File::open(&args.pairs).with_context(|| format!("cannot open {name}"))?))
     };
+    let reading = Bar::of_bytes([&args.pairs]);
+    let input = BufReader::new(reading.0.wrap_read(input));
     let pairs = read_pairs(input, args.label_threshold).with_context(|| name.to_string())?;
+    drop(reading);
     let lexicon = match &args.lexicon {
         Some(path) => {
             let mut file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
@@ -64,7 +68,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
     };
     let schemes = if args.scheme.is_empty() { Scheme::all() } else { args.scheme };
-    let reports = evaluate(&pairs, &schemes, &lexicon, args.resamples);
+    let progress = Progress::new("evaluate", pairs.len() * schemes.len(), "comparisons");
+    let mut reports = Vec::new();
+    for scheme in &schemes {
+        reports.extend(evaluate(&pairs, std::slice::from_ref(scheme), &lexicon, args.resamples));
+        progress.add(1.0 / schemes.len() as f64);
+    }
+    drop(progress);
     if let Some(path) = &args.plot {
         std::fs::write(path, plot(&reports)).with_context(|| format!("cannot write {}", path.display()))?;
     }

@@ -8,7 +8,8 @@ use std::time::Instant;
 
 use anyhow::Context;
 
-use super::rows::{self, Progress};
+use super::progress::Progress;
+use super::rows;
 use crate::hamming::frozen::{self, Plan};
 use crate::hamming::{Design, Fingerprints};
 use crate::signature;
@@ -54,7 +55,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         threads: args.threads.unwrap_or_else(rows::cores),
         part: Plan::PART,
     };
-    let progress = Progress::new("index");
+    let progress = Progress::new("index", fingerprints.len(), "fingerprints");
     let bytes = write(&args.output, &fingerprints, &plan, &|share| progress.add(share))?;
     drop(progress);
     let (n, seconds) = (fingerprints.len(), start.elapsed().as_secs_f64());

@@ -10,6 +10,7 @@ pub mod index;
 pub mod lexicon;
 pub mod pairs;
 pub mod plan;
+mod progress;
 mod rows;
 pub mod run;
 pub mod search;

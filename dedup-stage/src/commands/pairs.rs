@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use super::rows::{self, Format, Progress};
+use super::progress::Progress;
+use super::rows::{self, Format};
 use crate::hamming::Fingerprints;
 use crate::hamming::pairs::{Listed, near, rotate, rows as rows_of};
 
@@ -48,7 +49,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let threads = args.threads.unwrap_or_else(rows::cores);
     let start = Instant::now();
     let found = {
-        let progress = Progress::new("pairs");
+        let progress = Progress::new("pairs", fingerprints.len(), "rows");
         match args.method {
             Method::Tables => near(&fingerprints, args.distance, threads, &|share| progress.add(share)),
             Method::Rotate => rotate(&fingerprints, args.distance, &|share| progress.add(share)),
@@ -63,7 +64,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let n = fingerprints.len();
     eprintln!("searched {n} against {n}: {} pairs in {seconds:.3} s", pairs.len());
     if args.method == Method::Rotate {
-        let progress = Progress::new("all pairs, to compare with");
+        let progress = Progress::new("all pairs, to compare with", fingerprints.len(), "rows");
         let exact = near(&fingerprints, args.distance, threads, &|share| progress.add(share));
         drop(progress);
         let recall = found.pairs.len() as f64 / exact.pairs.len().max(1) as f64;

@@ -1,11 +1,7 @@
-//! What the commands on fingerprint files share: progress on stderr, rows on stdout, exit codes.
+//! What the commands on fingerprint files share: rows on stdout, exit codes.
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
-use std::sync::Mutex;
-use std::time::Duration;
-
-use indicatif::{ProgressBar, ProgressStyle};
 
 /// How rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -37,41 +33,6 @@ pub fn listened(result: io::Result<()>) -> io::Result<bool> {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
         Err(error) => Err(error),
-    }
-}
-
-/// A bar on stderr that fills as shares of the work are done.
-#[derive(Debug)]
-pub struct Progress {
-    bar: ProgressBar,
-    share: Mutex<f64>,
-}
-
-impl Progress {
-    const STEPS: u64 = 1000;
-
-    /// An empty bar; it is not drawn where stderr is no terminal.
-    pub fn new(what: &'static str) -> Self {
-        let bar = ProgressBar::new(Self::STEPS).with_message(what);
-        if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3} % {elapsed}, {eta} to go") {
-            bar.set_style(style);
-        }
-        bar.enable_steady_tick(Duration::from_millis(200));
-        Self { bar, share: Mutex::new(0.0) }
-    }
-
-    /// Adds a share of the work.
-    pub fn add(&self, share: f64) {
-        if let Ok(mut sum) = self.share.lock() {
-            *sum += share;
-            self.bar.set_position((*sum * Self::STEPS as f64) as u64);
-        }
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
     }
 }
 

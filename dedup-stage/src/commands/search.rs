@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use super::rows::{self, Format, Progress};
+use super::progress::Progress;
+use super::rows::{self, Format};
 use crate::hamming::frozen::{Frozen, Load};
 use crate::hamming::search::{search, search_frozen};
 use crate::hamming::{Design, Fingerprints};
@@ -73,7 +74,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             return Ok(rows::wrong_usage(format_args!("the index was built for distance {built}, not {k}")));
         }
         let start = Instant::now();
-        let progress = Progress::new("search");
+        let progress = Progress::new("search", queries.len(), "queries");
         let mut hits = search_frozen(&index, &queries, k, threads, &|share| progress.add(share));
         hits.retain(|hit| (args.from..end).contains(&hit.stored));
         (hits, end.min(index.rows()).saturating_sub(args.from), start.elapsed())
@@ -82,7 +83,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         let from = args.from.min(stored.len() as u64);
         let stored = &stored[from as usize..end.clamp(from, stored.len() as u64) as usize];
         let start = Instant::now();
-        let progress = Progress::new("search");
+        let progress = Progress::new("search", stored.len(), "stored rows");
         let hits = search(stored, from, &queries, k, design, threads, &|share| progress.add(share));
         (hits, stored.len() as u64, start.elapsed())
     };

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, bail};
-use indicatif::{ProgressBar, ProgressStyle};
 
+use super::progress::Bar;
 use super::run::{Judging, usage};
 use crate::pipeline::{Limits, Turn, ordered};
 use crate::signature;
@@ -64,7 +64,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Stage::open(Session::new(Box::new(Memory::default())), settings.dedup.distance, settings.dedup.on_duplicate)?;
     let (canonicalizer, hasher) = (Canonicalizer::new(&settings.urls), stage.hasher().clone());
     let read = Arc::new(AtomicU64::new(0));
-    let bar = progress(&args.inputs);
+    let bar = Bar::of_bytes(&args.inputs);
     let source = pieces(args.inputs.clone(), Arc::clone(&read));
     let (mut results, _) = ordered(Limits::new(settings.dedup.threads), source, move || {
         let mut preparer = Preparer::new(canonicalizer.clone(), hasher.clone());
@@ -72,10 +72,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     });
     let mut filter = Filter::new(stage, args.near, output, verdicts, &warcinfo(&args.output)?)?;
     while let Turn::Item(judgeable) = results.wait() {
-        filter.take(judgeable, |complaint| bar.suspend(|| eprintln!("dedup-stage: {complaint}")))?;
-        bar.set_position(read.load(Ordering::Relaxed));
+        filter.take(judgeable, |complaint| bar.0.suspend(|| eprintln!("dedup-stage: {complaint}")))?;
+        bar.0.set_position(read.load(Ordering::Relaxed));
     }
-    bar.finish_and_clear();
+    drop(bar);
     let tally = filter.finish()?;
     eprintln!("{}", summary(&tally, read.load(Ordering::Relaxed)));
     Ok(if tally.broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -140,23 +140,6 @@ fn same_file(a: &Path, b: &Path) -> bool {
 fn create(path: &Path) -> anyhow::Result<BufWriter<File>> {
     let file = File::create(path).with_context(|| path.display().to_string())?;
     Ok(BufWriter::with_capacity(1 << 20, file))
-}
-
-/// A bar over the bytes of all files, where they are known and somebody looks.
-fn progress(inputs: &[PathBuf]) -> ProgressBar {
-    let sizes: io::Result<Vec<u64>> = inputs.iter().map(|path| Ok(std::fs::metadata(path)?.len())).collect();
-    let bar = match sizes {
-        Ok(sizes) => ProgressBar::new(sizes.iter().sum()).with_style(
-            ProgressStyle::with_template("{wide_bar} {bytes}/{total_bytes}, {bytes_per_sec}, {eta} left")
-                .unwrap_or_else(|_| ProgressStyle::default_bar()),
-        ),
-        Err(_) => ProgressBar::new_spinner().with_style(
-            ProgressStyle::with_template("{spinner} {bytes}, {bytes_per_sec}")
-                .unwrap_or_else(|_| ProgressStyle::default_spinner()),
-        ),
-    };
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
 }
 
 fn warcinfo(output: &Path) -> anyhow::Result<Vec<u8>> {

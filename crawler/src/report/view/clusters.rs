@@ -94,7 +94,9 @@ pub fn twins(out: &mut String, page: &PageLine<'_>, twin: &PageLine<'_>, differe
     match difference {
         Some(difference) => {
             put!(out, "<p class=\"note\">{}</p>", difference.summary());
-            put!(out, "<p class=\"words\">{}</p>", difference.html());
+            if !difference.is_none() {
+                put!(out, "<p class=\"words\">{}</p>", difference.html());
+            }
         }
         None if page.verdict == Word::Exact => out.push_str("<p class=\"note\">Their bytes are the same.</p>"),
         None => out.push_str(

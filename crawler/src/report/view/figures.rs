@@ -4,7 +4,7 @@ use super::super::curve::Curve;
 use super::super::html::put;
 use super::super::svg::{Line, Lines};
 use super::super::tally::Tally;
-use super::super::{Summary, units};
+use super::super::{Lost, Summary, units};
 use super::{Table, count, share};
 
 /// The key figures.
@@ -61,16 +61,12 @@ pub fn figures(out: &mut String, summary: &Summary, tally: &Tally) {
     let spent = units::share(tally.duplicate_bytes, tally.bytes);
     figure("", "Bytes", units::bytes(tally.bytes), format!("of decoded bodies; {spent} of them in duplicates"));
     if let Some(lost) = &summary.lost {
-        figure(
-            "",
-            "Unique pages missed",
-            format!("≈ {}", units::count(lost.estimate.round() as u64)),
-            format!(
-                "estimated from audited samples of what was held back; 95 % interval {} to {}",
-                units::count(lost.low.round() as u64),
-                units::count(lost.high.round() as u64)
-            ),
-        );
+        let (value, meaning) = missed(lost);
+        figure("", "Unique pages missed", value, meaning);
+    }
+    if let Some(harvest) = tally.harvest() {
+        let (value, meaning) = harvested(harvest);
+        figure("", "Harvest rate", value, meaning);
     }
     if let Some(seen) = summary.urls_seen {
         figure("", "URLs met", units::count(seen), "distinct URLs, by the form in which they are compared".into());
@@ -82,6 +78,18 @@ pub fn figures(out: &mut String, summary: &Summary, tally: &Tally) {
         let rate = verdicts.pages() as f64 * 1000.0 / elapsed as f64;
         figure("", "Time", units::duration(elapsed), format!("spent crawling; {} pages a second", units::rate(rate)));
     }
+}
+
+/// The estimated loss and what it means.
+pub fn missed(lost: &Lost) -> (String, String) {
+    let [estimate, low, high] = [lost.estimate, lost.low, lost.high].map(|pages| units::count(pages.round() as u64));
+    let meaning = format!("among what was held back, estimated from an audited sample; 95 % interval {low} to {high}");
+    (format!("≈ {estimate}"), meaning)
+}
+
+/// The harvest rate and what it means.
+pub fn harvested(harvest: f64) -> (String, String) {
+    (format!("{:.0} %", 100.0 * harvest), "mean relevance of the pages fetched to what the crawl is about".into())
 }
 
 /// What the colours mean.

@@ -7,7 +7,7 @@ mod skipped;
 mod spread;
 
 pub use clusters::{clusters, twins};
-pub use figures::{curve, figures, key};
+pub use figures::{curve, figures, harvested, key, missed};
 pub use pages::pages;
 pub use skipped::{errors, skipped};
 pub use spread::{depths, health, hosts, likeness, relevance, statuses};

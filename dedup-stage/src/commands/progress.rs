@@ -1,0 +1,97 @@
+//! Progress of the long commands, on stderr and only on a terminal: what is done, how fast, how long it will take. Taken away
+//! without a trace at the end, and also where the program is interrupted.
+
+use std::fmt::Write;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::{Handle, Signals};
+use signal_hook::low_level::emulate_default_handler;
+
+/// A bar that fills as shares of the work are done.
+#[derive(Debug)]
+pub struct Progress {
+    bar: Bar,
+    share: Mutex<f64>,
+    all: u64,
+}
+
+impl Progress {
+    /// An empty bar over `all` of what `unit` names in the plural.
+    pub fn new(what: &'static str, all: usize, unit: &'static str) -> Self {
+        let all = all as u64;
+        let template = format!("{what} {{wide_bar}} {{percent:>3}} % of {{human_len}} {unit}, {{rate}}/s, {{eta}} left");
+        let rate = |state: &ProgressState, out: &mut dyn Write| {
+            // Nobody can be told that the terminal is gone.
+            let _ = write!(out, "{}", indicatif::HumanCount(state.per_sec() as u64));
+        };
+        let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = Bar::new(ProgressBar::new(all).with_style(style.with_key("rate", rate)));
+        Self { bar, share: Mutex::new(0.0), all }
+    }
+
+    /// Adds a share of the work; all shares are 1.
+    pub fn add(&self, share: f64) {
+        if let Ok(mut sum) = self.share.lock() {
+            *sum += share;
+            self.bar.0.set_position((*sum * self.all as f64) as u64);
+        }
+    }
+}
+
+/// A bar on the terminal.
+#[derive(Debug)]
+pub struct Bar(pub ProgressBar, Option<Handle>);
+
+impl Bar {
+    /// Shows `bar`, until it is dropped or the program is interrupted.
+    fn new(bar: ProgressBar) -> Self {
+        if bar.is_hidden() {
+            return Self(bar, None);
+        }
+        bar.enable_steady_tick(Duration::from_millis(200));
+        let signals = Signals::new([SIGINT, SIGTERM]).ok();
+        let handle = signals.map(|mut signals| {
+            let (handle, bar) = (signals.handle(), bar.clone());
+            std::thread::spawn(move || {
+                if let Some(signal) = signals.forever().next() {
+                    bar.finish_and_clear();
+                    // Ends the process, as the signal would have done.
+                    let _ = emulate_default_handler(signal);
+                }
+            });
+            handle
+        });
+        Self(bar, handle)
+    }
+
+    /// A bar over the bytes of `files`; where their sizes are unknown, only what was read and how fast.
+    pub fn of_bytes<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -> Self {
+        let sizes = files.into_iter().map(|path| match std::fs::metadata(path)? {
+            file if file.is_file() => Ok(file.len()),
+            _ => Err(io::ErrorKind::Other.into()),
+        });
+        let sizes: io::Result<Vec<u64>> = sizes.collect();
+        let (bar, template) = match sizes {
+            Ok(sizes) => {
+                (ProgressBar::new(sizes.iter().sum()), "{wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left")
+            }
+            Err(_) => (ProgressBar::new_spinner(), "{spinner} {bytes}, {bytes_per_sec}"),
+        };
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        Self::new(bar.with_style(style))
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+        if let Some(handle) = &self.1 {
+            handle.close();
+        }
+    }
+}
