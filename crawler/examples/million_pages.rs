@@ -54,11 +54,11 @@ fn main() -> anyhow::Result<()> {
         read.as_secs_f64() * 1e6 / pages.max(1) as f64,
         html.len() as f64 / 1e6
     );
-    live(&dir, pages)
+    live(&dir, pages, report.tally().verdicts.pages())
 }
 
 /// Answers of the live page while it reads the outputs, and when it has read them all.
-fn live(dir: &Path, pages: u64) -> anyhow::Result<()> {
+fn live(dir: &Path, pages: u64, fetched: u64) -> anyhow::Result<()> {
     let settings = Settings::default();
     let mut session = Session::new(Box::new(Memory::default()));
     let mut frontier = Frontier::open(&settings, &mut session, 0)?;
@@ -89,7 +89,7 @@ fn live(dir: &Path, pages: u64) -> anyhow::Result<()> {
     write!(viewer, "GET /events HTTP/1.1\r\nHost: {address}\r\n\r\n")?;
     viewer.read_exact(&mut [0])?;
     dashboard.tick(&snapshot);
-    let whole = format!("After {} pages fetched", units::count(fetched(dir)?));
+    let whole = format!("After {} pages fetched", units::count(fetched));
     let mut waits = Vec::new();
     let longest = |waits: &[Duration]| waits.iter().max().map_or(0.0, |wait| 1e3 * wait.as_secs_f64());
     loop {
@@ -111,12 +111,6 @@ fn live(dir: &Path, pages: u64) -> anyhow::Result<()> {
         println!("live page: {path} answers within {:.1} ms (the slowest of {})", longest(&waits), waits.len());
     }
     Ok(())
-}
-
-/// Lines with a status: what the live page counts as fetched.
-fn fetched(dir: &Path) -> anyhow::Result<u64> {
-    let report = Report::read(dir, Summary::default(), |_| None)?;
-    Ok(report.tally().verdicts.pages())
 }
 
 /// One request on a connection of its own, timed to its last byte.

@@ -24,7 +24,7 @@ export const scratch = () => mkdtempSync(join(tmpdir(), "look-"));
 
 const HOSTILE = ["</title><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "invoice\u202efdp.exe", "bell\u0007 escape\u001b[31m", "שלום \" ' &"];
 // Words that have nothing to do with those of another seed (a xorshift generator, warmed up).
-const words = (seed) => {
+export const words = (seed) => {
   let state = (seed * 2654435761 + 88675123) >>> 0 || 1;
   const next = () => {
     state ^= state << 13;

@@ -95,7 +95,8 @@ fn figures(out: &mut String, shared: &Shared, now: &Now) {
         );
     };
     let of = |n: u64| units::share(n, judged);
-    figure("", "Pages fetched", units::count(stats.pages), "answers so far, redirects included".into());
+    let meaning = format!("answers, redirects included; {} gave none", units::counted(stats.failed, "URL"));
+    figure("", "Pages fetched", units::count(stats.pages), meaning);
     let meaning = format!("say something new: {} of those compared", of(stats.unique));
     figure("is-unique", "Unique", units::count(stats.unique), meaning);
     let meaning = format!("say what an earlier page said: {}", of(stats.near));
@@ -127,7 +128,6 @@ fn figures(out: &mut String, shared: &Shared, now: &Now) {
     figure("", "Hosts fetching", units::count(counts.hosts_fetching), hosts);
     let received = format!("of decoded bodies; {} as received", units::bytes(stats.wire_bytes));
     figure("", "Bytes", units::bytes(stats.bytes), received);
-    figure("", "Failed", units::count(stats.failed), "URLs given up without an answer".into());
 }
 
 /// Shares of verdicts among the pages between two points of the curve.

@@ -86,7 +86,11 @@ fn the_page_shows_the_crawl_and_what_hostile_pages_say_as_text() {
     }
     let body = &page[page.find("<body>").unwrap()..page.rfind("<script>").unwrap()];
     assert!(
-        body.contains(">Running<") && body.contains("95 % interval 0 to 12") && body.contains("U+202E") && !body.contains("<script") && !body.contains("<!--")
+        body.contains(">Running<")
+            && body.contains("95 % interval 0 to 12")
+            && body.contains("U+202E")
+            && !body.contains("<script")
+            && !body.contains("<!--")
     );
     assert!(get(&live, "/page?at=0").contains("It repeats no earlier page"));
     let second = LINES.find('\n').unwrap() + 1;

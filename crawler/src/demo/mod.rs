@@ -17,7 +17,7 @@ use url::Url;
 
 use crate::clock::Clock;
 use crate::crawl::CrawlDir;
-use crate::engine::{self, Nobody, Stats};
+use crate::engine::{self, Nobody, Stats, StopReason};
 use crate::fetch::http::HttpFetch;
 use crate::report::{Report, Side, Summary, compare};
 use record::{Record, Tally};
@@ -45,6 +45,7 @@ pub struct Args {
 #[derive(Debug)]
 struct Run {
     name: &'static str,
+    ended: StopReason,
     stats: Stats,
     tally: Tally,
 }
@@ -90,7 +91,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn report(runs: &[Run], dir: &Path) -> anyhow::Result<String> {
     let mut reports = Vec::new();
     for run in runs {
-        let summary = Summary { elapsed_ms: Some(run.stats.elapsed_ms), ..Summary::default() };
+        let summary = Summary {
+            elapsed_ms: Some(run.stats.elapsed_ms),
+            stop_reason: Some(run.ended.name().into()),
+            ..Summary::default()
+        };
         reports.push(Report::read(&dir.join(run.name), summary, |_| None)?);
     }
     let sides: Vec<_> = std::iter::zip(["the gate off", "the gate on"], &reports)
@@ -120,9 +125,9 @@ fn crawl(name: &'static str, gate: OnDuplicate, web: &Arc<Web>, budget: u64, dir
     let seeds: Vec<Url> = web.seeds().iter().map(|seed| seed.parse()).collect::<Result<_, _>>()?;
     let (_keep, control) = crossbeam_channel::unbounded();
     let parts = CrawlDir::open(dir)?.start(&settings, seeds, Clock::System, control)?;
-    let (_, stats) = engine::run(parts, HttpFetch::new(&settings)?, &mut Nobody)?;
+    let (ended, stats) = engine::run(parts, HttpFetch::new(&settings)?, &mut Nobody)?;
     runtime.shutdown_timeout(Duration::from_secs(1));
-    Ok(Run { name, stats, tally: record.tally() })
+    Ok(Run { name, ended, stats, tally: record.tally() })
 }
 
 /// As fast as loopback allows: nobody's server is at stake.
@@ -165,6 +170,7 @@ fn table(runs: &[Run], contents: u64) {
     row("worthless pages fetched", &|run| run.tally.nothing.to_string());
     row("links kept from the frontier", &|run| run.stats.links_dropped.to_string());
     row("megabytes fetched", &|run| format!("{:.1}", run.tally.bytes as f64 / 1e6));
+    row("ended", &|run| run.ended.name().to_owned());
     row("seconds", &|run| format!("{:.1}", run.stats.elapsed_ms as f64 / 1000.0));
     for run in runs {
         let share = 100.0 * run.tally.contents as f64 / contents as f64;

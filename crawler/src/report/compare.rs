@@ -145,7 +145,12 @@ fn table(out: &mut String, off: &Side<'_>, on: &Side<'_>) {
     });
     row("Bytes", "of decoded bodies", &|side| units::bytes(side.report.tally.bytes));
     row("Bytes in duplicates", "spent on what was known", &|side| units::bytes(side.report.tally.duplicate_bytes));
-    row("Time", "spent crawling", &|side| side.report.summary.elapsed_ms.map_or("–".into(), units::duration));
+    row("Ended", "done: nothing was left to fetch", &|side| {
+        side.report.summary.stop_reason.as_deref().unwrap_or("–").replace('_', " ")
+    });
+    row("Time", "spent crawling, waiting for slow hosts included", &|side| {
+        side.report.summary.elapsed_ms.map_or("–".into(), units::duration)
+    });
     Table {
         id: None,
         caption: "The two crawls",

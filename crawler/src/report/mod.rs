@@ -73,7 +73,8 @@ pub struct Lost {
 impl Lost {
     /// `12 (3 to 40)`: the estimate and its interval, in whole pages.
     pub fn short(&self) -> String {
-        let [estimate, low, high] = [self.estimate, self.low, self.high].map(|pages| units::count(pages.round() as u64));
+        let [estimate, low, high] =
+            [self.estimate, self.low, self.high].map(|pages| units::count(pages.round() as u64));
         format!("{estimate} ({low} to {high})")
     }
 }

@@ -88,7 +88,13 @@ impl Lines<'_> {
         if let Some(label) = self.diagonal {
             let end = x_most.min(y_top);
             put!(out, "<path class=\"diagonal\" d=\"M{:.1} {:.1}L{:.1} {:.1}\"/>", x(0.0), y(0.0), x(end), y(end));
-            labels.push((x(end), y(end), label, "diagonal"));
+            // Far from the ends of the lines it is in nobody's way.
+            let last = self.lines.iter().filter_map(|line| line.points.last()).map(|point| x(point.0));
+            if last.fold(WIDTH, f64::min) > x(end) + RIGHT {
+                out.push_str(&label_at(x(end), y(end), label, "diagonal"));
+            } else {
+                labels.push((x(end), y(end), label, "diagonal"));
+            }
         }
         for line in &self.lines {
             let mut path = String::new();
@@ -103,11 +109,15 @@ impl Lines<'_> {
         }
         spread(&mut labels);
         for (x, y, label, class) in labels {
-            put!(out, "<text class=\"label {class}\" x=\"{:.1}\" y=\"{:.1}\">{}</text>", x + 8.0, y + 4.0, Text(label));
+            out.push_str(&label_at(x, y, label, class));
         }
         out.push_str("</svg>");
         out
     }
+}
+
+fn label_at(x: f64, y: f64, label: &str, class: &str) -> String {
+    format!("<text class=\"label {class}\" x=\"{:.1}\" y=\"{:.1}\">{}</text>", x + 8.0, y + 4.0, Text(label))
 }
 
 /// Moves labels apart that would cover each other.

@@ -24,7 +24,8 @@ impl Progress {
     /// An empty bar over `all` of what `unit` names in the plural.
     pub fn new(what: &'static str, all: usize, unit: &'static str) -> Self {
         let all = all as u64;
-        let template = format!("{what} {{wide_bar}} {{percent:>3}} % of {{human_len}} {unit}, {{rate}}/s, {{eta}} left");
+        let template =
+            format!("{what} {{wide_bar}} {{percent:>3}} % of {{human_len}} {unit}, {{rate}}/s, {{eta}} left");
         let rate = |state: &ProgressState, out: &mut dyn Write| {
             // Nobody can be told that the terminal is gone.
             let _ = write!(out, "{}", indicatif::HumanCount(state.per_sec() as u64));
@@ -77,9 +78,10 @@ impl Bar {
         });
         let sizes: io::Result<Vec<u64>> = sizes.collect();
         let (bar, template) = match sizes {
-            Ok(sizes) => {
-                (ProgressBar::new(sizes.iter().sum()), "{wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left")
-            }
+            Ok(sizes) => (
+                ProgressBar::new(sizes.iter().sum()),
+                "{wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
+            ),
             Err(_) => (ProgressBar::new_spinner(), "{spinner} {bytes}, {bytes_per_sec}"),
         };
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());

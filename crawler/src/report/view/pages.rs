@@ -45,7 +45,7 @@ pub fn pages(
         if let Some(link) = link(at) {
             put!(
                 rows,
-                "<td><a href=\"{}\">details<span class=\"visually-hidden\"> of {}</span></a></td>",
+                "<td class=\"more\"><a href=\"{}\">details<span class=\"visually-hidden\"> of {}</span></a></td>",
                 Text(&link),
                 Web(&page.url)
             );

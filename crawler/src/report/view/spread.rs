@@ -135,12 +135,12 @@ pub fn likeness(out: &mut String, tally: &Tally) {
     let describe = |what: &str| format!("{} by {what}.", units::counted(near, "near-duplicate"));
     put!(
         out,
-        "<figure>{}<figcaption>Bits in which the fingerprints of a page and its twin differ, of 64.</figcaption></figure>\n",
+        "<div class=\"two\"><figure>{}<figcaption>Bits in which the fingerprints of a page and its twin differ, of 64.</figcaption></figure>\n",
         svg::bars("Hamming distances", &describe("Hamming distance"), "Hamming distance, bits", "near", &distances)
     );
     put!(
         out,
-        "<figure>{}<figcaption>Estimated share of word sequences that a page has in common with its twin: 1 = the same text.</figcaption></figure>\n",
+        "<figure>{}<figcaption>Estimated share of word sequences that a page has in common with its twin: 1 = the same text.</figcaption></figure></div>\n",
         svg::bars(
             "Resemblance",
             &describe("resemblance"),
@@ -215,7 +215,7 @@ pub fn health(out: &mut String, health: &Health) {
     let expected = (health.distinct as f64).log2();
     put!(
         out,
-        "<figure>{}<figcaption>Neighbours in sorted order by the first bit in which they differ. Uniform fingerprints as many \
+        "<div class=\"two\"><figure>{}<figcaption>Neighbours in sorted order by the first bit in which they differ. Uniform fingerprints as many \
          as these peak near bit {expected:.0}; a second hump further right is near-duplicates.</figcaption></figure>\n",
         svg::bars(
             "First difference of neighbours",
@@ -238,7 +238,7 @@ pub fn health(out: &mut String, health: &Health) {
     put!(
         out,
         "<figure>{}<figcaption>Fingerprints by their seven leading bits. Even heights are good: tables of the index are then \
-         equally deep everywhere.</figcaption></figure>\n",
+         equally deep everywhere.</figcaption></figure></div>\n",
         svg::bars("Buckets", "Fingerprints in 128 buckets.", "seven leading bits, as a number", "unique", &buckets)
     );
     if !health.hot.is_empty() {
