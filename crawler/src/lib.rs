@@ -10,6 +10,6 @@ pub mod engine;
 pub mod fetch;
 pub mod priority;
 pub mod rate;
-mod record;
+pub mod record;
 pub mod report;
 pub mod sink;

@@ -25,9 +25,9 @@ const seeds = await new Promise((resolve) => {
 
 const context = await launch();
 // Few colours: a third of the size.
-const PALETTE = "import sys; from PIL import Image; p = sys.argv[1]; Image.open(p).convert('RGB').quantize(48, dither=0).save(p, optimize=True)";
+const PALETTE = "import sys; from PIL import Image; p = sys.argv[1]; Image.open(p).convert('RGB').quantize(160, dither=0).save(p, optimize=True)";
 const picture = async (url, name, view = {}, ready = async () => {}) => {
-  const { page } = await open(context, url, { height: 720, ...view });
+  const { page } = await open(context, url, { height: 780, ...view });
   await ready(page);
   const path = join(into, whole ? `${name}-${view.width}.png` : `${name}.png`);
   await page.screenshot({ path, fullPage: whole });
@@ -37,11 +37,11 @@ const picture = async (url, name, view = {}, ready = async () => {}) => {
 };
 const looks = whole
   ? [["light", 1100], ["dark", 1100], ["light", 380], ["dark", 1700]]
-  : [["light", 1080], ["dark", 1080]];
+  : [["light", 1160], ["dark", 1160]];
 
 try {
   const dir = join(scratch(), "crawl");
-  const flags = ["--connect-to", `::127.0.0.1:${PORT}`, "--delay", "60ms", "--address-delay", "0s", "--scope", "host", "--warc", "--max-pages", "1500"];
+  const flags = ["--connect-to", `::127.0.0.1:${PORT}`, "--delay", "30ms", "--address-delay", "0s", "--scope", "host", "--warc", "--max-pages", "1200"];
   const { live, ended, kill } = await crawl(dir, seeds[0], ...seeds.slice(1), ...flags);
   try {
     const far = (page) => page.waitForFunction(() => Number((document.querySelector("#figures dd.value")?.innerText ?? "0").replaceAll(",", "")) > 700, undefined, { timeout: 120_000 });

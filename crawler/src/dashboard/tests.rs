@@ -167,5 +167,5 @@ fn a_crawl_directory_without_outputs_has_a_page() {
     let (wishes, _control) = crossbeam_channel::unbounded();
     let dashboard = Dashboard::start("127.0.0.1:0".parse().unwrap(), Path::new(dir.path()), wishes).unwrap();
     let page = ask(dashboard.address(), "GET / HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n\r\n");
-    assert!(page.contains("Starting.") && !page.contains("NaN"));
+    assert!(page.contains(">Starting<") && !page.contains("NaN"));
 }
