@@ -10,7 +10,8 @@ use anyhow::Context;
 
 use super::progress::{Bar, Progress};
 use super::rows;
-use crate::evaluate::{Measure, Report, evaluate, plot, read_pairs};
+use crate::evaluate::{Measure, Report, evaluate, matrix, plot, read_pairs};
+use crate::signature::DISTANCE;
 use crate::signature::lexicon::Lexicon;
 use crate::signature::scheme::Scheme;
 
@@ -18,7 +19,8 @@ use crate::signature::scheme::Scheme;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Labelled pairs, JSON Lines: {"text_a","text_b","label"} or {"html_a","html_b","label"}; optional "url_a", "url_b",
-    /// "weight", "cluster"; '-' for stdin
+    /// "weight" (how many pairs of the population this one stands for), "cluster" (pairs that depend on one another);
+    /// '-' for stdin
     #[arg(value_name = "PAIRS.jsonl")]
     pairs: PathBuf,
     /// Schemes, separated by commas; all where none is named
@@ -63,7 +65,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
         None => {
             let mut lexicon = Lexicon::default();
-            pairs.iter().flat_map(|pair| &pair.documents).for_each(|document| lexicon.add(&document.words));
+            pairs.documents.iter().for_each(|document| lexicon.add(&document.words));
             lexicon
         }
     };
@@ -78,44 +80,68 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.plot {
         std::fs::write(path, plot(&reports)).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    let near = pairs.iter().filter(|pair| pair.near).count();
-    eprintln!("evaluated {} schemes on {} pairs, {near} of them near-duplicates", schemes.len(), pairs.len());
+    let near = pairs.pairs.iter().filter(|pair| pair.near).count();
+    eprintln!("evaluated {} schemes on {} pairs, {near} of them near-duplicates", schemes.len(), pairs.pairs.len());
+    if pairs.fractional > 0 && args.label_threshold >= 1.0 {
+        eprintln!(
+            "{} labels lie between 0 and 1 and count as different; --label-threshold sets another limit",
+            pairs.fractional
+        );
+    }
     let text = if args.json { json(&reports, args.strata)? } else { table(&reports, args.strata) };
     rows::listened(io::stdout().write_all(text.as_bytes()))?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// Thresholds on all pairs; with strata, these too, and both halves.
 fn json(reports: &[Report], strata: bool) -> serde_json::Result<String> {
     let measures: Vec<&Measure> = reports
         .iter()
-        .flat_map(|report| report.measures.iter().chain(report.strata.iter().filter(move |_| strata)))
+        .flat_map(|report| {
+            let parts = report.halves.iter().chain(&report.strata).filter(move |_| strata);
+            report.measures.iter().chain(parts)
+        })
         .collect();
     Ok(serde_json::to_string_pretty(&measures)? + "\n")
 }
 
-/// A line for each scheme at its best threshold, and for each of the distances; strata below.
+/// A line for each scheme at its best threshold, and for each of the distances; strata below. The last two columns have
+/// F1 at the threshold that is best on one half of the clusters, on that half and on the other.
 fn table(reports: &[Report], strata: bool) -> String {
     let mut text = format!(
-        "{:24} {:>9} {:>9} {:>9} {:>9}  {}\n",
-        "scheme", "threshold", "precision", "recall", "F1", "95 % of F1"
+        "{:28} {:>9} {:>9} {:>9} {:>9}  {:13}  {}\n",
+        "scheme",
+        "threshold",
+        "precision",
+        "recall",
+        "F1",
+        "95 % of F1",
+        "threshold of one half: F1 there, on the other"
     );
     let mut row = |measure: &Measure, name: &str, mark: &str| {
         let interval = measure
             .f1_interval
             .map_or_else(String::new, |interval| format!("{:.4}–{:.4}", interval.low, interval.high));
         let Measure { threshold, precision, recall, f1, .. } = measure;
-        let _ = writeln!(text, "{name:24} {threshold:>9} {precision:>9.4} {recall:>9.4} {f1:>9.4}  {interval}{mark}");
+        let row = format!("{name:28} {threshold:>9} {precision:>9.4} {recall:>9.4} {f1:>9.4}  {interval:13}  {mark}");
+        let _ = writeln!(text, "{}", row.trim_end());
     };
     for report in reports {
         for (i, measure) in report.measures.iter().enumerate() {
             let in_range = report.scheme.by_distance() && (3.0..=10.0).contains(&measure.threshold);
+            let is_default = report.scheme == Scheme::Cascade && measure.threshold == f64::from(DISTANCE);
+            let mut marks = if is_default { "the product's default".to_owned() } else { String::new() };
+            if i == report.best {
+                let [chosen_on, other] = &report.halves;
+                marks = format!("{}: {:.4}, {:.4}  best  {marks}", chosen_on.threshold, chosen_on.f1, other.f1);
+            }
             if i == report.best || in_range {
-                row(measure, &measure.scheme, if i == report.best { "  best" } else { "" });
+                row(measure, &measure.scheme, &marks);
             }
         }
         for measure in report.strata.iter().filter(|_| strata) {
             row(measure, &format!("  {}", measure.stratum.as_deref().unwrap_or_default()), "");
         }
     }
-    text
+    text + &matrix(reports)
 }

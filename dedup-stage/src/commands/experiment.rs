@@ -1,4 +1,4 @@
-//! `dedup-stage experiment`: experiments of the papers on the user's own text.
+//! `dedup-stage experiment`: experiments of the papers, on the user's own text or for the user's own wishes.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -9,6 +9,7 @@ use anyhow::Context;
 
 use super::rows;
 use crate::evaluate::edits::{COPIES, Collection, Row};
+use crate::evaluate::polynomial::{self, Choice, Wish, choices};
 
 /// Arguments of `dedup-stage experiment`.
 #[derive(Debug, clap::Args)]
@@ -34,13 +35,45 @@ enum Experiment {
         #[arg(long)]
         json: bool,
     },
+    /// The choice of features (Broder 2000): how many minima, how many features, how many equal
+    Filter {
+        /// Resemblance up to which documents shall be kept apart
+        #[arg(long, value_name = "R", default_value_t = 0.77, value_parser = resemblance)]
+        reject: f64,
+        /// Resemblance from which documents shall be found
+        #[arg(long, value_name = "R", default_value_t = 0.975, value_parser = resemblance)]
+        accept: f64,
+        /// Probability of a mistake at most, in either case
+        #[arg(long, value_name = "P", default_value_t = 0.0108, value_parser = resemblance)]
+        error: f64,
+        /// Write a picture: probability of acceptance against resemblance
+        #[arg(long, value_name = "OUT.svg")]
+        plot: Option<PathBuf>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+fn resemblance(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| "not a number in 0..1".into())
 }
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let Experiment::RandomEdits { folder, queries, texts, json } = args.experiment;
+    let text = match args.experiment {
+        Experiment::RandomEdits { folder, queries, texts, json } => random_edits(&folder, &queries, texts, json)?,
+        Experiment::Filter { reject, accept, error, plot, json } => {
+            filter(&Wish { reject, accept, error }, plot.as_deref(), json)?
+        }
+    };
+    rows::listened(io::stdout().write_all(text.as_bytes()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn random_edits(folder: &Path, queries: &[usize], texts: usize, json: bool) -> anyhow::Result<String> {
     let mut files = Vec::new();
-    walk(&folder, &mut files).with_context(|| format!("cannot read {}", folder.display()))?;
+    walk(folder, &mut files).with_context(|| format!("cannot read {}", folder.display()))?;
     files.sort();
     let mut collection = Collection::default();
     for file in files {
@@ -53,9 +86,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(!collection.is_empty(), "no .txt file of 4 KB or more in {}", folder.display());
     eprintln!("{} texts", collection.len());
     let results: Vec<(usize, Vec<Row>)> = queries.iter().map(|n| (*n, collection.run(*n))).collect();
-    let text = if json { serde_json::to_string_pretty(&results)? + "\n" } else { table(&results) };
-    rows::listened(io::stdout().write_all(text.as_bytes()))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(if json { serde_json::to_string_pretty(&results)? + "\n" } else { table(&results) })
 }
 
 fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
@@ -90,4 +121,64 @@ fn table(results: &[(usize, Vec<Row>)]) -> String {
         }
     }
     text
+}
+
+fn filter(wish: &Wish, plot: Option<&Path>, json: bool) -> anyhow::Result<String> {
+    let (found, paper) = (choices(wish), Choice::of_the_paper(wish));
+    if let Some(path) = plot {
+        std::fs::write(path, polynomial::plot(&found, &paper))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    if json {
+        let all = serde_json::json!({ "wish": wish, "paper": paper, "choices": found });
+        return Ok(serde_json::to_string_pretty(&all)? + "\n");
+    }
+    let mut text = format!(
+        "P(k, s, r): the probability that documents of resemblance r have enough equal features of s, of k minima each\n\
+         kept apart up to {}, found from {}, but for {} of either\n\n\
+         {:>5} {:>5} {:>6} {:>7} {:>6} {:>15} {:>10} {:>10} {:>8} {:>8} {:>8}\n",
+        wish.reject,
+        wish.accept,
+        wish.error,
+        "k",
+        "s",
+        "equal",
+        "minima",
+        "bytes",
+        "super-features",
+        "accepted",
+        "missed",
+        "r at .01",
+        "r at .5",
+        "r at .99"
+    );
+    let mut row = |choice: &Choice, mark: &str| {
+        let Choice { each, groups, equal, minima, bytes, super_features, false_positive, false_negative, quantiles } =
+            choice;
+        let [low, middle, high] = quantiles;
+        let _ = writeln!(
+            text,
+            "{each:>5} {groups:>5} {equal:>6} {minima:>7} {bytes:>6} {super_features:>15} {false_positive:>10.2e} \
+             {false_negative:>10.2e} {low:>8.3} {middle:>8.3} {high:>8.3}{mark}"
+        );
+    };
+    row(&paper, "  the paper's");
+    found.iter().take(20).for_each(|choice| row(choice, if *choice == paper { "  the paper's" } else { "" }));
+    if found.is_empty() {
+        text.push_str("nothing else grants the wish\n");
+    }
+    text.push_str("\n    r");
+    let curves: Vec<&Choice> = std::iter::once(&paper).chain(found.iter().take(5)).collect();
+    for choice in &curves {
+        let _ = write!(text, " {:>14}", format!("({}, {}, {})", choice.each, choice.groups, choice.equal));
+    }
+    for step in 10..=40 {
+        let r = f64::from(step) / 40.0;
+        let _ = write!(text, "\n{r:5.3}");
+        for choice in &curves {
+            let _ = write!(text, " {:>14.2e}", choice.accepts(r));
+        }
+    }
+    text.push('\n');
+    Ok(text)
 }

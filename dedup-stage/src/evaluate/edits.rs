@@ -8,10 +8,12 @@ use serde::Serialize;
 
 use crate::page::words::{WordHash, fold_multiply};
 use crate::signature::lexicon::{Lexicon, is_drawn};
+use crate::signature::prose::Prose;
 use crate::signature::shingles::shingles;
 use crate::signature::simhash::{Counter, Votes};
-use xxhash_rust::xxh3::xxh3_64;
 
+/// What is done to words first.
+const WORDS: Prose = Prose { stop: true, stem: true, digits: false };
 /// Bytes of a text.
 const TEXT: usize = 4096;
 /// Edited copies of a query.
@@ -53,7 +55,7 @@ impl Collection {
                 end -= 1;
             }
             let end = rest[..end].rfind(char::is_whitespace).filter(|at| *at > 0).unwrap_or(end);
-            let words = words(&rest[..end]);
+            let words = WORDS.words(&rest[..end]);
             self.lexicon.add(&words);
             self.texts.push(words);
             rest = &rest[end..];
@@ -164,51 +166,9 @@ impl Collection {
     }
 }
 
-/// The stems of the words that are no stop words.
-fn words(text: &str) -> Vec<WordHash> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .filter(|word| STOP_WORDS.binary_search(&word.as_str()).is_err())
-        // The topmost bit is that of numbers.
-        .map(|word| xxh3_64(stem(&word).as_bytes()) >> 1)
-        .collect()
-}
-
-/// Without the ending of the plural (Harman, "How Effective Is Suffixing?", JASIS 1991, the S stemmer).
-fn stem(word: &str) -> String {
-    let ends = |ending: &str, exceptions: &[&str]| {
-        word.len() > ending.len() + 1 && word.ends_with(ending) && !exceptions.iter().any(|other| word.ends_with(other))
-    };
-    if ends("ies", &["eies", "aies"]) {
-        format!("{}y", &word[..word.len() - 3])
-    } else if ends("es", &["aes", "ees", "oes"]) || ends("s", &["us", "ss"]) {
-        word[..word.len() - 1].to_owned()
-    } else {
-        word.to_owned()
-    }
-}
-
-/// Frequent English words, sorted.
-const STOP_WORDS: [&str; 96] = [
-    "a", "about", "after", "all", "am", "an", "and", "any", "are", "as", "at", "be", "been", "before", "but", "by",
-    "can", "could", "did", "do", "down", "for", "from", "had", "has", "have", "he", "her", "him", "his", "how", "i",
-    "if", "in", "into", "is", "it", "its", "like", "little", "made", "may", "me", "more", "much", "must", "my", "no",
-    "not", "now", "of", "on", "one", "only", "or", "other", "our", "out", "over", "said", "see", "she", "should", "so",
-    "some", "such", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "to", "up",
-    "upon", "us", "very", "was", "we", "were", "what", "when", "where", "which", "who", "will", "with", "would", "yet",
-    "you", "your", "yours",
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_are_stemmed() {
-        assert!(STOP_WORDS.is_sorted());
-        assert_eq!(words("The ponies, and a glass of HORSES"), words("pony glass horse"));
-    }
 
     #[test]
     fn copies_are_found() {

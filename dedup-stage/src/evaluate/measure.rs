@@ -1,10 +1,13 @@
 //! Precision, recall and F1 of schemes at thresholds, with bootstrap intervals and by strata.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_64;
 
-use super::pairs::Pair;
+use super::pairs::{Pair, Pairs};
 use crate::page::words::fold_multiply;
 use crate::signature::lexicon::Lexicon;
 use crate::signature::scheme::Scheme;
@@ -23,8 +26,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    fn count(&mut self, positive: bool, near: bool, weight: f64) {
-        *match (positive, near) {
+    fn count(&mut self, found: bool, near: bool, weight: f64) {
+        *match (found, near) {
             (true, true) => &mut self.true_positives,
             (true, false) => &mut self.false_positives,
             (false, true) => &mut self.false_negatives,
@@ -96,23 +99,38 @@ pub struct Report {
     pub best: usize,
     /// At the best threshold, on each stratum.
     pub strata: Vec<Measure>,
+    /// At the threshold that is best on one half of the clusters: on that half, and on the other.
+    pub halves: [Measure; 2],
 }
 
-/// Measures schemes on pairs. `resamples` is the number of bootstrap samples.
-pub fn evaluate(pairs: &[Pair], schemes: &[Scheme], lexicon: &Lexicon, resamples: u32) -> Vec<Report> {
-    schemes
-        .iter()
-        .map(|scheme| {
+/// Measures schemes on pairs, a scheme on a thread at a time. `resamples` is the number of bootstrap samples.
+pub fn evaluate(pairs: &Pairs, schemes: &[Scheme], lexicon: &Lexicon, resamples: u32) -> Vec<Report> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some(scheme) = schemes.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let kept: Vec<_> = pairs.documents.iter().map(|document| scheme.fingerprint(document, lexicon)).collect();
             let scores: Vec<f64> = pairs
+                .pairs
                 .iter()
-                .map(|pair| {
-                    let [a, b] = [0, 1].map(|i| scheme.fingerprint(&pair.documents[i], lexicon));
-                    scheme.compare(&a, &b)
-                })
+                .map(|pair| scheme.compare(&kept[pair.documents[0]], &kept[pair.documents[1]]))
                 .collect();
-            report(*scheme, pairs, &scores, resamples)
-        })
-        .collect()
+            done.push(report(*scheme, &pairs.pairs, &scores, resamples));
+        }
+        done
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(schemes.len());
+    let mut reports: Vec<Report> = thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        running.into_iter().flat_map(|thread| thread.join().expect("no scheme panics")).collect()
+    });
+    reports.sort_by_key(|report| schemes.iter().position(|scheme| *scheme == report.scheme));
+    reports
+}
+
+/// Which half of the clusters a pair belongs to.
+fn half(pair: &Pair) -> u64 {
+    xxh3_64(pair.cluster.as_bytes()) & 1
 }
 
 fn report(scheme: Scheme, pairs: &[Pair], scores: &[f64], resamples: u32) -> Report {
@@ -134,9 +152,13 @@ fn report(scheme: Scheme, pairs: &[Pair], scores: &[f64], resamples: u32) -> Rep
         f1_interval: None,
     };
     let thresholds = scheme.thresholds();
+    let at_each = |belongs: &dyn Fn(&Pair) -> bool| -> Vec<Tally> {
+        thresholds.iter().map(|threshold| tally(*threshold, belongs)).collect()
+    };
+    let all = at_each(&|_| true);
+    let best = best_of(&all);
     let mut measures: Vec<Measure> =
-        thresholds.iter().map(|&threshold| measure(threshold, None, tally(threshold, &|_| true))).collect();
-    let best = (0..measures.len()).max_by(|a, b| measures[*a].f1.total_cmp(&measures[*b].f1)).unwrap_or(0);
+        thresholds.iter().zip(all).map(|(threshold, tally)| measure(*threshold, None, tally)).collect();
     for measure in &mut measures {
         measure.f1_interval = bootstrap(scheme, measure.threshold, pairs, scores, resamples);
     }
@@ -144,13 +166,30 @@ fn report(scheme: Scheme, pairs: &[Pair], scores: &[f64], resamples: u32) -> Rep
     names.sort_unstable_by_key(|name| natural(name));
     names.dedup();
     let threshold = thresholds[best];
-    let strata = names
+    let mut strata: Vec<Measure> = names
         .into_iter()
         .map(|name| {
             measure(threshold, Some(name.clone()), tally(threshold, &|pair| pair.strata.iter().any(|s| s == name)))
         })
         .collect();
-    Report { scheme, measures, best, strata }
+    if pairs.iter().any(|pair| pair.weight != 1.0) {
+        let mut sample = Tally::default();
+        for (pair, score) in pairs.iter().zip(scores) {
+            sample.count(scheme.is_near(*score, threshold), pair.near, 1.0);
+        }
+        strata.push(measure(threshold, Some("sample, unweighted".into()), sample));
+    }
+    let chosen = thresholds[best_of(&at_each(&|pair| half(pair) == 0))];
+    let halves = [(0, "half=chosen on"), (1, "half=other")]
+        .map(|(own, name)| measure(chosen, Some(name.into()), tally(chosen, &|pair| half(pair) == own)));
+    Report { scheme, measures, best, strata, halves }
+}
+
+/// The place of the tally with the highest F1; of several, the one in the middle, which is farthest from mistakes.
+fn best_of(tallies: &[Tally]) -> usize {
+    let highest = tallies.iter().map(Tally::f1).fold(f64::MIN, f64::max);
+    let best: Vec<usize> = (0..tallies.len()).filter(|place| tallies[*place].f1() == highest).collect();
+    best.get(best.len() / 2).copied().unwrap_or(0)
 }
 
 /// Numbers in names sort as numbers.

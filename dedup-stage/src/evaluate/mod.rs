@@ -1,10 +1,16 @@
 //! The evaluation harness: every signature scheme on the same labelled pairs, in one pass over them.
 
+mod chart;
 pub mod edits;
+mod matrix;
 mod measure;
 mod pairs;
+pub mod polynomial;
 mod svg;
+#[cfg(test)]
+mod tests;
 
+pub use matrix::matrix;
 pub use measure::{Interval, Measure, Report, Tally, evaluate};
-pub use pairs::{Pair, PairError, read_pairs};
+pub use pairs::{Pair, PairError, Pairs, read_pairs};
 pub use svg::plot;

@@ -184,6 +184,14 @@ impl Reader {
         self.content.iter().flat_map(|passage| &self.hashes[passage.words.clone()]).copied()
     }
 
+    /// Where the texts of links stand in [`Reader::text`], those in chrome left out.
+    pub fn anchors(&self) -> impl Iterator<Item = Range<usize>> {
+        let links = self.outline.links.iter().filter(|link| !link.chrome);
+        links
+            .map(|link| link.anchor.0 as usize..link.anchor.1 as usize)
+            .filter(|anchor| self.outline.text.get(anchor.clone()).is_some())
+    }
+
     /// The blocks of [`Reader::text`].
     pub fn blocks(&self) -> &[Block] {
         &self.outline.blocks

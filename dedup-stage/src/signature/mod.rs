@@ -1,10 +1,13 @@
 //! Signatures: small values by which pages are compared.
 
+pub mod document;
 pub mod features;
 pub mod lexicon;
 pub mod minhash;
 pub mod oracles;
 mod outlinks;
+pub mod porter;
+pub mod prose;
 pub mod scheme;
 pub mod shingles;
 pub mod simhash;

@@ -1,0 +1,142 @@
+//! Simhash of chosen features with chosen weights: the paper's question how much the choice matters (Manku, Jain, Das
+//! Sarma, WWW 2007, sections 5.3 and 6.E).
+
+use std::collections::HashMap;
+
+use crate::page::words::{WordHash, is_number};
+use crate::signature::document::{Document, Part};
+use crate::signature::lexicon::{Lexicon, is_drawn};
+use crate::signature::prose::Prose;
+use crate::signature::shingles::{character_shingles, shingles};
+use crate::signature::simhash::{Counter, Votes};
+
+/// Features of a simhash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feature {
+    /// Words.
+    Words,
+    /// Runs of so many words.
+    Shingles(usize),
+    /// Runs of so many characters.
+    Characters(usize),
+    /// Runs of words without a stop word or a mark between them; see [`Prose::phrases`].
+    Phrases,
+}
+
+/// Weights of the features of a simhash; n is how often a feature stands in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// 1.
+    One,
+    /// n.
+    Count,
+    /// 1 + ln n; of n < 1, n.
+    Log,
+    /// √n.
+    Root,
+    /// n times the inverse document frequency; of a shingle, the mean of its words'; of characters and phrases, n.
+    Idf,
+}
+
+/// What goes into a simhash, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Weighted {
+    /// Features.
+    pub feature: Feature,
+    /// Their weights.
+    pub weight: Weight,
+    /// Bits of the simhash: 64 or 32.
+    pub bits: u32,
+    /// What is done to words first; nothing is done to characters.
+    pub prose: Prose,
+    /// Parts of the page that vote besides its content, in the order of [`Part::ALL`].
+    pub parts: [bool; Part::ALL.len()],
+}
+
+impl Weighted {
+    /// Features of the content alone, in 64 bits.
+    pub const fn new(feature: Feature, weight: Weight) -> Self {
+        let prose = Prose { stop: false, stem: false, digits: false };
+        Self { feature, weight, bits: 64, prose, parts: [false; Part::ALL.len()] }
+    }
+
+    /// The simhash of a document without the words that random lexicon number `draw` leaves out (0: none).
+    pub fn simhash(&self, document: &Document, lexicon: &Lexicon, draw: u64) -> u64 {
+        let mut features = Features { recipe: self, lexicon, draw, counter: Counter::default(), idf: HashMap::new() };
+        if self.prose == Prose::default() && !matches!(self.feature, Feature::Characters(_) | Feature::Phrases) {
+            features.add_words(document.words.iter().copied().filter(|word| !is_number(*word)).collect(), FULL);
+        } else {
+            features.add_text(&document.text, FULL);
+        }
+        for (part, passage) in &document.passages {
+            let wanted = Part::ALL.iter().zip(self.parts).any(|((own, _), wanted)| own == part && wanted);
+            if wanted {
+                features.add_text(&passage.text, passage.sixteenths);
+            }
+        }
+        let hash = features.finish();
+        if self.bits == 64 { hash } else { hash & ((1 << self.bits) - 1) }
+    }
+}
+
+/// Sixteenths of a word of the content.
+const FULL: u32 = 16;
+
+/// Features being counted.
+struct Features<'a> {
+    recipe: &'a Weighted,
+    lexicon: &'a Lexicon,
+    draw: u64,
+    /// In sixteenths.
+    counter: Counter,
+    idf: HashMap<u64, f64>,
+}
+
+impl Features<'_> {
+    fn add_text(&mut self, text: &str, sixteenths: u32) {
+        match self.recipe.feature {
+            Feature::Words | Feature::Shingles(_) => self.add_words(self.recipe.prose.words(text), sixteenths),
+            Feature::Characters(width) => self.count(&character_shingles(text, width), sixteenths),
+            Feature::Phrases => self.count(&self.recipe.prose.phrases(text), sixteenths),
+        }
+    }
+
+    fn add_words(&mut self, mut words: Vec<WordHash>, sixteenths: u32) {
+        words.retain(|word| self.draw == 0 || !is_drawn(*word, self.draw, 3));
+        let width = match self.recipe.feature {
+            Feature::Shingles(width) => width,
+            _ => 1,
+        };
+        let features = if width == 1 { words.clone() } else { shingles(&words, width) };
+        if self.recipe.weight == Weight::Idf {
+            // Of a text shorter than a shingle, the one feature is all of it.
+            for (feature, run) in features.iter().zip(words.windows(width.min(words.len()).max(1))) {
+                let mean = run.iter().map(|word| self.lexicon.idf(*word)).sum::<f64>() / run.len() as f64;
+                self.idf.insert((*feature).max(1), mean);
+            }
+        }
+        self.count(&features, sixteenths);
+    }
+
+    fn count(&mut self, features: &[u64], sixteenths: u32) {
+        features.iter().for_each(|feature| self.counter.add(*feature, sixteenths));
+    }
+
+    fn finish(&self) -> u64 {
+        let mut votes = Votes::default();
+        for (feature, sixteenths) in self.counter.iter() {
+            let n = f64::from(sixteenths) / f64::from(FULL);
+            let weight = match self.recipe.weight {
+                Weight::One => 1.0,
+                Weight::Count => n,
+                Weight::Log if n < 1.0 => n,
+                Weight::Log => 1.0 + n.ln(),
+                Weight::Root => n.sqrt(),
+                Weight::Idf => n * self.idf.get(&feature).copied().unwrap_or(1.0),
+            };
+            // Sixteenths again, so that a weight of one keeps its fractions apart.
+            votes.add(feature, ((16.0 * weight) as u32).min((1 << Votes::DIGITS) - 1));
+        }
+        votes.finish()
+    }
+}
