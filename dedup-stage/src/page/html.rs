@@ -13,6 +13,7 @@ use html5ever::{LocalName, local_name};
 
 use super::hints::{Hint, Hints};
 use super::outline::{Chrome, Outline, Shape};
+use super::raw;
 use super::tags::{Raw, Role, closes_itself, is_item, is_void, role};
 
 /// The tokenizer is fed pieces of this many bytes, so that it can be watched.
@@ -24,14 +25,28 @@ const MANY_SEPARATORS: usize = 512;
 
 /// Reads `html` into `outline`.
 pub fn read(html: &str, outline: &mut Outline, hints: &mut Hints) {
-    let sink = Sink { builder: RefCell::new(Builder::new(outline, hints)), tokens: Cell::new(0) };
+    read_pieces(html, outline, hints, raw::opening);
+}
+
+/// Reads `html`; what `opening` finds in a piece may be passed over.
+fn read_pieces(
+    html: &str,
+    outline: &mut Outline,
+    hints: &mut Hints,
+    opening: impl Fn(&str, usize, usize) -> Option<raw::Opening>,
+) {
+    let builder = RefCell::new(Builder::new(outline, hints));
+    let sink = Sink { builder, tokens: Cell::new(0), opened: Cell::new(false) };
     let mut tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
     let queue = BufferQueue::default();
     let mut at = 0;
-    let mut last_progress = 0;
+    // Where the last piece with a token began, and where it ended.
+    let (mut last_progress, mut silent_since) = (0, 0);
     let mut abandoned = 0;
     while at < html.len() {
-        let end = boundary(html, at + PIECE);
+        let piece = boundary(html, at + PIECE);
+        let raw = opening(html, at, piece);
+        let end = raw.map_or(piece, |raw| raw.end);
         let tokens = tokenizer.sink.tokens.get();
         queue.push_back(StrTendril::from_slice(&html[at..end]));
         let _ = tokenizer.feed(&queue);
@@ -39,14 +54,18 @@ pub fn read(html: &str, outline: &mut Outline, hints: &mut Hints) {
         at = end;
         if tokenizer.sink.tokens.get() != tokens {
             last_progress = piece_start;
-        } else if at < html.len() {
+            if let Some(raw) = raw.filter(|_| tokenizer.sink.opened.get()) {
+                at = raw::content_end(html, at, raw.name).unwrap_or(at);
+            }
+            silent_since = at;
+        } else if at < html.len() && at - silent_since >= PIECE {
             // One tag or comment fills a whole piece: take it for read, and go on behind it.
-            if html[piece_start..at].bytes().filter(|b| b" \n\t/=\"'".contains(b)).count() > MANY_SEPARATORS {
+            if html[silent_since..at].bytes().filter(|b| b" \n\t/=\"'".contains(b)).count() > MANY_SEPARATORS {
                 abandoned += 1;
             }
             let Some(end) = end_of_token(html, last_progress, at).filter(|_| abandoned < GIVE_UP) else { break };
             at = end;
-            last_progress = at;
+            (last_progress, silent_since) = (at, at);
             tokenizer = Tokenizer::new(tokenizer.sink, TokenizerOpts::default());
         }
     }
@@ -74,6 +93,8 @@ struct Sink<'a> {
     builder: RefCell<Builder<'a>>,
     /// Tokens that are no parse errors.
     tokens: Cell<u64>,
+    /// Whether the last of them opened a script or a style sheet.
+    opened: Cell<bool>,
 }
 
 impl TokenSink for Sink<'_> {
@@ -82,20 +103,25 @@ impl TokenSink for Sink<'_> {
     fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
         match token {
             Token::CharacterTokens(text) => {
-                self.tokens.set(self.tokens.get() + 1);
+                self.count();
                 self.builder.borrow_mut().text(&text);
             }
             Token::TagToken(tag) => {
-                self.tokens.set(self.tokens.get() + 1);
+                self.count();
                 return match tag.kind {
-                    TagKind::StartTag => self.builder.borrow_mut().start(&tag),
+                    TagKind::StartTag => {
+                        let mut builder = self.builder.borrow_mut();
+                        let next = builder.start(&tag);
+                        self.opened.set(matches!(builder.raw, Some(Raw::Script | Raw::Text)));
+                        next
+                    }
                     TagKind::EndTag => {
                         self.builder.borrow_mut().end(&tag.name);
                         TokenSinkResult::Continue
                     }
                 };
             }
-            Token::CommentToken(_) => self.tokens.set(self.tokens.get() + 1),
+            Token::CommentToken(_) => self.count(),
             _ => {}
         }
         TokenSinkResult::Continue
@@ -103,6 +129,14 @@ impl TokenSink for Sink<'_> {
 
     fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
         self.builder.borrow().foreign > 0
+    }
+}
+
+impl Sink<'_> {
+    #[inline]
+    fn count(&self) {
+        self.tokens.set(self.tokens.get() + 1);
+        self.opened.set(false);
     }
 }
 
@@ -447,4 +481,34 @@ fn refresh_target(content: &str) -> Option<&str> {
         _ => rest,
     };
     (!target.trim().is_empty()).then_some(target.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn outline(html: &str, opening: impl Fn(&str, usize, usize) -> Option<raw::Opening>) -> Outline {
+        let mut outline = Outline::default();
+        read_pieces(html, &mut outline, &mut Hints::default(), opening);
+        outline
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_passed_over_says_nothing(parts in prop::collection::vec(prop::sample::select(vec![
+            "<script>", "<script type=\">\">", "<SCRIPT>", "</script>", "</script", "</SCRIPT\n>", "<style>", "</style >",
+            "<!--", "-->", "<!-- <script> -->", "<p>", "some words ", "<a href=x>", "</a>", "<svg>", "</svg>", "<title>",
+            "</title>", "<textarea>", "</textarea>", "a < b", "<b title='<script>'>", "\0", "\r\n", "&amp;", "<iframe>",
+            "</iframe>", "<xmp>", "<![CDATA[", "]]>", "<script", ">", " src=y", "'", "\"",
+        ]), 0..60)) {
+            let html = parts.concat();
+            let (all, some) = (outline(&html, |_, _, _| None), outline(&html, raw::opening));
+            prop_assert_eq!(all.text, some.text);
+            prop_assert_eq!(all.blocks, some.blocks);
+            prop_assert_eq!(all.hrefs, some.hrefs);
+            prop_assert_eq!(all.title, some.title);
+        }
+    }
 }

@@ -10,6 +10,7 @@ mod letters;
 mod links;
 mod outline;
 mod prescan;
+mod raw;
 mod tags;
 pub mod words;
 

@@ -87,7 +87,9 @@ impl Words {
     fn strip(&mut self, reading: &mut Reading<'_>, out: &mut Vec<WordHash>) {
         let bytes = reading.text.as_bytes();
         let strip = &bytes[reading.at..bytes.len().min(reading.at + Self::STRIP)];
-        self.lower.copy_within(Self::STRIP..Self::STRIP + Self::LEAD, 0);
+        if reading.at > 0 {
+            self.lower.copy_within(Self::STRIP..Self::STRIP + Self::LEAD, 0);
+        }
         let count = mark::turns(strip, &mut self.lower[Self::LEAD..], &mut reading.inside, &mut self.turns);
         let mut turns = &self.turns[..count];
         out.reserve(count / 2 + 1);
