@@ -70,7 +70,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
     };
     let schemes = if args.scheme.is_empty() { Scheme::all() } else { args.scheme };
-    let progress = Progress::new("evaluate", pairs.len() * schemes.len(), "comparisons");
+    let progress = Progress::new("evaluate", pairs.pairs.len() * schemes.len(), "comparisons");
     let mut reports = Vec::new();
     for scheme in &schemes {
         reports.extend(evaluate(&pairs, std::slice::from_ref(scheme), &lexicon, args.resamples));
