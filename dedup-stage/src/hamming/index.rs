@@ -1,6 +1,7 @@
 //! The online index: insert and ask, in any order.
 
 use super::design::Design;
+use super::flat::Flat;
 use super::kernel::{Kernel, Level, Scalar};
 use super::table::Table;
 
@@ -8,7 +9,8 @@ use super::table::Table;
 ///
 /// Up to k = 3, two tables: of the two halves of a fingerprint one has at most one error, so each half is looked up with its one-bit
 /// neighbours, bucketed by nearest codeword (see [`Code`]). Above, four tables keyed by the four 16-bit quarters, each
-/// looked up with all keys within a radius; the radii add up to k - 3, so that not all four can be exceeded.
+/// looked up with all keys within a radius; the radii add up to k - 3, so that not all four can be exceeded. A small set is kept
+/// as a list, which is read faster than so many buckets; when it has grown, each insertion moves some of it to the tables.
 ///
 /// # Complexity
 ///
@@ -23,6 +25,12 @@ use super::table::Table;
 #[derive(Clone, Debug)]
 pub struct Index {
     design: Design,
+    /// What is not in the tables.
+    flat: Flat,
+    /// Length of the list at which it begins to move.
+    flat_max: usize,
+    /// Whether it does.
+    moving: bool,
     tables: Vec<Table>,
     level: Level,
 }
@@ -76,6 +84,13 @@ impl Fill {
 }
 
 impl Index {
+    /// Fingerprints that a list of them still answers for faster than the tables: up to k = 3, where they read few buckets …
+    const FLAT_NEAR: usize = 1 << 10;
+    /// … and above.
+    const FLAT_FAR: usize = 1 << 14;
+    /// Fingerprints that each insertion moves from a list that was too long.
+    const MOVED: usize = 4;
+
     /// An empty index for distances up to `k`.
     pub fn new(k: u32) -> Self {
         Self::with_design(Design::standard(k.min(64)), Fill::Fast)
@@ -83,12 +98,13 @@ impl Index {
 
     /// An empty index of a given design.
     pub fn with_design(design: Design, fill: Fill) -> Self {
-        Self::with_load(design, fill.load())
+        let flat_max = if design.distance <= 3 { Self::FLAT_NEAR } else { Self::FLAT_FAR };
+        Self::with_load(design, fill.load(), flat_max)
     }
 
-    fn with_load(design: Design, load: usize) -> Self {
+    fn with_load(design: Design, load: usize, flat_max: usize) -> Self {
         let tables = design.keys.iter().map(|key| Table::new(*key, load)).collect();
-        Self { design, tables, level: Level::detect() }
+        Self { design, flat: Flat::default(), flat_max, moving: flat_max == 0, tables, level: Level::detect() }
     }
 
     /// The distance this index answers for.
@@ -98,7 +114,7 @@ impl Index {
 
     /// Number of distinct fingerprints.
     pub fn len(&self) -> usize {
-        self.tables[0].len()
+        self.flat.len() + self.tables[0].len()
     }
 
     /// Whether nothing is stored.
@@ -108,7 +124,7 @@ impl Index {
 
     /// Bytes in use or set aside for fingerprints.
     pub fn bytes(&self) -> usize {
-        self.tables.iter().map(Table::bytes).sum()
+        self.flat.bytes() + self.tables.iter().map(Table::bytes).sum::<usize>()
     }
 
     /// Appends every distinct stored fingerprint within `k` of `query`, with its distance, to `out`; in no order.
@@ -122,6 +138,9 @@ impl Index {
     /// present one is answered.
     pub fn begin(&self, query: u64, probe: &mut Probe) {
         (probe.query, probe.epoch, probe.len, probe.complete) = (query, self.epoch(), 0, true);
+        if !self.moving {
+            return;
+        }
         for (table, i) in self.tables.iter().zip(0..) {
             for bucket in table.ball(table.keyed(query)) {
                 if probe.len == Probe::VISITS {
@@ -162,6 +181,10 @@ impl Index {
 
     #[inline(always)]
     fn finish_by(&self, kernel: impl Kernel, probe: &Probe, out: &mut Vec<(u64, u32)>) {
+        self.flat.within(kernel, probe.query, self.design.distance, out);
+        if !self.moving {
+            return;
+        }
         if probe.complete && probe.epoch == self.epoch() {
             self.visit(kernel, probe.query, &probe.visits[..probe.len], out);
             return;
@@ -219,20 +242,36 @@ impl Index {
         }
     }
 
+    /// Changes when the buckets of a ball do.
     fn epoch(&self) -> usize {
-        self.tables.iter().map(Table::buckets).sum()
+        usize::from(self.moving) + self.tables.iter().map(Table::buckets).sum::<usize>()
     }
 
     /// Adds a fingerprint; false if it was there already.
     pub fn insert(&mut self, fingerprint: u64) -> bool {
-        let first = self.tables[0].keyed(fingerprint);
-        if self.tables[0].contains(first) {
+        if self.flat.contains(self.level, fingerprint) {
             return false;
         }
+        if !self.moving {
+            self.flat.push(fingerprint);
+            self.moving = self.flat.len() == self.flat_max;
+            return true;
+        }
+        if self.tables[0].contains(self.tables[0].keyed(fingerprint)) {
+            return false;
+        }
+        self.spread(fingerprint);
+        for _ in 0..Self::MOVED {
+            let Some(moved) = self.flat.pop() else { break };
+            self.spread(moved);
+        }
+        true
+    }
+
+    fn spread(&mut self, fingerprint: u64) {
         for table in &mut self.tables {
             table.insert(table.keyed(fingerprint));
         }
-        true
     }
 }
 
@@ -268,17 +307,22 @@ mod tests {
 
     fn check_design(design: Design, load: usize, fingerprints: impl IntoIterator<Item = u64>, queries: &[u64]) {
         let k = design.distance;
-        let (mut index, mut scan) = (Index::with_load(design, load), Scan::default());
+        // Tables from the start; a list that is just moving; a list.
+        let mut indexes = [0, 70, usize::MAX].map(|flat_max| Index::with_load(design.clone(), load, flat_max));
+        let mut scan = Scan::default();
         for fingerprint in fingerprints {
-            assert_eq!(index.insert(fingerprint), scan.insert(fingerprint));
+            let new = scan.insert(fingerprint);
+            assert!(indexes.iter_mut().all(|index| index.insert(fingerprint) == new));
         }
-        assert_eq!(index.len(), scan.0.len());
         let mut near = Vec::new();
-        for &query in queries.iter().chain(scan.0.iter().take(300)) {
-            near.clear();
-            index.within(query, &mut near);
-            near.sort_unstable();
-            assert_eq!(near, scan.within(query, k), "query {query:016x}, k = {k}");
+        for index in &indexes {
+            assert_eq!(index.len(), scan.0.len());
+            for &query in queries.iter().chain(scan.0.iter().take(100)).chain(scan.0.iter().rev().take(100)) {
+                near.clear();
+                index.within(query, &mut near);
+                near.sort_unstable();
+                assert_eq!(near, scan.within(query, k), "query {query:016x}, k = {k}, list of {}", index.flat_max);
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! The inner loop: compares all filters of a cache line with one word.
+//! The inner loops: compare all filters of a cache line with one word, or a list of fingerprints with a query.
 //!
 //! Compiled three times, for machines with vectors that count ones (AVX-512 VPOPCNTDQ), with an instruction that does, and
 //! without either; which one runs is decided when a table is made. The results are equal (see the tests).
@@ -12,6 +12,9 @@ pub trait Kernel: Copy {
 
     /// Bit i is set where word i of at most 16 is within `k` of `word`.
     fn near_words(self, words: &[u32], word: u32, k: u32) -> u32;
+
+    /// Bit i is set where fingerprint i is within `k` of `query`.
+    fn near_fingerprints(self, fingerprints: &[u64; 64], query: u64, k: u32) -> u64;
 }
 
 /// One word after the other.
@@ -31,9 +34,15 @@ impl Kernel for Scalar {
         let near = |(i, w): (usize, &u32)| u32::from((w ^ word).count_ones() <= k) << i;
         words.iter().enumerate().map(near).fold(0, std::ops::BitOr::bitor)
     }
+
+    #[inline(always)]
+    fn near_fingerprints(self, fingerprints: &[u64; 64], query: u64, k: u32) -> u64 {
+        let near = |(i, f): (usize, &u64)| u64::from((f ^ query).count_ones() <= k) << i;
+        fingerprints.iter().enumerate().map(near).fold(0, std::ops::BitOr::bitor)
+    }
 }
 
-/// Sixteen words at a time.
+/// Sixteen words, or eight fingerprints, at a time.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512(());
@@ -77,6 +86,22 @@ impl Kernel for Avx512 {
             _mm512_cmple_epu32_mask(_mm512_popcnt_epi32(different), _mm512_set1_epi32(k as i32))
         };
         u32::from(mask & used)
+    }
+
+    #[inline(always)]
+    fn near_fingerprints(self, fingerprints: &[u64; 64], query: u64, k: u32) -> u64 {
+        use std::arch::x86_64::*;
+        let mut near = 0;
+        for (i, line) in fingerprints.chunks_exact(8).enumerate() {
+            // SAFETY: `line` has the 64 bytes that are read, and `self` exists only where `new` found the instructions.
+            let mask = unsafe {
+                let different =
+                    _mm512_xor_si512(_mm512_loadu_si512(line.as_ptr().cast()), _mm512_set1_epi64(query as i64));
+                _mm512_cmple_epu64_mask(_mm512_popcnt_epi64(different), _mm512_set1_epi64(i64::from(k)))
+            };
+            near |= u64::from(mask) << (8 * i);
+        }
+        near
     }
 }
 
@@ -134,6 +159,23 @@ mod tests {
                 prop_assert_eq!(u64::from(avx512.near(&bucket, base, k)) & used, u64::from(expected));
                 let few = &bucket.0[..bucket.len().min(16)];
                 prop_assert_eq!(avx512.near_words(few, base, k), Scalar.near_words(few, base, k));
+            }
+        }
+
+        #[test]
+        fn vectors_and_scalars_agree_on_fingerprints(seed: u64, base: u64, k in 0u32..=64) {
+            let random = |i: u64| xxhash_rust::xxh3::xxh3_64_with_seed(&i.to_le_bytes(), seed);
+            let list: [u64; 64] = std::array::from_fn(|i| {
+                // ANDing random words gives few errors.
+                (0..i as u64 % 5).fold(base, |f, j| if j == 0 { f ^ random(i as u64) } else { f ^ (f ^ base) & random(j * 64 + i as u64) })
+            });
+            let near = Scalar.near_fingerprints(&list, base, k);
+            for (i, fingerprint) in list.iter().enumerate() {
+                prop_assert_eq!(near >> i & 1 == 1, (fingerprint ^ base).count_ones() <= k);
+            }
+            #[cfg(target_arch = "x86_64")]
+            if let Some(avx512) = Avx512::new() {
+                prop_assert_eq!(avx512.near_fingerprints(&list, base, k), near);
             }
         }
     }

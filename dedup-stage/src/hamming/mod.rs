@@ -9,6 +9,7 @@ mod design;
 mod error;
 mod file;
 mod filter;
+mod flat;
 pub mod frozen;
 mod growth;
 pub mod health;

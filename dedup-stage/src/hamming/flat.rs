@@ -1,0 +1,82 @@
+//! A list of fingerprints, read from end to end: for a small set nothing is faster.
+
+use super::kernel::{Kernel, Level, Scalar};
+
+/// Fingerprints in blocks of 64; the last block is filled up with what its first entry says, and only its entries count.
+#[derive(Clone, Debug, Default)]
+pub struct Flat {
+    blocks: Vec<[u64; 64]>,
+    len: usize,
+}
+
+impl Flat {
+    /// Number of fingerprints.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Bytes set aside.
+    pub fn bytes(&self) -> usize {
+        self.blocks.capacity() * size_of::<[u64; 64]>()
+    }
+
+    /// Adds one at the end.
+    pub fn push(&mut self, fingerprint: u64) {
+        match self.len % 64 {
+            0 => self.blocks.push([fingerprint; 64]),
+            i => self.blocks[self.len / 64][i] = fingerprint,
+        }
+        self.len += 1;
+    }
+
+    /// Takes one from the end; the memory is given back with the last.
+    pub fn pop(&mut self) -> Option<u64> {
+        self.len = self.len.checked_sub(1)?;
+        let (block, i) = (self.len / 64, self.len % 64);
+        let last = self.blocks[block][i];
+        self.blocks[block][i] = self.blocks[block][0];
+        self.blocks.truncate(block + usize::from(i > 0));
+        if self.len == 0 {
+            self.blocks = Vec::new();
+        }
+        Some(last)
+    }
+
+    /// Appends every fingerprint within `k` of `query`, with its distance, to `out`.
+    #[inline(always)]
+    pub fn within(&self, kernel: impl Kernel, query: u64, k: u32, out: &mut Vec<(u64, u32)>) {
+        for (block, start) in self.blocks.iter().zip((0..).step_by(64)) {
+            let used = u64::MAX >> (64 - (self.len - start).min(64));
+            let mut near = kernel.near_fingerprints(block, query, k) & used;
+            while near != 0 {
+                let fingerprint = block[near.trailing_zeros() as usize];
+                out.push((fingerprint, (fingerprint ^ query).count_ones()));
+                near &= near - 1;
+            }
+        }
+    }
+
+    /// Whether a fingerprint is there.
+    pub fn contains(&self, level: Level, fingerprint: u64) -> bool {
+        match level {
+            Level::Baseline => self.contains_by(Scalar, fingerprint),
+            #[cfg(target_arch = "x86_64")]
+            Level::Popcnt => self.contains_by(Scalar, fingerprint),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Level::detect` found the instructions.
+            Level::Avx512(kernel) => unsafe { self.contains_avx512(kernel, fingerprint) },
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512vpopcntdq")]
+    fn contains_avx512(&self, kernel: super::kernel::Avx512, fingerprint: u64) -> bool {
+        self.contains_by(kernel, fingerprint)
+    }
+
+    /// What fills up the last block is there anyway.
+    #[inline(always)]
+    fn contains_by(&self, kernel: impl Kernel, fingerprint: u64) -> bool {
+        self.blocks.iter().any(|block| kernel.near_fingerprints(block, fingerprint, 0) != 0)
+    }
+}
