@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-/// Pages, links and fetches are many small values that one thread makes and another drops, which this allocator is good at.
+/// Pages, links and fetches are many small values that one thread makes and another drops, which this allocator is good at;
+/// without huge pages, which would keep half as much again in memory and save no time.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
