@@ -1,7 +1,7 @@
 //! Reading pages beside html5ever's bare tokenizer, by CPU time of one thread, on the pages of `../shared/data` where it
 //! is there (`target/tmp`, as unpacked by the tests), else on a page made here.
 //!
-//! `cargo bench -p dedup-stage --bench page`
+//! `cargo bench -p dedup-stage --bench page [-- FOLDER]` (the HTML files of a folder instead)
 #![allow(missing_docs)]
 
 use std::path::{Path, PathBuf};
@@ -40,14 +40,18 @@ fn raw(name: &LocalName) -> TokenSinkResult<()> {
 
 fn main() {
     let tmp = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let mut sets = vec![
+        ("readability pages", tmp.join("readability-pages"), "source.html"),
+        ("PostgreSQL documentation", tmp.join("postgresql"), ".html"),
+        ("Python documentation", tmp.join("python"), ".html"),
+    ];
+    if let Some(folder) = std::env::args().skip(1).find(|argument| !argument.starts_with("--")) {
+        sets = vec![("given pages", folder.into(), "")];
+    }
     let mut measured = false;
-    for (name, folder, ending) in [
-        ("readability pages", "readability-pages", "source.html"),
-        ("PostgreSQL documentation", "postgresql", ".html"),
-        ("Python documentation", "python", ".html"),
-    ] {
+    for (name, folder, ending) in sets {
         let mut files = Vec::new();
-        walk(&tmp.join(folder), ending, &mut files);
+        walk(&folder, ending, &mut files);
         files.sort();
         let pages: Vec<Vec<u8>> = files.iter().map(|file| std::fs::read(file).expect("readable")).collect();
         if !pages.is_empty() {
