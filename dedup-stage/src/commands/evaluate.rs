@@ -71,11 +71,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     let schemes = if args.scheme.is_empty() { Scheme::all() } else { args.scheme };
     let progress = Progress::new("evaluate", pairs.pairs.len() * schemes.len(), "comparisons");
-    let mut reports = Vec::new();
-    for scheme in &schemes {
-        reports.extend(evaluate(&pairs, std::slice::from_ref(scheme), &lexicon, args.resamples));
-        progress.add(1.0 / schemes.len() as f64);
-    }
+    let share = 1.0 / schemes.len() as f64;
+    let reports = evaluate(&pairs, &schemes, &lexicon, args.resamples, || progress.add(share));
     drop(progress);
     if let Some(path) = &args.plot {
         std::fs::write(path, plot(&reports)).with_context(|| format!("cannot write {}", path.display()))?;

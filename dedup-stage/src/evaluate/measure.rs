@@ -103,8 +103,15 @@ pub struct Report {
     pub halves: [Measure; 2],
 }
 
-/// Measures schemes on pairs, a scheme on a thread at a time. `resamples` is the number of bootstrap samples.
-pub fn evaluate(pairs: &Pairs, schemes: &[Scheme], lexicon: &Lexicon, resamples: u32) -> Vec<Report> {
+/// Measures schemes on pairs, each on a thread. `resamples` is the number of bootstrap samples; `tick` is called after each
+/// scheme.
+pub fn evaluate(
+    pairs: &Pairs,
+    schemes: &[Scheme],
+    lexicon: &Lexicon,
+    resamples: u32,
+    tick: impl Fn() + Sync,
+) -> Vec<Report> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -116,6 +123,7 @@ pub fn evaluate(pairs: &Pairs, schemes: &[Scheme], lexicon: &Lexicon, resamples:
                 .map(|pair| scheme.compare(&kept[pair.documents[0]], &kept[pair.documents[1]]))
                 .collect();
             done.push(report(*scheme, &pairs.pairs, &scores, resamples));
+            tick();
         }
         done
     };

@@ -16,7 +16,7 @@ fn line(i: usize, shared: usize, label: u32, more: &str) -> String {
 fn measured(lines: &str, schemes: &[&str]) -> Vec<Report> {
     let pairs = read_pairs(lines.as_bytes(), 1.0).unwrap();
     let schemes: Vec<Scheme> = schemes.iter().map(|name| name.parse().unwrap()).collect();
-    evaluate(&pairs, &schemes, &Lexicon::default(), 50)
+    evaluate(&pairs, &schemes, &Lexicon::default(), 50, || ())
 }
 
 #[test]
