@@ -141,7 +141,8 @@ impl Counter {
         let feature = feature.max(1);
         let mask = self.features.len() - 1;
         let mut slot = feature as usize & mask;
-        while self.features[slot] != feature && self.features[slot] != 0 {
+        // One condition, not two: whether a word is new cannot be foreseen, but that its slot is the first can.
+        while (self.features[slot] != feature) & (self.features[slot] != 0) {
             slot = (slot + 1) & mask;
         }
         let is_new = self.features[slot] == 0;
