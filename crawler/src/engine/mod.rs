@@ -54,7 +54,7 @@ pub enum EngineError {
     #[error(transparent)]
     Store(#[from] store::Error),
     /// An output failed: most often a full disk.
-    #[error("output: {0}")]
+    #[error("output")]
     Output(#[from] std::io::Error),
     /// A thread ended that should not have.
     #[error("internal: {0}")]

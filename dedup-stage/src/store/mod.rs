@@ -98,7 +98,7 @@ pub type Batch = Vec<Change>;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The disk failed, or is full.
-    #[error("state: {0}")]
+    #[error("state")]
     Io(#[from] std::io::Error),
     /// The engine under the store failed.
     #[error("state: {0}")]

@@ -63,7 +63,7 @@ pub struct Tally {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The output cannot be written.
-    #[error("output: {0}")]
+    #[error("output")]
     Output(#[from] io::Error),
     /// The memory of what was judged failed.
     #[error(transparent)]
