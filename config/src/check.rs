@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 
 use regex::Regex;
 
-use crate::Settings;
+use crate::{Priority, Settings};
 
 /// The first key whose value its station could not work with, and why.
 pub(crate) fn check(settings: &Settings) -> Result<(), (&'static str, String)> {
-    let Settings { scope, limits: _, dedup, politeness, fetch, urls, focus: _, output } = settings;
+    let Settings { scope, limits: _, dedup, politeness, fetch, urls, priority, focus: _, output } = settings;
     for (key, patterns) in [("scope.include", &scope.include), ("scope.exclude", &scope.exclude)] {
         for pattern in patterns {
             Regex::new(pattern).map_err(|error| (key, error.to_string()))?;
@@ -44,11 +44,33 @@ pub(crate) fn check(settings: &Settings) -> Result<(), (&'static str, String)> {
     for header in &fetch.headers {
         header_line(header).map_err(|reason| ("fetch.headers", reason))?;
     }
+    weights(priority)?;
     within("urls.max-length", urls.max_length as u64, 16, 1 << 20)?;
     within("urls.max-segments", urls.max_segments as u64, 1, u64::MAX)?;
     within("urls.max-repeats", urls.max_repeats as u64, 1, u64::MAX)?;
     if !output.dashboard.is_empty() && output.dashboard.parse::<SocketAddr>().is_err() {
         return Err(("output.dashboard", format!("{:?} is not an address such as 127.0.0.1:8080", output.dashboard)));
+    }
+    Ok(())
+}
+
+fn weights(priority: &Priority) -> Result<(), (&'static str, String)> {
+    for (key, weight) in [
+        ("priority.novelty-weight", priority.novelty_weight),
+        ("priority.depth-weight", priority.depth_weight),
+        ("priority.in-links-weight", priority.in_links_weight),
+        ("priority.hint-weight", priority.hint_weight),
+        ("priority.relevance-weight", priority.relevance_weight),
+        ("priority.host-weight", priority.host_weight),
+        ("priority.path-weight", priority.path_weight),
+        ("priority.query-weight", priority.query_weight),
+    ] {
+        if !(0.0..=16.0).contains(&weight) {
+            return Err((key, "must be a number from 0 to 16".into()));
+        }
+    }
+    if !(0.0..=1.0).contains(&priority.hold_back) {
+        return Err(("priority.hold-back", "must be a number from 0 to 1".into()));
     }
     Ok(())
 }

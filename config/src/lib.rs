@@ -15,6 +15,7 @@ pub use flags::flags;
 pub use layers::{DEFAULT, Layers, PROFILES};
 pub use nearest::nearest;
 pub use settings::{
-    Dedup, Fetch, Focus, Limits, OnDuplicate, Output, Politeness, Progress, Robots, Scope, ScopeKind, Settings, Urls,
+    Dedup, Fetch, Focus, Limits, OnDuplicate, Output, Politeness, Priority, Progress, Robots, Scope, ScopeKind,
+    Settings, Urls,
 };
 pub use units::{Duration, Size};

@@ -20,6 +20,8 @@ pub struct Settings {
     pub fetch: Fetch,
     /// How URLs are compared.
     pub urls: Urls,
+    /// What is fetched first.
+    pub priority: Priority,
     /// What the crawl is about.
     pub focus: Focus,
     /// What is written.
@@ -189,6 +191,30 @@ pub struct Urls {
     pub max_repeats: usize,
 }
 
+/// Weights of the parts of a priority: exponents, so that 0 leaves a part out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Priority {
+    /// Novelty of the page that links to the URL.
+    pub novelty_weight: f32,
+    /// Links from a seed.
+    pub depth_weight: f32,
+    /// Links seen.
+    pub in_links_weight: f32,
+    /// A sitemap names it.
+    pub hint_weight: f32,
+    /// Relevance of the link, in focused crawls.
+    pub relevance_weight: f32,
+    /// New pages of its host.
+    pub host_weight: f32,
+    /// New pages of its path prefix.
+    pub path_weight: f32,
+    /// New pages of its query pattern.
+    pub query_weight: f32,
+    /// A host waits for another whose best URL is so much better.
+    pub hold_back: f32,
+}
+
 /// What a focused crawl is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -199,6 +225,13 @@ pub struct Focus {
     pub topic_file: Vec<String>,
     /// Example pages.
     pub like: Vec<String>,
+}
+
+impl Focus {
+    /// Whether the crawl is about anything.
+    pub fn is_on(&self) -> bool {
+        !(self.topic.is_empty() && self.topic_file.is_empty() && self.like.is_empty())
+    }
 }
 
 /// What is written.

@@ -14,7 +14,7 @@ use crawler::engine::{Observer, Snapshot, Stats};
 use crawler::report::{Report, Summary, units};
 use dedup_stage::store::{Memory, Session};
 use dedup_stage::url::{Canonicalizer, KeyHasher};
-use frontier::{Found, Frontier, Via};
+use frontier::{Found, Frontier, Merits, Via};
 use serde_json::json;
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
@@ -66,8 +66,18 @@ fn live(dir: &Path, pages: u64, fetched: u64) -> anyhow::Result<()> {
     for n in 0..pages.min(20_000) {
         let url: Url = url(n, pages).parse()?;
         let hash = canonicalizer.hash(&url, &hasher);
-        frontier
-            .add(&Found { url: &url, hash, depth: 1, priority: 0.5, source: None, via: Via::Link }, &mut session)?;
+        frontier.add(
+            &Found {
+                url: &url,
+                hash,
+                depth: 1,
+                priority: 0.5,
+                merits: Merits::default(),
+                source: None,
+                via: Via::Link,
+            },
+            &mut session,
+        )?;
     }
     let (control, _wishes) = crossbeam_channel::unbounded();
     let start = Instant::now();

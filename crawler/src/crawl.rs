@@ -13,13 +13,13 @@ use dedup_stage::judge::Judge;
 use dedup_stage::store::{self, Disk, Session, Space};
 use dedup_stage::url::{Canonicalizer, KeyHasher, KeySet};
 use frontier::scope::Scope;
-use frontier::{Admission, Found, Frontier, Via};
+use frontier::{Admission, Found, Frontier, Merits, Via};
 use serde::de::DeserializeOwned;
 use url::Url;
 
 use crate::clock::Clock;
 use crate::engine::{Context, Control, HeldLink, Parts, Stats, StopReason, skip_key};
-use crate::priority;
+use crate::priority::{self, OfLink, Scoring};
 use crate::record::PageRecord;
 use crate::sink::{Lengths, PagesJsonl, Sink, SkippedJsonl, Warc};
 
@@ -202,7 +202,7 @@ impl CrawlDir {
                 add(&mut frontier, &mut session, &context, seed, 0, priority::SEED)?;
             }
             if settings.dedup.on_duplicate != OnDuplicate::Drop {
-                release(&mut frontier, &mut session, &context)?;
+                release(&mut frontier, &mut session, &context, &Scoring::new(&settings.priority))?;
             }
             if settings.fetch.recrawl && frontier.counts().queued == 0 {
                 fetch_again(&mut frontier, &mut session)?;
@@ -254,8 +254,18 @@ fn fetch_again(frontier: &mut Frontier, session: &mut Session) -> store::Result<
     for page in pages {
         if let Ok(url) = Url::parse(&page.url) {
             let PageRecord { hash, depth, source, .. } = page;
-            frontier
-                .add(&Found { url: &url, hash, depth, priority: priority::AGAIN, source, via: Via::Again }, session)?;
+            frontier.add(
+                &Found {
+                    url: &url,
+                    hash,
+                    depth,
+                    priority: priority::AGAIN,
+                    merits: Merits::default(),
+                    source,
+                    via: Via::Again,
+                },
+                session,
+            )?;
         }
     }
     Ok(())
@@ -296,11 +306,12 @@ fn add(
     priority: f32,
 ) -> store::Result<Admission> {
     let hash = context.canonicalizer.hash(url, &context.hasher);
-    frontier.add(&Found { url, hash, depth, priority, source: None, via: Via::Seed }, session)
+    let merits = Merits { novelty: u8::MAX, ..Merits::default() };
+    frontier.add(&Found { url, hash, depth, priority, merits, source: None, via: Via::Seed }, session)
 }
 
 /// Queues what an earlier run in `drop` mode kept aside.
-fn release(frontier: &mut Frontier, session: &mut Session, context: &Context) -> store::Result<()> {
+fn release(frontier: &mut Frontier, session: &mut Session, context: &Context, scoring: &Scoring) -> store::Result<()> {
     let mut held = Vec::new();
     session.scan(Space::Held, &[], &[], &mut |hash, link| {
         held.extend(HeldLink::decode(link).map(|link| (hash.to_vec(), link)));
@@ -310,7 +321,8 @@ fn release(frontier: &mut Frontier, session: &mut Session, context: &Context) ->
         if let Ok(url) = Url::parse(&link.url) {
             let hash = context.canonicalizer.hash(&url, &context.hasher);
             let (source, depth) = (Some(link.source), link.depth);
-            let found = Found { url: &url, hash, depth, priority: priority::HELD, source, via: Via::Link };
+            let (priority, merits) = scoring.link(scoring.page(0.0, depth), OfLink::default());
+            let found = Found { url: &url, hash, depth, priority, merits, source, via: Via::Link };
             frontier.add(&found, session)?;
             session.delete(Space::Skipped, skip_key(hash, frontier::SkipReason::DuplicateSource));
         }

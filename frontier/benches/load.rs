@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use config::{Duration, Robots, Settings};
 use dedup_stage::store::{Disk, Session};
-use frontier::{Found, Frontier, JobKind, Next, Outcome, Via};
+use frontier::{Found, Frontier, JobKind, Merits, Next, Outcome, Via};
 use url::Url;
 
 /// As in the crawler.
@@ -66,8 +66,15 @@ impl Crawl {
         let (host, section) = (number % self.hosts, number / self.hosts % 23);
         let url = format!("http://host-{host:05}.example/section-{section}/page-{number:08}.html");
         let url = Url::parse(&url).unwrap();
-        let found =
-            Found { url: &url, hash: hash(number), depth: 3, priority: 0.5, source: Some(source), via: Via::Link };
+        let found = Found {
+            url: &url,
+            hash: hash(number),
+            depth: 3,
+            priority: 0.5,
+            merits: Merits::default(),
+            source: Some(source),
+            via: Via::Link,
+        };
         self.frontier.add(&found, &mut self.session).unwrap() == frontier::Admission::Queued
     }
 

@@ -5,9 +5,9 @@ use url::Url;
 use xxhash_rust::xxh3;
 
 use crate::frontier::Frontier;
-use crate::job::{Admission, Found, SkipReason, Via};
+use crate::job::{Admission, Found, Merits, SkipReason, Via};
 use crate::queue::{self, Entry, HostId, LaneKey};
-use crate::schedule::Phase;
+use crate::schedule::{Phase, rank};
 use crate::seen::{self, UrlState};
 
 impl Frontier {
@@ -16,25 +16,31 @@ impl Frontier {
     /// Most sitemaps of one host in one run of the program: sitemaps can name sitemaps without end.
     const SITEMAPS: u32 = 50_000;
 
-    /// A link asks to be queued.
+    /// A link asks to be queued. One that waits with a lower priority is queued again where such URLs are kept in mind (in
+    /// `demote`, and in focused crawls); it counts as seen all the same.
     pub fn add(&mut self, found: &Found<'_>, session: &mut Session) -> Result<Admission> {
         let (hops, exempt) = match found.via {
             Via::Redirect { hops, same_key } => (hops, same_key),
             Via::Seed | Via::Link | Via::Sitemap => (0, false),
             Via::Again => (0, true),
         };
-        if !self.seen.insert(found.hash, session) && !exempt {
+        let band = queue::band(found.priority);
+        let new = self.seen.insert(found.hash, session);
+        if !new && !exempt && !self.waiting.is_worse(found.hash, band) {
             return Ok(Admission::Seen);
         }
+        self.waiting.queued(found.hash, band);
         let entry = Entry {
             url: found.url.as_str().into(),
             hash: found.hash,
             depth: found.depth,
             priority: found.priority,
+            merits: found.merits,
             source: found.source,
             hops,
             attempts: 0,
             sitemap: false,
+            again: found.via == Via::Again,
         };
         let refused = if !matches!(found.url.scheme(), "http" | "https") {
             Some(SkipReason::Scheme)
@@ -46,7 +52,8 @@ impl Frontier {
             None
         };
         match refused {
-            None => Ok(Admission::Queued),
+            None if new || exempt => Ok(Admission::Queued),
+            None => Ok(Admission::Seen),
             Some(reason) => {
                 seen::set_state(found.hash, UrlState::Refused(reason), session);
                 Ok(Admission::Refused(reason))
@@ -68,10 +75,12 @@ impl Frontier {
             hash,
             depth: 0,
             priority: 1.0,
+            merits: Merits::default(),
             source: None,
             hops: 0,
             attempts: 0,
             sitemap: true,
+            again: false,
         };
         self.enqueue(url, entry, session);
         Ok(())
@@ -95,6 +104,8 @@ impl Frontier {
         let group = host.groups.of(url, origin, id, session);
         let key = LaneKey { host: id, group, band: queue::band(entry.priority) };
         self.queues.push(&mut host.lanes, key, entry, session);
+        let score = host.score(group, key.band);
+        self.schedule.stands_better(id, &mut host.standing, rank(score));
         self.awake(id);
         Some(())
     }

@@ -4,9 +4,9 @@
 //! ([`Schedule`]): after the host's address is known, after its robots.txt was read, not before the host's pace and its
 //! address's floor allow it. The report of the job ends all this, or queues the URL again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use config::{Politeness, Settings};
+use config::{OnDuplicate, Politeness, Priority, Settings};
 use dedup_stage::store::{Result, Session, Space};
 
 use crate::addresses::Addresses;
@@ -16,8 +16,9 @@ use crate::job::{Job, Millis};
 use crate::queue::{Entry, HostId, LaneKey, Queues, Seq};
 use crate::rate::Rate;
 use crate::schedule::{Phase, Schedule};
-use crate::seen::Seen;
+use crate::seen::{self, Seen};
 use crate::sweep::Sweep;
+use crate::waiting::Waiting;
 
 /// The frontier; owned by the engine.
 #[derive(Debug)]
@@ -38,6 +39,14 @@ pub struct Frontier {
     pub(crate) sweep: Sweep,
     /// Whose turn it is.
     pub(crate) schedule: Schedule,
+    /// Weights of the parts of a priority.
+    pub(crate) priority: Priority,
+    /// Whether verdicts lower what is expected of URLs.
+    pub(crate) expects: bool,
+    /// Whether worse hosts wait for better ones.
+    pub(crate) holds_back: bool,
+    /// URLs that may be queued again with a better priority.
+    pub(crate) waiting: Waiting,
     /// Floors of shared addresses.
     pub(crate) addresses: Addresses,
     /// Caps over all hosts.
@@ -74,6 +83,9 @@ pub(crate) enum Task {
 }
 
 impl Frontier {
+    /// Above it are the priorities of links of pages that are no duplicates, whatever else they are.
+    const DEMOTED: f32 = 0.45;
+
     /// A frontier with what `session` remembers. After a restart every host waits one full delay from `now`, a host that
     /// the store does not know yet included: it may have been asked just before the crash. (So that a crash right after the
     /// first start is known as one, commit before the first request.)
@@ -89,6 +101,11 @@ impl Frontier {
             queues,
             sweep: Sweep::open(session)?,
             schedule: Schedule::default(),
+            expects: settings.dedup.on_duplicate != OnDuplicate::Keep,
+            holds_back: settings.priority.hold_back > 0.0
+                && (settings.focus.is_on() || settings.dedup.on_duplicate == OnDuplicate::Demote),
+            waiting: Waiting::new(Self::waits_below(settings)),
+            priority: settings.priority.clone(),
             addresses: Addresses::default(),
             rate: Rate::new(&settings.politeness, now),
             open: BTreeMap::new(),
@@ -101,8 +118,14 @@ impl Frontier {
         } else {
             session.put(Space::Hosts, STARTED, []);
         }
+        frontier.recall_waiting(session)?;
         for id in 0..frontier.hosts.len() as HostId {
             let host = frontier.hosts.get_mut(id);
+            if frontier.expects {
+                host.groups.expect(&frontier.priority);
+            }
+            let rank = host.has_work().then(|| host.rank());
+            frontier.schedule.stands(id, &mut host.standing, rank);
             host.pace.ended(now, &frontier.settings);
             if !host.lanes.is_empty() {
                 // It is due at once, for its address; the pace keeps requests back.
@@ -129,15 +152,61 @@ impl Frontier {
         known
     }
 
+    /// Finds out which queued URLs may be queued again with a better priority. An entry whose URL is done was passed over.
+    fn recall_waiting(&mut self, session: &Session) -> Result<()> {
+        if !self.waiting.is_on() {
+            return Ok(());
+        }
+        let mut best = HashMap::new();
+        for (id, host) in self.hosts.iter().enumerate() {
+            for lane in &host.lanes {
+                let key = LaneKey { host: id as HostId, group: lane.group, band: lane.band };
+                self.queues.look(lane, key, 0, session, &mut |_, entry| {
+                    let (band, again) = best.entry(entry.hash).or_insert((lane.band, entry.again));
+                    *band = lane.band.min(*band);
+                    *again |= entry.again;
+                    true
+                })?;
+            }
+        }
+        for (hash, (band, again)) in best {
+            if again || seen::state(hash, session)?.is_none() {
+                self.waiting.queued(hash, band);
+            }
+        }
+        Ok(())
+    }
+
+    /// The priority at or below which URLs may be queued again with a better one.
+    fn waits_below(settings: &Settings) -> f32 {
+        let Settings { dedup, focus, .. } = settings;
+        if focus.is_on() {
+            1.0
+        } else if dedup.on_duplicate == OnDuplicate::Demote {
+            Self::DEMOTED
+        } else {
+            -1.0
+        }
+    }
+
     /// A page was judged: duplicates spend the budget of their group and host, others earn it back. What is queued where a
-    /// budget is spent is refused as [`SkipReason::Budget`](crate::SkipReason) when its turn comes.
-    pub fn verdict(&mut self, job: &Job, duplicate: bool, session: &mut Session) {
+    /// budget is spent is refused as [`SkipReason::Budget`](crate::SkipReason) when its turn comes. How much of the page was
+    /// new, 0..1, bears on what is expected of others like it. What is no duplicate and no new page either (an error, say)
+    /// is neither (`None`).
+    pub fn verdict(&mut self, job: &Job, duplicate: Option<bool>, novelty: f32, session: &mut Session) {
         let Some(id) = job.url.host_str().and_then(|name| self.hosts.find(name)) else { return };
         let host = self.hosts.get_mut(id);
         let Some(origin) = host.origin(&job.url) else { return };
-        host.groups.judged(&job.url, origin, duplicate, id, session);
-        if host.budget.page(duplicate) {
+        let weights = self.expects.then_some(&self.priority);
+        host.groups.judged(&job.url, origin, (duplicate, novelty), weights, id, session);
+        if duplicate.is_some_and(|duplicate| host.budget.page(duplicate)) {
             host.record(id, session);
+        }
+        if let Some(standing) = host.standing {
+            let rank = host.rank();
+            if rank != standing {
+                self.schedule.stands(id, &mut host.standing, Some(rank));
+            }
         }
     }
 

@@ -3,12 +3,14 @@
 //! What is learned about a group acts on all of its queued URLs at once, as a factor applied when the group is chosen:
 //! nothing queued is ever touched.
 
+use config::Priority;
 use dedup_stage::store::{Result, Session, Space};
 use url::Url;
 use xxhash_rust::xxh3;
 
 use crate::budget::Budget;
 use crate::codec::{self, Reader};
+use crate::evidence::{Evidence, Expected};
 use crate::queue::HostId;
 
 /// One group of a host.
@@ -16,8 +18,15 @@ use crate::queue::HostId;
 pub struct Group {
     /// Number of its origin, within the host.
     pub origin: u8,
-    /// Multiplies the score of its URLs; 1 unless something was learned.
+    /// Multiplies the score of its URLs; 1 unless it was set.
     pub factor: f32,
+    /// Multiplies it as well: what is to be expected of its pages.
+    pub expected: f32,
+    /// What its pages turned out to be.
+    evidence: Evidence,
+    /// Hashes of origin and path prefix, and of origin and query pattern.
+    path: u64,
+    query: u64,
     /// What its duplicates have cost.
     pub budget: Budget,
     /// First path segment and parameter names, such as `/calendar/?day&month`; `*` where a host has too many groups.
@@ -64,6 +73,8 @@ impl Groups {
     const MOST: usize = 64;
     /// Longest label.
     const LABEL: usize = 80;
+    /// Evidence is put on record in steps of so many pages.
+    const STEP: u16 = 16;
     /// Label of the shared group.
     const REST: &str = "*";
 
@@ -97,14 +108,57 @@ impl Groups {
         true
     }
 
-    /// A page of the group of `url` was judged.
-    pub fn judged(&mut self, url: &Url, origin: u8, duplicate: bool, host: HostId, session: &mut Session) {
+    /// A page of the group of `url` was judged: whether it is a duplicate, if that is known, and how much of it is new.
+    /// `weights` are those of the parts; `None` where verdicts do not count.
+    pub fn judged(
+        &mut self,
+        url: &Url,
+        origin: u8,
+        (duplicate, novelty): (Option<bool>, f32),
+        weights: Option<&Priority>,
+        host: HostId,
+        session: &mut Session,
+    ) {
         let group = self.find(origin, &label(url)).or_else(|| self.find(origin, Self::REST));
         let Some(number) = group else { return };
         let it = &mut self.groups[usize::from(number)];
-        if it.budget.page(duplicate) {
-            session.put(Space::Hosts, record_key(host, number), it.encode());
+        let mut changed = duplicate.is_some_and(|duplicate| it.budget.page(duplicate));
+        if let Some(weights) = weights {
+            let before = it.evidence.rounded();
+            it.evidence.page(novelty);
+            changed |= before.0 / Self::STEP != it.evidence.rounded().0 / Self::STEP;
+            self.expect(weights);
         }
+        if changed {
+            session.put(Space::Hosts, record_key(host, number), self.groups[usize::from(number)].encode());
+        }
+    }
+
+    /// Works out what is to be expected of each group.
+    pub fn expect(&mut self, weights: &Priority) {
+        for at in 0..self.groups.len() {
+            self.groups[at].expected = self.parts(at).factor(weights);
+        }
+    }
+
+    /// What is to be expected of a group, part by part.
+    fn parts(&self, at: usize) -> Expected {
+        let Group { path, query, .. } = self.groups[at];
+        let mut sums = [Evidence::default(); 3];
+        for group in &self.groups {
+            for (sum, counts) in sums.iter_mut().zip([true, group.path == path, group.query == query]) {
+                if counts {
+                    *sum = sum.with(group.evidence);
+                }
+            }
+        }
+        Expected::of(sums[0], sums[1], sums[2])
+    }
+
+    /// What is to be expected of a page at `url`, part by part.
+    pub fn expected(&self, url: &Url, origin: u8) -> Option<Expected> {
+        let group = self.find(origin, &label(url)).or_else(|| self.find(origin, Self::REST))?;
+        Some(self.parts(usize::from(group)))
     }
 
     /// Takes back a group that was recorded in the store; groups come in the order of their numbers.
@@ -120,7 +174,7 @@ impl Groups {
 
     fn make(&mut self, origin: u8, label: Box<str>, host: HostId, session: &mut Session) -> u8 {
         let at = self.groups.len() as u8;
-        let group = Group { origin, factor: 1.0, budget: Budget::default(), id: id(origin, &label), label };
+        let group = Group::new(origin, label);
         session.put(Space::Hosts, record_key(host, at), group.encode());
         self.groups.push(group);
         at
@@ -128,11 +182,29 @@ impl Groups {
 }
 
 impl Group {
+    fn new(origin: u8, label: Box<str>) -> Self {
+        let (path, query) = label.split_once('?').unwrap_or((&label, ""));
+        Self {
+            origin,
+            factor: 1.0,
+            expected: 1.0,
+            evidence: Evidence::default(),
+            path: id(origin, path),
+            query: id(origin, query),
+            budget: Budget::default(),
+            id: id(origin, &label),
+            label,
+        }
+    }
+
     fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.label.len() + 8);
         codec::write(&mut out, u64::from(self.origin));
         out.extend(self.factor.to_be_bytes());
         codec::write(&mut out, u64::from(self.budget.spent()));
+        let (pages, new) = self.evidence.rounded();
+        codec::write(&mut out, u64::from(pages));
+        codec::write(&mut out, u64::from(new));
         out.extend(self.label.as_bytes());
         out
     }
@@ -142,8 +214,8 @@ impl Group {
         let origin = reader.small()?;
         let factor = f32::from_be_bytes(reader.array()?);
         let budget = Budget::new(reader.small()?);
-        let label = reader.text()?;
-        Ok(Self { origin, factor, budget, id: id(origin, label), label: label.into() })
+        let evidence = Evidence::new(reader.small()?, reader.small()?);
+        Ok(Self { factor, budget, evidence, ..Self::new(origin, reader.text()?.into()) })
     }
 }
 

@@ -10,11 +10,11 @@ use url::Url;
 use crate::addresses::AddressId;
 use crate::frontier::{Frontier, Open, Task};
 use crate::hosts::{Errand, Host, Place};
-use crate::job::{Job, JobKind, Millis, Next, SkipReason};
+use crate::job::{Job, JobKind, Merits, Millis, Next, SkipReason};
 use crate::origins::{Access, Origin};
 use crate::queue::{Entry, HostId, LaneKey, Queues, Seq};
 use crate::robots::Rules;
-use crate::schedule::Phase;
+use crate::schedule::{self, Phase};
 use crate::seen::{self, UrlState};
 
 /// What a ready host can do.
@@ -40,6 +40,10 @@ enum Plan {
 impl Frontier {
     /// At most so many URLs are refused in one call of [`Frontier::next`].
     const REFUSALS: usize = 1_000;
+    /// For how long a host may wait for better ones.
+    const LONGEST_HOLD: Millis = 60_000;
+    /// How soon a better host must be due, where none is being asked.
+    const SOON: Millis = 10_000;
 
     /// The next job that may start at `now`. URLs found forbidden by robots.txt on the way, or without budget, are passed to
     /// `skipped`.
@@ -56,6 +60,9 @@ impl Frontier {
         self.wake(now);
         let mut refusals = 0;
         while let Some(id) = self.schedule.best() {
+            if self.is_held_back(id, now) {
+                break;
+            }
             match self.plan(id, now, session)? {
                 Plan::Resolve(url) => return Ok(Next::Job(self.start(id, JobKind::Resolve, url, Task::Resolve))),
                 Plan::Robots(errand) => {
@@ -89,16 +96,38 @@ impl Frontier {
                         return Ok(Next::Wait(now));
                     }
                 }
-                Plan::Wait(due) => self.schedule.wait(id, &mut self.hosts.get_mut(id).phase, due.max(now + 1)),
+                Plan::Wait(due) => {
+                    let host = self.hosts.get_mut(id);
+                    if due > host.pace.not_before.saturating_add(Self::SOON) {
+                        // It waits for rules: nobody waits for it.
+                        self.schedule.stands(id, &mut host.standing, None);
+                    }
+                    self.schedule.wait(id, &mut host.phase, due.max(now + 1));
+                }
                 Plan::Park(address) => {
                     self.schedule.set_aside(id, &mut self.hosts.get_mut(id).phase, Phase::Parked);
                     self.addresses.park(id, address);
                 }
-                Plan::Nothing => self.schedule.set_aside(id, &mut self.hosts.get_mut(id).phase, Phase::Idle),
+                Plan::Nothing => {
+                    let host = self.hosts.get_mut(id);
+                    self.schedule.stands(id, &mut host.standing, None);
+                    self.schedule.set_aside(id, &mut host.phase, Phase::Idle);
+                }
             }
         }
         let due = [self.schedule.next_due(), self.addresses.next_call()].into_iter().flatten().min();
         Ok(due.map_or(Next::Idle, Next::Wait))
+    }
+
+    /// Whether the best ready host should wait, because another has something much better that is due soon: where
+    /// fetches are few, they go to what is worth most. No host waits longer than [`Frontier::LONGEST_HOLD`] for others.
+    fn is_held_back(&self, id: HostId, now: Millis) -> bool {
+        let host = self.hosts.get(id);
+        let (Phase::Ready(rank, _), Some(best)) = (host.phase, self.schedule.best_standing()) else { return false };
+        self.holds_back
+            && schedule::score(rank) < self.priority.hold_back * schedule::score(best)
+            && now < host.pace.not_before.saturating_add(Self::LONGEST_HOLD)
+            && (self.schedule.fetching() > 0 || self.schedule.next_due().is_some_and(|due| due < now + Self::SOON))
     }
 
     /// Moves the hosts that are due at `now` among the ready ones.
@@ -111,7 +140,7 @@ impl Frontier {
     }
 
     /// What a ready host can do at `now`.
-    fn plan(&mut self, id: HostId, now: Millis, session: &Session) -> Result<Plan> {
+    fn plan(&mut self, id: HostId, now: Millis, session: &mut Session) -> Result<Plan> {
         if let Some(errand) = self.hosts.get(id).errands.front() {
             let errand = errand.clone();
             return Ok(match self.hosts.get(id).place {
@@ -128,6 +157,13 @@ impl Frontier {
             };
             let lane = &host.lanes[at];
             let Some(entry) = lane.front() else { return Ok(Plan::Nothing) };
+            if !entry.sitemap && !self.waiting.is_live(entry.hash, lane.band) {
+                // It was queued again with a better priority, and that is done or still to come.
+                let key = LaneKey { host: id, group: lane.group, band: lane.band };
+                self.queues.take(&mut host.lanes[at]);
+                self.queues.finish(&mut host.lanes, key, session);
+                continue;
+            }
             let (sitemap, group) = (entry.sitemap, lane.group);
             let url = Url::parse(&entry.url)
                 .map_err(|error| Error::Damaged(format!("{:?} is queued, and no URL: {error}", entry.url)))?;
@@ -179,6 +215,7 @@ impl Frontier {
         let lane = &mut self.hosts.get_mut(id).lanes[lane];
         let key = LaneKey { host: id, group: lane.group, band: lane.band };
         let (seq, entry) = self.queues.take(lane).ok_or_else(|| Error::Damaged("a lane lost its front".into()))?;
+        self.waiting.taken(entry.hash);
         Ok((key, seq, entry))
     }
 
@@ -217,6 +254,7 @@ impl Frontier {
             hash: entry.map_or(0, |entry| entry.hash),
             depth: entry.map_or(0, |entry| entry.depth),
             priority: entry.map_or(0.0, |entry| entry.priority),
+            merits: entry.map_or(Merits::default(), |entry| entry.merits),
             source: entry.and_then(|entry| entry.source),
             hops: entry.map_or(0, |entry| entry.hops),
             addresses,
@@ -241,7 +279,7 @@ fn choose(
             if !sitemap && blocked.iter().any(|(blocked, _)| Some(*blocked) == origin) {
                 continue;
             }
-            let (score, bound) = (host.score(lane), lane.bound());
+            let (score, bound) = (host.score(lane.group, lane.band), lane.bound());
             if best.is_none_or(|(s, b, _)| score > s || (score == s && bound < b)) {
                 best = Some((score, bound, at));
             }

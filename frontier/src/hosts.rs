@@ -17,7 +17,7 @@ use crate::job::Millis;
 use crate::origins::Origin;
 use crate::politeness::Pace;
 use crate::queue::{self, HostId, Lane, LaneKey, Queues};
-use crate::schedule::{Phase, Rank};
+use crate::schedule::{self, Phase, Rank};
 
 /// One host name, whatever the ports.
 #[derive(Debug)]
@@ -42,6 +42,8 @@ pub struct Host {
     pub errands: VecDeque<Errand>,
     /// Sitemaps queued by this process.
     pub sitemaps: u32,
+    /// Its rank among the hosts that others wait for.
+    pub standing: Option<Rank>,
 }
 
 /// A robots.txt to be asked for.
@@ -94,6 +96,7 @@ impl Host {
             lanes: Vec::new(),
             errands: VecDeque::new(),
             sitemaps: 0,
+            standing: None,
         }
     }
 
@@ -120,10 +123,10 @@ impl Host {
         group >= limits.group || self.budget.spent() >= limits.host
     }
 
-    /// Score of a lane: that of its band, by the factor of its group.
-    pub fn score(&self, lane: &Lane) -> f32 {
-        let factor = self.groups.get(lane.group).map_or(1.0, |group| group.factor);
-        queue::band_score(lane.band) * factor
+    /// Score of a lane: that of its band, by what was learned of its group.
+    pub fn score(&self, group: u8, band: u8) -> f32 {
+        let factor = self.groups.get(group).map_or(1.0, |group| group.factor * group.expected);
+        queue::band_score(band) * factor
     }
 
     /// Whether it could have a job now or later.
@@ -137,8 +140,8 @@ impl Host {
             // Another host waits for it.
             return 0;
         }
-        let best = self.lanes.iter().filter(|lane| lane.len() > 0).map(|lane| self.score(lane)).fold(0.0, f32::max);
-        ((1.0 - best.clamp(0.0, 1.0)) * 10_000.0) as Rank
+        let lanes = self.lanes.iter().filter(|lane| lane.len() > 0);
+        schedule::rank(lanes.map(|lane| self.score(lane.group, lane.band)).fold(0.0, f32::max))
     }
 
     /// Writes down what must outlive the process.

@@ -32,6 +32,36 @@ pub enum Via {
     Again,
 }
 
+/// What a priority was made of, for whoever asks later; the frontier only carries it. Each part in steps of 1/255.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Merits {
+    /// Novelty of the page that carried the link.
+    pub novelty: u8,
+    /// Links seen.
+    pub in_links: u8,
+    /// Whether a sitemap names it.
+    pub hint: u8,
+    /// Relevance of the link, in a focused crawl.
+    pub relevance: u8,
+}
+
+impl Merits {
+    /// A part in 0..1 as a step.
+    pub fn step(part: f32) -> u8 {
+        (part.clamp(0.0, 1.0) * 255.0).round() as u8
+    }
+
+    /// All of them, in the order of their declaration.
+    pub fn to_bytes(self) -> [u8; 4] {
+        [self.novelty, self.in_links, self.hint, self.relevance]
+    }
+
+    /// From [`Merits::to_bytes`].
+    pub fn from_bytes([novelty, in_links, hint, relevance]: [u8; 4]) -> Self {
+        Self { novelty, in_links, hint, relevance }
+    }
+}
+
 /// A link that asks to be queued.
 #[derive(Clone, Debug)]
 pub struct Found<'a> {
@@ -43,6 +73,8 @@ pub struct Found<'a> {
     pub depth: u32,
     /// Static priority, 0..1.
     pub priority: f32,
+    /// What it was made of.
+    pub merits: Merits,
     /// The page that carried it.
     pub source: Option<Row>,
     /// How it was found.
@@ -165,6 +197,8 @@ pub struct Job {
     pub depth: u32,
     /// The priority it was fetched with.
     pub priority: f32,
+    /// What that was made of.
+    pub merits: Merits,
     /// The page that carried it.
     pub source: Option<Row>,
     /// Redirect hops that led here.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use crate::robots::{Answer, Rules};
-use crate::{Admission, Found, Frontier, Job, JobKind, Millis, Next, Outcome, Via};
+use crate::{Admission, Found, Frontier, Job, JobKind, Merits, Millis, Next, Outcome, Via};
 use config::{Duration, Robots, Settings};
 use dedup_stage::store::{Double, Session};
 use proptest::prelude::*;
@@ -113,8 +113,15 @@ impl World {
 
     fn add(&mut self, host: u8, page: u8, priority: u8) {
         let (url, hash) = (url(host, page), hash(host, page));
-        let found =
-            Found { url: &url, hash, depth: 1, priority: f32::from(priority) / 4.0, source: Some(7), via: Via::Link };
+        let found = Found {
+            url: &url,
+            hash,
+            depth: 1,
+            priority: f32::from(priority) / 4.0,
+            merits: Merits::default(),
+            source: Some(7),
+            via: Via::Link,
+        };
         let admission = self.frontier.add(&found, &mut self.session).unwrap();
         if self.model.met.insert(hash) {
             assert_eq!(admission, Admission::Queued);

@@ -14,6 +14,7 @@ use dedup_stage::judge::Row;
 use dedup_stage::store::{Error, Result, Session, Space};
 
 use crate::codec::{self, Reader};
+use crate::job::Merits;
 
 /// Number of a host, dense from 0.
 pub type HostId = u32;
@@ -46,6 +47,8 @@ pub struct Entry {
     pub depth: u32,
     /// Static priority, 0..1, in steps of 1/65535.
     pub priority: f32,
+    /// What it was made of.
+    pub merits: Merits,
     /// The page that carried it.
     pub source: Option<Row>,
     /// Redirect hops that led here.
@@ -54,14 +57,17 @@ pub struct Entry {
     pub attempts: u32,
     /// A sitemap, not a page.
     pub sitemap: bool,
+    /// Fetched before, and to be fetched again.
+    pub again: bool,
 }
 
 impl Entry {
     fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.url.len() + 20);
+        let mut out = Vec::with_capacity(self.url.len() + 24);
         out.extend(self.hash.to_be_bytes());
         out.extend(((self.priority.clamp(0.0, 1.0) * 65535.0).round() as u16).to_be_bytes());
-        out.push(u8::from(self.sitemap));
+        out.extend(self.merits.to_bytes());
+        out.push(u8::from(self.sitemap) | u8::from(self.again) << 1);
         codec::write(&mut out, u64::from(self.depth));
         codec::write(&mut out, self.source.map_or(0, |row| row + 1));
         codec::write(&mut out, u64::from(self.hops));
@@ -72,10 +78,16 @@ impl Entry {
 
     fn decode(bytes: &[u8]) -> Result<Self> {
         let mut reader = Reader::new(bytes, "a queued URL");
+        let hash = u64::from_be_bytes(reader.array()?);
+        let priority = f32::from(u16::from_be_bytes(reader.array()?)) / 65535.0;
+        let merits = Merits::from_bytes(reader.array()?);
+        let [kind] = reader.array()?;
         Ok(Self {
-            hash: u64::from_be_bytes(reader.array()?),
-            priority: f32::from(u16::from_be_bytes(reader.array()?)) / 65535.0,
-            sitemap: reader.array::<1>()?[0] != 0,
+            hash,
+            priority,
+            merits,
+            sitemap: kind & 1 != 0,
+            again: kind & 2 != 0,
             depth: reader.small()?,
             source: reader.number()?.checked_sub(1),
             hops: reader.small()?,

@@ -79,6 +79,7 @@ impl Frontier {
             _ => {
                 host.pace.ended(at, &self.settings);
                 host.pace.wait_until(at + Self::RETURNED);
+                self.waiting.queued(entry.hash, key.band);
                 self.queues.put_back(&mut host.lanes, key, seq, entry);
                 return true;
             }
@@ -86,6 +87,7 @@ impl Frontier {
         self.queues.finish(&mut host.lanes, key, session);
         if retry && entry.attempts + 1 < self.settings.attempts {
             let again = Entry { attempts: entry.attempts + 1, ..entry };
+            self.waiting.queued(entry.hash, key.band);
             self.queues.push(&mut host.lanes, key, again, session);
             return true;
         }
@@ -201,6 +203,8 @@ impl Frontier {
     /// An idle or waiting host that has something to do waits for its time.
     pub(crate) fn settle(&mut self, id: HostId) {
         let host = self.hosts.get_mut(id);
+        let rank = (host.has_work() && !host.pace.is_troubled()).then(|| host.rank());
+        self.schedule.stands(id, &mut host.standing, rank);
         if host.has_work() {
             // A first look at the address is no request, and need not wait; after a failed one it does.
             let early = matches!(host.place, Place::Unknown) && !host.pace.is_troubled();

@@ -24,6 +24,16 @@ pub enum Phase {
 /// How good a host's best URL is; 0 is best.
 pub type Rank = u16;
 
+/// The rank of a score in 0..1.
+pub fn rank(score: f32) -> Rank {
+    ((1.0 - score.clamp(0.0, 1.0)) * 10_000.0) as Rank
+}
+
+/// The score of a rank.
+pub fn score(rank: Rank) -> f32 {
+    1.0 - f32::from(rank) / 10_000.0
+}
+
 /// Counts the changes of phase: among equals, who came first goes first.
 pub type Turn = u64;
 
@@ -36,6 +46,8 @@ pub type Turn = u64;
 pub struct Schedule {
     waiting: BTreeSet<(Millis, Turn, HostId)>,
     ready: BTreeSet<(Rank, Turn, HostId)>,
+    /// Hosts that worse ones wait for.
+    standing: BTreeSet<(Rank, HostId)>,
     turn: Turn,
     fetching: u64,
 }
@@ -84,6 +96,27 @@ impl Schedule {
     /// The best ready host.
     pub fn best(&self) -> Option<HostId> {
         self.ready.first().map(|(.., host)| *host)
+    }
+
+    /// The host has something of this rank, or nothing that others should wait for.
+    pub fn stands(&mut self, host: HostId, standing: &mut Option<Rank>, rank: Option<Rank>) {
+        if *standing != rank {
+            standing.map(|before| self.standing.remove(&(before, host)));
+            rank.map(|rank| self.standing.insert((rank, host)));
+            *standing = rank;
+        }
+    }
+
+    /// The host, where it stands anywhere, has something of this rank.
+    pub fn stands_better(&mut self, host: HostId, standing: &mut Option<Rank>, rank: Rank) {
+        if standing.is_none_or(|before| rank < before) {
+            self.stands(host, standing, Some(rank));
+        }
+    }
+
+    /// The best rank that hosts have something of.
+    pub fn best_standing(&self) -> Option<Rank> {
+        self.standing.first().map(|(rank, _)| *rank)
     }
 
     /// Hosts with an open job.

@@ -2,9 +2,13 @@
 
 use std::net::IpAddr;
 
+use url::Url;
+
+use crate::evidence::Expected;
 use crate::frontier::Frontier;
 use crate::hosts::Place;
 use crate::job::Millis;
+use crate::origins::Origin;
 use crate::schedule::Phase;
 
 /// Totals for the progress line.
@@ -103,6 +107,14 @@ impl Frontier {
                 visit(&host.name, &group.label, group.budget.spent());
             }
         }
+    }
+
+    /// What is to be expected of a page at `url`, by what pages like it turned out to be; `None` if its host is not known.
+    pub fn expected(&self, url: &Url) -> Option<Expected> {
+        let host = self.hosts.get(self.hosts.find(url.host_str()?)?);
+        let origin = Origin::of(url);
+        let at = host.origins.iter().position(|known| known.is(&origin))?;
+        host.groups.expected(url, at as u8)
     }
 
     /// Calls `visit` with the number, label and factor of each group of a host's URLs.

@@ -6,7 +6,9 @@ use std::net::IpAddr;
 use config::{Duration, Robots, Settings};
 use dedup_stage::store::{Double, Session, Space};
 use frontier::robots::{Answer, Rules};
-use frontier::{Admission, Found, Frontier, Job, JobKind, Millis, Next, Outcome, SkipReason, UrlState, Via, Walk};
+use frontier::{
+    Admission, Found, Frontier, Job, JobKind, Merits, Millis, Next, Outcome, SkipReason, UrlState, Via, Walk,
+};
 use url::Url;
 
 /// Answers jobs on a simulated clock; every answer takes `RESPONSE`.
@@ -67,7 +69,8 @@ impl Sim {
 
     fn add(&mut self, url: &str, priority: f32) -> Admission {
         let (hash, url) = (hash(url), Url::parse(url).unwrap());
-        let found = Found { url: &url, hash, depth: 0, priority, source: None, via: Via::Seed };
+        let found =
+            Found { url: &url, hash, depth: 0, priority, merits: Merits::default(), source: None, via: Via::Seed };
         self.frontier.add(&found, &mut self.session).unwrap()
     }
 
@@ -467,7 +470,7 @@ fn an_endless_space_of_copies_ends_and_the_rest_of_the_site_does_not() {
         let outcome = Outcome::Done { status: 200, elapsed: 1, retry_after: None, row: 0 };
         sim.frontier.report(&job, outcome, 1_000, &mut sim.session).unwrap();
         let copy = job.url.path().starts_with("/calendar");
-        sim.frontier.verdict(&job, copy, &mut sim.session);
+        sim.frontier.verdict(&job, Some(copy), f32::from(u8::from(!copy)), &mut sim.session);
         if copy {
             copies += 1;
             // Every copy leads to two more, and all of them go before the honest pages.
@@ -494,7 +497,15 @@ fn damage_in_the_store_is_told_and_not_crawled_over() {
         let mut session = Session::new(Box::new(disk.clone()));
         let mut frontier = Frontier::open(&polite(0), &mut session, 0).unwrap();
         let url = Url::parse("http://a.test/").unwrap();
-        let found = Found { url: &url, hash: 1, depth: 0, priority: 0.5, source: None, via: Via::Seed };
+        let found = Found {
+            url: &url,
+            hash: 1,
+            depth: 0,
+            priority: 0.5,
+            merits: Merits::default(),
+            source: None,
+            via: Via::Seed,
+        };
         frontier.add(&found, &mut session).unwrap();
         session.commit().unwrap();
         let mut keys = Vec::new();

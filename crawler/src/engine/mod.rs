@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use config::Settings;
+use config::{OnDuplicate, Settings};
 use crossbeam_channel::{Receiver, never, select_biased};
 use dedup_stage::judge::{Judge, Row};
 use dedup_stage::store::{self, Session, Space};
@@ -27,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::Clock;
 use crate::fetch::Fetch;
 use crate::fetch::budget::Budget;
+use crate::priority::{InLinks, Scoring};
 use crate::sink::{Lengths, Sink};
 
 use fetchers::Fetchers;
@@ -115,6 +116,9 @@ struct Engine<'a> {
     /// Page jobs among them, so that `--max-pages` is not overshot.
     pages_in_flight: u64,
     reorder: Reorder<Report>,
+    scoring: Scoring,
+    /// Where they are counted.
+    in_links: Option<InLinks>,
     /// Hashes of (URL, reason) in `skipped.jsonl`.
     skips: KeySet,
     /// Why hosts could last not be asked for their robots.txt, or be found: by name.
@@ -164,6 +168,8 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         next_row: next_row(&parts.session)?,
         skips: hold::skips(&parts.session)?,
         troubles: HashMap::new(),
+        scoring: Scoring::new(&settings.priority),
+        in_links: counts_in_links(settings).then(InLinks::default),
         session: parts.session,
         frontier: parts.frontier,
         judge: parts.judge,
@@ -196,6 +202,12 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         thread.join().map_err(|_| EngineError::Internal("a thread panicked"))?;
     }
     result.map(|reason| (reason, stats))
+}
+
+/// Whether links are counted: where they bear on more than the order of arrival.
+fn counts_in_links(settings: &Settings) -> bool {
+    let scored = settings.dedup.on_duplicate == OnDuplicate::Demote || settings.focus.is_on();
+    scored && settings.priority.in_links_weight > 0.0
 }
 
 /// The number after that of the last page in the state.

@@ -2,7 +2,7 @@
 
 use dedup_stage::gate::{Passage, gate};
 use dedup_stage::judge::{Case, Judgement, Row, Verdict};
-use frontier::{Admission, Found, Job, JobKind, Millis, Outcome, UrlState, Via};
+use frontier::{Admission, Found, Job, JobKind, Merits, Millis, Outcome, UrlState, Via};
 
 use url::Url;
 
@@ -10,7 +10,7 @@ use super::message::{OutLink, PageFinding, SitemapFinding};
 use super::{Engine, Result};
 use crate::archive::Exchange;
 use crate::fetch::{FetchError, Validators};
-use crate::priority;
+use crate::priority::OfLink;
 use crate::record::PageRecord;
 use crate::sink::{PageOut, Twin};
 
@@ -58,7 +58,10 @@ impl Engine<'_> {
             self.judge.judge(&case, &mut self.session)?
         };
         if judgement.verdict != Verdict::Unjudged {
-            self.frontier.verdict(&job, judgement.verdict.duplicate_of().is_some(), &mut self.session);
+            let duplicate = judgement.verdict.duplicate_of().is_some();
+            self.frontier.verdict(&job, Some(duplicate), judgement.novelty, &mut self.session);
+        } else if status >= 400 {
+            self.frontier.verdict(&job, None, 0.0, &mut self.session);
         }
         self.frontier.received(finding.wire_bytes, ended_at);
         let links = self.take_links(row, &job, &judgement, &finding)?;
@@ -97,8 +100,10 @@ impl Engine<'_> {
         let SitemapFinding { status, elapsed, links, sitemaps } = finding;
         let outcome = Outcome::Done { status, elapsed, retry_after: None, row: Row::MAX };
         self.frontier.report(&job, outcome, at, &mut self.session)?;
+        let page = self.scoring.page(1.0, 1);
         for link in links {
-            self.admit(&link, 1, priority::SITEMAP, None, Via::Sitemap)?;
+            let score = self.scoring.link(page, OfLink { hint: true, ..OfLink::default() });
+            self.admit(&link, 1, score, None, Via::Sitemap)?;
         }
         for sitemap in sitemaps {
             self.frontier.add_sitemap(&sitemap, &mut self.session)?;
@@ -114,6 +119,8 @@ impl Engine<'_> {
             None => (Via::Link, job.depth + 1),
         };
         let passage = gate(judgement, self.settings.dedup.on_duplicate);
+        let novelty = if let Passage::Follow(novelty) = passage { novelty } else { 0.0 };
+        let of_page = self.scoring.page(novelty, depth);
         for link in &finding.links {
             self.stats.links_found += 1;
             match passage {
@@ -124,9 +131,14 @@ impl Engine<'_> {
                     }
                 }
                 Passage::Hold => {}
-                Passage::Follow(factor) => {
-                    let priority = if finding.redirect.is_some() { job.priority } else { priority::link(factor) };
-                    match self.admit(link, depth, priority, Some((row, &job.url)), via)? {
+                Passage::Follow(_) => {
+                    let score = if finding.redirect.is_some() {
+                        (job.priority, job.merits)
+                    } else {
+                        let in_links = self.in_links.as_mut().map_or(0, |counts| counts.count(link.hash));
+                        self.scoring.link(of_page, OfLink { in_links, ..OfLink::default() })
+                    };
+                    match self.admit(link, depth, score, Some((row, &job.url)), via)? {
                         Admission::Queued => {
                             counts.new += 1;
                             counts.admitted += 1;
@@ -148,7 +160,7 @@ impl Engine<'_> {
         &mut self,
         link: &OutLink,
         depth: u32,
-        priority: f32,
+        (priority, merits): (f32, Merits),
         source: Option<(Row, &Url)>,
         via: Via,
     ) -> Result<Admission> {
@@ -156,7 +168,7 @@ impl Engine<'_> {
             Some(reason) => Admission::Refused(reason),
             None => {
                 let source = source.map(|(row, _)| row);
-                let found = Found { url: &link.url, hash: link.hash, depth, priority, source, via };
+                let found = Found { url: &link.url, hash: link.hash, depth, priority, merits, source, via };
                 self.frontier.add(&found, &mut self.session)?
             }
         };

@@ -1,0 +1,156 @@
+//! The priority of a URL, 0..1: the product of named parts, each to the power of its weight (`[priority]` in
+//! `default.toml`). What is known when a URL is queued is worked out here; what is learned later of its host, path prefix
+//! and query pattern is a factor of the group, applied when one is chosen ([`frontier::Expected`]).
+
+mod in_links;
+
+use config::Priority;
+use frontier::Merits;
+
+pub use in_links::InLinks;
+
+/// Of seeds.
+pub const SEED: f32 = 1.0;
+/// Of URLs that are fetched again.
+pub const AGAIN: f32 = 0.5;
+
+/// Works out priorities.
+#[derive(Clone, Debug)]
+pub struct Scoring {
+    weights: Priority,
+    /// The part for so many links seen, less one.
+    in_links: [f32; InLinks::MOST as usize],
+    /// The part without and with a hint.
+    hint: [f32; 2],
+}
+
+/// What is the same for all links of a page.
+#[derive(Clone, Copy, Debug)]
+pub struct OfPage {
+    factor: f32,
+    novelty: f32,
+}
+
+/// What is known of one link.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OfLink {
+    /// Links to its target seen so far, this one included; 0 where they are not counted.
+    pub in_links: u8,
+    /// Whether a sitemap names it.
+    pub hint: bool,
+    /// Its relevance, in a focused crawl.
+    pub relevance: Option<f32>,
+}
+
+impl Scoring {
+    /// With these weights.
+    pub fn new(weights: &Priority) -> Self {
+        let in_links = std::array::from_fn(|n| in_links_part(n as u8 + 1).powf(weights.in_links_weight));
+        let hint = [false, true].map(|hint| hint_part(hint).powf(weights.hint_weight));
+        Self { weights: weights.clone(), in_links, hint }
+    }
+
+    /// For the links of a page of which so much is new, 0..1; they lead to this depth.
+    pub fn page(&self, novelty: f32, depth: u32) -> OfPage {
+        let factor =
+            novelty_part(novelty).powf(self.weights.novelty_weight) * depth_part(depth).powf(self.weights.depth_weight);
+        OfPage { factor, novelty }
+    }
+
+    /// The priority of a link, and what it was made of.
+    pub fn link(&self, page: OfPage, link: OfLink) -> (f32, Merits) {
+        let seen = link.in_links.clamp(1, InLinks::MOST);
+        let relevance = link.relevance.map_or(1.0, |r| relevance_part(r).powf(self.weights.relevance_weight));
+        let priority =
+            page.factor * self.in_links[usize::from(seen) - 1] * self.hint[usize::from(link.hint)] * relevance;
+        let merits = Merits {
+            novelty: Merits::step(page.novelty),
+            in_links: link.in_links,
+            hint: u8::from(link.hint),
+            relevance: link.relevance.map_or(0, Merits::step),
+        };
+        (priority.clamp(0.0, 1.0), merits)
+    }
+
+    /// The parts by name: value, and weight. `focused`: whether relevance is one of them.
+    pub fn explain(&self, merits: Merits, depth: u32, focused: bool) -> Vec<(&'static str, f32, f32)> {
+        let mut named = vec![
+            ("novelty of its page", novelty_part(f32::from(merits.novelty) / 255.0), self.weights.novelty_weight),
+            ("depth", depth_part(depth), self.weights.depth_weight),
+            ("links to it", in_links_part(merits.in_links.max(1)), self.weights.in_links_weight),
+            ("sitemap", hint_part(merits.hint > 0), self.weights.hint_weight),
+        ];
+        if focused {
+            let relevance = relevance_part(f32::from(merits.relevance) / 255.0);
+            named.push(("relevance", relevance, self.weights.relevance_weight));
+        }
+        named
+    }
+}
+
+fn novelty_part(novelty: f32) -> f32 {
+    0.05 + 0.95 * novelty
+}
+
+fn depth_part(depth: u32) -> f32 {
+    1.0 / (1.0 + depth as f32 / 4.0)
+}
+
+fn in_links_part(seen: u8) -> f32 {
+    (1.0 + f32::from(seen.clamp(1, InLinks::MOST)).log2()) / 5.0
+}
+
+fn hint_part(hint: bool) -> f32 {
+    if hint { 1.0 } else { 0.5 }
+}
+
+fn relevance_part(relevance: f32) -> f32 {
+    0.02 + 0.98 * relevance
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn defaults() -> Scoring {
+        Scoring::new(&config::Settings::default().priority)
+    }
+
+    #[test]
+    fn links_of_new_pages_share_one_priority_whatever_their_depth() {
+        let scoring = defaults();
+        let priority = |depth| scoring.link(scoring.page(1.0, depth), OfLink::default()).0;
+        assert_eq!(priority(1), priority(9));
+        assert!(priority(1) > 0.6, "{}", priority(1));
+    }
+
+    proptest! {
+        #[test]
+        fn no_part_lowers_a_priority_as_it_grows(
+            novelty in 0f32..1.0, more in 0f32..1.0, links in 0u8..40, depth in 0u32..40, relevance in 0f32..1.0,
+        ) {
+            let scoring = Scoring::new(&Priority { depth_weight: 0.5, ..config::Settings::default().priority });
+            let of = |novelty, depth, in_links, hint, relevance| {
+                let link = OfLink { in_links, hint, relevance: Some(relevance) };
+                scoring.link(scoring.page(novelty, depth), link).0
+            };
+            let base = of(novelty, depth, links, false, relevance);
+            prop_assert!((0.0..=1.0).contains(&base));
+            prop_assert!(of(novelty.max(more), depth, links, false, relevance) >= base);
+            prop_assert!(of(novelty, depth, links + 1, false, relevance) >= base);
+            prop_assert!(of(novelty, depth, links, true, relevance) >= base);
+            prop_assert!(of(novelty, depth, links, false, relevance.max(more)) >= base);
+            prop_assert!(of(novelty, depth + 1, links, false, relevance) <= base);
+        }
+
+        #[test]
+        fn the_parts_that_are_told_make_the_priority(novelty in 0f32..1.0, links in 1u8..20, depth in 0u32..20) {
+            let scoring = defaults();
+            let (priority, merits) = scoring.link(scoring.page(novelty, depth), OfLink { in_links: links, ..OfLink::default() });
+            let told: f32 = scoring.explain(merits, depth, false).iter().map(|(_, part, weight)| part.powf(*weight)).product();
+            prop_assert!((told - priority).abs() < 0.01, "{told} {priority}");
+        }
+    }
+}

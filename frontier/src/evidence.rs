@@ -1,0 +1,123 @@
+//! How much of a page not yet fetched may be new, by what pages like it turned out to be: those of its host, of its path
+//! prefix, of its query pattern. It multiplies the scores of whole groups when a host's best URL is chosen, so a host that
+//! turns out to be a mirror while a million of its URLs wait costs nothing but that.
+//!
+//! With `h = E(host; 1)`, `p = E(prefix; h)`, `q = E(query; h)`, where `E(pages; prior) = (Σ novelty + 4 · prior) / (n + 4)` over
+//! pages judged lately, a group's factor is `h^host · (p/h)^path · (q/h)^query`, clamped to 0.01..1. So what is true of the
+//! host as a whole counts once, and what prefix and query add counts on top.
+
+use config::Priority;
+
+/// What pages turned out to be; a window that forgets.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Evidence {
+    pages: f32,
+    new: f32,
+}
+
+impl Evidence {
+    /// Pages after which what was learned counts half.
+    const WINDOW: f32 = 256.0;
+    /// Pages that the prior is worth.
+    const PRIOR: f32 = 4.0;
+    /// Least factor: nothing is ever worth nothing.
+    const LEAST: f32 = 0.01;
+
+    /// Evidence as it was put on record.
+    pub fn new(pages: u16, new: u16) -> Self {
+        Self { pages: f32::from(pages), new: f32::from(new).min(f32::from(pages)) }
+    }
+
+    /// For the record: pages, and how many of them were new.
+    pub fn rounded(self) -> (u16, u16) {
+        (self.pages.round() as u16, self.new.round() as u16)
+    }
+
+    /// One more page, and how much of it was new, 0..1.
+    pub fn page(&mut self, novelty: f32) {
+        if self.pages >= Self::WINDOW {
+            self.pages /= 2.0;
+            self.new /= 2.0;
+        }
+        self.pages += 1.0;
+        self.new += novelty.clamp(0.0, 1.0);
+    }
+
+    /// Both together.
+    pub fn with(self, other: Self) -> Self {
+        Self { pages: self.pages + other.pages, new: self.new + other.new }
+    }
+
+    /// The share that is new, where `prior` was expected before.
+    pub fn expected(self, prior: f32) -> f32 {
+        (self.new + Self::PRIOR * prior) / (self.pages + Self::PRIOR)
+    }
+}
+
+/// The three parts of what is expected of a group; each 1 while nothing was learned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expected {
+    /// New pages of the host.
+    pub host: f32,
+    /// Those of the path prefix, over those of the host.
+    pub path: f32,
+    /// Those of the query pattern, over those of the host.
+    pub query: f32,
+}
+
+impl Default for Expected {
+    fn default() -> Self {
+        Self { host: 1.0, path: 1.0, query: 1.0 }
+    }
+}
+
+impl Expected {
+    /// From the evidence of a host, and of the prefix and query pattern of one of its groups.
+    pub fn of(host: Evidence, path: Evidence, query: Evidence) -> Self {
+        let h = host.expected(1.0).max(Evidence::LEAST);
+        Self { host: h, path: path.expected(h) / h, query: query.expected(h) / h }
+    }
+
+    /// What scores are multiplied by.
+    pub fn factor(self, weights: &Priority) -> f32 {
+        let factor = self.host.powf(weights.host_weight)
+            * self.path.powf(weights.path_weight)
+            * self.query.powf(weights.query_weight);
+        factor.clamp(Evidence::LEAST, 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pages(new: u32, old: u32) -> Evidence {
+        let mut evidence = Evidence::default();
+        (0..new.max(old)).for_each(|n| {
+            (n < new).then(|| evidence.page(1.0));
+            (n < old).then(|| evidence.page(0.0));
+        });
+        evidence
+    }
+
+    #[test]
+    fn what_is_known_of_the_host_counts_once() {
+        let weights = config::Settings::default().priority;
+        let nothing = Expected::of(Evidence::default(), Evidence::default(), Evidence::default());
+        assert_eq!(nothing.factor(&weights), 1.0);
+        let (host, new, old) = (pages(50, 50), pages(50, 0), pages(0, 50));
+        let mirror = Expected::of(host, host, host).factor(&weights);
+        assert!((0.45..0.6).contains(&mirror), "{mirror}");
+        assert!(Expected::of(host, new, host).factor(&weights) > 0.9);
+        assert!(Expected::of(host, old, host).factor(&weights) < 0.1);
+    }
+
+    #[test]
+    fn a_host_that_changes_is_believed_in_the_end() {
+        let mut evidence = pages(1_000, 0);
+        (0..600).for_each(|_| evidence.page(0.0));
+        assert!(evidence.expected(1.0) < 0.2, "{evidence:?}");
+        let (pages, new) = evidence.rounded();
+        assert!((Evidence::new(pages, new).expected(1.0) - evidence.expected(1.0)).abs() < 0.02);
+    }
+}
