@@ -8,7 +8,7 @@ use crate::{Priority, Settings};
 
 /// The first key whose value its station could not work with, and why.
 pub(crate) fn check(settings: &Settings) -> Result<(), (&'static str, String)> {
-    let Settings { scope, limits: _, dedup, politeness, fetch, urls, priority, focus: _, output } = settings;
+    let Settings { scope, limits: _, dedup, politeness, fetch, urls, priority, focus, output } = settings;
     for (key, patterns) in [("scope.include", &scope.include), ("scope.exclude", &scope.exclude)] {
         for pattern in patterns {
             Regex::new(pattern).map_err(|error| (key, error.to_string()))?;
@@ -45,6 +45,9 @@ pub(crate) fn check(settings: &Settings) -> Result<(), (&'static str, String)> {
         header_line(header).map_err(|reason| ("fetch.headers", reason))?;
     }
     weights(priority)?;
+    if !(0.0..=1.0).contains(&focus.relevant_from) || focus.relevant_from == 0.0 {
+        return Err(("focus.relevant-from", "must be a number above 0, and at most 1".into()));
+    }
     within("urls.max-length", urls.max_length as u64, 16, 1 << 20)?;
     within("urls.max-segments", urls.max_segments as u64, 1, u64::MAX)?;
     within("urls.max-repeats", urls.max_repeats as u64, 1, u64::MAX)?;

@@ -225,6 +225,8 @@ pub struct Focus {
     pub topic_file: Vec<String>,
     /// Example pages.
     pub like: Vec<String>,
+    /// Relevance that is worth half.
+    pub relevant_from: f32,
 }
 
 impl Focus {

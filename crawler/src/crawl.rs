@@ -19,6 +19,7 @@ use url::Url;
 
 use crate::clock::Clock;
 use crate::engine::{Context, Control, HeldLink, Parts, Stats, StopReason, skip_key};
+use crate::focus::{Topic, TopicError};
 use crate::priority::{self, OfLink, Scoring};
 use crate::record::PageRecord;
 use crate::sink::{Lengths, PagesJsonl, Sink, SkippedJsonl, Warc};
@@ -57,6 +58,9 @@ pub enum OpenError {
     /// Nothing to start from.
     #[error("no seeds: give at least one URL to start from")]
     NoSeeds,
+    /// What a focused crawl is about.
+    #[error(transparent)]
+    Topic(#[from] TopicError),
     /// A pattern of `--include` or `--exclude`.
     #[error("{0}")]
     Pattern(String),
@@ -181,6 +185,9 @@ impl CrawlDir {
         let now = clock.now();
         let scope = Scope::new(&settings.scope, &settings.urls, &all_seeds)
             .map_err(|error| OpenError::Pattern(error.to_string()))?;
+        let topic = Topic::open(&settings.focus, &mut session, &mut |url| {
+            Err(TopicError::Example { url: url.to_string(), reason: "was not fetched before the crawl".into() })
+        })?;
         let hasher = KeyHasher::new(secret(&mut session).map_err(|error| store_error(&path, error))?);
         let context = Context {
             canonicalizer: Canonicalizer::new(&settings.urls),
@@ -189,6 +196,7 @@ impl CrawlDir {
             token: settings.fetch.user_agent.clone(),
             obey_robots: settings.politeness.robots == Robots::Obey,
             max_hops: MAX_HOPS,
+            topic: topic.map(Arc::new),
             archive: settings.output.warc.then(|| request_fields(settings)),
         };
         let mut open = || -> store::Result<(Frontier, Judge)> {
@@ -306,7 +314,7 @@ fn add(
     priority: f32,
 ) -> store::Result<Admission> {
     let hash = context.canonicalizer.hash(url, &context.hasher);
-    let merits = Merits { novelty: u8::MAX, ..Merits::default() };
+    let merits = Merits { novelty: u8::MAX, relevance: u8::MAX, ..Merits::default() };
     frontier.add(&Found { url, hash, depth, priority, merits, source: None, via: Via::Seed }, session)
 }
 

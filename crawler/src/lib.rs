@@ -8,6 +8,7 @@ pub mod dashboard;
 pub mod demo;
 pub mod engine;
 pub mod fetch;
+pub mod focus;
 pub mod priority;
 pub mod rate;
 pub mod record;

@@ -19,6 +19,7 @@ use crate::crawl::{CrawlDir, OpenError};
 use crate::dashboard::Dashboard;
 use crate::engine::{self, Control, Observer, Snapshot};
 use crate::fetch::http::HttpFetch;
+use crate::focus::{self, Topic, TopicError};
 
 /// Arguments of `crawler crawl`.
 #[derive(Debug, clap::Args)]
@@ -57,9 +58,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if seeds.is_empty() && !CrawlDir::is_at(&args.dir) {
         return Err(OpenError::NoSeeds.into());
     }
-    let dir = CrawlDir::open(&args.dir)?;
+    let mut dir = CrawlDir::open(&args.dir)?;
     let settings = layers(&args, dir.settings()?.as_deref())?.finish()?;
     let fetch = HttpFetch::new(&settings)?;
+    Topic::open(&settings.focus, dir.session(), &mut |url| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime =
+            runtime.map_err(|error| TopicError::Example { url: url.to_string(), reason: error.to_string() })?;
+        runtime.block_on(focus::example(&fetch, &settings, url, &Clock::System))
+    })?;
     if settings.fetch.contact.is_empty() && !settings.fetch.allow_private && !args.quiet {
         eprintln!("note: no --contact: site owners cannot reach you; give a URL or an e-mail address");
     }

@@ -69,6 +69,10 @@ pub fn text(told: &Told<'_>) -> String {
     );
     row("", stats.unjudged, String::new(), &redirects);
     row("", stats.failed, String::new(), "failed: no answer");
+    if let Some(harvest) = stats.harvest() {
+        let rate = format!("{:.0} %", 100.0 * harvest);
+        row("on topic", stats.scored, rate, "pages weighed: their mean relevance (the harvest rate)");
+    }
     let kept = format!("links of duplicates kept from the frontier (--on-duplicate {})", told.on_duplicate);
     row("saved", stats.links_dropped, String::new(), &kept);
     if let Some(Lost { estimate, low, high }) = told.lost {

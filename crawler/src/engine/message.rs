@@ -10,6 +10,7 @@ use url::Url;
 
 use crate::archive::Exchange;
 use crate::fetch::{FetchError, Response, Validators};
+use crate::focus::{LinkHits, PageHits};
 
 /// A job as the engine hands it to the fetchers.
 #[derive(Debug)]
@@ -109,6 +110,8 @@ pub struct PageFinding {
     pub page: Page,
     /// Out-links, one per key; a redirect has exactly one.
     pub links: Vec<OutLink>,
+    /// In a focused crawl: the topic on the page.
+    pub hits: Option<PageHits>,
     /// Target of a redirect.
     pub redirect: Option<RedirectFinding>,
     /// For a later conditional request.
@@ -137,4 +140,6 @@ pub struct OutLink {
     pub hash: u64,
     /// Why it will not be followed, whoever links to it.
     pub refusal: Option<SkipReason>,
+    /// In a focused crawl: the topic about the link.
+    pub hits: Option<Box<LinkHits>>,
 }

@@ -27,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::Clock;
 use crate::fetch::Fetch;
 use crate::fetch::budget::Budget;
+use crate::focus::Focus;
 use crate::priority::{InLinks, Scoring};
 use crate::sink::{Lengths, Sink};
 
@@ -117,6 +118,8 @@ struct Engine<'a> {
     pages_in_flight: u64,
     reorder: Reorder<Report>,
     scoring: Scoring,
+    /// In a focused crawl.
+    focus: Option<Focus>,
     /// Where they are counted.
     in_links: Option<InLinks>,
     /// Hashes of (URL, reason) in `skipped.jsonl`.
@@ -168,6 +171,10 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         next_row: next_row(&parts.session)?,
         skips: hold::skips(&parts.session)?,
         troubles: HashMap::new(),
+        focus: match &parts.context.topic {
+            Some(topic) => Some(Focus::open(Arc::clone(topic), settings.focus.relevant_from, &parts.session)?),
+            None => None,
+        },
         scoring: Scoring::new(&settings.priority),
         in_links: counts_in_links(settings).then(InLinks::default),
         session: parts.session,
@@ -412,6 +419,9 @@ impl Engine<'_> {
         let lengths = serde_json::to_vec(&lengths).map_err(std::io::Error::from)?;
         self.session.put(Space::Meta, *b"stats", stats);
         self.session.put(Space::Meta, *b"outputs", lengths);
+        if let Some(focus) = &self.focus {
+            focus.save(&mut self.session)?;
+        }
         self.session.put(Space::Meta, *b"next-row", self.next_row.to_be_bytes());
         self.session.commit()?;
         Ok(())
@@ -427,7 +437,7 @@ impl Engine<'_> {
             frontier: &self.frontier,
             in_flight: self.in_flight,
             lost: None,
-            harvest: None,
+            harvest: self.stats.harvest(),
             now,
             stopped,
         });

@@ -10,6 +10,7 @@ use super::message::{OutLink, PageFinding, SitemapFinding};
 use super::{Engine, Result};
 use crate::archive::Exchange;
 use crate::fetch::{FetchError, Validators};
+use crate::focus::LinkHits;
 use crate::priority::OfLink;
 use crate::record::PageRecord;
 use crate::sink::{PageOut, Twin};
@@ -31,6 +32,7 @@ struct Answered<'a> {
     status: u16,
     at: Millis,
     line: &'a [u8],
+    relevance: Option<f32>,
     validators: Validators,
     exchange: Option<&'a Exchange>,
     /// For a 304, what was recorded of the page before.
@@ -64,14 +66,23 @@ impl Engine<'_> {
             self.frontier.verdict(&job, None, 0.0, &mut self.session);
         }
         self.frontier.received(finding.wire_bytes, ended_at);
-        let links = self.take_links(row, &job, &judgement, &finding)?;
+        let relevance = match (&mut self.focus, &finding.hits) {
+            (Some(focus), Some(hits)) => {
+                let relevance = focus.page(hits);
+                self.stats.scored += 1;
+                self.stats.relevance += f64::from(relevance);
+                Some(relevance)
+            }
+            _ => None,
+        };
+        let links = self.take_links(row, &job, &judgement, relevance, &finding)?;
         self.stats.count(&judgement.verdict);
         self.stats.redirects += u64::from(finding.redirect.is_some());
         self.stats.bytes += finding.bytes;
         self.stats.wire_bytes += finding.wire_bytes;
         let (line, exchange) = (&finding.line[..], finding.exchange.as_ref());
         let validators = finding.validators;
-        let answered = Answered { status, at: ended_at, line, validators, exchange, earlier };
+        let answered = Answered { status, at: ended_at, line, relevance, validators, exchange, earlier };
         self.record(row, &job, &judgement, links, answered)
     }
 
@@ -92,7 +103,8 @@ impl Engine<'_> {
         self.next_row += 1;
         self.stats.failed += 1;
         let validators = Validators::default();
-        let nothing = Answered { status: 0, at, line: &line, validators, exchange: None, earlier: None };
+        let nothing =
+            Answered { status: 0, at, line: &line, relevance: None, validators, exchange: None, earlier: None };
         self.record(row, &job, &UNJUDGED, LinkCounts::default(), nothing)
     }
 
@@ -112,7 +124,14 @@ impl Engine<'_> {
     }
 
     /// The gate: the links of one page reach the frontier, or are held.
-    fn take_links(&mut self, row: Row, job: &Job, judgement: &Judgement, finding: &PageFinding) -> Result<LinkCounts> {
+    fn take_links(
+        &mut self,
+        row: Row,
+        job: &Job,
+        judgement: &Judgement,
+        relevance: Option<f32>,
+        finding: &PageFinding,
+    ) -> Result<LinkCounts> {
         let mut counts = LinkCounts::default();
         let (via, depth) = match &finding.redirect {
             Some(redirect) => (Via::Redirect { hops: job.hops + 1, same_key: redirect.same_key }, job.depth),
@@ -121,6 +140,7 @@ impl Engine<'_> {
         let passage = gate(judgement, self.settings.dedup.on_duplicate);
         let novelty = if let Passage::Follow(novelty) = passage { novelty } else { 0.0 };
         let of_page = self.scoring.page(novelty, depth);
+        let worth = self.focus.as_ref().map(|focus| focus.worth(relevance, f32::from(job.merits.relevance) / 255.0));
         for link in &finding.links {
             self.stats.links_found += 1;
             match passage {
@@ -136,7 +156,13 @@ impl Engine<'_> {
                         (job.priority, job.merits)
                     } else {
                         let in_links = self.in_links.as_mut().map_or(0, |counts| counts.count(link.hash));
-                        self.scoring.link(of_page, OfLink { in_links, ..OfLink::default() })
+                        let relevance = match (&self.focus, worth) {
+                            (Some(focus), Some(worth)) => {
+                                Some(focus.link(worth, link.hits.as_deref().unwrap_or(&LinkHits::default())))
+                            }
+                            _ => None,
+                        };
+                        self.scoring.link(of_page, OfLink { in_links, relevance, ..OfLink::default() })
                     };
                     match self.admit(link, depth, score, Some((row, &job.url)), via)? {
                         Admission::Queued => {
@@ -197,13 +223,14 @@ impl Engine<'_> {
             fetched_at: twin.fetched_at,
             payload: twin.payload,
         });
-        let Answered { status, at, line, mut validators, exchange, earlier } = answered;
+        let Answered { status, at, line, relevance, mut validators, exchange, earlier } = answered;
         if let Some(earlier) = earlier {
             // A 304 need not repeat what it confirms.
             validators.etag = validators.etag.or(earlier.validators.etag);
             validators.last_modified = validators.last_modified.or(earlier.validators.last_modified);
         }
-        let out = PageOut { line, judgement, twin, exchange, links: [links.new, links.admitted, links.dropped] };
+        let out =
+            PageOut { line, judgement, twin, exchange, relevance, links: [links.new, links.admitted, links.dropped] };
         let mut offset = None;
         for sink in &mut self.sinks {
             let at = sink.page(&out)?;

@@ -32,6 +32,10 @@ pub struct Stats {
     pub links_admitted: u64,
     /// Out-links kept from the frontier because their page is a duplicate.
     pub links_dropped: u64,
+    /// Pages of a focused crawl whose relevance is known.
+    pub scored: u64,
+    /// The sum of their relevances.
+    pub relevance: f64,
     /// URLs skipped, once per key and reason.
     pub skipped: u64,
     /// Bytes of decoded bodies.
@@ -58,6 +62,11 @@ impl Stats {
             Verdict::Near { .. } => self.near += 1,
             Verdict::Unjudged => self.unjudged += 1,
         }
+    }
+
+    /// Mean relevance of the pages fetched, 0..1; `None` in a crawl without a topic.
+    pub fn harvest(&self) -> Option<f64> {
+        (self.scored > 0).then(|| self.relevance / self.scored as f64)
     }
 
     /// Pages a second over the whole time.

@@ -20,6 +20,7 @@ use crate::archive::Exchange;
 use crate::clock::rfc3339;
 use crate::fetch::retry_after::retry_after;
 use crate::fetch::{FetchError, Response, Truncation, Validators};
+use crate::focus::{Finder, Topic};
 
 /// What the workers know; the same for all pages, so that any worker gives the same report.
 #[derive(Debug)]
@@ -36,6 +37,8 @@ pub struct Context {
     pub obey_robots: bool,
     /// Redirects followed in a row.
     pub max_hops: u8,
+    /// What a focused crawl is about.
+    pub topic: Option<Arc<Topic>>,
     /// Where an archive is kept: the header fields of every request.
     pub archive: Option<Vec<(String, Vec<u8>)>>,
 }
@@ -51,7 +54,8 @@ pub fn start(
         .map(|n| {
             let (context, fetched, reports) = (Arc::clone(context), fetched.clone(), reports.clone());
             std::thread::Builder::new().name(format!("page-{n}")).spawn(move || {
-                let mut worker = Worker { context: &context, reader: Reader::default() };
+                let finder = context.topic.clone().map(Finder::new);
+                let mut worker = Worker { context: &context, reader: Reader::default(), finder };
                 for item in fetched {
                     if reports.send(worker.report(item)).is_err() {
                         return;
@@ -65,6 +69,7 @@ pub fn start(
 struct Worker<'a> {
     context: &'a Context,
     reader: Reader,
+    finder: Option<Finder>,
 }
 
 impl Worker<'_> {
@@ -127,6 +132,7 @@ impl Worker<'_> {
 
         let mut links = Vec::new();
         let mut redirect_finding = None;
+        let mut hits = None;
         if let Some(target) = &redirect {
             let source = self.context.hasher.hash(&self.context.canonicalizer.key(&job.url));
             let link = self.out_link(target.clone(), job.depth);
@@ -136,8 +142,16 @@ impl Worker<'_> {
             }
         } else {
             links.reserve(page.links.len());
+            let topical = self.finder.as_mut().filter(|_| page.is_text && (200..300).contains(&response.status));
+            let mut link_hits = Vec::new();
+            if let Some(finder) = topical {
+                hits = Some(finder.page(&page, &self.reader));
+                link_hits = finder.links(&page, &self.reader);
+            }
+            let mut link_hits = link_hits.into_iter();
             for link in std::mem::take(&mut page.links) {
                 let mut out = self.out_link(link.url, job.depth + 1);
+                out.hits = link_hits.next().map(Box::new);
                 if self.context.obey_robots && (page.nofollow || link.nofollow) && out.refusal.is_none() {
                     out.refusal = Some(SkipReason::Nofollow);
                 }
@@ -185,6 +199,7 @@ impl Worker<'_> {
             judgeable,
             page,
             links,
+            hits,
             redirect: redirect_finding,
             validators,
             exchange,
@@ -216,7 +231,7 @@ impl Worker<'_> {
     fn out_link(&self, url: Url, depth: u32) -> OutLink {
         let hash = self.context.canonicalizer.hash(&url, &self.context.hasher);
         let refusal = self.context.scope.admits(&url, depth).err();
-        OutLink { url, hash, refusal }
+        OutLink { url, hash, refusal, hits: None }
     }
 }
 
@@ -337,7 +352,7 @@ fn line(facts: &Facts<'_>) -> Vec<u8> {
     out.extend(b",\"priority\":");
     // Writing to a Vec cannot fail.
     let _ = write!(out, "{:.3}", job.priority);
-    out.extend(b",\"relevance\":null,\"redirect_to\":");
+    out.extend(b",\"redirect_to\":");
     text(&mut out, facts.redirect_to.map(Url::as_str));
     out.extend(b",\"error\":");
     text(&mut out, facts.error);

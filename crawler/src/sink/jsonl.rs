@@ -43,6 +43,10 @@ impl Sink for PagesJsonl {
             Verdict::Exact { .. } => tail.extend(b",\"distance\":0,\"resemblance\":1.0"),
             Verdict::Unique | Verdict::Unjudged => tail.extend(b",\"distance\":null,\"resemblance\":null"),
         }
+        match page.relevance {
+            Some(relevance) => write!(tail, ",\"relevance\":{relevance:.3}")?,
+            None => tail.extend(b",\"relevance\":null"),
+        }
         let [new, admitted, dropped] = page.links;
         writeln!(tail, ",\"links_new\":{new},\"links_admitted\":{admitted},\"links_dropped\":{dropped}}}")?;
         self.file.append(&[page.line, tail])?;

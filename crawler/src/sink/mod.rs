@@ -31,6 +31,8 @@ pub struct PageOut<'a> {
     pub twin: Option<Twin>,
     /// The exchange for the archive, where one is kept.
     pub exchange: Option<&'a Exchange>,
+    /// In a focused crawl: how much the page has to do with the topic.
+    pub relevance: Option<f32>,
     /// Link counts: not seen before, passed to the frontier, kept from it.
     pub links: [u32; 3],
 }

@@ -170,6 +170,17 @@ impl Reader {
         }
     }
 
+    /// The hashes of all words of [`Reader::text`], in order.
+    pub fn words(&self) -> &[WordHash] {
+        &self.hashes
+    }
+
+    /// Where links stand outside chrome, in order: the byte of [`Reader::text`] at which the link's own text begins, and the
+    /// number of the link in [`Page::links`].
+    pub fn places(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.places.iter().map(|(at, link)| (*at as usize, *link as usize))
+    }
+
     /// The visible text of the page read last; blocks are parted by line feeds.
     pub fn text(&self) -> &str {
         &self.outline.text
