@@ -2,13 +2,15 @@
 
 use std::net::IpAddr;
 
+use dedup_stage::store::{Result, Session};
 use url::Url;
 
 use crate::evidence::Expected;
 use crate::frontier::Frontier;
 use crate::hosts::Place;
-use crate::job::Millis;
+use crate::job::{Merits, Millis};
 use crate::origins::Origin;
+use crate::queue::{HostId, LaneKey};
 use crate::schedule::Phase;
 
 /// Totals for the progress line.
@@ -107,6 +109,23 @@ impl Frontier {
                 visit(&host.name, &group.label, group.budget.spent());
             }
         }
+    }
+
+    /// Priority, its parts and depth of a queued URL: those with which it will be handed out. Reads the whole queue.
+    pub fn queued_as(&self, hash: u64, session: &Session) -> Result<Option<(f32, Merits, u32)>> {
+        let mut found: Option<(f32, Merits, u32)> = None;
+        for (id, host) in self.hosts.iter().enumerate() {
+            for lane in &host.lanes {
+                let key = LaneKey { host: id as HostId, group: lane.group, band: lane.band };
+                self.queues.look(lane, key, 0, session, &mut |_, entry| {
+                    if entry.hash == hash && found.is_none_or(|(priority, ..)| entry.priority > priority) {
+                        found = Some((entry.priority, entry.merits, entry.depth));
+                    }
+                    true
+                })?;
+            }
+        }
+        Ok(found)
     }
 
     /// What is to be expected of a page at `url`, by what pages like it turned out to be; `None` if its host is not known.

@@ -6,11 +6,11 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
 
-use config::Layers;
+use config::{Layers, OnDuplicate, Settings};
 use dedup_stage::judge::Row;
 use dedup_stage::store::{Session, Space};
 use dedup_stage::url::{Canonicalizer, KeyHasher};
-use frontier::{Frontier, SkipReason, UrlState};
+use frontier::{Frontier, Merits, SkipReason, UrlState};
 use serde_json::Value;
 use url::Url;
 
@@ -18,6 +18,7 @@ use super::{Dir, Usage};
 use crate::clock::Clock;
 use crate::crawl::CrawlDir;
 use crate::engine::HeldLink;
+use crate::priority::Scoring;
 use crate::record::PageRecord;
 use crate::sink::PagesJsonl;
 
@@ -45,26 +46,31 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let pages = dir.path().join(PagesJsonl::NAME);
     let session = dir.session();
 
+    let frontier = Frontier::open(&settings, session, Clock::System.now())?;
     println!("{url}");
     println!("  compared as {}", canonicalizer.key(&url).as_str());
     let mut known = true;
     match frontier::url_state(hash, session)? {
-        Some(UrlState::Done { row: Some(row), .. }) => fetched(row, &pages, session)?,
+        Some(UrlState::Done { row: Some(row), .. }) => fetched(row, &pages, &settings, session)?,
         Some(UrlState::Done { row: None, .. } | UrlState::Failed) => match last_row_of(hash, session)? {
-            Some(row) => fetched(row, &pages, session)?,
+            Some(row) => fetched(row, &pages, &settings, session)?,
             None => println!("  given up, and nothing is recorded of it"),
         },
         Some(UrlState::Refused(_)) => {}
-        None if Frontier::open(&settings, session, Clock::System.now())?.seen(hash) => {
-            println!("  queued; not fetched yet");
-        }
+        None if frontier.seen(hash) => match frontier.queued_as(hash, session)? {
+            Some((priority, merits, depth)) => {
+                println!("  queued with priority {priority:.3} at depth {depth}; not fetched yet");
+                explain(&settings, merits, depth);
+            }
+            None => println!("  being fetched when the crawl ended"),
+        },
         None => known = false,
     }
     if let Some(link) = session.get(Space::Held, &hash.to_be_bytes())?.and_then(|bytes| HeldLink::decode(&bytes)) {
         known = true;
         println!("  held back: so far only a duplicate page links to it, and links of duplicates are dropped");
         found_on(Some(link.source), session)?;
-        fetched(link.source, &pages, session)?;
+        fetched(link.source, &pages, &settings, session)?;
     }
     let mut skips = Vec::new();
     session.scan(Space::Skipped, &hash.to_be_bytes(), &[], &mut |key, source| {
@@ -85,6 +91,18 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             println!("  skipped: {} ({})", reason.name(), reason.explanation());
             found_on(Some(source).filter(|row| *row != Row::MAX), session)?;
         }
+    }
+    if settings.dedup.on_duplicate != OnDuplicate::Keep
+        && let Some(expected) = frontier.expected(&url)
+    {
+        println!(
+            "  pages like it, so far: share of new pages on its host {:.2}; under its path prefix {:.2} times that, with its \
+             query parameters {:.2} times; together a factor of {:.2} when its turn is decided",
+            expected.host,
+            expected.path,
+            expected.query,
+            expected.factor(&settings.priority)
+        );
     }
     if !known {
         println!("  never seen: no page fetched so far links to it, and it is no seed");
@@ -116,8 +134,15 @@ fn found_on(source: Option<Row>, session: &Session) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The parts that a priority was made of.
+fn explain(settings: &Settings, merits: Merits, depth: u32) {
+    let parts = Scoring::new(&settings.priority).explain(merits, depth, settings.focus.is_on());
+    let parts: Vec<String> = parts.iter().map(|(name, part, weight)| format!("{name} {part:.2}^{weight}")).collect();
+    println!("    made of {} (a seed has 1)", parts.join(" × "));
+}
+
 /// Tells the story of a fetched page from its line in `pages.jsonl`.
-fn fetched(row: Row, pages: &Path, session: &Session) -> anyhow::Result<()> {
+fn fetched(row: Row, pages: &Path, settings: &Settings, session: &Session) -> anyhow::Result<()> {
     let Some(record) = PageRecord::get(row, session)? else {
         println!("  done, but nothing is recorded of it");
         return Ok(());
@@ -137,6 +162,11 @@ fn fetched(row: Row, pages: &Path, session: &Session) -> anyhow::Result<()> {
             page["priority"]
         ),
         None => println!("  tried at {}, and given up: {}", text("fetched_at"), text("error")),
+    }
+    let merits = &page["merits"];
+    let merit = |at: usize| merits[at].as_u64().and_then(|merit| u8::try_from(merit).ok());
+    if let (Some(a), Some(b), Some(c), Some(d)) = (merit(0), merit(1), merit(2), merit(3)) {
+        explain(settings, Merits::from_bytes([a, b, c, d]), record.depth);
     }
     if let Some(target) = page["redirect_to"].as_str() {
         println!("  redirects to {target}");

@@ -352,6 +352,8 @@ fn line(facts: &Facts<'_>) -> Vec<u8> {
     out.extend(b",\"priority\":");
     // Writing to a Vec cannot fail.
     let _ = write!(out, "{:.3}", job.priority);
+    let [novelty, in_links, hint, relevance] = job.merits.to_bytes();
+    let _ = write!(out, ",\"merits\":[{novelty},{in_links},{hint},{relevance}]");
     out.extend(b",\"redirect_to\":");
     text(&mut out, facts.redirect_to.map(Url::as_str));
     out.extend(b",\"error\":");

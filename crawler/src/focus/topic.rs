@@ -159,8 +159,12 @@ fn stems(text: &str) -> impl Iterator<Item = String> {
             word.strip_suffix(suffix).filter(|stem| stem.len() >= 3).map(|stem| format!("{stem}{with}"))
         };
         let kept = word.ends_with("ss") || word.ends_with("us") || word.ends_with("is");
-        if kept { None } else { fold("ies", "y").or_else(|| fold("ses", "s")).or_else(|| fold("s", "")) }
-            .unwrap_or(word)
+        if kept {
+            None
+        } else {
+            fold("ies", "y").or_else(|| fold("sses", "ss")).or_else(|| fold("xes", "x")).or_else(|| fold("s", ""))
+        }
+        .unwrap_or(word)
     })
 }
 
