@@ -25,7 +25,8 @@ pub struct Args {
     /// Largest Hamming distance that will be searched
     #[arg(long, short, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(..=64))]
     distance: u32,
-    /// Design of the tables (see `dedup-stage plan`) [default: halves up to distance 3, four flipped quarters above]
+    /// Design of the tables (see `dedup-stage plan`) [default: halves up to distance 3; above, four flipped quarters, or three flipped
+    /// thirds for millions]
     #[arg(long, value_name = "NAME")]
     design: Option<String>,
     /// Recipe of the fingerprints
@@ -39,14 +40,14 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let k = args.distance;
+    let fingerprints = Fingerprints::open(&args.file)?;
     let design = match &args.design {
-        None => Design::standard(k),
+        None => Design::for_size(k, fingerprints.len() as u64),
         Some(name) => match Design::named(name, k) {
             Some(design) => design,
             None => return Ok(rows::wrong_usage(format_args!("no design {name:?} for distance {k}"))),
         },
     };
-    let fingerprints = Fingerprints::open(&args.file)?;
     let start = Instant::now();
     let plan = Plan {
         design,

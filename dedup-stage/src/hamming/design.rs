@@ -83,6 +83,29 @@ impl Design {
         if k <= 3 { Self::halves(k) } else { Self::flips(4, k) }
     }
 
+    /// From how many fingerprints on the online index does better with another design than the standard one, and with which.
+    ///
+    /// Quarters have 65,536 keys: of a large set each bucket holds so many that reading them costs more than the many buckets of a
+    /// ball of radius 2 around a third. (`cargo bench -p dedup-stage --bench hamming_large -- designs` measures where.)
+    pub fn larger(k: u32) -> Option<(usize, Self)> {
+        let from = match k {
+            4 | 5 => 2_000_000,
+            6 => 6_000_000,
+            7 => 10_000_000,
+            8 => 4_000_000,
+            _ => return None,
+        };
+        Some((from, Self::flips(3, k)))
+    }
+
+    /// The standard design for a set whose size is known.
+    pub fn for_size(k: u32, fingerprints: u64) -> Self {
+        match Self::larger(k) {
+            Some((from, design)) if fingerprints >= from as u64 => design,
+            _ => Self::standard(k),
+        }
+    }
+
     /// A difference of at most `distance` bits that no table catches: `None` is the proof that the design is exact.
     ///
     /// Bits that lie in the same keys are alike, so it is enough to try each way to spread the errors over the classes of like bits,
@@ -141,7 +164,7 @@ mod tests {
     #[test]
     fn every_design_catches_every_error() {
         for k in 0..=10 {
-            for design in Design::all(k) {
+            for design in Design::all(k).into_iter().chain(Design::larger(k).map(|(_, design)| design)) {
                 assert_eq!(design.missed(), None, "{}, k = {k}", design.name);
                 assert_eq!(design.distance, k);
             }

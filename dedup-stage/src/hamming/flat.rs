@@ -42,6 +42,11 @@ impl Flat {
         Some(last)
     }
 
+    /// Calls `visit` with every fingerprint.
+    pub fn for_each(&self, visit: &mut impl FnMut(u64)) {
+        self.blocks.as_flattened()[..self.len].iter().for_each(|fingerprint| visit(*fingerprint));
+    }
+
     /// Appends every fingerprint within `k` of `query`, with its distance, to `out`.
     #[inline(always)]
     pub fn within(&self, kernel: impl Kernel, query: u64, k: u32, out: &mut Vec<(u64, u32)>) {

@@ -3,19 +3,23 @@
 use super::design::Design;
 use super::flat::Flat;
 use super::kernel::{Kernel, Level, Scalar};
-use super::table::Table;
+use super::tables::Tables;
 
 /// A set of 64-bit fingerprints that answers, exactly, which of them lie within `k` of a query; grows in place.
 ///
 /// Up to k = 3, two tables: of the two halves of a fingerprint one has at most one error, so each half is looked up with its one-bit
 /// neighbours, bucketed by nearest codeword (see [`Code`]). Above, four tables keyed by the four 16-bit quarters, each
-/// looked up with all keys within a radius; the radii add up to k - 3, so that not all four can be exceeded. A small set is kept
-/// as a list, which is read faster than so many buckets; when it has grown, each insertion moves some of it to the tables.
+/// looked up with all keys within a radius; the radii add up to k - 3, so that not all four can be exceeded.
+///
+/// What is best for a small set is not for a large one. A small set is kept as a list, which is read faster than so many buckets,
+/// and a very large one (above k = 3) in three tables keyed by thirds, which hold fewer entries for each key. When a
+/// set has outgrown what it is kept in, each insertion moves some of it on, so that there is no pause.
 ///
 /// # Complexity
 ///
 /// With N stored: k ≤ 3 reads at most 34 buckets a probe, all independent of each other, and keeps about 22 bytes a fingerprint.
-/// k > 3 reads a ball of buckets in each quarter, and about N / 65,536 entries for each key in them.
+/// k > 3 reads a ball of buckets in each quarter, and about N / 65,536 entries for each key in them; from millions on a larger ball
+/// in each third, and about N / 2,000,000 entries for each key.
 ///
 /// # References
 ///
@@ -24,14 +28,21 @@ use super::table::Table;
 /// Similarity Search in Hamming Space" (ICDE 2018), for unequal radii.
 #[derive(Clone, Debug)]
 pub struct Index {
-    design: Design,
     /// What is not in the tables.
     flat: Flat,
     /// Length of the list at which it begins to move.
     flat_max: usize,
     /// Whether it does.
     moving: bool,
-    tables: Vec<Table>,
+    /// One, or two while fingerprints move from the first to the last.
+    sets: Vec<Tables>,
+    /// The next design, and how many fingerprints there must be for it.
+    larger: Option<(usize, Design)>,
+    /// Tables that all have left, on their way out of memory.
+    retired: Option<Tables>,
+    /// Buckets that have been retired, so that the epoch only grows.
+    past: usize,
+    load: usize,
     level: Level,
 }
 
@@ -44,18 +55,20 @@ pub struct Probe {
     /// Whether these are all.
     complete: bool,
     len: usize,
-    /// Table and bucket.
-    visits: [(u32, u32); Probe::VISITS],
+    visits: [Visit; Probe::VISITS],
 }
 
+/// A bucket to be read: position of its set, of its table in the set, and its number.
+type Visit = (u16, u16, u32);
+
 impl Probe {
-    /// Buckets that are loaded at a time: what two tables with one flip each need, and some more.
-    const VISITS: usize = 48;
+    /// Buckets that are loaded at a time: what four tables with one flip each need.
+    const VISITS: usize = 72;
 }
 
 impl Default for Probe {
     fn default() -> Self {
-        Self { query: 0, epoch: 0, complete: false, len: 0, visits: [(0, 0); Probe::VISITS] }
+        Self { query: 0, epoch: 0, complete: false, len: 0, visits: [(0, 0, 0); Probe::VISITS] }
     }
 }
 
@@ -88,33 +101,57 @@ impl Index {
     const FLAT_NEAR: usize = 1 << 10;
     /// … and above.
     const FLAT_FAR: usize = 1 << 14;
-    /// Fingerprints that each insertion moves from a list that was too long.
+    /// Fingerprints that each insertion moves on.
     const MOVED: usize = 4;
 
     /// An empty index for distances up to `k`.
     pub fn new(k: u32) -> Self {
-        Self::with_design(Design::standard(k.min(64)), Fill::Fast)
+        let design = Design::standard(k.min(64));
+        let flat_max = Self::flat_max(&design);
+        Self::with_load(design, Fill::Fast.load(), flat_max, Design::larger(k))
     }
 
-    /// An empty index of a given design.
+    /// An empty index of a given design, which it keeps.
     pub fn with_design(design: Design, fill: Fill) -> Self {
-        let flat_max = if design.distance <= 3 { Self::FLAT_NEAR } else { Self::FLAT_FAR };
-        Self::with_load(design, fill.load(), flat_max)
+        let flat_max = Self::flat_max(&design);
+        Self::with_load(design, fill.load(), flat_max, None)
     }
 
-    fn with_load(design: Design, load: usize, flat_max: usize) -> Self {
-        let tables = design.keys.iter().map(|key| Table::new(*key, load)).collect();
-        Self { design, flat: Flat::default(), flat_max, moving: flat_max == 0, tables, level: Level::detect() }
+    fn flat_max(design: &Design) -> usize {
+        if design.distance <= 3 { Self::FLAT_NEAR } else { Self::FLAT_FAR }
+    }
+
+    fn with_load(design: Design, load: usize, flat_max: usize, larger: Option<(usize, Design)>) -> Self {
+        Self {
+            flat: Flat::default(),
+            flat_max,
+            moving: flat_max == 0,
+            sets: vec![Tables::new(design, load)],
+            larger,
+            retired: None,
+            past: 0,
+            load,
+            level: Level::detect(),
+        }
     }
 
     /// The distance this index answers for.
     pub fn distance(&self) -> u32 {
-        self.design.distance
+        self.design().distance
+    }
+
+    /// The design of the tables, the new one where it changes.
+    pub fn design(&self) -> &Design {
+        &self.newest().design
+    }
+
+    fn newest(&self) -> &Tables {
+        self.sets.last().expect("there is always a set of tables")
     }
 
     /// Number of distinct fingerprints.
     pub fn len(&self) -> usize {
-        self.flat.len() + self.tables[0].len()
+        self.flat.len() + self.sets.iter().map(Tables::len).sum::<usize>()
     }
 
     /// Whether nothing is stored.
@@ -124,7 +161,15 @@ impl Index {
 
     /// Bytes in use or set aside for fingerprints.
     pub fn bytes(&self) -> usize {
-        self.flat.bytes() + self.tables.iter().map(Table::bytes).sum::<usize>()
+        self.flat.bytes() + self.sets.iter().chain(&self.retired).map(Tables::bytes).sum::<usize>()
+    }
+
+    /// All fingerprints, in no order.
+    pub fn fingerprints(&self) -> Vec<u64> {
+        let mut all = Vec::with_capacity(self.len());
+        self.flat.for_each(&mut |fingerprint| all.push(fingerprint));
+        self.sets.iter().for_each(|set| set.for_each(&mut |fingerprint| all.push(fingerprint)));
+        all
     }
 
     /// Appends every distinct stored fingerprint within `k` of `query`, with its distance, to `out`; in no order.
@@ -141,15 +186,17 @@ impl Index {
         if !self.moving {
             return;
         }
-        for (table, i) in self.tables.iter().zip(0..) {
-            for bucket in table.ball(table.keyed(query)) {
-                if probe.len == Probe::VISITS {
-                    probe.complete = false;
-                    return;
+        for (set, s) in self.sets.iter().zip(0..) {
+            for (table, t) in set.tables.iter().zip(0..) {
+                for bucket in table.ball(table.keyed(query)) {
+                    if probe.len == Probe::VISITS {
+                        probe.complete = false;
+                        return;
+                    }
+                    table.prefetch(bucket);
+                    probe.visits[probe.len] = (s, t, bucket);
+                    probe.len += 1;
                 }
-                table.prefetch(bucket);
-                probe.visits[probe.len] = (i, bucket);
-                probe.len += 1;
             }
         }
     }
@@ -181,7 +228,7 @@ impl Index {
 
     #[inline(always)]
     fn finish_by(&self, kernel: impl Kernel, probe: &Probe, out: &mut Vec<(u64, u32)>) {
-        self.flat.within(kernel, probe.query, self.design.distance, out);
+        self.flat.within(kernel, probe.query, self.distance(), out);
         if !self.moving {
             return;
         }
@@ -189,17 +236,22 @@ impl Index {
             self.visit(kernel, probe.query, &probe.visits[..probe.len], out);
             return;
         }
-        let mut visits = [(0, 0); Probe::VISITS];
+        // Half of the buckets are loaded while the other half is read.
+        const HALF: usize = Probe::VISITS / 2;
+        let mut visits = [(0, 0, 0); 2 * HALF];
         let mut len = 0;
-        for (table, i) in self.tables.iter().zip(0..) {
-            for bucket in table.ball(table.keyed(probe.query)) {
-                if len == visits.len() {
-                    self.visit(kernel, probe.query, &visits, out);
-                    len = 0;
+        for (set, s) in self.sets.iter().zip(0..) {
+            for (table, t) in set.tables.iter().zip(0..) {
+                for bucket in table.ball(table.keyed(probe.query)) {
+                    if len == visits.len() {
+                        self.visit(kernel, probe.query, &visits[..HALF], out);
+                        visits.copy_within(HALF.., 0);
+                        len = HALF;
+                    }
+                    table.prefetch(bucket);
+                    visits[len] = (s, t, bucket);
+                    len += 1;
                 }
-                table.prefetch(bucket);
-                visits[len] = (i, bucket);
-                len += 1;
             }
         }
         self.visit(kernel, probe.query, &visits[..len], out);
@@ -207,36 +259,39 @@ impl Index {
 
     /// Looks through some buckets, then through their overflows, which have been loaded meanwhile.
     #[inline(always)]
-    fn visit(&self, kernel: impl Kernel, query: u64, visits: &[(u32, u32)], out: &mut Vec<(u64, u32)>) {
-        let k = self.design.distance;
-        let mut overflowing = [(0, 0); Probe::VISITS];
+    fn visit(&self, kernel: impl Kernel, query: u64, visits: &[Visit], out: &mut Vec<(u64, u32)>) {
+        let k = self.distance();
+        let mut overflowing = [(0, 0, 0); Probe::VISITS];
         let mut pending = 0;
-        for visits in visits.chunk_by(|a, b| a.0 == b.0) {
-            let i = visits[0].0 as usize;
-            let table = &self.tables[i];
+        for visits in visits.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let (s, t, _) = visits[0];
+            let set = &self.sets[usize::from(s)];
+            let table = &set.tables[usize::from(t)];
             let filter = table.keyed(query).filter;
             for &visit in visits {
-                let mut found = |fingerprint| self.found(query, i, fingerprint, out);
-                let more = table.probe(kernel, visit.1, filter, k, &mut found);
+                let mut found = |fingerprint| self.found(query, set, usize::from(t), fingerprint, out);
+                let more = table.probe(kernel, visit.2, filter, k, &mut found);
                 overflowing[pending] = visit;
                 pending += usize::from(more);
             }
         }
-        for &(i, bucket) in &overflowing[..pending] {
-            let table = &self.tables[i as usize];
-            let mut found = |fingerprint| self.found(query, i as usize, fingerprint, out);
+        for &(s, t, bucket) in &overflowing[..pending] {
+            let set = &self.sets[usize::from(s)];
+            let table = &set.tables[usize::from(t)];
+            let mut found = |fingerprint| self.found(query, set, usize::from(t), fingerprint, out);
             table.probe_overflow(kernel, bucket, table.keyed(query).filter, k, &mut found);
         }
     }
 
     /// A fingerprint is reported by the first table that must find it, and by no other.
-    fn found(&self, query: u64, table: usize, fingerprint: u64, out: &mut Vec<(u64, u32)>) {
+    fn found(&self, query: u64, set: &Tables, table: usize, fingerprint: u64, out: &mut Vec<(u64, u32)>) {
         let difference = fingerprint ^ query;
         let distance = difference.count_ones();
-        let keys = &self.design.keys;
-        if distance <= self.design.distance
+        let keys = &set.design.keys;
+        if distance <= set.design.distance
             && keys[table].catches(difference)
             && !keys[..table].iter().any(|key| key.catches(difference))
+            && !set.has_moved(fingerprint, || self.newest().contains(fingerprint))
         {
             out.push((fingerprint, distance));
         }
@@ -244,7 +299,7 @@ impl Index {
 
     /// Changes when the buckets of a ball do.
     fn epoch(&self) -> usize {
-        usize::from(self.moving) + self.tables.iter().map(Table::buckets).sum::<usize>()
+        usize::from(self.moving) + self.past + self.sets.iter().map(Tables::buckets).sum::<usize>()
     }
 
     /// Adds a fingerprint; false if it was there already.
@@ -257,20 +312,44 @@ impl Index {
             self.moving = self.flat.len() == self.flat_max;
             return true;
         }
-        if self.tables[0].contains(self.tables[0].keyed(fingerprint)) {
+        if self.sets.iter().any(|set| set.contains(fingerprint)) {
             return false;
         }
-        self.spread(fingerprint);
-        for _ in 0..Self::MOVED {
-            let Some(moved) = self.flat.pop() else { break };
-            self.spread(moved);
-        }
+        self.newest_mut().insert(fingerprint);
+        self.move_on();
         true
     }
 
-    fn spread(&mut self, fingerprint: u64) {
-        for table in &mut self.tables {
-            table.insert(table.keyed(fingerprint));
+    fn newest_mut(&mut self) -> &mut Tables {
+        self.sets.last_mut().expect("there is always a set of tables")
+    }
+
+    /// Moves a few fingerprints to where they are found faster, if any are to move.
+    fn move_on(&mut self) {
+        if self.retired.as_mut().is_some_and(|retired| !retired.shrink()) {
+            self.retired = None;
+        }
+        if let Some((_, design)) = self.larger.take_if(|(from, _)| self.sets[0].len() >= *from) {
+            self.sets.push(Tables::new(design, self.load));
+        }
+        let mut moved = [0; Self::MOVED];
+        let mut n = 0;
+        while n < moved.len() {
+            let next = match &mut self.sets[..] {
+                _ if self.flat.len() > 0 => self.flat.pop(),
+                [first, _] => first.take(),
+                _ => None,
+            };
+            let Some(next) = next else { break };
+            self.newest().prefetch(next);
+            moved[n] = next;
+            n += 1;
+        }
+        moved[..n].iter().for_each(|fingerprint| self.newest_mut().insert(*fingerprint));
+        if n < moved.len() && self.sets.len() > 1 {
+            let retired = self.sets.remove(0);
+            self.past += retired.buckets() + 1;
+            self.retired = Some(retired);
         }
     }
 }
@@ -307,21 +386,31 @@ mod tests {
 
     fn check_design(design: Design, load: usize, fingerprints: impl IntoIterator<Item = u64>, queries: &[u64]) {
         let k = design.distance;
-        // Tables from the start; a list that is just moving; a list.
-        let mut indexes = [0, 70, usize::MAX].map(|flat_max| Index::with_load(design.clone(), load, flat_max));
+        let fingerprints: Vec<u64> = fingerprints.into_iter().collect();
+        let distinct = fingerprints.iter().collect::<std::collections::HashSet<_>>().len();
+        let larger = || if k <= 8 { Design::flips(3.min(k + 1), k) } else { Design::standard(k) };
+        // Tables from the start; a list that is just moving; a list; tables that have moved; tables that are just moving.
+        let mut indexes = [
+            (0, None),
+            (70, None),
+            (usize::MAX, None),
+            (30, Some((distinct / 2, larger()))),
+            (0, Some((distinct - distinct / 10, larger()))),
+        ]
+        .map(|(flat_max, larger)| Index::with_load(design.clone(), load, flat_max, larger));
         let mut scan = Scan::default();
         for fingerprint in fingerprints {
             let new = scan.insert(fingerprint);
             assert!(indexes.iter_mut().all(|index| index.insert(fingerprint) == new));
         }
         let mut near = Vec::new();
-        for index in &indexes {
+        for (i, index) in indexes.iter().enumerate() {
             assert_eq!(index.len(), scan.0.len());
             for &query in queries.iter().chain(scan.0.iter().take(100)).chain(scan.0.iter().rev().take(100)) {
                 near.clear();
                 index.within(query, &mut near);
                 near.sort_unstable();
-                assert_eq!(near, scan.within(query, k), "query {query:016x}, k = {k}, list of {}", index.flat_max);
+                assert_eq!(near, scan.within(query, k), "query {query:016x}, k = {k}, index {i}");
             }
         }
     }
@@ -371,6 +460,28 @@ mod tests {
                 check(k, load, (0..600).map(|i| u64::MAX >> (i % 64) ^ i), &queries);
             }
         }
+    }
+
+    #[test]
+    fn all_move_on_and_the_memory_is_given_back() {
+        let mut index = Index::with_load(Design::standard(7), 11, 100, Some((3000, Design::flips(3, 7))));
+        let mut fixed = Index::with_load(Design::flips(3, 7), 11, 0, None);
+        let mut probe = Probe::default();
+        let mut near = Vec::new();
+        for (n, fingerprint) in random(7).take(5000).enumerate() {
+            // A probe that is older than the last insertions.
+            if n % 5 == 0 {
+                index.begin(fingerprint, &mut probe);
+            }
+            assert!(index.insert(fingerprint) && fixed.insert(fingerprint));
+            near.clear();
+            index.finish(&probe, &mut near);
+            assert!(near.contains(&(probe.query, 0)));
+            assert_eq!(index.len(), n + 1);
+        }
+        assert_eq!(index.design().name, "flips-3");
+        assert_eq!((index.sets.len(), index.retired.is_none()), (1, true));
+        assert_eq!(index.sets[0].buckets(), fixed.sets[0].buckets());
     }
 
     proptest! {

@@ -23,9 +23,11 @@ pub mod pairs;
 mod permutation;
 pub mod plan;
 mod recursion;
+mod resumed;
 pub mod search;
 mod segments;
 mod table;
+mod tables;
 mod values;
 
 pub use code::Code;
@@ -35,3 +37,4 @@ pub use file::Fingerprints;
 pub use index::{Fill, Index, Probe};
 pub use key::Key;
 pub use recursion::Recursion;
+pub use resumed::Resumed;

@@ -72,6 +72,11 @@ impl Overflow {
         self.lines.len() * size_of::<Line>() + self.free.iter().map(|free| free.capacity() * 4).sum::<usize>()
     }
 
+    /// Gives back some memory, never to be read again; false if none is left.
+    pub fn shrink(&mut self) -> bool {
+        self.lines.shrink()
+    }
+
     fn double(&mut self, run: u32, used: u32) -> u32 {
         let to = self.allocate(used.trailing_zeros() + 1);
         for i in 0..used {

@@ -40,11 +40,11 @@ pub fn search(
     let rows = by_value(queries);
     let values: Vec<u64> = rows.chunk_by(|a, b| a.0 == b.0).map(|group| group[0].0).collect();
     let filter = if design.is_none() { Filter::new(&values, k) } else { None };
-    let mut index = Index::with_design(design.unwrap_or_else(|| Design::standard(k)), Fill::Fast);
+    let mut index = design.map_or_else(|| Index::new(k), |design| Index::with_design(design, Fill::Fast));
     values.iter().for_each(|value| {
         index.insert(*value);
     });
-    in_pieces(stored.len(), threads, done, &|piece, hits: &mut Vec<Hit>| {
+    in_pieces(stored.len(), PIECE, threads, done, &|piece, hits: &mut Vec<Hit>| {
         let stored = &stored[piece.clone()];
         let mut positions = Vec::new();
         match &filter {
@@ -71,7 +71,7 @@ pub fn search(
     })
 }
 
-/// Searches an index file.
+/// Searches an index file: many queries by sweeping through its tables, few by probing them.
 pub fn search_frozen(
     stored: &Frozen,
     queries: &[u64],
@@ -81,15 +81,20 @@ pub fn search_frozen(
 ) -> Vec<Hit> {
     let rows = by_value(queries);
     let values: Vec<u64> = rows.chunk_by(|a, b| a.0 == b.0).map(|group| group[0].0).collect();
-    in_pieces(values.len(), threads, done, &|piece, hits: &mut Vec<Hit>| {
+    let sweep = stored.reader().sweep_size(values.len().div_ceil(threads.max(1)));
+    in_pieces(values.len(), sweep.unwrap_or(PIECE), threads, done, &|piece, hits: &mut Vec<Hit>| {
         let values = &values[piece];
         let mut reader = stored.reader();
         let mut near = Vec::new();
-        reader.within(values, &mut |i, fingerprint, distance| {
+        let mut found = |i: usize, fingerprint, distance| {
             if distance <= k {
                 near.push((values[i], fingerprint, distance));
             }
-        });
+        };
+        match sweep {
+            Some(_) => reader.sweep(values, &mut found),
+            None => reader.within(values, &mut found),
+        }
         for (value, fingerprint, distance) in near {
             reader.rows_of(fingerprint, &mut |stored| {
                 hits.extend(rows_of(&rows, value).map(|query| Hit { query, stored, distance }));
@@ -110,26 +115,27 @@ fn rows_of(rows: &[(u64, u64)], value: u64) -> impl Iterator<Item = u64> {
     rows[start..].iter().take_while(move |(v, _)| *v == value).map(|(_, row)| *row)
 }
 
-/// Lets threads work at `n` things piece by piece, and sorts what they find.
+/// Lets threads work at `n` things, `piece` at a time, and sorts what they find.
 fn in_pieces(
     n: usize,
+    piece: usize,
     threads: usize,
     done: &(dyn Fn(f64) + Sync),
     work: &(dyn Fn(std::ops::Range<usize>, &mut Vec<Hit>) + Sync),
 ) -> Vec<Hit> {
     let next = AtomicUsize::new(0);
     let all = Mutex::new(Vec::new());
-    let pieces = n.div_ceil(PIECE);
+    let pieces = n.div_ceil(piece);
     std::thread::scope(|scope| {
         for _ in 0..threads.clamp(1, pieces.max(1)) {
             scope.spawn(|| {
                 let mut hits = Vec::new();
                 loop {
-                    let piece = next.fetch_add(1, Ordering::Relaxed);
-                    if piece >= pieces {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    if i >= pieces {
                         break;
                     }
-                    work(piece * PIECE..n.min((piece + 1) * PIECE), &mut hits);
+                    work(i * piece..n.min((i + 1) * piece), &mut hits);
                     done(1.0 / pieces as f64);
                 }
                 all.lock().expect("no thread panicked").append(&mut hits);

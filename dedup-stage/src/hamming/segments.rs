@@ -39,6 +39,12 @@ impl<T> Segments<T> {
         self.len += 1;
     }
 
+    /// Drops the last segment, so that giving back a large array need not take long at once; false if there was none. Only for
+    /// arrays that will not be read any more.
+    pub fn shrink(&mut self) -> bool {
+        self.segments.pop().is_some()
+    }
+
     /// `n` elements from `start` on, as far as they lie in its segment.
     #[inline(always)]
     pub fn slice(&self, start: usize, n: usize) -> &[T] {

@@ -145,7 +145,7 @@ impl Table {
         let mut near = matches(kernel, entries, filter, k);
         while near != 0 {
             let layouts = self.layouts_of(bucket);
-            self.report(entries, layouts.bucket, bucket, near.trailing_zeros() as usize, found);
+            found(self.read(entries, layouts.bucket, bucket, near.trailing_zeros() as usize));
             near &= near - 1;
         }
         run != 0
@@ -158,24 +158,45 @@ impl Table {
             let mut near = matches(kernel, line, filter, k);
             while near != 0 {
                 let layouts = self.layouts_of(bucket);
-                self.report(line, layouts.line, bucket, near.trailing_zeros() as usize, found);
+                found(self.read(line, layouts.line, bucket, near.trailing_zeros() as usize));
                 near &= near - 1;
             }
         }
     }
 
+    /// The fingerprint of an entry.
     #[inline(always)]
-    fn report<const W: usize>(
-        &self,
-        entries: &Bucket<W>,
-        layout: Layout,
-        bucket: u32,
-        i: usize,
-        found: &mut impl FnMut(u64),
-    ) {
+    fn read<const W: usize>(&self, entries: &Bucket<W>, layout: Layout, bucket: u32, i: usize) -> u64 {
         let bits = self.layouts_of(bucket).bits;
         let address = (u64::from(entries.rest(layout, i)) << bits) as u32 | bucket & low_mask(bits);
-        found(self.view.fingerprint(Keyed { address, filter: entries.filter(i) }));
+        self.view.fingerprint(Keyed { address, filter: entries.filter(i) })
+    }
+
+    /// The bucket where a fingerprint is, or would be.
+    #[inline(always)]
+    pub fn bucket_of(&self, keyed: Keyed) -> u32 {
+        self.growth.bucket_of(keyed.address)
+    }
+
+    /// The `i`th fingerprint of a bucket, its overflow included.
+    pub fn entry(&self, bucket: u32, i: usize) -> Option<u64> {
+        let entries = &self.buckets[bucket as usize];
+        let layouts = self.layouts_of(bucket);
+        if i < entries.len() {
+            return Some(self.read(entries, layouts.bucket, bucket, i));
+        }
+        if entries.tag() == 0 {
+            return None;
+        }
+        // Lines are filled one after the other.
+        let (line, i) = ((i - entries.len()) / layouts.line.capacity, (i - entries.len()) % layouts.line.capacity);
+        let line = self.overflow.run(entries.tag()).get(line)?;
+        (i < line.len()).then(|| self.read(line, layouts.line, bucket, i))
+    }
+
+    /// Gives back some memory of a table that is not needed any more; false if none is left.
+    pub fn shrink(&mut self) -> bool {
+        self.buckets.shrink() || self.overflow.shrink()
     }
 
     /// Whether a fingerprint is there.

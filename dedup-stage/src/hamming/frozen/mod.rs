@@ -4,6 +4,7 @@ mod build;
 pub mod coders;
 mod format;
 mod packed;
+mod sweep;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -142,17 +143,51 @@ impl Reader<'_> {
             visits.clear();
             self.begin(group, &mut visits);
             let mut found = |i: usize, fingerprint, distance| found(start + i, fingerprint, distance);
-            match self.frozen.level {
-                Level::Baseline => self.finish(Scalar, group, &visits, &mut found),
-                #[cfg(target_arch = "x86_64")]
-                // SAFETY: `Level::detect` found the instructions.
-                Level::Popcnt => unsafe { self.finish_popcnt(group, &visits, &mut found) },
-                #[cfg(target_arch = "x86_64")]
-                // SAFETY: `Level::detect` found the instructions.
-                Level::Avx512(kernel) => unsafe { self.finish_avx512(kernel, group, &visits, &mut found) },
-            }
+            self.finish_at_level(group, &visits, &mut found);
         }
         self.visits = visits;
+    }
+
+    fn finish_at_level(&self, queries: &[u64], visits: &[Visit], found: &mut impl FnMut(usize, u64, u32)) {
+        match self.frozen.level {
+            Level::Baseline => self.finish(Scalar, queries, visits, found),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Level::detect` found the instructions.
+            Level::Popcnt => unsafe { self.finish_popcnt(queries, visits, found) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Level::detect` found the instructions.
+            Level::Avx512(kernel) => unsafe { self.finish_avx512(kernel, queries, visits, found) },
+        }
+    }
+
+    /// What it reads.
+    pub fn index(&self) -> &Frozen {
+        self.frozen
+    }
+
+    /// Whether a fingerprint is stored.
+    pub fn contains(&self, fingerprint: u64) -> bool {
+        self.tables.first().is_some_and(|table| table.find(fingerprint).is_some())
+    }
+
+    /// All distinct fingerprints, in the order of the first table.
+    pub fn fingerprints(&self) -> Vec<u64> {
+        let mut all = Vec::with_capacity(self.frozen.len() as usize);
+        self.tables.first().inspect(|table| table.for_each(&mut |fingerprint| all.push(fingerprint)));
+        all
+    }
+
+    /// Buckets that are read to answer these queries, and fingerprints that are compared.
+    pub fn reads(&self, queries: &[u64]) -> (usize, usize) {
+        let mut visits = Vec::new();
+        let (mut buckets, mut entries) = (0, 0);
+        for group in queries.chunks(8) {
+            visits.clear();
+            self.begin(group, &mut visits);
+            buckets += visits.len();
+            entries += visits.iter().map(|visit| visit.entries.len()).sum::<usize>();
+        }
+        (buckets, entries)
     }
 
     /// First the directory cells of all buckets, then where their entries are.
@@ -161,12 +196,17 @@ impl Reader<'_> {
             for (table, t) in self.tables.iter().zip(0..) {
                 let keyed = table.view.keyed(*query);
                 for bucket in table.ball(keyed) {
-                    let (part, cell) = table.place(bucket);
-                    memory::prefetch(cell);
+                    let part = table.part_of(bucket);
+                    memory::prefetch(table.cell(bucket));
                     visits.push(Visit { query: i, table: t, bucket, part, filter: keyed.filter, entries: 0..0 });
                 }
             }
         }
+        self.load(visits);
+    }
+
+    /// Finds where the entries of buckets are, and starts loading them.
+    fn load(&self, visits: &mut [Visit]) {
         for visit in visits {
             let table = &self.tables[visit.table as usize];
             visit.entries = table.entries(visit.bucket);

@@ -80,18 +80,33 @@ impl<'a> Table<'a> {
         self.neighbours[self.view.code().syndrome(query.address)].iter().map(move |change| bucket ^ change)
     }
 
-    /// Part and directory cell of a bucket.
+    /// Buckets are numbered by so many bits.
+    pub fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// Buckets of a ball; some have fewer.
+    pub fn ball_size(&self) -> usize {
+        self.neighbours.iter().map(Vec::len).max().unwrap_or(0)
+    }
+
+    /// The part of a bucket.
     #[inline(always)]
-    pub fn place(&self, bucket: u32) -> (u32, &Cell) {
-        let part = (u64::from(bucket) >> self.part_shift) as usize;
+    pub fn part_of(&self, bucket: u32) -> u32 {
+        (u64::from(bucket) >> self.part_shift) as u32
+    }
+
+    /// The directory cell of a bucket.
+    #[inline(always)]
+    pub fn cell(&self, bucket: u32) -> &Cell {
         let within = bucket & low_mask(self.part_shift);
-        (part as u32, &self.parts[part].cells[within as usize / GROUP])
+        &self.parts[self.part_of(bucket) as usize].cells[within as usize / GROUP]
     }
 
     /// Where in its part the entries of a bucket are.
     #[inline(always)]
     pub fn entries(&self, bucket: u32) -> Range<usize> {
-        let (part, [start, ends]) = self.place(bucket);
+        let [start, ends] = self.cell(bucket);
         let i = (bucket & low_mask(self.part_shift)) as usize % GROUP;
         if start & LARGE == 0 {
             let from = ends << 8 >> (8 * i) & 255;
@@ -99,7 +114,7 @@ impl<'a> Table<'a> {
             return (start + from) as usize..(start + to) as usize;
         }
         let start = start & !LARGE;
-        let ends = &self.parts[part as usize].large[*ends as usize];
+        let ends = &self.parts[self.part_of(bucket) as usize].large[*ends as usize];
         let from = if i == 0 { 0 } else { ends[i - 1] };
         (start + from) as usize..(start + ends[i]) as usize
     }
@@ -112,11 +127,19 @@ impl<'a> Table<'a> {
         self.view.fingerprint(Keyed { address, filter: part.filters[entry] })
     }
 
+    /// Calls `visit` with every fingerprint.
+    pub fn for_each(&self, visit: &mut impl FnMut(u64)) {
+        for bucket in 0..=low_mask(self.bits) {
+            let part = self.part_of(bucket);
+            self.entries(bucket).for_each(|entry| visit(self.fingerprint(part, bucket, entry)));
+        }
+    }
+
     /// Part and entry of a fingerprint.
     pub fn find(&self, fingerprint: u64) -> Option<(u32, usize)> {
         let keyed = self.view.keyed(fingerprint);
         let bucket = keyed.address & low_mask(self.bits);
-        let (part, _) = self.place(bucket);
+        let part = self.part_of(bucket);
         let rest = u64::from(keyed.address) >> self.bits;
         let filters = self.parts[part as usize].filters;
         self.entries(bucket)

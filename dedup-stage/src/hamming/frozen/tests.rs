@@ -54,6 +54,20 @@ fn check(stored: &[u64], queries: &[u64], plan: &Plan) {
     assert_eq!(index.rows(), stored.len() as u64);
     let expected = scan(stored, queries, plan.design.distance);
     assert_eq!(search(&index, queries), expected, "{}, part {}", plan.design.name, plan.part);
+    let (mut probed, mut swept) = (Vec::new(), Vec::new());
+    index.reader().within(queries, &mut |i, fingerprint, distance| probed.push((i, fingerprint, distance)));
+    index.reader().sweep(queries, &mut |i, fingerprint, distance| swept.push((i, fingerprint, distance)));
+    probed.sort_unstable();
+    swept.sort_unstable();
+    assert_eq!(swept, probed, "{}, part {}", plan.design.name, plan.part);
+    let (all, mut distinct) = (index.reader().fingerprints(), stored.to_vec());
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!(
+        all.iter().collect::<std::collections::BTreeSet<_>>().into_iter().copied().collect::<Vec<_>>(),
+        distinct
+    );
+    assert_eq!(all.len(), distinct.len());
 }
 
 fn clustered(n: u64, centres: u64) -> Vec<u64> {
