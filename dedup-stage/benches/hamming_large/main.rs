@@ -1,9 +1,10 @@
 //! The large runs of the Hamming index: `cargo bench -p dedup-stage --bench hamming_large -- online 100000000`.
 
+mod growth;
+
 use std::time::{Duration, Instant};
 
 use dedup_stage::hamming::frozen::{self, Frozen, Plan, Source};
-use dedup_stage::hamming::plan::{Calibration, estimate};
 use dedup_stage::hamming::search::{search, search_frozen};
 use dedup_stage::hamming::{Design, Fill, Index, Probe, pairs};
 use memmap2::{Advice, MmapMut};
@@ -78,7 +79,10 @@ fn resident() -> usize {
 
 /// From empty to `n`: ask, then insert, one after the other.
 fn online(n: usize, k: u32, fill: Fill, pauses: bool) {
-    let mut index = Index::with_design(Design::standard(k), fill);
+    let mut index = match fill {
+        Fill::Fast => Index::new(k),
+        Fill::Compact => Index::with_design(Design::standard(k), fill),
+    };
     let base = resident();
     let mut near = Vec::new();
     let mut duplicates = 0;
@@ -326,60 +330,25 @@ fn coders(n: u64) {
     );
 }
 
-/// Predicted and measured, for sizes and distances: bytes, lookups, candidates are the planner's; time and bytes are measured here.
-fn growth(most: u64) {
-    let machine = Calibration::measure();
-    println!(
-        "n\tk\tdesign\tB/fp predicted\tB/fp\tlookups\tcandidates\tns predicted\tns\tinsert ns online\twithin ns online\tB/fp online"
-    );
-    let mut n = 100_000;
-    while n <= most {
-        for k in 1..=7 {
-            let design = Design::standard(k);
-            let predicted = estimate(&design, n, None, machine);
-            let source = ByRow(n);
-            let plan =
-                Plan { design: design.clone(), recipe: "bench".into(), with_rows: false, threads: 2, part: Plan::PART };
-            let mut file = std::io::Cursor::new(Vec::new());
-            let length = frozen::build(&source, &plan, &mut file, &|_| {}).expect("memory does not fail");
-            let mut memory = MmapMut::map_anon(length as usize).expect("memory");
-            let _ = memory.advise(Advice::HugePage);
-            memory.copy_from_slice(file.get_ref());
-            drop(file);
-            let index = Frozen::from_memory(memory, length as usize, "bench").expect("undamaged");
-            let queries = source.queries(20_000);
-            let mut reader = index.reader();
-            let mut found = 0;
+/// Probe and insertion of the online index by each design that suits `k`, as it grows to `most`: where one overtakes the other.
+fn designs(most: usize, k: u32) {
+    println!("k\tn\tdesign\tinsert ns\twithin ns\tB/fp");
+    for blocks in 3.min(k + 1)..=5.min(k + 1) {
+        let design = Design::flips(blocks, k);
+        let mut index = Index::with_design(design.clone(), Fill::Fast);
+        let (mut n, mut next) = (0, 10_000);
+        while next <= most {
             let start = cpu_time();
-            reader.within(&queries, &mut |_, _, _| found += 1);
-            let frozen = (cpu_time() - start).as_nanos() as f64 / queries.len() as f64;
-            let bytes = index.bytes().0 as f64 / index.len() as f64;
-            drop(reader);
-            drop(index);
-            let mut index = Index::with_design(design, Fill::Fast);
-            let start = cpu_time();
-            (0..n).for_each(|row| {
+            (n as u64..next as u64).for_each(|row| {
                 index.insert(ByRow::get(row));
             });
-            let insert = (cpu_time() - start).as_nanos() as f64 / n as f64;
-            let mut near = Vec::new();
-            let start = cpu_time();
-            for query in &queries {
-                near.clear();
-                index.within(*query, &mut near);
-            }
-            let within = (cpu_time() - start).as_nanos() as f64 / queries.len() as f64;
-            println!(
-                "{n}\t{k}\t{}\t{:.2}\t{bytes:.2}\t{:.1}\t{:.1}\t{:.0}\t{frozen:.0}\t{insert:.0}\t{within:.0}\t{:.2}",
-                predicted.design,
-                predicted.bytes_frozen,
-                predicted.lookups,
-                predicted.candidates,
-                predicted.nanoseconds,
-                index.bytes() as f64 / index.len() as f64,
-            );
+            let insert = (cpu_time() - start).as_nanos() as f64 / (next - n) as f64;
+            let queries = ByRow(next as u64).queries(10_000);
+            let within = growth::nanoseconds(&queries, |query, near| index.within(query, near));
+            let bytes = index.bytes() as f64 / index.len() as f64;
+            println!("{k}\t{next}\t{}\t{insert:.0}\t{within:.0}\t{bytes:.1}", design.name);
+            (n, next) = (next, if next.to_string().starts_with('1') { next * 3 } else { next / 3 * 10 });
         }
-        n *= 10;
     }
 }
 
@@ -395,7 +364,8 @@ fn main() {
         Some("frozen") => frozen_index(number(1, 10_000_000) as u64, number(2, 3) as u32, !given("values")),
         Some("stream") => stream(number(1, 100_000_000) as u64, number(2, 3) as u32),
         Some("coders") => coders(number(1, 16_000_000) as u64),
-        Some("growth") => growth(number(1, 10_000_000) as u64),
+        Some("growth") => growth::growth(number(1, 10_000_000) as u64, arguments.get(2).map(String::as_str)),
+        Some("designs") => designs(number(1, 10_000_000), number(2, 7) as u32),
         // `cargo test --benches` and a bare `cargo bench` come here.
         _ => online(100_000, 3, Fill::Fast, true),
     }
