@@ -1,6 +1,5 @@
 //! `dedup-stage evaluate`: precision and recall of every signature scheme on labelled pairs.
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -10,8 +9,7 @@ use anyhow::Context;
 
 use super::progress::{Bar, Progress};
 use super::rows;
-use crate::evaluate::{Measure, Report, evaluate, matrix, plot, read_pairs};
-use crate::signature::DISTANCE;
+use crate::evaluate::{Measure, Report, evaluate, plot, read_pairs, table};
 use crate::signature::lexicon::Lexicon;
 use crate::signature::scheme::Scheme;
 
@@ -100,45 +98,4 @@ fn json(reports: &[Report], strata: bool) -> serde_json::Result<String> {
         })
         .collect();
     Ok(serde_json::to_string_pretty(&measures)? + "\n")
-}
-
-/// A line for each scheme at its best threshold, and for each of the distances; strata below. The last two columns have
-/// F1 at the threshold that is best on one half of the clusters, on that half and on the other.
-fn table(reports: &[Report], strata: bool) -> String {
-    let mut text = format!(
-        "{:28} {:>9} {:>9} {:>9} {:>9}  {:13}  {}\n",
-        "scheme",
-        "threshold",
-        "precision",
-        "recall",
-        "F1",
-        "95 % of F1",
-        "threshold of one half: F1 there, on the other"
-    );
-    let mut row = |measure: &Measure, name: &str, mark: &str| {
-        let interval = measure
-            .f1_interval
-            .map_or_else(String::new, |interval| format!("{:.4}–{:.4}", interval.low, interval.high));
-        let Measure { threshold, precision, recall, f1, .. } = measure;
-        let row = format!("{name:28} {threshold:>9} {precision:>9.4} {recall:>9.4} {f1:>9.4}  {interval:13}  {mark}");
-        let _ = writeln!(text, "{}", row.trim_end());
-    };
-    for report in reports {
-        for (i, measure) in report.measures.iter().enumerate() {
-            let in_range = report.scheme.by_distance() && (3.0..=10.0).contains(&measure.threshold);
-            let is_default = report.scheme == Scheme::Cascade && measure.threshold == f64::from(DISTANCE);
-            let mut marks = if is_default { "the product's default".to_owned() } else { String::new() };
-            if i == report.best {
-                let [chosen_on, other] = &report.halves;
-                marks = format!("{}: {:.4}, {:.4}  best  {marks}", chosen_on.threshold, chosen_on.f1, other.f1);
-            }
-            if i == report.best || in_range {
-                row(measure, &measure.scheme, &marks);
-            }
-        }
-        for measure in report.strata.iter().filter(|_| strata) {
-            row(measure, &format!("  {}", measure.stratum.as_deref().unwrap_or_default()), "");
-        }
-    }
-    text + &matrix(reports)
 }

@@ -7,6 +7,7 @@ mod measure;
 mod pairs;
 pub mod polynomial;
 mod svg;
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -14,3 +15,4 @@ pub use matrix::matrix;
 pub use measure::{Interval, Measure, Report, Tally, evaluate};
 pub use pairs::{Pair, PairError, Pairs, read_pairs};
 pub use svg::plot;
+pub use table::table;

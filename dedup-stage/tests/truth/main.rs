@@ -7,4 +7,5 @@ mod data;
 mod docs;
 mod noise;
 mod reading;
+mod schemes;
 mod wikipedia;

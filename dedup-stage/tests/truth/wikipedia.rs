@@ -10,12 +10,12 @@ use dedup_stage::signature::DISTANCE;
 use crate::data::{self, Tally};
 
 #[derive(serde::Deserialize)]
-struct Version {
-    cluster: String,
-    text: String,
+pub struct Version {
+    pub cluster: String,
+    pub text: String,
 }
 
-fn versions() -> Option<Vec<Version>> {
+pub fn versions() -> Option<Vec<Version>> {
     let file = data::folder()?.join("neardup/wikipedia-versions.jsonl.xz");
     let Ok(mut xz) = Command::new("xz").arg("-dc").arg(file).stdout(Stdio::piped()).spawn() else {
         println!("skipped: there is no xz");
@@ -28,7 +28,7 @@ fn versions() -> Option<Vec<Version>> {
 }
 
 /// The distinct 5-word shingles, words being `\w+` in lower case.
-fn shingles(text: &str) -> HashSet<u64> {
+pub fn shingles(text: &str) -> HashSet<u64> {
     let words: Vec<String> = text
         .split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .filter(|w| !w.is_empty())
