@@ -56,7 +56,7 @@ pub enum OpenError {
         error: std::io::Error,
     },
     /// Nothing to start from.
-    #[error("no seeds: give at least one URL to start from")]
+    #[error("no seeds: give at least one URL to start from, as in: crawler crawl https://some.site/")]
     NoSeeds,
     /// What a focused crawl is about.
     #[error(transparent)]

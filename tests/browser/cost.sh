@@ -14,19 +14,19 @@ until curl -so /dev/null "http://127.0.0.1:$port/"; do sleep 0.1; done
 # One crawl; prints user and system seconds and pages. $1: none, terminal or live.
 one() {
     local dir=$work/crawl flags=(--on-duplicate keep --delay 0s --address-delay 0s --delay-factor 0 --max-crawl-delay 0s --scope host
-        --allow-private --connect-to "::127.0.0.1:$port" --dir "$work/crawl" --seeds "$work/seeds" --patience 2s --max-pages "${PAGES:-20000}")
+        --allow-private --connect-to "::127.0.0.1:$port" --dir "$work/crawl" --seeds "$work/seeds" --patience 2s --max-pages "${PAGES:-100000}")
     rm -rf "$dir"
     export TIMEFORMAT='%U %S' TERM=xterm
     case $1 in
-        none) { time "$crawler" crawl "${flags[@]}" -q --progress none; } 2> "$work/time" ;;
+        none) { time "$crawler" crawl "${flags[@]}" -q --progress none || true; } 2> "$work/time" ;;
         # script gives it a terminal; what it spends itself is not counted.
         terminal)
-            printf 'export TIMEFORMAT="%%U %%S"; { time %s crawl %s 2>/dev/tty; } 2> %s\n' "$crawler" "${flags[*]}" "$work/time" > "$work/run"
+            printf 'export TIMEFORMAT="%%U %%S"; { time %s crawl %s 2>/dev/tty || true; } 2> %s\n' "$crawler" "${flags[*]}" "$work/time" > "$work/run"
             script -qec "bash $work/run" /dev/null > /dev/null ;;
         live)
             (until curl -sN http://127.0.0.1:8171/events > /dev/null; do sleep 0.05; done) &
             local viewer=$!
-            { time "$crawler" crawl "${flags[@]}" --progress none --dashboard 127.0.0.1:8171 2> /dev/null; } 2> "$work/time"
+            { time "$crawler" crawl "${flags[@]}" --progress none --dashboard 127.0.0.1:8171 2> /dev/null || true; } 2> "$work/time"
             wait $viewer ;;
     esac
     echo "$1 $(tail -1 "$work/time") $("$crawler" report "$dir" --json | grep -oP '"pages": \K\d+')"

@@ -19,4 +19,5 @@ mod crawls;
 mod docs;
 mod invariants;
 mod kill;
+mod outputs;
 mod polite;

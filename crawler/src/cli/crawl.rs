@@ -91,6 +91,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             stop_reason: reason.name(),
             on_duplicate: &format!("{:?}", settings.dedup.on_duplicate).to_lowercase(),
             lost: None,
+            page: None,
             skipped: &summary::skipped(&args.dir)?,
         };
         eprint!("{}", summary::text(&told));

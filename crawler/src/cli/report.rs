@@ -66,10 +66,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         stop_reason: known.stop_reason,
         on_duplicate: &on_duplicate,
         lost: known.lost,
+        page: Some(&page),
         skipped: &skipped,
     };
     print!("{}", summary::text(&told));
-    eprintln!("wrote {}", page.display());
     Ok(ExitCode::SUCCESS)
 }
 

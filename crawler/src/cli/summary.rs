@@ -25,6 +25,8 @@ pub struct Told<'a> {
     pub on_duplicate: &'a str,
     /// Unique pages held back, so far as they can be estimated.
     pub lost: Option<Lost>,
+    /// The report as a page, where it has been written.
+    pub page: Option<&'a Path>,
     /// URLs skipped, by reason.
     pub skipped: &'a BTreeMap<String, u64>,
 }
@@ -54,7 +56,10 @@ pub fn text(told: &Told<'_>) -> String {
         units::duration(stats.elapsed_ms),
         units::rate(stats.pages_per_second()),
         units::bytes(stats.bytes),
-        ending(told.stop_reason)
+        match (told.stop_reason, stats.pages) {
+            ("done" | "waiting", 0) => "Nothing could be fetched; below stands what was cut or failed.",
+            (reason, _) => ending(reason),
+        }
     );
     let mut row = |head: &str, n: u64, share: String, meaning: &str| {
         let _ = writeln!(out, "{head:8}{:>13}  {share:>6}  {meaning}", units::count(n));
@@ -100,8 +105,12 @@ pub fn text(told: &Told<'_>) -> String {
     }
     row("left", stats.frontier, String::new(), "URLs still queued");
     let dir = dir.display();
-    let _ =
-        writeln!(out, "\nnext    crawler report {dir}       all of this as a page, with curves, clusters and hosts");
+    let _ = match told.page {
+        None => {
+            writeln!(out, "\nnext    crawler report {dir}       all of this as a page, with curves, clusters and hosts")
+        }
+        Some(page) => writeln!(out, "\nnext    open {} in a browser: curves, clusters, hosts", page.display()),
+    };
     let _ = writeln!(out, "        crawler why {dir} URL      why a URL was fetched, held back or never seen");
     let _ = writeln!(out, "        {dir}/{}, {dir}/{}", PagesJsonl::NAME, SkippedJsonl::NAME);
     out
@@ -130,6 +139,7 @@ mod tests {
             stop_reason: "done",
             on_duplicate: "drop",
             lost,
+            page: None,
             skipped: &skipped,
         };
         let text = text(&told);
