@@ -136,6 +136,7 @@ impl Known {
             urls_seen: known.then_some(self.stats.urls_seen),
             frontier: known.then_some(self.stats.frontier),
             lost: self.lost,
+            rules: Vec::new(),
             settings: self.settings_text.clone(),
         }
     }

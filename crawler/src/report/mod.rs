@@ -55,6 +55,8 @@ pub struct Summary {
     pub frontier: Option<u64>,
     /// Unique pages that were held back, so far as they can be estimated.
     pub lost: Option<Lost>,
+    /// What the crawl learned of URLs.
+    pub rules: Vec<Learned>,
     /// Settings, as TOML.
     pub settings: Option<String>,
 }
@@ -68,6 +70,23 @@ pub struct Lost {
     pub low: f64,
     /// Upper end.
     pub high: f64,
+}
+
+/// A rule that the crawl learned, with its evidence.
+#[derive(Clone, Debug)]
+pub struct Learned {
+    /// `parameter`, `mirror`, `trap` and the like.
+    pub kind: &'static str,
+    /// What it says, as `skipped.jsonl` has it.
+    pub rule: String,
+    /// Whether an audit failed, so that it is applied no more.
+    pub withdrawn: bool,
+    /// What proved it: pairs of pages that agreed, and that differed.
+    pub proof: [u32; 2],
+    /// The same of what it stopped and was fetched all the same.
+    pub audits: [u32; 2],
+    /// URLs stopped.
+    pub stopped: u64,
 }
 
 impl Lost {
@@ -221,6 +240,15 @@ impl Report {
 
         view::section(
             &mut out,
+            "rules",
+            "Rules, mirrors and traps",
+            "What the crawl learned of URLs from verdicts, and the evidence. A rule is proven by pairs of pages before it stops              anything; afterwards some of what it stops is fetched all the same, and a rule that fails such audits is withdrawn.",
+        );
+        view::rules(&mut out, &self.summary.rules);
+        view::end(&mut out);
+
+        view::section(
+            &mut out,
             "health",
             "Fingerprint health",
             "The index finds near-duplicates fast because fingerprints are spread evenly (Manku, Jain and Das Sarma 2007, section \
@@ -263,6 +291,7 @@ impl Report {
             ("depths", "Depth"),
             ("answers", "Answers"),
             ("skipped", "Not fetched"),
+            ("rules", "Rules"),
             ("health", "Fingerprints"),
             ("pages", "Pages"),
         ] {

@@ -3,12 +3,14 @@
 mod clusters;
 mod figures;
 mod pages;
+mod rules;
 mod skipped;
 mod spread;
 
 pub use clusters::{clusters, twins};
 pub use figures::{curve, figures, harvested, key, missed};
 pub use pages::pages;
+pub use rules::rules;
 pub use skipped::{errors, skipped};
 pub use spread::{depths, health, hosts, likeness, relevance, statuses};
 
