@@ -29,7 +29,7 @@ fn every_field_is_documented_and_there() -> anyhow::Result<()> {
     let web = Arc::new(Web::new(Options { pages: 200, hosts: 4, ..Options::benchmark(1) }));
     let dir = tempfile::tempdir()?;
     let clock = Clock::at(1_700_000_000_000);
-    let settings = settings(&[("limits.max-depth", "2")])?;
+    let settings = settings(&[("scope.max-depth", "2")])?;
     let crawled = crawl_with(
         MemoryFetch::new(web.clone()).with_clock(clock.clone()),
         &clock,
