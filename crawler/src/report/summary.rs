@@ -1,0 +1,78 @@
+//! What the state of a crawl knows and its outputs do not: where it started, how it ended, what it learned, what it may have lost.
+
+use super::units;
+
+/// What the outputs of a crawl do not say, but its state does.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// Where it started.
+    pub seeds: Vec<String>,
+    /// `drop`, `demote` or `keep`.
+    pub on_duplicate: Option<String>,
+    /// Hamming distance of a near-duplicate.
+    pub distance: Option<u32>,
+    /// Time spent crawling, milliseconds.
+    pub elapsed_ms: Option<u64>,
+    /// Why it ended, as `report --json` says it.
+    pub stop_reason: Option<String>,
+    /// Distinct URLs met.
+    pub urls_seen: Option<u64>,
+    /// URLs still queued.
+    pub frontier: Option<u64>,
+    /// Unique pages that were held back, so far as they can be estimated.
+    pub lost: Option<Lost>,
+    /// What the crawl learned of URLs.
+    pub rules: Vec<Learned>,
+    /// Settings, as TOML.
+    pub settings: Option<String>,
+}
+
+/// An estimate with its 95 % interval.
+#[derive(Clone, Copy, Debug)]
+pub struct Lost {
+    /// Unique pages among the URLs held back.
+    pub estimate: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// A rule that the crawl learned, with its evidence.
+#[derive(Clone, Debug)]
+pub struct Learned {
+    /// `parameter`, `mirror`, `trap` and the like.
+    pub kind: &'static str,
+    /// What it says, as `skipped.jsonl` has it.
+    pub rule: String,
+    /// Whether an audit failed, so that it is applied no more.
+    pub withdrawn: bool,
+    /// What proved it: pairs of pages that agreed, and that differed.
+    pub proof: [u32; 2],
+    /// The same of what it stopped and was fetched all the same.
+    pub audits: [u32; 2],
+    /// URLs stopped.
+    pub stopped: u64,
+}
+
+impl Lost {
+    /// `12 (3 to 40)`: the estimate and its interval, in whole pages.
+    pub fn short(&self) -> String {
+        let [estimate, low, high] =
+            [self.estimate, self.low, self.high].map(|pages| units::count(pages.round() as u64));
+        format!("{estimate} ({low} to {high})")
+    }
+}
+
+/// Why a crawl ended, as a sentence.
+pub fn ending(reason: &str) -> &'static str {
+    match reason {
+        "done" => "It is complete: nothing in scope is left to fetch.",
+        "waiting" => "It ended because nothing became due within --patience; what is queued stays queued.",
+        "page_limit" => "It stopped at --max-pages.",
+        "time_limit" => "It stopped at --time-limit.",
+        "stopped" => "It was stopped, and can be taken up again.",
+        "running" => "It is still running; this is how it stands.",
+        _ => "It was interrupted, and can be taken up again.",
+    }
+}
