@@ -90,9 +90,8 @@ impl Design {
     pub fn larger(k: u32) -> Option<(usize, Self)> {
         let from = match k {
             4 | 5 => 2_000_000,
-            6 => 6_000_000,
-            7 => 10_000_000,
-            8 => 4_000_000,
+            6 | 8 => 3_000_000,
+            7 => 6_000_000,
             _ => return None,
         };
         Some((from, Self::flips(3, k)))

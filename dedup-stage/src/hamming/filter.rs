@@ -1,7 +1,7 @@
 //! Which of very many fingerprints may be near one of a set: two bits of a bitmap each.
 
 use super::code::for_each_error;
-use super::memory::prefer_huge_pages;
+use super::memory::{prefer_huge_pages, prefetch};
 
 /// Halves of fingerprints, with all that is near them: two bitmaps, one for each half.
 ///
@@ -22,6 +22,9 @@ pub struct Filter {
 }
 
 impl Filter {
+    /// Fingerprints whose bits are being loaded while one is looked at.
+    const AHEAD: usize = 32;
+
     /// The filter of a set, or `None` where it would let too much through.
     pub fn new(members: &[u64], k: u32) -> Option<Self> {
         if !(1..=5).contains(&k) {
@@ -67,11 +70,16 @@ impl Filter {
         let [low, high] = self.halves.each_ref().map(Vec::as_slice);
         let mask = low.len() - 1;
         let bit = |bitmap: &[u64], place: usize| bitmap[(place / 64) & mask] >> (place % 64);
+        let (low_place, high_place) =
+            (|f: u64| place(f as u32, self.shift), |f: u64| place((f >> 32) as u32, self.shift));
         let mut passed = 0;
         // Written always and counted sometimes: the reads of the bitmaps do not wait for each other.
         for (fingerprint, i) in fingerprints.iter().zip(0..) {
-            let may = bit(low, place(*fingerprint as u32, self.shift))
-                | bit(high, place((fingerprint >> 32) as u32, self.shift));
+            if let Some(&later) = fingerprints.get(i as usize + Self::AHEAD) {
+                prefetch(&low[(low_place(later) / 64) & mask]);
+                prefetch(&high[(high_place(later) / 64) & mask]);
+            }
+            let may = bit(low, low_place(*fingerprint)) | bit(high, high_place(*fingerprint));
             positions[passed] = i;
             passed += (may & 1) as usize;
         }

@@ -58,8 +58,8 @@ pub struct Probe {
     visits: [Visit; Probe::VISITS],
 }
 
-/// A bucket to be read: position of its set, of its table in the set, and its number.
-type Visit = (u16, u16, u32);
+/// A bucket to be read: its table (position of the set in the high half, position in the set in the low one), and its number.
+type Visit = (u32, u32);
 
 impl Probe {
     /// Buckets that are loaded at a time: what four tables with one flip each need.
@@ -68,7 +68,7 @@ impl Probe {
 
 impl Default for Probe {
     fn default() -> Self {
-        Self { query: 0, epoch: 0, complete: false, len: 0, visits: [(0, 0, 0); Probe::VISITS] }
+        Self { query: 0, epoch: 0, complete: false, len: 0, visits: [(0, 0); Probe::VISITS] }
     }
 }
 
@@ -100,7 +100,7 @@ impl Index {
     /// Fingerprints that a list of them still answers for faster than the tables: up to k = 3, where they read few buckets …
     const FLAT_NEAR: usize = 1 << 10;
     /// … and above.
-    const FLAT_FAR: usize = 1 << 14;
+    const FLAT_FAR: usize = 1 << 13;
     /// Fingerprints that each insertion moves on.
     const MOVED: usize = 4;
 
@@ -194,7 +194,7 @@ impl Index {
                         return;
                     }
                     table.prefetch(bucket);
-                    probe.visits[probe.len] = (s, t, bucket);
+                    probe.visits[probe.len] = (s << 16 | t, bucket);
                     probe.len += 1;
                 }
             }
@@ -238,7 +238,7 @@ impl Index {
         }
         // Half of the buckets are loaded while the other half is read.
         const HALF: usize = Probe::VISITS / 2;
-        let mut visits = [(0, 0, 0); 2 * HALF];
+        let mut visits = [(0, 0); 2 * HALF];
         let mut len = 0;
         for (set, s) in self.sets.iter().zip(0..) {
             for (table, t) in set.tables.iter().zip(0..) {
@@ -249,7 +249,7 @@ impl Index {
                         len = HALF;
                     }
                     table.prefetch(bucket);
-                    visits[len] = (s, t, bucket);
+                    visits[len] = (s << 16 | t, bucket);
                     len += 1;
                 }
             }
@@ -261,26 +261,31 @@ impl Index {
     #[inline(always)]
     fn visit(&self, kernel: impl Kernel, query: u64, visits: &[Visit], out: &mut Vec<(u64, u32)>) {
         let k = self.distance();
-        let mut overflowing = [(0, 0, 0); Probe::VISITS];
+        let mut overflowing = [(0, 0); Probe::VISITS];
         let mut pending = 0;
-        for visits in visits.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            let (s, t, _) = visits[0];
-            let set = &self.sets[usize::from(s)];
-            let table = &set.tables[usize::from(t)];
+        for visits in visits.chunk_by(|a, b| a.0 == b.0) {
+            let (set, t) = self.place(visits[0].0);
+            let table = &set.tables[t];
             let filter = table.keyed(query).filter;
             for &visit in visits {
-                let mut found = |fingerprint| self.found(query, set, usize::from(t), fingerprint, out);
-                let more = table.probe(kernel, visit.2, filter, k, &mut found);
+                let mut found = |fingerprint| self.found(query, set, t, fingerprint, out);
+                let more = table.probe(kernel, visit.1, filter, k, &mut found);
                 overflowing[pending] = visit;
                 pending += usize::from(more);
             }
         }
-        for &(s, t, bucket) in &overflowing[..pending] {
-            let set = &self.sets[usize::from(s)];
-            let table = &set.tables[usize::from(t)];
-            let mut found = |fingerprint| self.found(query, set, usize::from(t), fingerprint, out);
+        for &(place, bucket) in &overflowing[..pending] {
+            let (set, t) = self.place(place);
+            let table = &set.tables[t];
+            let mut found = |fingerprint| self.found(query, set, t, fingerprint, out);
             table.probe_overflow(kernel, bucket, table.keyed(query).filter, k, &mut found);
         }
+    }
+
+    /// Set and position of a visit's table.
+    #[inline(always)]
+    fn place(&self, table: u32) -> (&Tables, usize) {
+        (&self.sets[(table >> 16) as usize], (table & 0xffff) as usize)
     }
 
     /// A fingerprint is reported by the first table that must find it, and by no other.

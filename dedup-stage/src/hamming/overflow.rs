@@ -1,6 +1,7 @@
 //! Where entries go that their bucket has no room for.
 
 use super::bucket::{Bucket, Layout};
+use super::memory;
 use super::segments::Segments;
 
 /// One cache line of entries.
@@ -55,10 +56,10 @@ impl Overflow {
         self.lines.slice(run as usize, used)
     }
 
-    /// The first line of a run.
+    /// Starts loading the first lines of a run.
     #[inline(always)]
-    pub fn first(&self, run: u32) -> &Line {
-        &self.lines[run as usize]
+    pub fn prefetch(&self, run: u32, lines: u32) {
+        self.lines.slice(run as usize, lines as usize).iter().for_each(memory::prefetch);
     }
 
     /// Gives a run up.

@@ -71,7 +71,7 @@ pub fn search(
     })
 }
 
-/// Searches an index file: many queries by sweeping through its tables, few by probing them.
+/// Searches an index file, by probing its tables, or, if it is mapped and the queries are many, by sweeping through them.
 pub fn search_frozen(
     stored: &Frozen,
     queries: &[u64],

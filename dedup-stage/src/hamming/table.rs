@@ -30,6 +30,8 @@ pub struct Table {
     load: usize,
     buckets: Segments<Bucket<WORDS>>,
     overflow: Overflow,
+    /// Lines of an overflow, about: so many are loaded ahead.
+    overflow_lines: u32,
     len: usize,
     growth: Growth,
     /// For rests without the bits that all buckets know, and without one bit less.
@@ -71,6 +73,7 @@ impl Table {
             load,
             buckets,
             overflow: Overflow::new(),
+            overflow_lines: 1,
             len: 0,
             growth,
             layouts: [Layouts::new(0), Layouts::new(0)],
@@ -140,7 +143,7 @@ impl Table {
         let entries = &self.buckets[bucket as usize];
         let run = entries.tag();
         if run != 0 {
-            prefetch(self.overflow.first(run));
+            self.overflow.prefetch(run, self.overflow_lines);
         }
         let mut near = matches(kernel, entries, filter, k);
         while near != 0 {
@@ -217,6 +220,11 @@ impl Table {
     pub fn insert(&mut self, keyed: Keyed) {
         self.put(keyed);
         self.len += 1;
+        if self.len.is_multiple_of(1 << 14) {
+            let [Layouts { bucket, line, .. }, _] = self.layouts;
+            let beyond = (self.len / self.buckets.len()).saturating_sub(bucket.capacity);
+            self.overflow_lines = 1 + (beyond / line.capacity).min(15) as u32;
+        }
         if self.len > self.load * self.buckets.len() && self.growth.can_grow() {
             self.grow();
         }

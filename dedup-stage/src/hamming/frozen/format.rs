@@ -217,6 +217,11 @@ impl Contents {
         Ok(Self::Map(map))
     }
 
+    /// Whether they are read only when they are needed.
+    pub fn is_mapped(&self) -> bool {
+        matches!(self, Self::Map(_))
+    }
+
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
         match self {
