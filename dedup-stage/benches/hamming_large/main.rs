@@ -293,16 +293,21 @@ fn stream(n: u64, k: u32) {
     source.read(0, &mut stored);
     let queries = source.queries(1_000_000);
     for threads in [1, 2] {
-        let (start, start_cpu) = (Instant::now(), process_time());
-        search(&[], 0, &queries, k, None, threads, &|_| {});
-        let (prepared, prepared_cpu) = (start.elapsed(), process_time() - start_cpu);
-        let (start, start_cpu) = (Instant::now(), process_time());
-        let hits = search(&stored, 0, &queries, k, None, threads, &|_| {});
-        let (all, all_cpu) = (start.elapsed(), process_time() - start_cpu);
+        // The best of three, because the first time the memory must be cleared, and what else runs can only add.
+        let best = |stored: &[u64]| {
+            let (mut wall, mut cpu, mut pairs) = (Duration::MAX, Duration::MAX, 0);
+            for _ in 0..3 {
+                let (start, start_cpu) = (Instant::now(), process_time());
+                pairs = search(stored, 0, &queries, k, None, threads, &|_| {}).len();
+                (wall, cpu) = (wall.min(start.elapsed()), cpu.min(process_time() - start_cpu));
+            }
+            (wall, cpu, pairs)
+        };
+        let (prepared, prepared_cpu, _) = best(&[]);
+        let (all, all_cpu, pairs) = best(&stored);
         println!(
-            "stream k={k} n={n} threads={threads}: {} pairs; queries prepared in {:.2} s, whole in {:.2} s: {:.1} M/s streamed, {:.1} M/s \
+            "stream k={k} n={n} threads={threads}: {pairs} pairs; queries prepared in {:.2} s, whole in {:.2} s: {:.1} M/s streamed, {:.1} M/s \
              and second of cpu",
-            hits.len(),
             prepared.as_secs_f64(),
             all.as_secs_f64(),
             n as f64 / all.saturating_sub(prepared).as_secs_f64() / 1e6,
