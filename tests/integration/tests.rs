@@ -15,6 +15,7 @@ mod warc;
 // Bytes from strangers.
 mod fuzz;
 // Whole crawls: what must never be, what is found and saved, real sites, crashes.
+mod choosing;
 mod crawls;
 mod docs;
 mod invariants;

@@ -4,9 +4,11 @@
 mod curve;
 mod gates;
 mod runs;
+mod shelf;
 mod world;
 
 pub use curve::{Curve, median};
 pub use gates::{Gate, walk};
 pub use runs::{MODES, Mode, Run, run};
+pub use shelf::Shelf;
 pub use world::{WebKind, World, WorldFetch};

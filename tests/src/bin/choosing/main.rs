@@ -6,6 +6,7 @@
 //! fetches in all (it judges after the fetch, and follows no link of a duplicate); medians over the seeds, with the contents
 //! lost beside every saving. With `--csv FILE` the curves themselves.
 
+mod cost;
 mod table;
 
 use std::fs::File;
@@ -40,6 +41,9 @@ struct Arguments {
     /// Settings of the crawler on top, `key=value`.
     #[arg(long = "set")]
     set: Vec<String>,
+    /// Print what choosing costs, and nothing else.
+    #[arg(long)]
+    cost: bool,
     /// Write the curves: web, seed, way, fetches, contents.
     #[arg(long)]
     csv: Option<PathBuf>,
@@ -50,6 +54,9 @@ const ENDLESS: u64 = 6;
 
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
+    if arguments.cost {
+        return cost::print();
+    }
     let more: Vec<(&str, &str)> = arguments.set.iter().filter_map(|pair| pair.split_once('=')).collect();
     let wanted = |name: &str| arguments.modes.is_empty() || arguments.modes.iter().any(|mode| mode == name);
     let mut csv = arguments.csv.as_ref().map(File::create).transpose()?;
@@ -79,6 +86,9 @@ fn main() -> anyhow::Result<()> {
                 );
                 curves.push((mode.name.to_owned(), run.curve));
             }
+            if let Some((_, demote)) = curves.iter().find(|(name, _)| name == "demote") {
+                bars(*kind, demote, &ideal, world.all_knowing(contents));
+            }
             for (name, curve) in curves {
                 if let Some(csv) = &mut csv {
                     write_curve(csv, *kind, seed, &name, &curve)?;
@@ -89,6 +99,25 @@ fn main() -> anyhow::Result<()> {
         println!("\n{kind:?}, {} seeds\n{table}", arguments.seeds);
     }
     Ok(())
+}
+
+/// The figures that issue 7 sets bars for.
+fn bars(kind: WebKind, curve: &Curve, ideal: &Curve, all_knowing: u64) {
+    let contents = ideal.contents();
+    let over = |share: f64, of: u64| {
+        curve.fetches_for(share, contents).map_or(f64::INFINITY, |fetches| fetches as f64 / of as f64)
+    };
+    match kind {
+        WebKind::Copies => {
+            let (all, most) = (over(1.0, ideal.fetches), over(0.95, ideal.fetches));
+            println!("bar 1: all contents by {all:.3} x the ideal gate (1.02), 95 % by {most:.3} x (0.95)");
+        }
+        WebKind::Real => println!("bar 2: all contents by {:.3} x their number (1.15)", over(1.0, contents)),
+        WebKind::Traps => println!("bar 3: 99 % by {:.3} x the all-knowing crawler (1.3)", over(0.99, all_knowing)),
+        WebKind::Templates | WebKind::Docs => {
+            println!("bar 4: {} of {contents} contents lost (0)", contents.saturating_sub(curve.contents()));
+        }
+    }
 }
 
 /// The curve of a crawl that finds something new with each fetch, but for those that serve the others.
