@@ -91,6 +91,12 @@ pub struct Dedup {
     pub on_duplicate: OnDuplicate,
     /// Hamming distance of a near-duplicate.
     pub distance: u32,
+    /// Whether rules are learned and applied.
+    pub rules: bool,
+    /// Whether a sample of what was held back is fetched at the end.
+    pub audits: bool,
+    /// URLs held back from which on it is.
+    pub audits_from: u64,
     /// Threads that read pages; 0 = one a core.
     pub threads: usize,
 }

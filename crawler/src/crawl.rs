@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use config::{OnDuplicate, Robots, Settings};
 use crossbeam_channel::Receiver;
-use dedup_stage::judge::Judge;
+use dedup_stage::judge::{Judge, Row};
 use dedup_stage::store::{self, Disk, Session, Space};
 use dedup_stage::url::{Canonicalizer, KeyHasher, KeySet};
+use frontier::rules::Keys;
 use frontier::scope::Scope;
-use frontier::{Admission, Found, Frontier, Merits, Via};
+use frontier::{Admission, Found, Frontier, Merits, SkipReason, Via};
 use serde::de::DeserializeOwned;
 use url::Url;
 
@@ -25,7 +26,7 @@ use crate::record::PageRecord;
 use crate::sink::{Lengths, PagesJsonl, Sink, SkippedJsonl, Warc};
 
 /// Format of the state; another format is refused.
-const FORMAT: &str = "crawl-1";
+const FORMAT: &str = "crawl-2";
 
 /// Redirects followed in a row.
 const MAX_HOPS: u8 = 10;
@@ -206,11 +207,17 @@ impl CrawlDir {
             session.delete(Space::Meta, *b"stop-reason");
             let judge = Judge::open(settings.dedup.distance, &mut session)?;
             let mut frontier = Frontier::open(settings, &mut session, now)?;
+            if uses_rules(settings) {
+                let (canonicalizer, hasher) = (context.canonicalizer.clone(), context.hasher.clone());
+                let audits = if settings.dedup.on_duplicate == OnDuplicate::Drop { 100 } else { 400 };
+                frontier.use_rules(Keys { canonicalizer, hasher }, audits, &session)?;
+            }
             for seed in &all_seeds {
                 add(&mut frontier, &mut session, &context, seed, 0, priority::SEED)?;
             }
             if settings.dedup.on_duplicate != OnDuplicate::Drop {
-                release(&mut frontier, &mut session, &context, &Scoring::new(&settings.priority))?;
+                let scoring = Scoring::new(&settings.priority);
+                release(&mut frontier, &mut session, &context, &scoring, !uses_rules(settings))?;
             }
             if settings.fetch.recrawl && frontier.counts().queued == 0 {
                 fetch_again(&mut frontier, &mut session)?;
@@ -318,21 +325,37 @@ fn add(
     frontier.add(&Found { url, hash, depth, priority, merits, source: None, via: Via::Seed }, session)
 }
 
-/// Queues what an earlier run in `drop` mode kept aside.
-fn release(frontier: &mut Frontier, session: &mut Session, context: &Context, scoring: &Scoring) -> store::Result<()> {
+/// Whether rules are learned and applied: not where everything is to be fetched, for the first time or again.
+fn uses_rules(settings: &Settings) -> bool {
+    settings.dedup.rules && settings.dedup.on_duplicate != OnDuplicate::Keep && !settings.fetch.recrawl
+}
+
+/// Queues what an earlier run in `drop` mode kept aside for the sake of its page, and what rules stopped if `stopped` is set.
+/// (While rules are used, what they stopped comes after everything else.)
+fn release(
+    frontier: &mut Frontier,
+    session: &mut Session,
+    context: &Context,
+    scoring: &Scoring,
+    stopped: bool,
+) -> store::Result<()> {
     let mut held = Vec::new();
     session.scan(Space::Held, &[], &[], &mut |hash, link| {
-        held.extend(HeldLink::decode(link).map(|link| (hash.to_vec(), link)));
+        let link = HeldLink::decode(link).filter(|link| stopped || link.rules.is_empty());
+        held.extend(link.map(|link| (hash.to_vec(), link)));
         ControlFlow::Continue(())
     })?;
     for (key, link) in held {
         if let Ok(url) = Url::parse(&link.url) {
             let hash = context.canonicalizer.hash(&url, &context.hasher);
-            let (source, depth) = (Some(link.source), link.depth);
+            let (source, depth) = (Some(link.source).filter(|row| *row != Row::MAX), link.depth);
+            let via = if link.rules.is_empty() { Via::Link } else { Via::Released };
             let (priority, merits) = scoring.link(scoring.page(0.0, depth), OfLink::default());
-            let found = Found { url: &url, hash, depth, priority, merits, source, via: Via::Link };
+            let found = Found { url: &url, hash, depth, priority, merits, source, via };
             frontier.add(&found, session)?;
-            session.delete(Space::Skipped, skip_key(hash, frontier::SkipReason::DuplicateSource));
+            for reason in [SkipReason::DuplicateSource, SkipReason::Rule, SkipReason::Mirror, SkipReason::Trap] {
+                session.delete(Space::Skipped, skip_key(hash, reason));
+            }
         }
         session.delete(Space::Held, key);
     }

@@ -1,12 +1,14 @@
 //! What the state keeps of each fetched page: enough to name a twin, to answer `why`, and to ask again conditionally.
 //!
 //! Layout: `verdict u8 · status u16 · depth u32 · key hash u64 · offset u64 · source u64 · fetched u64 · four strings (length u16, bytes)`, numbers
-//! big-endian; the strings are the URL, the ETag, Last-Modified, and the SHA-256 of the payload in the archive (or none).
+//! big-endian; the strings are the URL, the ETag, Last-Modified, and the SHA-256 of the payload in the archive (or none). Of a judged
+//! page `text u64 · row u64` follow: what it shows.
 
 use dedup_stage::judge::{Row, Verdict};
 use dedup_stage::store::{Error, Result, Session, Space};
 
 use frontier::Millis;
+use frontier::rules::Content;
 
 use crate::fetch::Validators;
 
@@ -33,6 +35,8 @@ pub struct PageRecord {
     pub validators: Validators,
     /// SHA-256 of the payload as received, where an archive is kept.
     pub payload: Option<[u8; 32]>,
+    /// What it shows, if it was judged.
+    pub content: Option<Content>,
 }
 
 /// A verdict without its twin.
@@ -63,7 +67,7 @@ impl From<Verdict> for VerdictKind {
 impl PageRecord {
     /// Writes the record of `row`.
     pub fn put(&self, row: Row, session: &mut Session) {
-        let mut out = Vec::with_capacity(40 + self.url.len());
+        let mut out = Vec::with_capacity(64 + self.url.len());
         out.push(self.verdict as u8);
         out.extend(self.status.to_be_bytes());
         out.extend(self.depth.to_be_bytes());
@@ -78,6 +82,10 @@ impl PageRecord {
             let text = &text[..text.len().min(usize::from(u16::MAX))];
             out.extend((text.len() as u16).to_be_bytes());
             out.extend(text);
+        }
+        if let Some(Content { text, row }) = self.content {
+            out.extend(text.to_be_bytes());
+            out.extend(row.to_be_bytes());
         }
         session.put(Space::Pages, row.to_be_bytes(), out);
     }
@@ -131,6 +139,10 @@ impl PageRecord {
                 [] => None,
                 digest => Some(digest.try_into().ok()?),
             },
+            content: match bytes {
+                [] => None,
+                _ => Some(Content { text: u64::from_be_bytes(number(bytes)?), row: Row::from_be_bytes(number(bytes)?) }),
+            },
         })
     }
 }
@@ -154,12 +166,14 @@ mod tests {
             url: "http://a.test/ä".into(),
             validators: Validators { etag: Some("\"x\"".into()), last_modified: None },
             payload: Some([7; 32]),
+            content: Some(Content { text: 8, row: 9 }),
         };
         let mut session = Session::new(Box::new(Memory::default()));
         record.put(3, &mut session);
         assert_eq!(PageRecord::get(3, &session).unwrap(), Some(record));
         let bytes = session.get(Space::Pages, &3u64.to_be_bytes()).unwrap().unwrap();
-        for cut in 0..bytes.len() {
+        // Without its content it is a record as well: of a page that was not judged.
+        for cut in (0..bytes.len()).filter(|cut| *cut != bytes.len() - 16) {
             assert!(PageRecord::decode(&bytes[..cut]).is_err(), "cut at {cut}");
         }
     }

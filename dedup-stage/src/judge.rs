@@ -80,7 +80,12 @@ pub struct Judgement {
     /// How much of the page is new, 0..1: 1 for a unique page, 0 for an exact copy, and for a near-duplicate
     /// `1 - resemblance * (1 + links) / 2`, where `links` is the share of out-links it has in common with its twin.
     pub novelty: f32,
+    /// Whether a unique page has the text of an earlier one, and other links: a page of a list.
+    pub acquitted: bool,
 }
+
+/// What is said of a page that nobody judges.
+pub const UNJUDGED: Judgement = Judgement { verdict: Verdict::Unjudged, novelty: 0.5, acquitted: false };
 
 /// A page before the judge.
 #[derive(Clone, Copy, Debug)]
@@ -106,6 +111,8 @@ pub struct Judge {
 impl Judge {
     /// At most this many accepted pages with one and the same fingerprint are looked at twice.
     const SAME_FINGERPRINT: usize = 64;
+    /// Resemblance from which two texts are as good as equal.
+    pub const SAME_TEXT: f32 = 0.9;
 
     /// A judge that remembers what `session` has accepted. Errors where the state was made by another recipe.
     pub fn open(distance: u32, session: &mut Session) -> Result<Self> {
@@ -140,22 +147,23 @@ impl Judge {
     /// Judges one page and remembers it.
     pub fn judge(&mut self, case: &Case<'_>, session: &mut Session) -> Result<Judgement> {
         if !case.judgeable || !case.page.is_text {
-            return Ok(Judgement { verdict: Verdict::Unjudged, novelty: 0.5 });
+            return Ok(UNJUDGED);
         }
         if let Some(of) = self.exact(case, session)? {
-            return Ok(Judgement { verdict: Verdict::Exact { of }, novelty: 0.0 });
+            return Ok(Judgement { verdict: Verdict::Exact { of }, novelty: 0.0, acquitted: false });
         }
         let Some(signature) = &case.page.signature else {
-            return Ok(Judgement { verdict: Verdict::Unjudged, novelty: 0.5 });
+            return Ok(UNJUDGED);
         };
-        if let Some(near) = self.near(case.key, signature, session)? {
+        let mut acquitted = false;
+        if let Some(near) = self.near(case.key, signature, &mut acquitted, session)? {
             return Ok(near);
         }
         self.index.insert(signature.simhash);
         let mut value = case.key.to_be_bytes().to_vec();
         value.extend(signature.sketch.to_bytes());
         session.put(Space::Accepted, accepted_key(signature.simhash, case.row), value);
-        Ok(Judgement { verdict: Verdict::Unique, novelty: 1.0 })
+        Ok(Judgement { verdict: Verdict::Unique, novelty: 1.0, acquitted })
     }
 
     /// The first page with these very bytes, if it is another page; else this page is remembered as the first.
@@ -174,7 +182,13 @@ impl Judge {
     }
 
     /// The nearest accepted page that is no other page at the second look.
-    fn near(&mut self, key: u64, signature: &Signature, session: &Session) -> Result<Option<Judgement>> {
+    fn near(
+        &mut self,
+        key: u64,
+        signature: &Signature,
+        acquitted: &mut bool,
+        session: &Session,
+    ) -> Result<Option<Judgement>> {
         let mut near = std::mem::take(&mut self.near);
         near.clear();
         self.index.within(signature.simhash, &mut near);
@@ -200,10 +214,12 @@ impl Judge {
                             && best.is_none_or(|(earlier, _)| row < earlier)
                         {
                             let look = signature.sketch.compare(&Sketch::from_bytes(sketch));
+                            *acquitted |= !look.duplicate && look.resemblance >= Self::SAME_TEXT;
                             if look.duplicate {
                                 let verdict = Verdict::Near { of: row, distance, resemblance: look.resemblance };
                                 let novelty = 1.0 - look.resemblance * (1.0 + look.links) / 2.0;
-                                best = Some((row, Judgement { verdict, novelty: novelty.clamp(0.0, 1.0) }));
+                                let novelty = novelty.clamp(0.0, 1.0);
+                                best = Some((row, Judgement { verdict, novelty, acquitted: false }));
                                 return ControlFlow::Break(());
                             }
                         }

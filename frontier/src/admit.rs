@@ -22,12 +22,15 @@ impl Frontier {
         let (hops, exempt) = match found.via {
             Via::Redirect { hops, same_key } => (hops, same_key),
             Via::Seed | Via::Link | Via::Sitemap => (0, false),
-            Via::Again => (0, true),
+            Via::Again | Via::Released => (0, true),
         };
         let band = queue::band(found.priority);
         let new = self.seen.insert(found.hash, session);
         if !new && !exempt && !self.waiting.is_worse(found.hash, band) {
             return Ok(Admission::Seen);
+        }
+        if found.via == Via::Released {
+            seen::forget_state(found.hash, session);
         }
         self.waiting.queued(found.hash, band);
         let entry = Entry {

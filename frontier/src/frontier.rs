@@ -15,6 +15,7 @@ use crate::hosts::{Errand, Hosts};
 use crate::job::{Job, Millis};
 use crate::queue::{Entry, HostId, LaneKey, Queues, Seq};
 use crate::rate::Rate;
+use crate::rules::Rules;
 use crate::schedule::{Phase, Schedule};
 use crate::seen::{self, Seen};
 use crate::sweep::Sweep;
@@ -37,6 +38,8 @@ pub struct Frontier {
     pub(crate) queues: Queues,
     /// Rids the store of what is done.
     pub(crate) sweep: Sweep,
+    /// What was learned of URLs, where rules are used.
+    pub(crate) rules: Option<Rules>,
     /// Whose turn it is.
     pub(crate) schedule: Schedule,
     /// Weights of the parts of a priority.
@@ -100,6 +103,7 @@ impl Frontier {
             hosts: Hosts::open(&mut queues, session)?,
             queues,
             sweep: Sweep::open(session)?,
+            rules: None,
             schedule: Schedule::default(),
             expects: settings.dedup.on_duplicate != OnDuplicate::Keep,
             holds_back: settings.priority.hold_back > 0.0

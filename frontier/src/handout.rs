@@ -14,6 +14,7 @@ use crate::job::{Job, JobKind, Merits, Millis, Next, SkipReason};
 use crate::origins::{Access, Origin};
 use crate::queue::{Entry, HostId, LaneKey, Queues, Seq};
 use crate::robots::Rules;
+use crate::rules::{Passage, Stop};
 use crate::schedule::{self, Phase};
 use crate::seen::{self, UrlState};
 
@@ -25,10 +26,10 @@ enum Plan {
     Robots(Errand),
     /// Give up on its errand: it has no address that may be asked.
     Forsake(Errand),
-    /// Fetch the first entry of this lane.
-    Fetch(usize, Url),
-    /// Refuse the first entry of this lane.
-    Refuse(usize, Url, SkipReason),
+    /// Fetch the first entry of this lane, perhaps as an audit.
+    Fetch(usize, Url, Option<Arc<Stop>>),
+    /// Refuse the first entry of this lane, perhaps because of rules.
+    Refuse(usize, Url, SkipReason, Option<Arc<Stop>>),
     /// Wait until this time.
     Wait(Millis),
     /// Stand in the line of an address.
@@ -45,8 +46,8 @@ impl Frontier {
     /// How soon a better host must be due, where none is being asked.
     const SOON: Millis = 10_000;
 
-    /// The next job that may start at `now`. URLs found forbidden by robots.txt on the way, or without budget, are passed to
-    /// `skipped`.
+    /// The next job that may start at `now`. URLs found forbidden by robots.txt on the way, without budget, or stopped by a
+    /// learned rule (which [`Job::stop`] then names) are passed to `skipped`.
     ///
     /// # Complexity
     ///
@@ -77,18 +78,19 @@ impl Frontier {
                     self.hosts.get_mut(id).errands.pop_front();
                     self.rules_known(&errand, Rules::unreachable(now, None), session)?;
                 }
-                Plan::Fetch(lane, url) => {
+                Plan::Fetch(lane, url, stop) => {
                     if let Err(later) = self.request(id, now) {
                         return Ok(Next::Wait(later));
                     }
                     let (key, seq, entry) = self.take(id, lane)?;
                     let kind = if entry.sitemap { JobKind::Sitemap } else { JobKind::Page };
-                    return Ok(Next::Job(self.start(id, kind, url, Task::Entry(key, seq, entry))));
+                    let job = self.start(id, kind, url, Task::Entry(key, seq, entry));
+                    return Ok(Next::Job(Job { stop, ..job }));
                 }
-                Plan::Refuse(lane, url, reason) => {
+                Plan::Refuse(lane, url, reason, stop) => {
                     let (key, _, entry) = self.take(id, lane)?;
                     let kind = if entry.sitemap { JobKind::Sitemap } else { JobKind::Page };
-                    skipped(&self.job(id, kind, url, Some(&entry)), reason);
+                    skipped(&Job { stop, ..self.job(id, kind, url, Some(&entry)) }, reason);
                     self.queues.finish(&mut self.hosts.get_mut(id).lanes, key, session);
                     seen::set_state(entry.hash, UrlState::Refused(reason), session);
                     refusals += 1;
@@ -164,20 +166,28 @@ impl Frontier {
                 self.queues.finish(&mut host.lanes, key, session);
                 continue;
             }
-            let (sitemap, group) = (entry.sitemap, lane.group);
+            let (sitemap, group, hash) = (entry.sitemap, lane.group, entry.hash);
             let url = Url::parse(&entry.url)
                 .map_err(|error| Error::Damaged(format!("{:?} is queued, and no URL: {error}", entry.url)))?;
             if let Place::Forbidden = host.place {
-                return Ok(Plan::Refuse(at, url, SkipReason::Address));
+                return Ok(Plan::Refuse(at, url, SkipReason::Address, None));
             }
             if !sitemap && host.is_spent(group, self.limits) {
-                return Ok(Plan::Refuse(at, url, SkipReason::Budget));
+                return Ok(Plan::Refuse(at, url, SkipReason::Budget, None));
+            }
+            let mut audit = None;
+            if let Some(rules) = self.rules.as_mut().filter(|_| !sitemap) {
+                match rules.meet(&url, hash, &self.seen, session)? {
+                    Passage::Fetch => {}
+                    Passage::Audit(stop) => audit = Some(Arc::new(stop)),
+                    Passage::Stop(stop) => return Ok(Plan::Refuse(at, url, stop.reason, Some(Arc::new(stop)))),
+                }
             }
             if let Some(plan) = self.hold(id, &url, now) {
                 return Ok(plan);
             }
             if sitemap || self.settings.robots == Robots::Ignore {
-                return Ok(Plan::Fetch(at, url));
+                return Ok(Plan::Fetch(at, url, audit));
             }
             let host = self.hosts.get_mut(id);
             let number = host.groups.get(group).map_or(0, |group| group.origin);
@@ -186,8 +196,8 @@ impl Frontier {
                 .get_mut(usize::from(number))
                 .ok_or_else(|| Error::Damaged(format!("the origins of {} cannot be read", host.name)))?;
             match origin.access(&url, now, session)? {
-                Access::Allowed => return Ok(Plan::Fetch(at, url)),
-                Access::Forbidden => return Ok(Plan::Refuse(at, url, SkipReason::Robots)),
+                Access::Allowed => return Ok(Plan::Fetch(at, url, audit)),
+                Access::Forbidden => return Ok(Plan::Refuse(at, url, SkipReason::Robots, None)),
                 Access::Ask => {
                     return Ok(Plan::Robots(Errand { url: Origin::robots_url(&url), of: url, asker: id, moves: 0 }));
                 }
@@ -258,6 +268,7 @@ impl Frontier {
             source: entry.and_then(|entry| entry.source),
             hops: entry.map_or(0, |entry| entry.hops),
             addresses,
+            stop: None,
         }
     }
 }

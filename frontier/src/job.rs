@@ -7,6 +7,7 @@ use dedup_stage::judge::Row;
 use url::Url;
 
 use crate::robots::Rules;
+use crate::rules::Stop;
 
 /// Milliseconds since the Unix epoch.
 pub type Millis = u64;
@@ -30,6 +31,8 @@ pub enum Via {
     Sitemap,
     /// Fetched before, and to be fetched again: exempt from the seen-check.
     Again,
+    /// Met before and stopped by a rule, and to be fetched after all: exempt from the seen-check.
+    Released,
 }
 
 /// What a priority was made of, for whoever asks later; the frontier only carries it. Each part in steps of 1/255.
@@ -205,6 +208,8 @@ pub struct Job {
     pub hops: u8,
     /// The host's addresses, to be connected to (empty for `Resolve`).
     pub addresses: Arc<[IpAddr]>,
+    /// What learned rules say of the URL: of one that they stop, or that is fetched as an audit of them.
+    pub stop: Option<Arc<Stop>>,
 }
 
 /// Kinds of job.

@@ -15,6 +15,7 @@ mod handout;
 mod held;
 mod hosts;
 mod job;
+mod learning;
 #[cfg(test)]
 mod model;
 mod origins;
@@ -23,6 +24,7 @@ mod queue;
 mod rate;
 mod report;
 pub mod robots;
+pub mod rules;
 mod schedule;
 pub mod scope;
 mod seen;

@@ -108,6 +108,11 @@ pub fn set_state(hash: u64, state: UrlState, session: &mut Session) {
     session.put(Space::Urls, state_key(hash), value);
 }
 
+/// A URL is queued again: what became of it before does not count.
+pub fn forget_state(hash: u64, session: &mut Session) {
+    session.delete(Space::Urls, state_key(hash));
+}
+
 /// What became of a URL, by the hash of its key; `None` while it is queued, or was never met.
 pub fn state(hash: u64, session: &Session) -> Result<Option<UrlState>> {
     let Some(value) = session.get(Space::Urls, &state_key(hash))? else { return Ok(None) };

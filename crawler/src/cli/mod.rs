@@ -5,6 +5,7 @@ mod export;
 mod flags;
 mod progress;
 mod report;
+mod rules;
 mod screen;
 mod signals;
 mod summary;
@@ -34,8 +35,10 @@ enum Command {
     Demo(crate::demo::Args),
     /// Summary of a crawl
     Report(report::Args),
-    /// Why a URL was fetched, dropped, refused or never seen
+    /// Why a URL was fetched, dropped, stopped by a rule, refused or never seen
     Why(why::Args),
+    /// Learned URL rules, mirrors and traps, with their evidence
+    Rules(rules::Args),
     /// Pages, links or skipped URLs of a crawl as JSON Lines
     Export(export::Args),
     /// Completions for a shell, on stdout
@@ -81,6 +84,7 @@ pub fn main() -> ExitCode {
         Command::Demo(args) => crate::demo::run(args),
         Command::Report(args) => report::run(args),
         Command::Why(args) => why::run(args),
+        Command::Rules(args) => rules::run(args),
         Command::Export(args) => export::run(args),
         Command::Completions { shell } => {
             let mut command = <Cli as clap::CommandFactory>::command();

@@ -1,4 +1,4 @@
-//! `crawler why`: why a URL was fetched, dropped, demoted, refused or never seen.
+//! `crawler why`: why a URL was fetched, dropped, demoted, stopped by a rule, refused or never seen.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
@@ -10,11 +10,12 @@ use config::{Layers, OnDuplicate, Settings};
 use dedup_stage::judge::Row;
 use dedup_stage::store::{Session, Space};
 use dedup_stage::url::{Canonicalizer, KeyHasher};
+use frontier::rules::stored;
 use frontier::{Frontier, Merits, SkipReason, UrlState};
 use serde_json::Value;
 use url::Url;
 
-use super::{Dir, Usage};
+use super::{Dir, Usage, rules};
 use crate::clock::Clock;
 use crate::crawl::CrawlDir;
 use crate::engine::HeldLink;
@@ -68,9 +69,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     if let Some(link) = session.get(Space::Held, &hash.to_be_bytes())?.and_then(|bytes| HeldLink::decode(&bytes)) {
         known = true;
-        println!("  held back: so far only a duplicate page links to it, and links of duplicates are dropped");
-        found_on(Some(link.source), session)?;
-        fetched(link.source, &pages, &settings, session)?;
+        if link.rules.is_empty() {
+            println!("  held back: so far only a duplicate page links to it, and links of duplicates are dropped");
+            found_on(Some(link.source), session)?;
+            fetched(link.source, &pages, &settings, session)?;
+        } else {
+            println!("  stopped before its fetch by what was learned:");
+            for rule in stored(session)?.iter().filter(|rule| link.rules.contains(&rule.id)) {
+                println!("  {}", rules::text(rule));
+            }
+            found_on(Some(link.source).filter(|row| *row != Row::MAX), session)?;
+        }
     }
     let mut skips = Vec::new();
     session.scan(Space::Skipped, &hash.to_be_bytes(), &[], &mut |key, source| {

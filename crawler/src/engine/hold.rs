@@ -6,22 +6,30 @@ use std::ops::ControlFlow;
 use dedup_stage::judge::Row;
 use dedup_stage::store::{self, Session, Space};
 use dedup_stage::url::KeySet;
-use frontier::{Held, SkipReason, Walk};
+use config::OnDuplicate;
+use frontier::rules::RuleId;
+use frontier::{Found, Held, Job, SkipReason, Via, Walk};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{Engine, Result};
 use crate::fetch::FetchError;
+use crate::priority;
 use crate::record::PageRecord;
 use crate::sink::SkipOut;
 
-/// A link kept aside, under the hash of its key in [`Space::Held`]: `source row u64 · depth u32 · URL`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A URL kept aside, under the hash of its key in [`Space::Held`]: `source row u64 · depth u32 · number of rules u8 ·
+/// rules u32 each · class u64 · URL`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeldLink {
-    /// The duplicate page that carried it.
+    /// The page that carried it: a duplicate, unless rules stopped it. [`Row::MAX`] for seeds.
     pub source: Row,
     /// Links from a seed.
     pub depth: u32,
+    /// The rules that stopped it; none where it is held for the sake of its page.
+    pub rules: Vec<RuleId>,
+    /// Hash of the class by which they stopped it; 0 for none.
+    pub class: u64,
     /// As written.
     pub url: String,
 }
@@ -31,16 +39,27 @@ impl HeldLink {
     pub fn encode(&self) -> Vec<u8> {
         let mut out = self.source.to_be_bytes().to_vec();
         out.extend(self.depth.to_be_bytes());
+        // A chain of rules is short.
+        out.push(self.rules.len() as u8);
+        self.rules.iter().for_each(|rule| out.extend(rule.to_be_bytes()));
+        out.extend(self.class.to_be_bytes());
         out.extend(self.url.as_bytes());
         out
     }
 
     /// From the stored form.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let (source, bytes) = bytes.split_first_chunk()?;
+        let (depth, bytes) = bytes.split_first_chunk()?;
+        let (count, bytes) = bytes.split_first()?;
+        let (rules, bytes) = bytes.split_at_checked(4 * usize::from(*count))?;
+        let (class, url) = bytes.split_first_chunk()?;
         Some(Self {
-            source: Row::from_be_bytes(bytes.get(..8)?.try_into().ok()?),
-            depth: u32::from_be_bytes(bytes.get(8..12)?.try_into().ok()?),
-            url: String::from_utf8(bytes.get(12..)?.to_vec()).ok()?,
+            source: Row::from_be_bytes(*source),
+            depth: u32::from_be_bytes(*depth),
+            rules: rules.as_chunks().0.iter().map(|rule| RuleId::from_be_bytes(*rule)).collect(),
+            class: u64::from_be_bytes(*class),
+            url: String::from_utf8(url.to_vec()).ok()?,
         })
     }
 }
@@ -72,8 +91,23 @@ pub(super) fn skips(session: &Session) -> store::Result<KeySet> {
 }
 
 impl Engine<'_> {
+    /// Held links read at once.
+    const PART: usize = 4_096;
+
     /// A URL will not be fetched: says so, once per key and reason. `source` is the page that carried it.
     pub(super) fn skip(&mut self, url: &Url, hash: u64, source: Option<(Row, &Url)>, reason: SkipReason) -> Result<()> {
+        self.skip_by(url, hash, source, reason, None)
+    }
+
+    /// As [`Engine::skip`], because of a rule with this name.
+    fn skip_by(
+        &mut self,
+        url: &Url,
+        hash: u64,
+        source: Option<(Row, &Url)>,
+        reason: SkipReason,
+        rule: Option<&str>,
+    ) -> Result<()> {
         let key = skip_key(hash, reason);
         if !self.skips.insert(xxh3_64_with_seed(&key, 0)) {
             return Ok(());
@@ -83,7 +117,7 @@ impl Engine<'_> {
         let detail = url.host_str().and_then(|host| self.troubles.get(host)).map(String::as_str);
         let detail = detail.filter(|_| matches!(reason, SkipReason::Address | SkipReason::Robots));
         for sink in &mut self.sinks {
-            sink.skipped(&SkipOut { url: url.as_str(), reason, source, rule: None, detail })?;
+            sink.skipped(&SkipOut { url: url.as_str(), reason, source, rule, detail })?;
         }
         self.session.put(Space::Skipped, key, row.to_be_bytes());
         Ok(())
@@ -91,8 +125,7 @@ impl Engine<'_> {
 
     /// As [`Engine::skip`], where only the number of the source is at hand.
     pub(super) fn skip_later(&mut self, url: &Url, hash: u64, source: Option<Row>, reason: SkipReason) -> Result<()> {
-        let record = source.map(|row| PageRecord::get(row, &self.session)).transpose()?.flatten();
-        let source_url = record.and_then(|record| Url::parse(&record.url).ok());
+        let source_url = self.url_of(source)?;
         self.skip(url, hash, source.zip(source_url.as_ref()), reason)
     }
 
@@ -128,13 +161,94 @@ impl Engine<'_> {
         }
     }
 
+    fn url_of(&self, row: Option<Row>) -> Result<Option<Url>> {
+        let record = row.map(|row| PageRecord::get(row, &self.session)).transpose()?.flatten();
+        Ok(record.and_then(|record| Url::parse(&record.url).ok()))
+    }
+
+    /// Keeps a URL aside that learned rules stopped when its turn came. Where it is stopped for good, the outputs say so.
+    pub(super) fn hold_stopped(&mut self, job: &Job, reason: SkipReason) -> Result<()> {
+        let Some(stop) = &job.stop else { return self.skip_later(&job.url, job.hash, job.source, reason) };
+        let link = HeldLink {
+            source: job.source.unwrap_or(NO_ROW),
+            depth: job.depth,
+            rules: stop.rules.clone(),
+            class: stop.class,
+            url: job.url.as_str().to_owned(),
+        };
+        self.session.put(Space::Held, job.hash.to_be_bytes(), link.encode());
+        if self.settings.dedup.on_duplicate == OnDuplicate::Demote && stop.class != 0 {
+            return Ok(());
+        }
+        let known = self.frontier.rules();
+        let names: Vec<String> =
+            stop.rules.iter().filter_map(|id| Some(known?.get(*id)?.to_string())).collect();
+        let source_url = self.url_of(job.source)?;
+        self.skip_by(&job.url, job.hash, job.source.zip(source_url.as_ref()), reason, Some(&names.join(", then ")))
+    }
+
+    /// Queues again what rules stopped and `wanted` names. Returns how many URLs that were.
+    pub(super) fn release(&mut self, wanted: &dyn Fn(&Self, &HeldLink) -> Result<bool>) -> Result<u64> {
+        let mut back = Vec::new();
+        let mut from = Vec::new();
+        // In parts, for `wanted` reads the state as well.
+        loop {
+            let mut part = Vec::new();
+            self.session.scan(Space::Held, &from, &[], &mut |key, link| {
+                part.push((key.to_vec(), HeldLink::decode(link)));
+                if part.len() == Self::PART { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })?;
+            let Some((last, _)) = part.last() else { break };
+            from.clone_from(last);
+            from.push(0);
+            for (key, link) in part {
+                if let (Ok(hash), Some(link)) = (key.try_into().map(u64::from_be_bytes), link)
+                    && !link.rules.is_empty()
+                    && wanted(self, &link)?
+                {
+                    back.push((hash, link));
+                }
+            }
+        }
+        for (hash, link) in &back {
+            let Ok(url) = Url::parse(&link.url) else { continue };
+            let source = Some(link.source).filter(|row| *row != NO_ROW);
+            let (depth, priority) = (link.depth, priority::HELD);
+            let found = Found { url: &url, hash: *hash, depth, priority, source, via: Via::Released };
+            self.frontier.add(&found, &mut self.session)?;
+            if self.drains > 1 {
+                // What was stopped again after it was released once is stopped no more, so that this ends.
+                self.frontier.free(*hash);
+            }
+            self.session.delete(Space::Held, hash.to_be_bytes());
+            for reason in [SkipReason::Rule, SkipReason::Mirror, SkipReason::Trap] {
+                self.session.delete(Space::Skipped, skip_key(*hash, reason));
+            }
+        }
+        Ok(back.len() as u64)
+    }
+
+    /// Everything queued is done. Queues again what rules stopped for the sake of URLs that then had no good answer, and in
+    /// `demote` mode all that rewrites and mirrors stopped: it comes last, but it comes. True if there was any.
+    pub(super) fn drain(&mut self) -> Result<bool> {
+        if self.frontier.rules().is_none() {
+            return Ok(false);
+        }
+        self.drains += 1;
+        if self.settings.dedup.on_duplicate != OnDuplicate::Demote {
+            return Ok(self.release(&|engine, link| Ok(!engine.frontier.is_kept(link.class, &engine.session)?))? > 0);
+        }
+        self.frontier.free_all();
+        Ok(self.release(&|_, link| Ok(link.class != 0))? > 0)
+    }
+
     /// Keeps a link of a duplicate aside. False if it is held already.
     pub(super) fn hold(&mut self, url: &Url, hash: u64, depth: u32, source: (Row, &Url)) -> Result<bool> {
         let key = hash.to_be_bytes();
         if self.session.get(Space::Held, &key)?.is_some() {
             return Ok(false);
         }
-        let link = HeldLink { source: source.0, depth, url: url.as_str().to_owned() };
+        let link = HeldLink { source: source.0, depth, url: url.as_str().to_owned(), ..HeldLink::default() };
         self.session.put(Space::Held, key, link.encode());
         self.skip(url, hash, Some(source), SkipReason::DuplicateSource)?;
         Ok(true)

@@ -137,6 +137,8 @@ struct Engine<'a> {
     pages_since_commit: u32,
     last_tick: Millis,
     paused: bool,
+    /// How often everything queued was done.
+    drains: u32,
     /// Set once the crawl is to end, with the time after which open jobs are left behind.
     stopping: Option<(StopReason, Millis)>,
 }
@@ -199,6 +201,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         pages_since_commit: 0,
         last_tick: now,
         paused: false,
+        drains: 0,
         stopping: None,
     };
     let result = engine.run();
@@ -233,6 +236,9 @@ impl Engine<'_> {
                 self.hand_out()?;
             }
             if let Some(reason) = self.ended() {
+                if reason == StopReason::Done && self.drain()? {
+                    continue;
+                }
                 if reason != StopReason::Stopped {
                     self.skip_held()?;
                 }
@@ -264,7 +270,7 @@ impl Engine<'_> {
             }
             let now = self.clock.now();
             let next = self.frontier.next(now, &mut self.session, &mut |job, reason| {
-                skipped.push((job.url.clone(), job.hash, job.source, reason));
+                skipped.push((job.clone(), reason));
             })?;
             match next {
                 Next::Job(job) => {
@@ -282,8 +288,8 @@ impl Engine<'_> {
                 Next::Idle => break,
             }
         }
-        for (url, hash, source, reason) in skipped {
-            self.skip_later(&url, hash, source, reason)?;
+        for (job, reason) in skipped {
+            self.hold_stopped(&job, reason)?;
         }
         Ok(())
     }
@@ -411,6 +417,7 @@ impl Engine<'_> {
         for sink in &mut self.sinks {
             sink.sync(&mut lengths)?;
         }
+        self.frontier.save_rules(&mut self.session);
         let counts = self.frontier.counts();
         (self.stats.urls_seen, self.stats.frontier) = (counts.seen, counts.queued);
         self.stats.commits += 1;

@@ -1,7 +1,9 @@
 //! What one answer changes: the verdict on the page, the fate of its links, its line in the outputs.
 
 use dedup_stage::gate::{Passage, gate};
-use dedup_stage::judge::{Case, Judgement, Row, Verdict};
+use dedup_stage::judge::{Case, Judge, Judgement, Row, UNJUDGED, Verdict};
+use dedup_stage::store::Session;
+use frontier::rules::{Content, Family, Lesson, RuleId};
 use frontier::{Admission, Found, Job, JobKind, Merits, Millis, Outcome, UrlState, Via};
 
 use url::Url;
@@ -15,15 +17,14 @@ use crate::priority::OfLink;
 use crate::record::PageRecord;
 use crate::sink::{PageOut, Twin};
 
-/// What is said of a page that nobody judges.
-const UNJUDGED: Judgement = Judgement { verdict: Verdict::Unjudged, novelty: 0.5 };
-
 /// What became of the links of one page.
 #[derive(Clone, Copy, Debug, Default)]
 struct LinkCounts {
     new: u32,
     admitted: u32,
     dropped: u32,
+    /// New links out of the page's family, if it has nothing else that is new.
+    beyond: u32,
 }
 
 /// An answer, or that there was none, as it is recorded.
@@ -37,6 +38,9 @@ struct Answered<'a> {
     exchange: Option<&'a Exchange>,
     /// For a 304, what was recorded of the page before.
     earlier: Option<PageRecord>,
+    /// The page that it repeats.
+    twin: Option<PageRecord>,
+    content: Option<Content>,
 }
 
 impl Engine<'_> {
@@ -75,14 +79,22 @@ impl Engine<'_> {
             }
             _ => None,
         };
+        let twin = match judgement.verdict.duplicate_of() {
+            Some(of) => PageRecord::get(of, &self.session)?,
+            None => None,
+        };
+        let content = content(row, &judgement, twin.as_ref(), finding.page.text);
         let links = self.take_links(row, &job, &judgement, relevance, &finding)?;
+        if let Some(content) = content {
+            self.learn(&job, &judgement, content, twin.as_ref(), links)?;
+        }
         self.stats.count(&judgement.verdict);
         self.stats.redirects += u64::from(finding.redirect.is_some());
         self.stats.bytes += finding.bytes;
         self.stats.wire_bytes += finding.wire_bytes;
         let (line, exchange) = (&finding.line[..], finding.exchange.as_ref());
         let validators = finding.validators;
-        let answered = Answered { status, at: ended_at, line, relevance, validators, exchange, earlier };
+        let answered = Answered { status, at: ended_at, line, relevance, validators, exchange, earlier, twin, content };
         self.record(row, &job, &judgement, links, answered)
     }
 
@@ -103,8 +115,8 @@ impl Engine<'_> {
         self.next_row += 1;
         self.stats.failed += 1;
         let validators = Validators::default();
-        let nothing =
-            Answered { status: 0, at, line: &line, relevance: None, validators, exchange: None, earlier: None };
+        let (relevance, exchange, earlier, twin, content) = (None, None, None, None, None);
+        let nothing = Answered { status: 0, at, line: &line, relevance, validators, exchange, earlier, twin, content };
         self.record(row, &job, &UNJUDGED, LinkCounts::default(), nothing)
     }
 
@@ -141,6 +153,9 @@ impl Engine<'_> {
         let novelty = if let Passage::Follow(novelty) = passage { novelty } else { 0.0 };
         let of_page = self.scoring.page(novelty, depth);
         let worth = self.focus.as_ref().map(|focus| focus.worth(relevance, f32::from(job.merits.relevance) / 255.0));
+        // Of a page that says something new nobody asks where its links lead.
+        let family = if is_known(judgement) { Family::of(&job.url) } else { None };
+        let is_beyond = |link: &OutLink| family.as_ref().is_some_and(|family| !family.has(&link.url));
         for link in &finding.links {
             self.stats.links_found += 1;
             match passage {
@@ -148,6 +163,7 @@ impl Engine<'_> {
                     if !self.frontier.seen(link.hash) && self.hold(&link.url, link.hash, depth, (row, &job.url))? {
                         counts.new += 1;
                         counts.dropped += 1;
+                        counts.beyond += u32::from(is_beyond(link));
                     }
                 }
                 Passage::Hold => {}
@@ -168,6 +184,7 @@ impl Engine<'_> {
                         Admission::Queued => {
                             counts.new += 1;
                             counts.admitted += 1;
+                            counts.beyond += u32::from(is_beyond(link));
                         }
                         Admission::Seen => {}
                         Admission::Refused(_) => counts.new += u32::from(link.refusal.is_none()),
@@ -179,6 +196,32 @@ impl Engine<'_> {
         self.stats.links_admitted += u64::from(counts.admitted);
         self.stats.links_dropped += u64::from(counts.dropped);
         Ok(counts)
+    }
+
+    /// What the rules learn from a page; where that refutes one, what it stopped is queued again.
+    fn learn(
+        &mut self,
+        job: &Job,
+        judgement: &Judgement,
+        content: Content,
+        twin: Option<&PageRecord>,
+        links: LinkCounts,
+    ) -> Result<()> {
+        if self.frontier.rules().is_none() {
+            return Ok(());
+        }
+        let same = |twin: &&PageRecord| twin.content.is_some_and(|twin| twin.agrees(content));
+        let twin = twin.filter(same).and_then(|twin| Url::parse(&twin.url).ok());
+        let barren = is_known(judgement) && links.beyond == 0;
+        let lesson = Lesson { url: &job.url, hash: job.hash, content, twin: twin.as_ref(), barren };
+        let (frontier, session) = (&mut self.frontier, &mut self.session);
+        let shows = |row, session: &Session| Ok(PageRecord::get(row, session)?.and_then(|page| page.content));
+        let withdrawn = frontier.learn(job, &lesson, &shows, session)?;
+        if !withdrawn.is_empty() {
+            let fallen = |rules: &[RuleId]| rules.iter().any(|rule| withdrawn.contains(rule));
+            self.release(&|_, link| Ok(fallen(&link.rules)))?;
+        }
+        Ok(())
     }
 
     /// One link asks to be queued.
@@ -213,17 +256,12 @@ impl Engine<'_> {
         links: LinkCounts,
         answered: Answered<'_>,
     ) -> Result<()> {
-        let twin = match judgement.verdict.duplicate_of() {
-            Some(of) => PageRecord::get(of, &self.session)?,
-            None => None,
-        };
-        let revisited = answered.earlier.as_ref();
-        let twin = twin.or_else(|| revisited.cloned()).map(|twin| Twin {
+        let Answered { status, at, line, relevance, mut validators, exchange, earlier, twin, content } = answered;
+        let twin = twin.or_else(|| earlier.clone()).map(|twin| Twin {
             url: twin.url,
             fetched_at: twin.fetched_at,
             payload: twin.payload,
         });
-        let Answered { status, at, line, relevance, mut validators, exchange, earlier } = answered;
         if let Some(earlier) = earlier {
             // A 304 need not repeat what it confirms.
             validators.etag = validators.etag.or(earlier.validators.etag);
@@ -247,6 +285,7 @@ impl Engine<'_> {
             url: job.url.as_str().to_owned(),
             validators,
             payload: exchange.map(|exchange| exchange.payload.0),
+            content,
         };
         record.put(row, &mut self.session);
         self.pages_since_commit += 1;
@@ -267,5 +306,28 @@ impl Engine<'_> {
             Some(UrlState::Done { row: Some(row), .. }) => Ok(PageRecord::get(row, &self.session)?),
             _ => Ok(None),
         }
+    }
+}
+
+/// Whether the text of a page was known before: of a copy, or of one page of a list.
+fn is_known(judgement: &Judgement) -> bool {
+    match judgement.verdict {
+        Verdict::Exact { .. } => true,
+        Verdict::Near { resemblance, .. } => resemblance >= Judge::SAME_TEXT,
+        Verdict::Unique => judgement.acquitted,
+        Verdict::Unjudged => false,
+    }
+}
+
+/// What a judged page shows: what its twin does, if it is as good as equal to it.
+fn content(row: Row, judgement: &Judgement, twin: Option<&PageRecord>, text: u64) -> Option<Content> {
+    let shown = twin.and_then(|twin| twin.content);
+    match judgement.verdict {
+        Verdict::Unjudged => None,
+        Verdict::Exact { of } => Some(Content { text, row: shown.map_or(of, |shown| shown.row) }),
+        Verdict::Near { of, resemblance, .. } if resemblance >= Judge::SAME_TEXT => {
+            Some(Content { text, row: shown.map_or(of, |shown| shown.row) })
+        }
+        Verdict::Near { .. } | Verdict::Unique => Some(Content { text, row }),
     }
 }

@@ -73,6 +73,8 @@ pub struct Page {
     pub links: Vec<Link>,
     /// Links that `MAX_LINKS` cut.
     pub links_cut: u32,
+    /// Hash of all words of the visible text, in order; 0 where there are none.
+    pub text: u64,
     /// SHA-256 of the body.
     pub sha256: [u8; 32],
     /// What the judge compares; `None` where the page has too little text, is an error page or no page at all.
@@ -146,6 +148,7 @@ impl Reader {
             self.spans.push(start..self.hashes.len());
         }
         page.words = self.hashes.len() as u32;
+        page.text = text_hash(&self.hashes);
         if page.language.is_empty() {
             page.language.push_str(language::detect(&self.outline.text, &self.hashes));
         }
@@ -208,6 +211,19 @@ impl Reader {
     pub fn blocks(&self) -> &[Block] {
         &self.outline.blocks
     }
+}
+
+/// A hash of words in order.
+fn text_hash(words: &[WordHash]) -> u64 {
+    let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+    let mut bytes = [0u8; 512];
+    for part in words.chunks(64) {
+        for (place, word) in bytes.chunks_exact_mut(8).zip(part) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        hasher.update(&bytes[..8 * part.len()]);
+    }
+    if words.is_empty() { 0 } else { hasher.digest() }
 }
 
 /// By the header, and where that says nothing, by the first bytes.

@@ -1,0 +1,180 @@
+//! The two tests behind every rule: one that proves it, one that watches over it.
+//!
+//! A rule says of the URLs in its domain that they show what their representatives show. Each pair of which both were
+//! fetched is one Bernoulli trial: the two agree, or they do not.
+//!
+//! **Proof** is a sequential probability ratio test: that a share of at least [`Proof::TRUE`] agrees, against a share of at
+//! most [`Proof::FALSE`]. A rule of which less than that agrees is accepted with a probability of at most [`Proof::ALPHA`]
+//! (Wald's bound, α / (1 − β)), and a true one is given up with at most [`Proof::BETA`]. The pair that suggested
+//! the rule is no trial. With no pair against it, a rule is proven by 33 pairs.
+//!
+//! What a site's software does on one host it does on others. So the pairs of all other hosts that were tried for a rule
+//! of the same shape (the same parameter, folder or ending, or whole hosts as mirrors) are prior evidence: they
+//! count for half of what they would here, at most for odds of a hundred to one, so that 11 pairs are the fewest that prove
+//! anything. Where they speak against the rule, they do not count: hosts differ.
+//!
+//! **Watch**, once it is proven, is a cumulative sum over its audits: of the log-likelihood ratio of a share of
+//! [`Watch::BROKEN`] that agrees against [`Proof::TRUE`], never below zero. Two audits that fail within some ten of each other
+//! reach [`Watch::LIMIT`]; a rule that is right 99 times in 100 reaches it once in thousands of audits.
+//!
+//! # References
+//!
+//! A. Wald, "Sequential Tests of Statistical Hypotheses", Annals of Mathematical Statistics 16 (1945), section 3;
+//! E. S. Page, "Continuous Inspection Schemes", Biometrika 41 (1954).
+
+/// Pairs for and against a rule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// Pairs that agreed.
+    pub agreed: u32,
+    /// Pairs that did not.
+    pub differed: u32,
+}
+
+impl Evidence {
+    /// One more pair.
+    pub fn add(&mut self, agrees: bool) {
+        if agrees {
+            self.agreed = self.agreed.saturating_add(1);
+        } else {
+            self.differed = self.differed.saturating_add(1);
+        }
+    }
+
+    /// Pairs seen in two places.
+    pub fn and(self, other: Self) -> Self {
+        let (agreed, differed) =
+            (self.agreed.saturating_add(other.agreed), self.differed.saturating_add(other.differed));
+        Self { agreed, differed }
+    }
+
+    /// Log-likelihood ratio of two shares of agreeing pairs: how much better `one` explains what was seen than `other`.
+    fn ratio(self, one: f64, other: f64) -> f64 {
+        f64::from(self.agreed) * (one / other).ln() + f64::from(self.differed) * ((1.0 - one) / (1.0 - other)).ln()
+    }
+}
+
+/// What the evidence says of a rule that is not proven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// It holds.
+    Proven,
+    /// It does not.
+    Refuted,
+    /// Too early to say.
+    Open,
+}
+
+impl Proof {
+    /// Share of agreeing pairs of a rule that is true; the rest are pages that changed between two fetches.
+    pub const TRUE: f64 = 0.99;
+    /// Share of agreeing pairs of a rule that is to be refused.
+    pub const FALSE: f64 = 0.8;
+    /// Probability that a rule to be refused is accepted.
+    pub const ALPHA: f64 = 0.001;
+    /// Probability that a true rule is given up.
+    pub const BETA: f64 = 0.01;
+    /// Share of its weight with which evidence from other hosts counts …
+    const ELSEWHERE: f64 = 0.5;
+    /// … and the odds that it is worth at most.
+    const PRIOR: f64 = 100.0;
+
+    /// Tests a rule; `elsewhere` is the evidence for rules of its shape on other hosts.
+    pub fn of(evidence: Evidence, elsewhere: Evidence) -> Self {
+        let ratio = evidence.ratio(Self::TRUE, Self::FALSE);
+        let prior = (Self::ELSEWHERE * elsewhere.ratio(Self::TRUE, Self::FALSE)).clamp(0.0, Self::PRIOR.ln());
+        if ratio >= ((1.0 - Self::BETA) / Self::ALPHA).ln() - prior {
+            Proof::Proven
+        } else if ratio <= (Self::BETA / (1.0 - Self::ALPHA)).ln() {
+            Proof::Refuted
+        } else {
+            Proof::Open
+        }
+    }
+}
+
+/// The watch over a proven rule.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Watch {
+    /// The cumulative sum.
+    pub sum: f64,
+}
+
+impl Watch {
+    /// Share of agreeing audits of a rule that is to be withdrawn.
+    pub const BROKEN: f64 = 0.9;
+    /// Sum at which it is.
+    pub const LIMIT: f64 = 3.7;
+
+    /// One more audit. False where the rule is to be withdrawn.
+    pub fn holds(&mut self, agrees: bool) -> bool {
+        let one = Evidence { agreed: u32::from(agrees), differed: u32::from(!agrees) };
+        self.sum = (self.sum + one.ratio(Self::BROKEN, Proof::TRUE)).max(0.0);
+        self.sum < Self::LIMIT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Trials of a rule of which a share agrees, until the test ends.
+    fn run(share: f64, mut random: u64, elsewhere: Evidence) -> (Proof, u32) {
+        let mut evidence = Evidence::default();
+        loop {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            evidence.add(((random >> 11) as f64 / (1u64 << 53) as f64) < share);
+            let proof = Proof::of(evidence, elsewhere);
+            if proof != Proof::Open || evidence.agreed + evidence.differed == 10_000 {
+                return (proof, evidence.agreed + evidence.differed);
+            }
+        }
+    }
+
+    #[test]
+    fn a_rule_without_exception_takes_33_pairs_and_11_where_others_like_it_are_proven() {
+        let nothing = Evidence::default();
+        assert_eq!(run(1.0, 1, nothing), (Proof::Proven, 33));
+        assert_eq!(run(1.0, 1, Evidence { agreed: 33, differed: 0 }), (Proof::Proven, 17));
+        assert_eq!(run(1.0, 1, Evidence { agreed: 500, differed: 0 }), (Proof::Proven, 11));
+        assert_eq!(run(1.0, 1, Evidence { agreed: 100, differed: 50 }), (Proof::Proven, 33));
+        assert_eq!(run(0.0, 1, nothing), (Proof::Refuted, 2));
+    }
+
+    #[test]
+    fn the_error_rates_are_what_they_are_said_to_be() {
+        let share = |of: f64, wanted: Proof| {
+            (0..20_000u64).filter(|seed| run(of, seed.wrapping_mul(0x9E37_79B9_7F4A_7C15), Evidence::default()).0 == wanted).count() as f64
+                / 20_000.0
+        };
+        let accepted = share(Proof::FALSE, Proof::Proven);
+        assert!(accepted <= 1.3 * Proof::ALPHA / (1.0 - Proof::BETA), "{accepted} of the false rules accepted");
+        let refused = share(Proof::TRUE, Proof::Refuted);
+        assert!(refused <= 1.3 * Proof::BETA / (1.0 - Proof::ALPHA), "{refused} of the true rules refused");
+    }
+
+    #[test]
+    fn two_failing_audits_in_a_row_withdraw_and_one_does_not() {
+        let mut watch = Watch::default();
+        assert!(watch.holds(false));
+        assert!((0..30).all(|_| watch.holds(true)));
+        assert!(watch.holds(false));
+        assert!(!watch.holds(false));
+    }
+
+    proptest! {
+        #[test]
+        fn evidence_for_a_rule_never_counts_against_it(agreed in 0u32..200, differed in 0u32..50, elsewhere in 0u32..99) {
+            let order = |proof| match proof { Proof::Refuted => 0, Proof::Open => 1, Proof::Proven => 2 };
+            let proof = |agreed, differed, elsewhere| {
+                order(Proof::of(Evidence { agreed, differed }, Evidence { agreed: elsewhere, differed: 0 }))
+            };
+            let now = proof(agreed, differed, elsewhere);
+            prop_assert!(proof(agreed + 1, differed, elsewhere) >= now);
+            prop_assert!(proof(agreed, differed + 1, elsewhere) <= now);
+            prop_assert!(proof(agreed, differed, elsewhere + 1) >= now);
+        }
+    }
+}

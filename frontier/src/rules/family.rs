@@ -1,0 +1,104 @@
+//! Families of URLs that may be traps: the queries of one path, or a folder; and when a family is one.
+//!
+//! A page is *barren* if its text was known and it leads to nothing new outside its family. The test is a cumulative sum over
+//! the pages of a family: of the log-likelihood ratio that 99 in 100 are barren against nine in ten, never below
+//! zero. So a trap is what brought nothing in [`RUN`] pages on end, or hardly anything in more; of a family of which one page in ten
+//! brings something, [`RUN`] barren pages in a row come up once in 2,000 runs.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use url::Url;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::rewrite::origin;
+
+/// Barren pages in a row that prove a trap.
+pub const RUN: u32 = 73;
+/// The sum at which a family is a trap: ln(1 / 0.001).
+pub const LIMIT: f64 = 6.907;
+/// Shares of barren pages of a trap, and of what is none.
+const TRAP: f64 = 0.99;
+const NONE: f64 = 0.9;
+
+/// A family.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Family {
+    /// Its URLs begin with this …
+    prefix: String,
+    /// … and have a query, or have none.
+    query: bool,
+}
+
+impl Family {
+    /// The family of a URL; the pages at the top of a host are none.
+    pub fn of(url: &Url) -> Option<Self> {
+        if url.query().is_some() {
+            let prefix = url[..url::Position::AfterPath].to_owned();
+            return Some(Self { prefix, query: true });
+        }
+        let (folder, _) = url.path().get(1..)?.split_once('/')?;
+        Some(Self { prefix: format!("{}/{folder}/", origin(url)), query: false })
+    }
+
+    /// Whether a URL is of the family.
+    pub fn has(&self, url: &Url) -> bool {
+        match self.query {
+            true => url.query().is_some() && url[..url::Position::AfterPath] == self.prefix,
+            false => url.query().is_none() && url.as_str().starts_with(&self.prefix),
+        }
+    }
+
+    pub(super) fn id(&self) -> u64 {
+        xxh3_64(self.prefix.as_bytes()) ^ u64::from(self.query)
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{} = nothing new", self.prefix, if self.query { "?*" } else { "*" })
+    }
+}
+
+/// The sum after one more page.
+pub fn weigh(sum: f64, barren: bool) -> f64 {
+    let ratio = if barren { (TRAP / NONE).ln() } else { ((1.0 - TRAP) / (1.0 - NONE)).ln() };
+    // What is no trap for certain has an infinite debt, which no page pays.
+    if sum == f64::NEG_INFINITY { sum } else { (sum + ratio).max(0.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_family_is_a_path_with_queries_or_a_folder() {
+        let family = |url: &str| Family::of(&Url::parse(url).unwrap());
+        assert_eq!(family("http://a/x.html"), None);
+        assert_eq!(family("http://a/"), None);
+        let folder = family("http://a/cal/2026/01/").unwrap();
+        let queries = family("http://a/shop/?a=1").unwrap();
+        assert_eq!((folder.to_string(), queries.to_string()), ("http://a/cal/* = nothing new".into(), "http://a/shop/?* = nothing new".into()));
+        for (url, in_folder, in_queries) in [
+            ("http://a/cal/x", true, false),
+            ("http://a/cal/x?y=1", false, false),
+            ("http://a/shop/?b=2&c", false, true),
+            ("http://a/shop/", false, false),
+            ("http://b/cal/x", false, false),
+        ] {
+            let url = Url::parse(url).unwrap();
+            assert_eq!((folder.has(&url), queries.has(&url)), (in_folder, in_queries), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_run_of_barren_pages_makes_a_trap_and_what_came_before_does_not_prolong_it() {
+        let mut sum = (0..1_000).fold(0.0, |sum, _| weigh(sum, false));
+        let run = (1..).find(|_| {
+            sum = weigh(sum, true);
+            sum >= LIMIT
+        });
+        assert_eq!(run, Some(RUN));
+        assert!((0..10_000).fold(0.0, |sum, page| weigh(sum, page % 8 != 0)) < LIMIT);
+    }
+}

@@ -1,0 +1,1 @@
+//! The learner on made-up sites.
