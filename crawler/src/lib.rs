@@ -7,6 +7,7 @@ pub mod crawl;
 pub mod dashboard;
 pub mod demo;
 pub mod engine;
+pub mod estimate;
 pub mod fetch;
 pub mod focus;
 pub mod priority;

@@ -1,6 +1,7 @@
 //! The frontier and its learned rules: switched on, taught by what was fetched, asked about what they stopped.
 
 use dedup_stage::store::{Result, Session};
+use url::Url;
 
 use crate::frontier::Frontier;
 use crate::job::Job;
@@ -38,6 +39,11 @@ impl Frontier {
     /// queued again.
     pub fn is_kept(&self, class: u64, session: &Session) -> Result<bool> {
         self.rules.as_ref().map_or(Ok(true), |rules| rules.is_kept(class, &self.seen, session))
+    }
+
+    /// Whether the rules say that a URL shows what a page that was fetched shows.
+    pub fn is_covered(&self, url: &Url, hash: u64, session: &Session) -> Result<bool> {
+        self.rules.as_ref().map_or(Ok(false), |rules| rules.is_covered(url, hash, &self.seen, session))
     }
 
     /// From now on, no rule stops this URL.

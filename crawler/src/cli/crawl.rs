@@ -20,6 +20,7 @@ use crate::dashboard::Dashboard;
 use crate::engine::{self, Control, Observer, Snapshot};
 use crate::fetch::http::HttpFetch;
 use crate::focus::{self, Topic, TopicError};
+use crate::report::Lost;
 
 /// Arguments of `crawler crawl`.
 #[derive(Debug, clap::Args)]
@@ -90,13 +91,18 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             stats: &stats,
             stop_reason: reason.name(),
             on_duplicate: &format!("{:?}", settings.dedup.on_duplicate).to_lowercase(),
-            lost: None,
+            lost: lost(&args.dir)?,
             page: None,
             skipped: &summary::skipped(&args.dir)?,
         };
         eprint!("{}", summary::text(&told));
     }
     Ok(end_code(reason, stats.pages))
+}
+
+/// What the crawl that just ended found to be lost.
+fn lost(dir: &Path) -> anyhow::Result<Option<Lost>> {
+    Ok(engine::lost(CrawlDir::existing(dir)?.session())?)
 }
 
 /// Who watches the crawl.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::Dir;
 use super::summary::{self, Told};
 use crate::crawl::{CrawlDir, OpenError};
-use crate::engine::Stats;
+use crate::engine::{self, Stats};
 use crate::report::{Lost, Report, Summary};
 use crate::sink::Lengths;
 
@@ -32,6 +32,7 @@ struct Known {
     settings: Settings,
     settings_text: Option<String>,
     seeds: Vec<String>,
+    /// What an audit found to be lost.
     lost: Option<Lost>,
     /// What the state vouches for; none while the crawl runs.
     lengths: Option<Lengths>,
@@ -41,7 +42,7 @@ struct Known {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let dir = &args.dir.dir;
     let known = match CrawlDir::existing(dir) {
-        Ok(dir) => Known::of(&dir)?,
+        Ok(mut dir) => Known::of(&mut dir)?,
         Err(OpenError::Store { error: store::Error::Locked, .. }) => Known::running(),
         Err(error) => return Err(error.into()),
     };
@@ -93,7 +94,7 @@ fn json(stats: &Stats, stop_reason: &str, lost: Option<Lost>) -> anyhow::Result<
 }
 
 impl Known {
-    fn of(dir: &CrawlDir) -> anyhow::Result<Self> {
+    fn of(dir: &mut CrawlDir) -> anyhow::Result<Self> {
         let (stats, reason) = dir.stats()?;
         let settings_text = dir.settings()?;
         let mut layers = Layers::new();
@@ -107,8 +108,8 @@ impl Known {
             settings: layers.finish()?,
             settings_text,
             seeds: dir.seeds()?.into_iter().map(String::from).collect(),
-            lost: None,
             lengths: Some(dir.lengths()?),
+            lost: engine::lost(dir.session())?,
         })
     }
 

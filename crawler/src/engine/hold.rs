@@ -191,21 +191,13 @@ impl Engine<'_> {
     pub(super) fn release(&mut self, wanted: &dyn Fn(&Self, &HeldLink) -> Result<bool>) -> Result<u64> {
         let mut back = Vec::new();
         let mut from = Vec::new();
-        // In parts, for `wanted` reads the state as well.
         loop {
-            let mut part = Vec::new();
-            self.session.scan(Space::Held, &from, &[], &mut |key, link| {
-                part.push((key.to_vec(), HeldLink::decode(link)));
-                if part.len() == Self::PART { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            })?;
-            let Some((last, _)) = part.last() else { break };
-            from.clone_from(last);
-            from.push(0);
-            for (key, link) in part {
-                if let (Ok(hash), Some(link)) = (key.try_into().map(u64::from_be_bytes), link)
-                    && !link.rules.is_empty()
-                    && wanted(self, &link)?
-                {
+            let part = self.held_part(&mut from)?;
+            if part.is_empty() {
+                break;
+            }
+            for (hash, link) in part {
+                if !link.rules.is_empty() && wanted(self, &link)? {
                     back.push((hash, link));
                 }
             }
@@ -226,6 +218,22 @@ impl Engine<'_> {
             }
         }
         Ok(back.len() as u64)
+    }
+
+    /// The next held links from a key on, which moves behind them: in parts, for whoever looks at them reads the state as well.
+    pub(super) fn held_part(&self, from: &mut Vec<u8>) -> Result<Vec<(u64, HeldLink)>> {
+        let mut part = Vec::new();
+        self.session.scan(Space::Held, from, &[], &mut |key, link| {
+            if let (Ok(hash), Some(link)) = (key.try_into().map(u64::from_be_bytes), HeldLink::decode(link)) {
+                part.push((hash, link));
+            }
+            if part.len() == Self::PART { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        if let Some((last, _)) = part.last() {
+            *from = last.to_be_bytes().to_vec();
+            from.push(0);
+        }
+        Ok(part)
     }
 
     /// Everything queued is done. Queues again what rules stopped for the sake of URLs that then had no good answer, and in

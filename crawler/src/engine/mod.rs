@@ -3,6 +3,7 @@
 //! It hands out jobs while it has credits, takes back one report for each, judges pages in the order in which they were
 //! fetched, lets their links pass or not, and commits what changed in groups. Fetchers and page workers know nothing of it.
 
+mod audit;
 mod fetchers;
 mod hold;
 mod message;
@@ -31,6 +32,7 @@ use crate::focus::Focus;
 use crate::priority::{InLinks, Scoring};
 use crate::sink::{Lengths, Sink};
 
+pub use audit::lost;
 use fetchers::Fetchers;
 pub use hold::{HeldLink, skip_key};
 use message::{Fetched, Finding, Order, Report};
@@ -137,6 +139,8 @@ struct Engine<'a> {
     pages_since_commit: u32,
     last_tick: Millis,
     paused: bool,
+    /// URLs that are fetched for the estimate of what was lost, by the hashes of their keys.
+    audits: HashMap<u64, audit::Mark>,
     /// How often everything queued was done.
     drains: u32,
     /// Set once the crawl is to end, with the time after which open jobs are left behind.
@@ -173,6 +177,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         next_row: next_row(&parts.session)?,
         skips: hold::skips(&parts.session)?,
         troubles: HashMap::new(),
+        audits: audit::marked(&parts.session)?,
         focus: match &parts.context.topic {
             Some(topic) => Some(Focus::open(Arc::clone(topic), settings.focus.relevant_from, &parts.session)?),
             None => None,
@@ -236,7 +241,7 @@ impl Engine<'_> {
                 self.hand_out()?;
             }
             if let Some(reason) = self.ended() {
-                if reason == StopReason::Done && self.drain()? {
+                if reason == StopReason::Done && (self.drain()? || self.audit()?) {
                     continue;
                 }
                 if reason != StopReason::Stopped {

@@ -8,6 +8,7 @@ use frontier::{Admission, Found, Job, JobKind, Merits, Millis, Outcome, UrlState
 
 use url::Url;
 
+use super::audit::Mark;
 use super::message::{OutLink, PageFinding, SitemapFinding};
 use super::{Engine, Result};
 use crate::archive::Exchange;
@@ -149,7 +150,8 @@ impl Engine<'_> {
             Some(redirect) => (Via::Redirect { hops: job.hops + 1, same_key: redirect.same_key }, job.depth),
             None => (Via::Link, job.depth + 1),
         };
-        let passage = gate(judgement, self.settings.dedup.on_duplicate);
+        let audit = self.audits.contains_key(&job.hash);
+        let passage = if audit { Passage::Hold } else { gate(judgement, self.settings.dedup.on_duplicate) };
         let novelty = if let Passage::Follow(novelty) = passage { novelty } else { 0.0 };
         let of_page = self.scoring.page(novelty, depth);
         let worth = self.focus.as_ref().map(|focus| focus.worth(relevance, f32::from(job.merits.relevance) / 255.0));
@@ -288,6 +290,10 @@ impl Engine<'_> {
             content,
         };
         record.put(row, &mut self.session);
+        let mark = self.audits.get(&job.hash).copied().or(job.stop.as_ref().map(|_| Mark::Rule));
+        if let Some(mark) = mark {
+            self.note_audit(job.hash, mark, row);
+        }
         self.pages_since_commit += 1;
         Ok(())
     }

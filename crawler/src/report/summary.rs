@@ -28,7 +28,7 @@ pub struct Summary {
 }
 
 /// An estimate with its 95 % interval.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lost {
     /// Unique pages among the URLs held back.
     pub estimate: f64,

@@ -38,7 +38,7 @@ pub use evidence::{Evidence, Proof, Watch};
 pub use family::Family;
 use propose::propose;
 pub use rewrite::Rewrite;
-use rewrite::is_host;
+use rewrite::{is_host, origin};
 pub use rule::{Cause, Rule, RuleId, Status};
 
 type Map<K, V> = HashMap<K, V, BuildHasherDefault<Xxh3Default>>;
@@ -293,6 +293,33 @@ impl Rules {
         }
         let claimant = self.claims.get(&class).copied().unwrap_or(class);
         Ok(stands(claimant, seen, session)?.is_some() || stands(class, seen, session)?.is_some())
+    }
+
+    /// Whether the rules say that a URL shows what a page that was fetched shows.
+    pub(crate) fn is_covered(&self, url: &Url, hash: u64, seen: &Seen, session: &Session) -> Result<bool> {
+        let (class, _) = self.class(url, hash);
+        for other in self.claims.get(&class).copied().into_iter().chain([class]) {
+            if other != hash && stands(other, seen, session)? == Some(true) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Equal for URLs of all hosts that have one path and query, less what rules of any host say makes no difference: such
+    /// URLs may show the same. A keyed hash.
+    pub fn cluster(&self, url: &Url) -> u64 {
+        let mut at = self.normal(url).0;
+        let from = origin(&at).to_owned();
+        let rewrites = self.rules.iter().filter(|rule| rule.status == Status::Proven).filter_map(|rule| match &rule.cause {
+            Cause::Rewrite(rewrite) => rewrite.on(&from),
+            Cause::Trap(_) => None,
+        });
+        for rewrite in rewrites {
+            at = rewrite.apply(&at).unwrap_or(at);
+        }
+        let path = format!("http://any{}", &at[url::Position::BeforePath..url::Position::AfterQuery]);
+        Url::parse(&path).map_or(0, |url| self.keys.hash(&url))
     }
 
     /// From now on, no rule stops this URL.
@@ -601,7 +628,8 @@ impl Rules {
         if chain.is_empty() { (hash, chain) } else { (self.keys.hash(&class), chain) }
     }
 
-    fn class_of(&self, url: &Url) -> u64 {
+    /// The hash of the class of a URL.
+    pub fn class_of(&self, url: &Url) -> u64 {
         self.keys.hash(&self.normal(url).0)
     }
 

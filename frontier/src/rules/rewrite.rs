@@ -147,6 +147,21 @@ impl Rewrite {
         }
     }
 
+    /// The same on another origin, where that makes sense: of a parameter, an ending, a folder at the top.
+    pub fn on(&self, origin: &str) -> Option<Self> {
+        match self {
+            Rewrite::Parameter { name, .. } => Some(Rewrite::Parameter { origin: origin.into(), name: name.clone() }),
+            Rewrite::Ending { from, to, .. } => {
+                Some(Rewrite::Ending { origin: origin.into(), from: from.clone(), to: to.clone() })
+            }
+            Rewrite::Prefix { from, to } => {
+                let folder = from.strip_prefix(to.as_str()).filter(|_| is_host(to))?;
+                Some(Rewrite::Prefix { from: format!("{origin}/{folder}"), to: format!("{origin}/") })
+            }
+            Rewrite::Segment { .. } | Rewrite::Form { .. } => None,
+        }
+    }
+
     /// The other way round, where there is one.
     pub fn inverse(&self) -> Option<Self> {
         match self {
