@@ -141,7 +141,9 @@ impl PageRecord {
             },
             content: match bytes {
                 [] => None,
-                _ => Some(Content { text: u64::from_be_bytes(number(bytes)?), row: Row::from_be_bytes(number(bytes)?) }),
+                _ => {
+                    Some(Content { text: u64::from_be_bytes(number(bytes)?), row: Row::from_be_bytes(number(bytes)?) })
+                }
             },
         })
     }

@@ -22,3 +22,4 @@ mod invariants;
 mod kill;
 mod outputs;
 mod polite;
+mod rules;

@@ -3,10 +3,10 @@
 
 use std::ops::ControlFlow;
 
+use config::OnDuplicate;
 use dedup_stage::judge::Row;
 use dedup_stage::store::{self, Session, Space};
 use dedup_stage::url::KeySet;
-use config::OnDuplicate;
 use frontier::rules::RuleId;
 use frontier::{Found, Held, Job, SkipReason, Via, Walk};
 use url::Url;
@@ -181,8 +181,7 @@ impl Engine<'_> {
             return Ok(());
         }
         let known = self.frontier.rules();
-        let names: Vec<String> =
-            stop.rules.iter().filter_map(|id| Some(known?.get(*id)?.to_string())).collect();
+        let names: Vec<String> = stop.rules.iter().filter_map(|id| Some(known?.get(*id)?.to_string())).collect();
         let source_url = self.url_of(job.source)?;
         self.skip_by(&job.url, job.hash, job.source.zip(source_url.as_ref()), reason, Some(&names.join(", then ")))
     }

@@ -448,7 +448,7 @@ impl Engine<'_> {
             counts: self.frontier.counts(),
             frontier: &self.frontier,
             in_flight: self.in_flight,
-            lost: None,
+            lost: lost(&self.session).ok().flatten(),
             harvest: self.stats.harvest(),
             now,
             stopped,

@@ -146,7 +146,9 @@ mod tests {
     #[test]
     fn the_error_rates_are_what_they_are_said_to_be() {
         let share = |of: f64, wanted: Proof| {
-            (0..20_000u64).filter(|seed| run(of, seed.wrapping_mul(0x9E37_79B9_7F4A_7C15), Evidence::default()).0 == wanted).count() as f64
+            (0..20_000u64)
+                .filter(|seed| run(of, seed.wrapping_mul(0x9E37_79B9_7F4A_7C15), Evidence::default()).0 == wanted)
+                .count() as f64
                 / 20_000.0
         };
         let accepted = share(Proof::FALSE, Proof::Proven);

@@ -78,7 +78,10 @@ mod tests {
         assert_eq!(family("http://a/"), None);
         let folder = family("http://a/cal/2026/01/").unwrap();
         let queries = family("http://a/shop/?a=1").unwrap();
-        assert_eq!((folder.to_string(), queries.to_string()), ("http://a/cal/* = nothing new".into(), "http://a/shop/?* = nothing new".into()));
+        assert_eq!(
+            (folder.to_string(), queries.to_string()),
+            ("http://a/cal/* = nothing new".into(), "http://a/shop/?* = nothing new".into())
+        );
         for (url, in_folder, in_queries) in [
             ("http://a/cal/x", true, false),
             ("http://a/cal/x?y=1", false, false),

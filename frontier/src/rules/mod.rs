@@ -274,7 +274,11 @@ impl Rules {
 
     fn stop_or_audit(&mut self, stop: Stop, hash: u64) -> Passage {
         let drawn = xxh3_64_with_seed(&hash.to_le_bytes(), u64::from_be_bytes(*b"auditing"));
-        if !stop.rules.is_empty() && drawn.is_multiple_of(self.audits) { Passage::Audit(stop) } else { self.count(stop) }
+        if !stop.rules.is_empty() && drawn.is_multiple_of(self.audits) {
+            Passage::Audit(stop)
+        } else {
+            self.count(stop)
+        }
     }
 
     fn count(&mut self, stop: Stop) -> Passage {
@@ -311,10 +315,11 @@ impl Rules {
     pub fn cluster(&self, url: &Url) -> u64 {
         let mut at = self.normal(url).0;
         let from = origin(&at).to_owned();
-        let rewrites = self.rules.iter().filter(|rule| rule.status == Status::Proven).filter_map(|rule| match &rule.cause {
-            Cause::Rewrite(rewrite) => rewrite.on(&from),
-            Cause::Trap(_) => None,
-        });
+        let rewrites =
+            self.rules.iter().filter(|rule| rule.status == Status::Proven).filter_map(|rule| match &rule.cause {
+                Cause::Rewrite(rewrite) => rewrite.on(&from),
+                Cause::Trap(_) => None,
+            });
         for rewrite in rewrites {
             at = rewrite.apply(&at).unwrap_or(at);
         }
@@ -395,12 +400,7 @@ impl Rules {
     }
 
     /// What the URL that stands for a class shows.
-    fn shown(
-        &self,
-        class: u64,
-        content: Shows<'_>,
-        session: &Session,
-    ) -> Result<Option<Content>> {
+    fn shown(&self, class: u64, content: Shows<'_>, session: &Session) -> Result<Option<Content>> {
         for hash in self.claims.get(&class).copied().into_iter().chain([class]) {
             if let Some(UrlState::Done { row: Some(row), .. }) = seen::state(hash, session)?
                 && let Some(shown) = content(row, session)?
@@ -411,12 +411,7 @@ impl Rules {
         Ok(None)
     }
 
-    fn try_candidates(
-        &mut self,
-        lesson: &Lesson<'_>,
-        content: Shows<'_>,
-        session: &mut Session,
-    ) -> Result<()> {
+    fn try_candidates(&mut self, lesson: &Lesson<'_>, content: Shows<'_>, session: &mut Session) -> Result<()> {
         let host = lesson.url.host_str().unwrap_or_default();
         let Some(ids) = self.watching.get(host) else { return Ok(()) };
         let own = self.class(lesson.url, lesson.hash).0;

@@ -71,12 +71,15 @@ impl Rewrite {
                 out.set_query((!kept.is_empty()).then(|| kept.join("&")).as_deref());
                 Some(out)
             }
-            Rewrite::Prefix { from, to } => Url::parse(&format!("{to}{}", url.as_str().strip_prefix(from.as_str())?)).ok(),
+            Rewrite::Prefix { from, to } => {
+                Url::parse(&format!("{to}{}", url.as_str().strip_prefix(from.as_str())?)).ok()
+            }
             Rewrite::Segment { origin, under, length } => {
                 let rest = rest(url, origin)?.strip_prefix(under.as_str())?;
                 let segment = &rest[..rest.find(['/', '?'])?];
                 let tail = rest[segment.len()..].strip_prefix('/')?;
-                (segment.len() == *length && is_id(segment)).then(|| Url::parse(&format!("{origin}{under}{tail}")).ok())?
+                (segment.len() == *length && is_id(segment))
+                    .then(|| Url::parse(&format!("{origin}{under}{tail}")).ok())?
             }
             Rewrite::Ending { origin, from, to } => {
                 rest(url, origin)?;
