@@ -238,7 +238,9 @@ impl Rules {
         if self.rules.is_empty() || self.free.contains(&hash) {
             return Ok(Passage::Fetch);
         }
-        if let Some(id) = Family::of(url).and_then(|family| self.traps.get(&family.id())) {
+        if !self.traps.is_empty()
+            && let Some(id) = Family::of(url).and_then(|family| self.traps.get(&family.id()))
+        {
             let stop = Stop { rules: vec![*id], reason: SkipReason::Trap, class: 0 };
             return Ok(self.stop_or_audit(stop, hash));
         }
@@ -575,8 +577,9 @@ impl Rules {
         let Some(host) = url.host_str() else { return false };
         let ids = self.watching.get(host).map(Vec::as_slice).unwrap_or_default();
         let mut candidates = ids.iter().filter_map(|id| self.candidates.get(id));
-        candidates.any(|candidate| candidate.evidence.agreed > 0 && candidate.rewrite.apply(url).is_some())
-            || !self.normal(url).1.is_empty()
+        candidates.any(|Candidate { rewrite, evidence, .. }| {
+            evidence.agreed > 0 && rewrite.explains() && rewrite.apply(url).is_some()
+        }) || !self.normal(url).1.is_empty()
     }
 
     fn forget(&mut self, id: u32) -> Option<Candidate> {
@@ -619,6 +622,9 @@ impl Rules {
 
     /// The hash of the class of a URL, and the rules that lead there.
     fn class(&self, url: &Url, hash: u64) -> (u64, Vec<RuleId>) {
+        if url.host_str().is_none_or(|host| !self.active.contains_key(host)) {
+            return (hash, Vec::new());
+        }
         let (class, chain) = self.normal(url);
         if chain.is_empty() { (hash, chain) } else { (self.keys.hash(&class), chain) }
     }

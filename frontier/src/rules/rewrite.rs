@@ -165,6 +165,15 @@ impl Rewrite {
         }
     }
 
+    /// Whether it says why pages of one kind are copies, not only that two folders of one host show the same: everything
+    /// does in a trap.
+    pub fn explains(&self) -> bool {
+        match self {
+            Rewrite::Prefix { from, to } => from.starts_with(to.as_str()) || self.host() != self.target_host(),
+            _ => true,
+        }
+    }
+
     /// The other way round, where there is one.
     pub fn inverse(&self) -> Option<Self> {
         match self {

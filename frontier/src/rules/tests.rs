@@ -81,7 +81,7 @@ fn an_honest_site_teaches_nothing() {
         assert!(lab.turn(&format!("http://a.test/print/{page}"), 1_000 + page));
         assert!(lab.turn(&format!("http://b.test/x?id={page}"), 2_000 + page));
         // A few pages are the same as others, here and there.
-        assert!(lab.turn(&format!("http://a.test/{page}/{page}.html"), page % 97));
+        assert!(lab.turn(&format!("http://a.test/{page}/{page}.html"), 5_000 + page % 97));
     }
     assert_eq!(lab.proven(), Vec::<String>::new());
 }
