@@ -16,7 +16,7 @@ use url::Url;
 use super::hold::HeldLink;
 use super::{Engine, Result};
 use crate::estimate::{Stratum, estimate};
-use crate::priority;
+use crate::priority::OfLink;
 use crate::record::PageRecord;
 use crate::report::Lost;
 
@@ -191,8 +191,8 @@ impl Engine<'_> {
         let Ok(url) = Url::parse(&link.url) else { return Ok(()) };
         self.frontier.free(hash);
         let source = Some(link.source).filter(|row| *row != Row::MAX);
-        let (depth, priority) = (link.depth, priority::HELD);
-        let found = Found { url: &url, hash, depth, priority, source, via: Via::Released };
+        let (priority, merits) = self.scoring.link(self.scoring.page(0.0, link.depth), OfLink::default());
+        let found = Found { url: &url, hash, depth: link.depth, priority, merits, source, via: Via::Released };
         self.frontier.add(&found, &mut self.session)?;
         self.session.delete(Space::Held, hash.to_be_bytes());
         self.session.put(Space::Rules, key(MARKED, hash), mark.encode());

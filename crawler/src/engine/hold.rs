@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{Engine, Result};
 use crate::fetch::FetchError;
-use crate::priority;
+use crate::priority::OfLink;
 use crate::record::PageRecord;
 use crate::sink::SkipOut;
 
@@ -204,8 +204,9 @@ impl Engine<'_> {
         for (hash, link) in &back {
             let Ok(url) = Url::parse(&link.url) else { continue };
             let source = Some(link.source).filter(|row| *row != NO_ROW);
-            let (depth, priority) = (link.depth, priority::HELD);
-            let found = Found { url: &url, hash: *hash, depth, priority, source, via: Via::Released };
+            let (priority, merits) = self.scoring.link(self.scoring.page(0.0, link.depth), OfLink::default());
+            let found =
+                Found { url: &url, hash: *hash, depth: link.depth, priority, merits, source, via: Via::Released };
             self.frontier.add(&found, &mut self.session)?;
             if self.drains > 1 {
                 // What was stopped again after it was released once is stopped no more, so that this ends.
