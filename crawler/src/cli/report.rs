@@ -6,13 +6,14 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use config::{Layers, Settings};
 use dedup_stage::store;
+use frontier::rules::{Evidence, Rule, Status, stored};
 use serde_json::{Value, json};
 
 use super::Dir;
 use super::summary::{self, Told};
 use crate::crawl::{CrawlDir, OpenError};
 use crate::engine::{self, Stats};
-use crate::report::{Lost, Report, Summary};
+use crate::report::{Learned, Lost, Report, Summary};
 use crate::sink::Lengths;
 
 /// Arguments of `crawler report`.
@@ -34,6 +35,7 @@ struct Known {
     seeds: Vec<String>,
     /// What an audit found to be lost.
     lost: Option<Lost>,
+    rules: Vec<Rule>,
     /// What the state vouches for; none while the crawl runs.
     lengths: Option<Lengths>,
 }
@@ -93,6 +95,19 @@ fn json(stats: &Stats, stop_reason: &str, lost: Option<Lost>) -> anyhow::Result<
     Ok(report)
 }
 
+/// A rule as the report shows it.
+fn learned(rule: &Rule) -> Learned {
+    let pairs = |Evidence { agreed, differed }: Evidence| [agreed, differed];
+    Learned {
+        kind: rule.kind(),
+        rule: rule.to_string(),
+        withdrawn: rule.status == Status::Withdrawn,
+        proof: pairs(rule.proof),
+        audits: pairs(rule.audits),
+        stopped: rule.stopped,
+    }
+}
+
 impl Known {
     fn of(dir: &mut CrawlDir) -> anyhow::Result<Self> {
         let (stats, reason) = dir.stats()?;
@@ -110,6 +125,7 @@ impl Known {
             seeds: dir.seeds()?.into_iter().map(String::from).collect(),
             lengths: Some(dir.lengths()?),
             lost: engine::lost(dir.session())?,
+            rules: stored(dir.session())?,
         })
     }
 
@@ -122,6 +138,7 @@ impl Known {
             settings_text: None,
             seeds: Vec::new(),
             lost: None,
+            rules: Vec::new(),
             lengths: None,
         }
     }
@@ -137,7 +154,7 @@ impl Known {
             urls_seen: known.then_some(self.stats.urls_seen),
             frontier: known.then_some(self.stats.frontier),
             lost: self.lost,
-            rules: Vec::new(),
+            rules: self.rules.iter().map(learned).collect(),
             settings: self.settings_text.clone(),
         }
     }
