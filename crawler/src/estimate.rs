@@ -1,7 +1,8 @@
 //! What the gate cost: how many texts were lost among the URLs held back, estimated from a random sample of them.
 //!
 //! **What is estimated**: the distinct texts (equal words, in order) that URLs held back show and no fetched page has. What could
-//! only be reached *through* them is not counted, and not known.
+//! only be reached *through* them is not counted, and not known. Where pages carry a date or a counter, each copy has words of
+//! its own and counts as a text: there the estimate is an upper bound.
 //!
 //! **How.** The URLs held back fall into two strata. Those that a proven rule says to be copies of a page that was fetched are
 //! drawn one by one. The others are drawn in clusters: the URLs of all hosts with one path, less what rules say makes no
