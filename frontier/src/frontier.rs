@@ -144,6 +144,11 @@ impl Frontier {
         self.seen.contains(hash)
     }
 
+    /// Says which URLs will be asked about or added next, such as the links of a page: that is faster together.
+    pub fn expect(&self, hashes: impl IntoIterator<Item = u64>) {
+        self.seen.expect(hashes);
+    }
+
     /// What was learned of a group of a host's URLs: their scores are multiplied by `factor` from now on. False if there
     /// is no such host or group. Groups are numbered as [`Frontier::groups`] gives them.
     pub fn set_factor(&mut self, host: &str, group: u8, factor: f32, session: &mut Session) -> bool {

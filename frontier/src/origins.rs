@@ -100,6 +100,11 @@ impl Origin {
         })
     }
 
+    /// Whether the store may know more of its robots.txt.
+    pub fn is_unread(&self) -> bool {
+        matches!(self.robots, Robots::Unread)
+    }
+
     /// Whether nothing may be fetched because its robots.txt cannot be had, or lies where it could not be had so far.
     pub fn withholds(&self) -> bool {
         match &self.robots {

@@ -155,16 +155,19 @@ pub struct Queues {
     arrivals: Seq,
     /// Places up to this one are on record as taken.
     reserved: Seq,
+    /// Entries in memory.
     buffered: usize,
+    /// Lanes with entries.
+    lanes: usize,
     queued: u64,
 }
 
 impl Queues {
-    /// Entries in memory, over all lanes, beyond which they are only read one handful at a time.
-    const BUFFERED: usize = if cfg!(test) { 12 } else { 131_072 };
-    /// Most entries that one lane buffers.
+    /// Entries in memory, over all lanes: each lane has an even share of them …
+    const BUFFERED: usize = if cfg!(test) { 12 } else { 1 << 19 };
+    /// … at most so many …
     const AHEAD: usize = if cfg!(test) { 3 } else { 64 };
-    /// A handful.
+    /// … and, however many lanes there are, so many: reading them one by one costs too much.
     const FEW: usize = if cfg!(test) { 2 } else { 8 };
     /// Places put on record at once.
     const RESERVE: Seq = if cfg!(test) { 3 } else { 1 << 16 };
@@ -178,6 +181,11 @@ impl Queues {
             None => 0,
         };
         Ok(Self { arrivals: reserved, reserved, ..Self::default() })
+    }
+
+    /// How many entries one of so many lanes may have in memory.
+    fn share(lanes: usize) -> usize {
+        (Self::BUFFERED / lanes.max(1)).clamp(Self::FEW, Self::AHEAD)
     }
 
     /// Entries that can be handed out, over all lanes.
@@ -196,6 +204,7 @@ impl Queues {
         let read_from = reader.number()?;
         let unread = reader.small()?;
         self.queued += u64::from(unread);
+        self.lanes += 1;
         lanes.push(Lane { group: key.group, band: key.band, unread, read_from, ..Lane::default() });
         Ok(())
     }
@@ -214,11 +223,12 @@ impl Queues {
         let seq = self.arrivals;
         session.put(Space::Queue, key.entry(seq), entry.encode());
         let at = lanes.iter().position(|lane| lane.group == key.group && lane.band == key.band).unwrap_or_else(|| {
+            self.lanes += 1;
             lanes.push(Lane { group: key.group, band: key.band, read_from: seq, ..Lane::default() });
             lanes.len() - 1
         });
         let lane = &mut lanes[at];
-        if lane.unread == 0 && lane.buffer.len() < Self::AHEAD && self.buffered < Self::BUFFERED {
+        if lane.unread == 0 && lane.buffer.len() < Self::share(self.lanes) && self.buffered < Self::BUFFERED {
             lane.buffer.push_back((seq, entry));
             lane.read_from = seq + 1;
             self.buffered += 1;
@@ -234,8 +244,7 @@ impl Queues {
             return Ok(());
         }
         let key = LaneKey { host, group: lane.group, band: lane.band };
-        let most = if self.buffered < Self::BUFFERED { Self::AHEAD } else { Self::FEW };
-        let wanted = most.min(lane.unread as usize);
+        let wanted = Self::share(self.lanes).min(lane.unread as usize);
         let mut from = lane.read_from;
         let mut damaged = None;
         while lane.buffer.len() < wanted && from <= self.arrivals && damaged.is_none() {
@@ -319,6 +328,7 @@ impl Queues {
         lanes[at].open = None;
         if lanes[at].len() == 0 {
             lanes.swap_remove(at);
+            self.lanes -= 1;
             session.delete(Space::Hosts, key.record());
         } else {
             lanes[at].record(key.host, session);

@@ -125,9 +125,17 @@ impl Frontier {
         at: Millis,
         session: &mut Session,
     ) -> Result<()> {
+        let retry_after = match &outcome {
+            Outcome::Robots(rules) => rules.retry_after(),
+            _ => None,
+        };
         self.robots_answered(id, errand, outcome, at, session)?;
         // Only now: the answer may have named a longer delay, which holds from here on.
-        self.hosts.get_mut(id).pace.ended(at, &self.settings);
+        let pace = &mut self.hosts.get_mut(id).pace;
+        match retry_after {
+            Some(wait) => pace.slowed(at, Some(wait), &self.settings),
+            None => pace.ended(at, &self.settings),
+        }
         Ok(())
     }
 
@@ -174,7 +182,11 @@ impl Frontier {
         origin.answered(rules, &errand.of, session);
         let host = self.hosts.get_mut(errand.asker);
         let known = host.origins.iter().filter_map(|origin| origin.rules()?.crawl_delay());
-        let delay = known.map(|delay| delay.0).max().unwrap_or(0);
+        let mut delay = known.map(|delay| delay.0).max().unwrap_or(0);
+        if host.origins.iter().any(Origin::is_unread) {
+            // What they said in an earlier run of the program still holds.
+            delay = delay.max(host.pace.crawl_delay);
+        }
         if host.pace.crawl_delay != delay {
             let before = host.pace.delay(&self.settings);
             host.pace.crawl_delay = delay;

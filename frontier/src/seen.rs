@@ -84,6 +84,11 @@ impl Seen {
         self.hashes.contains(hash)
     }
 
+    /// Says which URLs will be asked for next.
+    pub fn expect(&self, hashes: impl IntoIterator<Item = u64>) {
+        self.hashes.expect(hashes);
+    }
+
     /// Number of URLs met.
     pub fn len(&self) -> usize {
         self.hashes.len()

@@ -31,6 +31,8 @@ struct Sim {
 enum Answered {
     Says(&'static str),
     Status(u16),
+    /// 503, with a Retry-After.
+    Busy(Millis),
     Moved(&'static str),
 }
 
@@ -81,12 +83,13 @@ impl Sim {
             }
             JobKind::Resolve => Outcome::Resolved(vec![IpAddr::from((self.address)(job.url.host_str().unwrap()))]),
             JobKind::Robots => {
-                let answer = |status, body: &'static str| {
-                    let answer =
-                        Answer { url: &job.url, status, retry_after: None, body: body.as_bytes(), at: self.now };
+                let answer_after = |status, retry_after, body: &'static str| {
+                    let answer = Answer { url: &job.url, status, retry_after, body: body.as_bytes(), at: self.now };
                     Outcome::Robots(Rules::read(&answer, "once"))
                 };
+                let answer = |status, body| answer_after(status, None, body);
                 match self.robots.get(job.url.as_str()) {
+                    Some(Answered::Busy(wait)) => answer_after(503, Some(*wait), ""),
                     None => answer(404, ""),
                     Some(Answered::Says(text)) => answer(200, text),
                     Some(Answered::Status(status)) => answer(*status, ""),
@@ -303,6 +306,18 @@ fn nothing_is_fetched_while_robots_txt_cannot_be_had_but_other_origins_are() {
     assert_eq!(sim.pages(), ["https://a.test/", "http://a.test/"]);
     let asked = sim.log.iter().filter(|(.., url)| url == "http://a.test/robots.txt").count();
     assert_eq!(asked, 2, "once in vain, once a minute later");
+}
+
+#[test]
+fn a_robots_txt_that_asks_for_time_is_heeded_for_the_whole_host() {
+    let mut sim = Sim::new(&polite(50));
+    sim.robots.insert("http://a.test/robots.txt".into(), Answered::Busy(7_000));
+    sim.add("http://a.test/x", 0.9);
+    sim.add("https://a.test/y", 0.1);
+    sim.run(60_000, 3);
+    let urls: Vec<_> = sim.log.iter().map(|(.., url)| url.as_str()).collect();
+    assert_eq!(urls, ["http://a.test/robots.txt", "https://a.test/robots.txt", "https://a.test/y"]);
+    assert!(sim.log[1].0 >= sim.log[0].1 + 7_000, "{:?}", sim.log);
 }
 
 #[test]

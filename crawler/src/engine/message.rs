@@ -85,6 +85,8 @@ pub struct SitemapFinding {
     pub status: u16,
     /// From request to end of body.
     pub elapsed: Millis,
+    /// `Retry-After`, as a time to wait.
+    pub retry_after: Option<Millis>,
     /// Pages.
     pub links: Vec<OutLink>,
     /// Further sitemaps.

@@ -386,8 +386,16 @@ impl Engine<'_> {
             Finding::Sitemap(sitemap) => return self.take_sitemap(job, ended_at, *sitemap),
             Finding::Addresses(addresses) => Outcome::Resolved(addresses),
             Finding::Robots(rules) => {
-                if rules.crawl_delay().is_some() {
+                if rules.crawl_delay().is_some() || rules.retry_after().is_some() {
                     self.commit_soon();
+                }
+                let politeness = &self.settings.politeness;
+                let most = politeness.max_crawl_delay.max(politeness.delay);
+                if let Some(delay) = rules.crawl_delay().filter(|delay| *delay > most) {
+                    tracing::warn!(
+                        "{} asks for a Crawl-delay of {delay}; clamped to {most} (--max-crawl-delay)",
+                        job.url
+                    );
                 }
                 Outcome::Robots(rules)
             }

@@ -122,8 +122,11 @@ impl Engine<'_> {
     }
 
     pub(super) fn take_sitemap(&mut self, job: Job, at: Millis, finding: SitemapFinding) -> Result<()> {
-        let SitemapFinding { status, elapsed, links, sitemaps } = finding;
-        let outcome = Outcome::Done { status, elapsed, retry_after: None, row: Row::MAX };
+        let SitemapFinding { status, elapsed, retry_after, links, sitemaps } = finding;
+        let outcome = Outcome::Done { status, elapsed, retry_after, row: Row::MAX };
+        if retry_after.is_some() {
+            self.commit_soon();
+        }
         self.frontier.report(&job, outcome, at, &mut self.session)?;
         let page = self.scoring.page(1.0, 1);
         for link in links {
@@ -158,6 +161,7 @@ impl Engine<'_> {
         // Of a page that says something new nobody asks where its links lead.
         let family = if is_known(judgement) { Family::of(&job.url) } else { None };
         let is_beyond = |link: &OutLink| family.as_ref().is_some_and(|family| !family.has(&link.url));
+        self.frontier.expect(finding.links.iter().map(|link| link.hash));
         for link in &finding.links {
             self.stats.links_found += 1;
             match passage {

@@ -106,7 +106,7 @@ impl Worker<'_> {
                     Finding::Robots(Rules::read(&answer, &self.context.token))
                 }
             },
-            JobKind::Sitemap => Finding::Sitemap(Box::new(self.sitemap(job, response))),
+            JobKind::Sitemap => Finding::Sitemap(Box::new(self.sitemap(job, ended_at, response))),
             JobKind::Page => Finding::Page(Box::new(self.page(job, ended_at, response))),
         }
     }
@@ -208,10 +208,11 @@ impl Worker<'_> {
         }
     }
 
-    fn sitemap(&mut self, job: &Job, response: &Response) -> SitemapFinding {
+    fn sitemap(&mut self, job: &Job, ended_at: Millis, response: &Response) -> SitemapFinding {
         let mut finding = SitemapFinding {
             status: response.status,
             elapsed: response.ended_at.saturating_sub(response.sent_at),
+            retry_after: wait(response, ended_at),
             links: Vec::new(),
             sitemaps: Vec::new(),
         };

@@ -47,6 +47,19 @@ impl KeySet {
         self.shards[shard].contains(hash, home)
     }
 
+    /// Says that these hashes will be asked for next. Once the set is larger than the caches, each of them costs a wait for
+    /// memory; here the waits overlap.
+    pub fn expect(&self, hashes: impl IntoIterator<Item = u64>) {
+        let places = hashes.into_iter().map(|hash| {
+            let (shard, home) = split(hash);
+            let shard = &self.shards[shard];
+            shard.slots.get(shard.home(home)).copied().unwrap_or(0)
+        });
+        // The loads do not depend on each other, so that the processor has many under way; the sum keeps them from being
+        // optimised away.
+        std::hint::black_box(places.fold(0, u64::wrapping_add));
+    }
+
     /// Number of hashes.
     pub fn len(&self) -> usize {
         self.len
@@ -69,10 +82,15 @@ fn split(hash: u64) -> (usize, u64) {
 }
 
 impl Shard {
+    /// The slot where a hash is at best.
+    fn home(&self, home: u64) -> usize {
+        ((u128::from(home) * self.slots.len() as u128) >> 64) as usize
+    }
+
     /// The slot that holds `hash`, or the free one where it belongs. Needs a free slot.
     fn find(&self, hash: u64, home: u64) -> usize {
         let capacity = self.slots.len();
-        let mut slot = ((u128::from(home) * capacity as u128) >> 64) as usize;
+        let mut slot = self.home(home);
         while self.slots[slot] != 0 && self.slots[slot] != hash {
             slot += 1;
             if slot == capacity {
@@ -130,6 +148,7 @@ mod tests {
             let mut set = KeySet::default();
             let mut oracle = HashSet::new();
             for hash in hashes {
+                set.expect([hash, !hash]);
                 prop_assert_eq!(set.contains(hash), oracle.contains(&hash));
                 prop_assert_eq!(set.insert(hash), oracle.insert(hash));
                 prop_assert!(set.contains(hash));

@@ -31,6 +31,8 @@ pub struct Rules {
     rules: Vec<Rule>,
     crawl_delay: Option<Duration>,
     sitemaps: Vec<Url>,
+    /// What the answer asked of the whole host; not kept.
+    retry_after: Option<Millis>,
 }
 
 /// What came of asking for a robots.txt (RFC 9309, section 2.3.1).
@@ -77,7 +79,7 @@ impl Rules {
 
     /// What an answer says to `token`, the product token of our User-Agent (compared without case).
     pub fn read(answer: &Answer<'_>, token: &str) -> Self {
-        match answer.status {
+        let rules = match answer.status {
             429 => Self::unreachable(answer.at, answer.retry_after),
             200..300 => {
                 let parsed = parse::parse(answer.body, token, Some(answer.url));
@@ -85,7 +87,8 @@ impl Rules {
             }
             300..500 => Self::new(Standing::Unavailable, answer.at, Self::MAX_AGE, parse::Parsed::default()),
             _ => Self::unreachable(answer.at, answer.retry_after),
-        }
+        };
+        Self { retry_after: answer.retry_after, ..rules }
     }
 
     /// No answer: a time-out, a reset, no address. `retry_after` is what the server asked for, if it asked.
@@ -97,7 +100,15 @@ impl Rules {
 
     fn new(standing: Standing, at: Millis, age: Millis, parsed: parse::Parsed) -> Self {
         let parse::Parsed { rules, crawl_delay, sitemaps } = parsed;
-        Self { standing, fetched_at: at, expires_at: at.saturating_add(age), rules, crawl_delay, sitemaps }
+        Self {
+            standing,
+            fetched_at: at,
+            expires_at: at.saturating_add(age),
+            rules,
+            crawl_delay,
+            sitemaps,
+            retry_after: None,
+        }
     }
 
     /// These rules as the next ones after `earlier`: failures in a row are counted, and asked about ever more rarely.
@@ -139,6 +150,11 @@ impl Rules {
     /// The largest delay between requests that the origin asks of us, as written.
     pub fn crawl_delay(&self) -> Option<Duration> {
         self.crawl_delay
+    }
+
+    /// For how long the answer asked that its host be left alone.
+    pub fn retry_after(&self) -> Option<Millis> {
+        self.retry_after
     }
 
     /// The sitemaps it names, each once, in order; at most 1,000.
@@ -195,6 +211,6 @@ impl Rules {
             _ => return None,
         };
         let parse::Parsed { rules, crawl_delay, sitemaps } = parse::reparse(rest.as_bytes());
-        Some(Self { standing, fetched_at, expires_at, rules, crawl_delay, sitemaps })
+        Some(Self { standing, fetched_at, expires_at, rules, crawl_delay, sitemaps, retry_after: None })
     }
 }

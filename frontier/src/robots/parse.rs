@@ -96,14 +96,14 @@ fn read(text: &[u8], token: &str, base: Option<&Url>) -> Parsed {
 
 impl Group {
     fn rule(&mut self, value: &[u8], allow: bool) {
-        self.rules.extend(Rule::new(value, allow));
+        let Some(rule) = Rule::new(value, allow) else { return };
         // Google's parser: who allows a folder's index page allows the folder itself.
-        if allow
-            && let Some(slash) = memchr::memrchr(b'/', value)
-            && value[slash + 1..].starts_with(b"index.htm")
+        if let Some((folder, page)) = rule.pattern.rsplit_once('/').filter(|_| allow)
+            && page.starts_with("index.htm")
         {
-            self.rules.extend(Rule::new(&[&value[..=slash], b"$"].concat(), true));
+            self.rules.push(Rule { pattern: format!("{folder}/$").into(), allow });
         }
+        self.rules.push(rule);
     }
 }
 

@@ -30,19 +30,29 @@ pub fn follow(course: &Course, town: Town, dir: &Path) -> anyhow::Result<Judgeme
     let mut processes = Vec::new();
     for part in 1..=course.restarts + 1 {
         let start = servers.now();
-        let mut child = spawn(course, &servers, town, dir)?;
+        let mut child = Crawl(spawn(course, &servers, town, dir)?);
         let goal = course.requests * part / (course.restarts + 1);
         while servers.count() < goal && begin.elapsed() < course.limit {
             // A look at the log now and then is no wait for an event.
             std::thread::sleep(Duration::from_millis(5));
-            ensure!(child.try_wait()?.is_none(), "the crawl ended by itself after {} requests", servers.count());
+            ensure!(child.0.try_wait()?.is_none(), "the crawl ended by itself after {} requests", servers.count());
         }
-        child.kill()?;
-        child.wait()?;
+        drop(child);
         processes.push(Process { start, end: servers.now() });
         ensure!(servers.count() >= goal, "{} requests in {:?}", servers.count(), course.limit);
     }
     Ok(Judgement::of(&town, &servers.log(), &processes, town.shortest, course.floor.min(town.shortest)))
+}
+
+/// A process that does not outlive this.
+struct Crawl(Child);
+
+impl Drop for Crawl {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 fn spawn(course: &Course, servers: &Servers, town: Town, dir: &Path) -> anyhow::Result<Child> {
