@@ -164,7 +164,7 @@ pub struct Queues {
 
 impl Queues {
     /// Entries in memory, over all lanes: each lane has an even share of them …
-    const BUFFERED: usize = if cfg!(test) { 12 } else { 1 << 19 };
+    const BUFFERED: usize = if cfg!(test) { 12 } else { 1 << 20 };
     /// … at most so many …
     const AHEAD: usize = if cfg!(test) { 3 } else { 64 };
     /// … and, however many lanes there are, so many: reading them one by one costs too much.
