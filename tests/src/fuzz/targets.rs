@@ -365,7 +365,7 @@ fn warc(input: &[u8]) -> u64 {
 
 /// What is looked at of an answer.
 #[derive(serde::Deserialize)]
-struct Answer {
+struct Reply {
     verdict: Option<String>,
     error: Option<Failure>,
 }
@@ -386,7 +386,7 @@ fn protocol(input: &[u8]) -> u64 {
     let mut kinds = Vec::new();
     for line in output.split_inclusive(|octet| *octet == b'\n') {
         // An id comes back as it was, and may hold numbers that no machine has: it is JSON all the same.
-        let answer: Answer = serde_json::from_slice(line).expect("an answer is JSON");
+        let answer: Reply = serde_json::from_slice(line).expect("an answer is JSON");
         let code = answer.error.map(|error| error.code).unwrap_or_default();
         assert_ne!(code, "internal");
         kinds.push((code, answer.verdict.unwrap_or_default()));
