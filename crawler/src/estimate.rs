@@ -11,8 +11,8 @@
 //! texts lost for each unit that was; it is unbiased, as far as no text is spread over clusters.
 //!
 //! **The interval** holds what was not drawn with a probability of 95 %, given the sample: the share of units with a
-//! lost text has Jeffreys' prior, Beta(½, ½), so that a sample without any does not prove that there are none; the number among the
-//! units left is binomial. (L. D. Brown, T. T. Cai, A. DasGupta, "Interval Estimation for a Binomial Proportion", Statistical
+//! lost text has Jeffreys' prior, Beta(½, ½), so that a sample without any does not prove that there are none (nor that there are
+//! some: such a stratum adds to the upper end only); the number among the units left is binomial. (L. D. Brown, T. T. Cai, A. DasGupta, "Interval Estimation for a Binomial Proportion", Statistical
 //! Science 16, 2001, on the interval; both strata are added up by simulation.)
 
 use serde::{Deserialize, Serialize};
@@ -51,20 +51,21 @@ pub fn estimate(strata: &[Stratum]) -> Option<Lost> {
     let lost = |s: &&Stratum| s.left as f64 * s.texts as f64 / s.drawn as f64;
     let estimate = strata.iter().map(lost).sum();
     let mut random = Random(0x5EED);
-    let mut sums: Vec<f64> = (0..DRAWS)
-        .map(|_| {
-            let one = |s: &&Stratum| {
-                let share = random.beta(s.hits as f64 + 0.5, (s.drawn - s.hits) as f64 + 0.5);
-                random.binomial(s.left as f64, share) * s.size()
-            };
-            strata.iter().map(one).sum()
-        })
-        .collect();
-    sums.sort_by(f64::total_cmp);
-    let at = |share: f64| sums[((DRAWS as f64 * share) as usize).min(DRAWS - 1)];
-    let (low, high) = (at(0.025).floor(), at(0.975).ceil());
-    // Without a hit the estimate is 0, and so is the lower end.
-    let low = if strata.iter().all(|stratum| stratum.hits == 0) { 0.0 } else { low };
+    // A stratum without a hit may hide some, but is no evidence of any: it counts for the upper end only.
+    let (mut least, mut most) = (vec![0.0; DRAWS], vec![0.0; DRAWS]);
+    for stratum in strata {
+        for (least, most) in least.iter_mut().zip(&mut most) {
+            let share = random.beta(stratum.hits as f64 + 0.5, (stratum.drawn - stratum.hits) as f64 + 0.5);
+            let lost = random.binomial(stratum.left as f64, share) * stratum.size();
+            *least += if stratum.hits > 0 { lost } else { 0.0 };
+            *most += lost;
+        }
+    }
+    let quantile = |sums: &mut [f64], share: f64| {
+        sums.sort_by(f64::total_cmp);
+        sums[((DRAWS as f64 * share) as usize).min(DRAWS - 1)]
+    };
+    let (low, high) = (quantile(&mut least, 0.025).floor(), quantile(&mut most, 0.975).ceil());
     Some(Lost { estimate, low: low.min(estimate), high: high.max(estimate) })
 }
 
