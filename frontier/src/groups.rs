@@ -24,9 +24,9 @@ pub struct Group {
     pub expected: f32,
     /// What its pages turned out to be.
     evidence: Evidence,
-    /// Hashes of origin and path prefix, and of origin and query pattern.
-    path: u64,
-    query: u64,
+    /// Hashes of origin and path prefix, and of origin and query pattern; the numbers of the first groups that have them.
+    path: (u64, u8),
+    query: (u64, u8),
     /// What its duplicates have cost.
     pub budget: Budget,
     /// First path segment and parameter names, such as `/calendar/?day&month`; `*` where a host has too many groups.
@@ -136,35 +136,32 @@ impl Groups {
 
     /// Works out what is to be expected of each group.
     pub fn expect(&mut self, weights: &Priority) {
-        for at in 0..self.groups.len() {
-            self.groups[at].expected = self.parts(at).factor(weights);
+        let sums = Sums::of(&self.groups);
+        for group in &mut self.groups {
+            group.expected = sums.parts(group).factor(weights);
         }
-    }
-
-    /// What is to be expected of a group, part by part.
-    fn parts(&self, at: usize) -> Expected {
-        let Group { path, query, .. } = self.groups[at];
-        let mut sums = [Evidence::default(); 3];
-        for group in &self.groups {
-            for (sum, counts) in sums.iter_mut().zip([true, group.path == path, group.query == query]) {
-                if counts {
-                    *sum = sum.with(group.evidence);
-                }
-            }
-        }
-        Expected::of(sums[0], sums[1], sums[2])
     }
 
     /// What is to be expected of a page at `url`, part by part.
     pub fn expected(&self, url: &Url, origin: u8) -> Option<Expected> {
         let group = self.find(origin, &label(url)).or_else(|| self.find(origin, Self::REST))?;
-        Some(self.parts(usize::from(group)))
+        Some(Sums::of(&self.groups).parts(self.get(group)?))
     }
 
     /// Takes back a group that was recorded in the store; groups come in the order of their numbers.
     pub fn restore(&mut self, record: &[u8]) -> Result<()> {
-        self.groups.push(Group::decode(record)?);
+        self.push(Group::decode(record)?);
         Ok(())
+    }
+
+    fn push(&mut self, mut group: Group) {
+        let at = self.groups.len() as u8;
+        let first = |of: fn(&Group) -> (u64, u8)| {
+            let known = self.groups.iter().map(of).find(|known| known.0 == of(&group).0);
+            known.unwrap_or((of(&group).0, at))
+        };
+        (group.path, group.query) = (first(|group| group.path), first(|group| group.query));
+        self.groups.push(group);
     }
 
     fn find(&self, origin: u8, label: &str) -> Option<u8> {
@@ -176,8 +173,35 @@ impl Groups {
         let at = self.groups.len() as u8;
         let group = Group::new(origin, label);
         session.put(Space::Hosts, record_key(host, at), group.encode());
-        self.groups.push(group);
+        self.push(group);
         at
+    }
+}
+
+/// Evidence of all groups of a host, and of those that share a path prefix or a query pattern, by the first of them.
+struct Sums {
+    host: Evidence,
+    paths: Vec<Evidence>,
+    queries: Vec<Evidence>,
+}
+
+impl Sums {
+    fn of(groups: &[Group]) -> Self {
+        let nothing = vec![Evidence::default(); groups.len()];
+        let mut sums = Self { host: Evidence::default(), paths: nothing.clone(), queries: nothing };
+        for group in groups {
+            let path = &mut sums.paths[usize::from(group.path.1)];
+            *path = path.with(group.evidence);
+            let query = &mut sums.queries[usize::from(group.query.1)];
+            *query = query.with(group.evidence);
+            sums.host = sums.host.with(group.evidence);
+        }
+        sums
+    }
+
+    /// What is to be expected of a group, part by part.
+    fn parts(&self, group: &Group) -> Expected {
+        Expected::of(self.host, self.paths[usize::from(group.path.1)], self.queries[usize::from(group.query.1)])
     }
 }
 
@@ -189,8 +213,8 @@ impl Group {
             factor: 1.0,
             expected: 1.0,
             evidence: Evidence::default(),
-            path: id(origin, path),
-            query: id(origin, query),
+            path: (id(origin, path), 0),
+            query: (id(origin, query), 0),
             budget: Budget::default(),
             id: id(origin, &label),
             label,

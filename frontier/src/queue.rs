@@ -245,23 +245,11 @@ impl Queues {
         }
         let key = LaneKey { host, group: lane.group, band: lane.band };
         let wanted = Self::share(self.lanes).min(lane.unread as usize);
-        let mut from = lane.read_from;
-        let mut damaged = None;
-        while lane.buffer.len() < wanted && from <= self.arrivals && damaged.is_none() {
-            let end = (from | LAST_OF_ERA) + 1;
-            session.scan(Space::Queue, &key.entry(from), &key.entry_end(from), &mut |at, value| {
-                match Entry::decode(value) {
-                    Ok(entry) => lane.buffer.push_back((seq_of(at), entry)),
-                    Err(error) => damaged = Some(error),
-                }
-                let enough = damaged.is_some() || lane.buffer.len() == wanted;
-                if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            })?;
-            from = end;
-        }
-        if let Some(error) = damaged {
-            return Err(error);
-        }
+        let buffer = &mut lane.buffer;
+        self.stored(key, lane.read_from, session, &mut |seq, entry| {
+            buffer.push_back((seq, entry));
+            buffer.len() < wanted
+        })?;
         let Some((last, _)) = lane.buffer.back() else {
             return Err(Error::Damaged(format!("{} queued URLs of a lane are not there", lane.unread)));
         };
@@ -288,15 +276,25 @@ impl Queues {
         if lane.unread == 0 {
             return Ok(());
         }
-        let mut from = from.max(lane.read_from);
-        let (mut damaged, mut enough) = (None, false);
-        while from <= self.arrivals && damaged.is_none() && !enough {
+        self.stored(key, from.max(lane.read_from), session, visit)
+    }
+
+    /// Shows the entries of a lane that are in the store, era by era.
+    fn stored(
+        &self,
+        key: LaneKey,
+        mut from: Seq,
+        session: &Session,
+        visit: &mut dyn FnMut(Seq, Entry) -> bool,
+    ) -> Result<()> {
+        let (mut damaged, mut more) = (None, true);
+        while from <= self.arrivals && more {
             session.scan(Space::Queue, &key.entry(from), &key.entry_end(from), &mut |at, value| {
                 match Entry::decode(value) {
-                    Ok(entry) => enough = !visit(seq_of(at), entry),
-                    Err(error) => damaged = Some(error),
+                    Ok(entry) => more = visit(seq_of(at), entry),
+                    Err(error) => (damaged, more) = (Some(error), false),
                 }
-                if enough || damaged.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                if more { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             })?;
             from = (from | LAST_OF_ERA) + 1;
         }

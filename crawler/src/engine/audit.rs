@@ -9,14 +9,14 @@ use std::ops::ControlFlow;
 use config::OnDuplicate;
 use dedup_stage::judge::Row;
 use dedup_stage::store::{self, Session, Space};
-use frontier::{Found, Via};
+use dedup_stage::url::KeySet;
+use frontier::rules::{Clusters, Rules};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::hold::HeldLink;
 use super::{Engine, Result};
 use crate::estimate::{Stratum, estimate};
-use crate::priority::OfLink;
 use crate::record::PageRecord;
 use crate::report::Lost;
 
@@ -109,6 +109,36 @@ enum Unit {
     Other(u64, u64),
 }
 
+/// The clusters with the lowest hashes, and their classes: as few clusters as have so many classes. As the order of keyed
+/// hashes is random, so is the draw.
+struct Lowest {
+    wanted: usize,
+    clusters: BTreeMap<u64, HashSet<u64>>,
+    /// Classes of all of them.
+    classes: usize,
+    /// Clusters from here on are too many.
+    end: u64,
+}
+
+impl Lowest {
+    fn new(wanted: usize) -> Self {
+        Self { wanted, clusters: BTreeMap::new(), classes: 0, end: u64::MAX }
+    }
+
+    fn add(&mut self, cluster: u64, class: u64) {
+        if cluster >= self.end || !self.clusters.entry(cluster).or_default().insert(class) {
+            return;
+        }
+        self.classes += 1;
+        while let Some(last) = self.clusters.last_entry()
+            && self.classes - last.get().len() >= self.wanted
+        {
+            (self.end, self.classes) = (*last.key(), self.classes - last.get().len());
+            last.remove();
+        }
+    }
+}
+
 impl Engine<'_> {
     /// Of the pages fetched, at most one in so many is fetched again as audits of each stratum …
     const SHARE: u64 = 20;
@@ -137,7 +167,7 @@ impl Engine<'_> {
             self.session.delete(Space::Meta, SAMPLE);
             return Ok(false);
         }
-        let held = self.each_held(&mut |_, _, _| {})?;
+        let held = self.count_held()?;
         let before = self.session.get(Space::Meta, LOST)?.and_then(|b| serde_json::from_slice::<Outcome>(&b).ok());
         if held < dedup.audits_from || before.is_some_and(|before| held <= before.held) {
             return Ok(false);
@@ -147,83 +177,88 @@ impl Engine<'_> {
 
     /// Draws the sample, and queues it.
     fn draw(&mut self) -> Result<bool> {
-        let mut covered = 0u64;
-        let mut clusters = BTreeMap::<u64, HashSet<u64>>::new();
-        self.each_held(&mut |_, _, unit| match unit {
-            Unit::Covered => covered += 1,
-            Unit::Other(cluster, class) => _ = clusters.entry(cluster).or_default().insert(class),
-        })?;
         let most = (self.stats.pages / Self::SHARE).max(1);
+        let Some(clusters) = self.frontier.rules().map(Rules::clusters) else { return Ok(false) };
+        let (mut covered, mut all, mut lowest) = (0u64, KeySet::default(), Lowest::new(most as usize));
+        self.each_held(&mut |hash, link| {
+            match self.unit(&clusters, hash, &link)? {
+                Some(Unit::Covered) => covered += 1,
+                Some(Unit::Other(cluster, class)) => {
+                    all.insert(cluster);
+                    lowest.add(cluster, class);
+                }
+                None => {}
+            }
+            Ok(())
+        })?;
         let before = marks(AUDITED, &self.session)?.values().filter(|mark| **mark == Mark::Rule).count() as u64;
         // With no hit among `n`, Jeffreys' interval ends at 2.5 / n.
         let wanted = (covered * 5 / 2 / (self.stats.pages / Self::WIDTH).max(1)).saturating_sub(before);
         let singles = wanted.clamp(1, most).min(covered) as usize;
-        // The order of keyed hashes is random.
-        let (mut drawn, mut urls) = (HashSet::new(), 0);
-        for (cluster, classes) in &clusters {
-            if urls >= most {
-                break;
-            }
-            drawn.insert(*cluster);
-            urls += classes.len() as u64;
-        }
+        let drawn: HashSet<u64> = lowest.clusters.into_keys().collect();
         let (mut chosen, mut taken, mut classes) = (Vec::new(), 0, HashSet::new());
-        self.each_held(&mut |hash, link, unit| match unit {
-            Unit::Covered if taken < singles => {
-                taken += 1;
-                chosen.push((hash, link.clone(), Mark::Covered));
+        self.each_held(&mut |hash, link| {
+            match self.unit(&clusters, hash, &link)? {
+                Some(Unit::Covered) if taken < singles => {
+                    taken += 1;
+                    chosen.push((hash, link, Mark::Covered));
+                }
+                Some(Unit::Other(cluster, class)) if drawn.contains(&cluster) && classes.insert(class) => {
+                    chosen.push((hash, link, Mark::Cluster(cluster)));
+                }
+                _ => {}
             }
-            Unit::Other(cluster, class) if drawn.contains(&cluster) && classes.insert(class) => {
-                chosen.push((hash, link.clone(), Mark::Cluster(cluster)));
-            }
-            _ => {}
+            Ok(())
         })?;
         for (hash, link, mark) in &chosen {
             self.queue_audit(*hash, link, *mark)?;
         }
-        let (covered, clusters) = (covered - taken as u64, clusters.len() as u64);
+        let (covered, clusters) = (covered - taken as u64, all.len() as u64);
         let sample = Sample { covered, clusters, drawn: drawn.into_iter().collect() };
         self.session.put(Space::Meta, SAMPLE, serde_json::to_vec(&sample).map_err(std::io::Error::from)?);
         Ok(true)
     }
 
     fn queue_audit(&mut self, hash: u64, link: &HeldLink, mark: Mark) -> Result<()> {
-        let Ok(url) = Url::parse(&link.url) else { return Ok(()) };
         self.frontier.free(hash);
-        let source = Some(link.source).filter(|row| *row != Row::MAX);
-        let (priority, merits) = self.scoring.link(self.scoring.page(0.0, link.depth), OfLink::default());
-        let found = Found { url: &url, hash, depth: link.depth, priority, merits, source, via: Via::Released };
-        self.frontier.add(&found, &mut self.session)?;
-        self.session.delete(Space::Held, hash.to_be_bytes());
+        self.requeue(hash, link)?;
         self.session.put(Space::Rules, key(MARKED, hash), mark.encode());
         self.audits.insert(hash, mark);
         Ok(())
     }
 
-    /// Visits what was held back before audits, in the order of keyed hashes; returns how much that is.
-    fn each_held(&self, visit: &mut dyn FnMut(u64, &HeldLink, Unit)) -> Result<u64> {
+    /// How a held URL is drawn.
+    fn unit(&self, clusters: &Clusters<'_>, hash: u64, link: &HeldLink) -> Result<Option<Unit>> {
+        let Ok(url) = Url::parse(&link.url) else { return Ok(None) };
+        let covered = !link.rules.is_empty() || self.frontier.is_covered(&url, hash, &self.session)?;
+        Ok(Some(if covered { Unit::Covered } else { Unit::Other(clusters.of(&url), clusters.class_of(&url)) }))
+    }
+
+    /// Visits what was held back before audits, in the order of keyed hashes.
+    fn each_held(&self, visit: &mut dyn FnMut(u64, HeldLink) -> Result<()>) -> Result<()> {
         let audited = marks(AUDITED, &self.session)?;
-        let (mut from, mut count) = (Vec::new(), 0);
+        let mut from = Vec::new();
         loop {
             let part = self.held_part(&mut from)?;
             if part.is_empty() {
-                return Ok(count);
+                return Ok(());
             }
             for (hash, link) in part {
-                if link.rules.is_empty() && audited.contains_key(&link.source) {
-                    // Found through an audit: what can only be reached through what was held back is not counted.
-                    continue;
+                // What was found through an audit can only be reached through what was held back, and is not counted.
+                if !(link.rules.is_empty() && audited.contains_key(&link.source)) {
+                    visit(hash, link)?;
                 }
-                let Ok(url) = Url::parse(&link.url) else { continue };
-                count += 1;
-                let covered = !link.rules.is_empty() || self.frontier.is_covered(&url, hash, &self.session)?;
-                let unit = match self.frontier.rules() {
-                    Some(rules) if !covered => Unit::Other(rules.cluster(&url), rules.class_of(&url)),
-                    _ => Unit::Covered,
-                };
-                visit(hash, &link, unit);
             }
         }
+    }
+
+    fn count_held(&self) -> Result<u64> {
+        let mut held = 0;
+        self.each_held(&mut |_, _| {
+            held += 1;
+            Ok(())
+        })?;
+        Ok(held)
     }
 
     /// What the sample shows.
@@ -266,9 +301,37 @@ impl Engine<'_> {
             others.texts += texts.len() as u64;
         }
         let lost = estimate(&[covered, others]).map(|Lost { estimate, low, high }| [estimate, low, high]);
-        let held = self.each_held(&mut |_, _, _| {})?;
+        let held = self.count_held()?;
         let outcome = serde_json::to_vec(&Outcome { held, lost }).map_err(std::io::Error::from)?;
         self.session.put(Space::Meta, LOST, outcome);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lowest_clusters_are_those_that_a_walk_in_their_order_takes() {
+        for wanted in [1, 7, 50, 5_000] {
+            let pairs: Vec<(u64, u64)> = (0..2_000u64)
+                .map(|n| n.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+                .map(|hash| (hash % 301 * 1_000_003 % 997, hash >> 60))
+                .collect();
+            let mut all = BTreeMap::<u64, HashSet<u64>>::new();
+            let mut lowest = Lowest::new(wanted);
+            for (cluster, class) in &pairs {
+                all.entry(*cluster).or_default().insert(*class);
+                lowest.add(*cluster, *class);
+            }
+            let mut classes = 0;
+            all.retain(|_, of| {
+                let taken = classes < wanted;
+                classes += of.len();
+                taken
+            });
+            assert_eq!(lowest.clusters, all);
+        }
     }
 }

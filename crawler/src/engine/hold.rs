@@ -202,22 +202,28 @@ impl Engine<'_> {
             }
         }
         for (hash, link) in &back {
-            let Ok(url) = Url::parse(&link.url) else { continue };
-            let source = Some(link.source).filter(|row| *row != NO_ROW);
-            let (priority, merits) = self.scoring.link(self.scoring.page(0.0, link.depth), OfLink::default());
-            let found =
-                Found { url: &url, hash: *hash, depth: link.depth, priority, merits, source, via: Via::Released };
-            self.frontier.add(&found, &mut self.session)?;
+            self.requeue(*hash, link)?;
             if self.drains > 1 {
                 // What was stopped again after it was released once is stopped no more, so that this ends.
                 self.frontier.free(*hash);
             }
-            self.session.delete(Space::Held, hash.to_be_bytes());
             for reason in [SkipReason::Rule, SkipReason::Mirror, SkipReason::Trap] {
                 self.session.delete(Space::Skipped, skip_key(*hash, reason));
             }
         }
         Ok(back.len() as u64)
+    }
+
+    /// Queues what was held, as the last of what waits.
+    pub(super) fn requeue(&mut self, hash: u64, link: &HeldLink) -> Result<()> {
+        if let Ok(url) = Url::parse(&link.url) {
+            let source = Some(link.source).filter(|row| *row != NO_ROW);
+            let (priority, merits) = self.scoring.link(self.scoring.page(0.0, link.depth), OfLink::default());
+            let found = Found { url: &url, hash, depth: link.depth, priority, merits, source, via: Via::Released };
+            self.frontier.add(&found, &mut self.session)?;
+        }
+        self.session.delete(Space::Held, hash.to_be_bytes());
+        Ok(())
     }
 
     /// The next held links from a key on, which moves behind them: in parts, for whoever looks at them reads the state as well.

@@ -1,6 +1,7 @@
 //! The commands of the `dedup-stage` binary, one file each: an `Args` that clap fills and a `run` that does the work.
 //! Data goes to stdout, words for people to stderr; the exit code is part of the interface.
 
+mod cli;
 pub mod cluster;
 pub mod evaluate;
 pub mod experiment;
@@ -15,3 +16,5 @@ mod rows;
 pub mod run;
 pub mod search;
 pub mod warc;
+
+pub use cli::main;

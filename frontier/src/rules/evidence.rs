@@ -48,6 +48,13 @@ impl Evidence {
         Self { agreed, differed }
     }
 
+    /// What is left without what was seen in one of the places.
+    pub(super) fn less(self, other: Self) -> Self {
+        let (agreed, differed) =
+            (self.agreed.saturating_sub(other.agreed), self.differed.saturating_sub(other.differed));
+        Self { agreed, differed }
+    }
+
     /// Log-likelihood ratio of two shares of agreeing pairs: how much better `one` explains what was seen than `other`.
     fn ratio(self, one: f64, other: f64) -> f64 {
         f64::from(self.agreed) * (one / other).ln() + f64::from(self.differed) * ((1.0 - one) / (1.0 - other)).ln()

@@ -11,12 +11,14 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::Map;
+use super::evidence::Evidence;
 use super::rewrite::origin;
 
 /// Barren pages in a row that prove a trap.
-pub const RUN: u32 = 73;
+const RUN: u32 = 73;
 /// The sum at which a family is a trap: ln(1 / 0.001).
-pub const LIMIT: f64 = 6.907;
+const LIMIT: f64 = 6.907;
 /// Shares of barren pages of a trap, and of what is none.
 const TRAP: f64 = 0.99;
 const NONE: f64 = 0.9;
@@ -60,8 +62,41 @@ impl fmt::Display for Family {
     }
 }
 
+/// How barren families are.
+#[derive(Debug, Default)]
+pub(super) struct Families {
+    sums: Map<u64, f64>,
+}
+
+impl Families {
+    /// What is on record of a trap that is proven: pages in a row that brought nothing.
+    pub const PROOF: Evidence = Evidence { agreed: RUN, differed: 0 };
+    /// Families that are watched.
+    const MOST: usize = 65_536;
+
+    /// One more page of a family; true if it is a trap now.
+    pub fn page(&mut self, family: &Family, barren: bool) -> bool {
+        let id = family.id();
+        if self.sums.len() >= Self::MOST && !self.sums.contains_key(&id) {
+            return false;
+        }
+        let sum = self.sums.entry(id).or_default();
+        *sum = weigh(*sum, barren);
+        let trap = *sum >= LIMIT;
+        if trap {
+            self.sums.remove(&id);
+        }
+        trap
+    }
+
+    /// This was no trap, and is none ever.
+    pub fn acquit(&mut self, family: &Family) {
+        self.sums.insert(family.id(), f64::NEG_INFINITY);
+    }
+}
+
 /// The sum after one more page.
-pub fn weigh(sum: f64, barren: bool) -> f64 {
+fn weigh(sum: f64, barren: bool) -> f64 {
     let ratio = if barren { (TRAP / NONE).ln() } else { ((1.0 - TRAP) / (1.0 - NONE)).ln() };
     // What is no trap for certain has an infinite debt, which no page pays.
     if sum == f64::NEG_INFINITY { sum } else { (sum + ratio).max(0.0) }

@@ -1,7 +1,6 @@
 //! Learned rules: which URLs need no fetch, because what they show was fetched elsewhere or is worth nothing.
 //!
-//! Pairs of URLs that were found to show the same suggest rules ([`propose`]); other pairs prove or refute them
-//! ([`evidence`]). A proven rule maps each URL of its domain to a *class*: the URL that all rules together make of it. One
+//! Pairs of URLs that were found to show the same suggest rules; other pairs prove or refute them ([`trials`], [`evidence`]). A proven rule maps each URL of its domain to a *class*: the URL that all rules together make of it. One
 //! URL of a class is fetched, the others are stopped when their turn comes: nothing queued is ever touched. The
 //! class itself need not be a URL that anybody linked to; then the first of its URLs that comes up stands for it. What
 //! stands for a class must have been answered well, or still be queued; else the next one is fetched.
@@ -17,12 +16,14 @@
 mod evidence;
 mod family;
 mod propose;
+mod proven;
 mod rewrite;
 mod rule;
 #[cfg(test)]
 mod tests;
+mod trials;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
 use std::ops::ControlFlow;
 
@@ -35,11 +36,13 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64_with_seed};
 use crate::job::SkipReason;
 use crate::seen::{self, Seen, UrlState};
 pub use evidence::{Evidence, Proof, Watch};
+use family::Families;
 pub use family::Family;
-use propose::propose;
+pub use proven::Clusters;
+use proven::Proven;
 pub use rewrite::Rewrite;
-use rewrite::{is_host, origin};
-pub use rule::{Cause, Rule, RuleId, Status};
+pub use rule::{Cause, Rule, RuleId, Status, stored};
+use trials::{Candidate, CandidateId, Trials};
 
 type Map<K, V> = HashMap<K, V, BuildHasherDefault<Xxh3Default>>;
 
@@ -96,23 +99,6 @@ pub enum Passage {
     Stop(Stop),
 }
 
-/// A rule that is neither proven nor refuted.
-#[derive(Debug)]
-struct Candidate {
-    rewrite: Rewrite,
-    evidence: Evidence,
-    /// By class: the page of the domain that was fetched first, and whether the class was tried already. A class is one trial,
-    /// whatever the number of its URLs: trials must not depend on each other.
-    members: Map<u64, Member>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Member {
-    hash: u64,
-    content: Content,
-    tried: bool,
-}
-
 /// Tells what the page of a row shows.
 pub type Shows<'a> = &'a dyn Fn(Row, &Session) -> Result<Option<Content>>;
 
@@ -134,120 +120,71 @@ impl Keys {
 /// All that was learned.
 #[derive(Debug)]
 pub struct Rules {
-    keys: Keys,
+    proven: Proven,
+    trials: Trials,
+    families: Families,
     /// One in so many URLs that a rule stops is fetched all the same.
     audits: u64,
-    rules: Vec<Rule>,
-    /// Rules whose counters are not on record.
-    dirty: HashSet<RuleId>,
-    /// Proven rewrites by host.
-    active: Map<Box<str>, Vec<RuleId>>,
-    /// Proven traps by family.
-    traps: Map<u64, RuleId>,
     /// By class: the URL that stands for it, where it is not the class itself.
     claims: Map<u64, u64>,
-    candidates: BTreeMap<u32, Candidate>,
-    next_candidate: u32,
-    /// Candidates by each host they touch.
-    watching: Map<Box<str>, Vec<u32>>,
-    /// What was refuted or withdrawn, and is not tried again.
-    refused: HashSet<Rewrite>,
-    /// How often mirrors of subtrees were suggested.
-    hints: HashMap<Rewrite, u32>,
-    /// How barren families are.
-    families: Map<u64, f64>,
     /// URLs that no rule stops any more.
     free: HashSet<u64>,
     /// Whether nothing but traps is stopped any more.
     lenient: bool,
 }
 
-/// First byte of the keys in [`Space::Rules`]: rules by number …
-const RULE: u8 = b'r';
-/// … and claims by class.
+/// First byte of the keys of claims in [`Space::Rules`], by class.
 const CLAIM: u8 = b'c';
 
 impl Rules {
-    /// Candidates of one host.
-    const CANDIDATES: usize = 24;
-    /// Members that a candidate keeps.
-    const MEMBERS: usize = 4_096;
-    /// Refuted rules that are remembered.
-    const REFUSED: usize = 65_536;
-    /// Families that are watched.
-    const FAMILIES: usize = 65_536;
-    /// Rules applied to one URL, one after the other.
-    const CHAIN: usize = 6;
-    /// Pairs after which a candidate that none refutes is believed when others are suggested.
-    const LEADING: u32 = 3;
-    /// Suggestions before a mirror of a subtree is a candidate: most often it is a mirror and a folder of copies.
-    const HINTS: u32 = 4;
-    /// Suggestions that are counted.
-    const COUNTED: usize = 4_096;
-
     /// What `session` remembers; one in `audits` of the URLs that rules stop is fetched all the same.
     pub fn open(keys: Keys, audits: u64, session: &Session) -> Result<Self> {
-        let mut rules = Self {
-            keys,
-            audits,
-            rules: Vec::new(),
-            dirty: HashSet::new(),
-            active: Map::default(),
-            traps: Map::default(),
-            claims: Map::default(),
-            candidates: BTreeMap::new(),
-            next_candidate: 0,
-            watching: Map::default(),
-            refused: HashSet::new(),
-            hints: HashMap::new(),
-            families: Map::default(),
-            free: HashSet::new(),
-            lenient: false,
-        };
-        for rule in stored(session)? {
-            match (&rule.cause, rule.status) {
-                (_, Status::Proven) => rules.activate(&rule),
-                (Cause::Rewrite(rewrite), Status::Withdrawn) => _ = rules.refused.insert(rewrite.clone()),
-                (Cause::Trap(family), Status::Withdrawn) => {
-                    rules.families.insert(family.id(), f64::NEG_INFINITY);
-                }
+        let proven = Proven::open(keys, session)?;
+        let (mut trials, mut families) = (Trials::default(), Families::default());
+        for rule in proven.rules() {
+            match &rule.cause {
+                Cause::Rewrite(rewrite) => trials.tell(rewrite, rule.proof.and(rule.audits)),
+                Cause::Trap(_) => {}
             }
-            rules.rules.push(rule);
+            match (&rule.cause, rule.status) {
+                (_, Status::Proven) => {}
+                (Cause::Rewrite(rewrite), Status::Withdrawn) => trials.refuse(rewrite.clone()),
+                (Cause::Trap(family), Status::Withdrawn) => families.acquit(family),
+            }
         }
+        let mut claims = Map::default();
         session.scan(Space::Rules, &[CLAIM], &[CLAIM + 1], &mut |key, value| {
             if let (Some(class), Ok(hash)) = (key.get(1..).and_then(|class| class.try_into().ok()), value.try_into()) {
-                rules.claims.insert(u64::from_be_bytes(class), u64::from_be_bytes(hash));
+                claims.insert(u64::from_be_bytes(class), u64::from_be_bytes(hash));
             }
             ControlFlow::Continue(())
         })?;
-        Ok(rules)
+        Ok(Self { proven, trials, families, audits, claims, free: HashSet::new(), lenient: false })
     }
 
     /// All rules that were ever proven.
     pub fn iter(&self) -> impl Iterator<Item = &Rule> {
-        self.rules.iter()
+        self.proven.rules().iter()
     }
 
     /// The rule with this number.
     pub fn get(&self, id: RuleId) -> Option<&Rule> {
-        self.rules.get(id as usize)
+        self.proven.rules().get(id as usize)
     }
 
     /// A URL's turn has come.
     pub(crate) fn meet(&mut self, url: &Url, hash: u64, seen: &Seen, session: &mut Session) -> Result<Passage> {
-        if self.rules.is_empty() || self.free.contains(&hash) {
+        if self.proven.rules().is_empty() || self.free.contains(&hash) {
             return Ok(Passage::Fetch);
         }
-        if !self.traps.is_empty()
-            && let Some(id) = Family::of(url).and_then(|family| self.traps.get(&family.id()))
-        {
-            let stop = Stop { rules: vec![*id], reason: SkipReason::Trap, class: 0 };
+        if let Some(id) = self.proven.trap(url) {
+            let stop = Stop { rules: vec![id], reason: SkipReason::Trap, class: 0 };
             return Ok(self.stop_or_audit(stop, hash));
         }
         if self.lenient {
             return Ok(Passage::Fetch);
         }
-        let (class, chain) = self.class(url, hash);
+        let (class, chain) = self.proven.class(url, hash);
         if let Some(claimant) = self.claims.get(&class).copied() {
             if claimant == hash {
                 return Ok(Passage::Fetch);
@@ -267,7 +204,7 @@ impl Rules {
     }
 
     fn stopped(&mut self, hash: u64, class: u64, chain: Vec<RuleId>, done: bool) -> Passage {
-        let mirror = chain.iter().any(|id| self.rules[*id as usize].is_mirror());
+        let mirror = chain.iter().filter_map(|id| self.get(*id)).any(Rule::is_mirror);
         let reason = if mirror { SkipReason::Mirror } else { SkipReason::Rule };
         let stop = Stop { rules: chain, reason, class };
         // There is something to compare with only when the other one was fetched.
@@ -284,10 +221,7 @@ impl Rules {
     }
 
     fn count(&mut self, stop: Stop) -> Passage {
-        for id in &stop.rules {
-            self.rules[*id as usize].stopped += 1;
-            self.dirty.insert(*id);
-        }
+        self.proven.stopped(&stop.rules);
         Passage::Stop(stop)
     }
 
@@ -303,7 +237,7 @@ impl Rules {
 
     /// Whether the rules say that a URL shows what a page that was fetched shows.
     pub(crate) fn is_covered(&self, url: &Url, hash: u64, seen: &Seen, session: &Session) -> Result<bool> {
-        let (class, _) = self.class(url, hash);
+        let (class, _) = self.proven.class(url, hash);
         for other in self.claims.get(&class).copied().into_iter().chain([class]) {
             if other != hash && stands(other, seen, session)? == Some(true) {
                 return Ok(true);
@@ -312,21 +246,9 @@ impl Rules {
         Ok(false)
     }
 
-    /// Equal for URLs of all hosts that have one path and query, less what rules of any host say makes no difference: such
-    /// URLs may show the same. A keyed hash.
-    pub fn cluster(&self, url: &Url) -> u64 {
-        let mut at = self.normal(url).0;
-        let from = origin(&at).to_owned();
-        let rewrites =
-            self.rules.iter().filter(|rule| rule.status == Status::Proven).filter_map(|rule| match &rule.cause {
-                Cause::Rewrite(rewrite) => rewrite.on(&from),
-                Cause::Trap(_) => None,
-            });
-        for rewrite in rewrites {
-            at = rewrite.apply(&at).unwrap_or(at);
-        }
-        let path = format!("http://any{}", &at[url::Position::BeforePath..url::Position::AfterQuery]);
-        Url::parse(&path).map_or(0, |url| self.keys.hash(&url))
+    /// Tells which URLs of any hosts may show the same.
+    pub fn clusters(&self) -> Clusters<'_> {
+        self.proven.clusters()
     }
 
     /// From now on, no rule stops this URL.
@@ -352,7 +274,7 @@ impl Rules {
         if let Some(stop) = audit {
             let agrees = match stop.class {
                 0 => Some(lesson.barren),
-                class => self.shown(class, content, session)?.map(|shown| shown.agrees(lesson.content)),
+                class => shown(class, &self.claims, content, session)?.map(|shown| shown.agrees(lesson.content)),
             };
             if let Some(agrees) = agrees {
                 self.audited(&stop.rules, agrees, &mut withdrawn, session);
@@ -360,95 +282,56 @@ impl Rules {
         }
         self.try_candidates(lesson, content, session)?;
         if let Some(twin) = lesson.twin {
-            self.suggest(lesson.url, twin);
+            self.trials.suggest(lesson.url, twin, &self.proven);
         }
+        self.trials.shrink();
         self.weigh_family(lesson, session);
         Ok(withdrawn)
     }
 
     /// Writes down the counters that have changed.
     pub(crate) fn save(&mut self, session: &mut Session) {
-        for id in self.dirty.drain() {
-            self.rules[id as usize].put(session);
-        }
+        self.proven.save(session);
     }
 
     fn audited(&mut self, ids: &[RuleId], agrees: bool, withdrawn: &mut Vec<RuleId>, session: &mut Session) {
-        for id in ids {
-            let rule = &mut self.rules[*id as usize];
-            if rule.status != Status::Proven {
-                continue;
-            }
-            rule.audits.add(agrees);
-            if !rule.watch(agrees) {
-                rule.status = Status::Withdrawn;
-                withdrawn.push(*id);
-                let cause = rule.cause.clone();
-                match cause {
-                    Cause::Rewrite(rewrite) => {
-                        if let Some(active) = self.active.get_mut(rewrite.host()) {
-                            active.retain(|other| other != id);
-                        }
-                        self.refuse(rewrite);
-                    }
-                    Cause::Trap(family) => {
-                        self.traps.remove(&family.id());
-                        self.families.insert(family.id(), f64::NEG_INFINITY);
-                    }
-                }
-            }
-            self.rules[*id as usize].put(session);
-        }
-    }
-
-    /// What the URL that stands for a class shows.
-    fn shown(&self, class: u64, content: Shows<'_>, session: &Session) -> Result<Option<Content>> {
-        for hash in self.claims.get(&class).copied().into_iter().chain([class]) {
-            if let Some(UrlState::Done { row: Some(row), .. }) = seen::state(hash, session)?
-                && let Some(shown) = content(row, session)?
-            {
-                return Ok(Some(shown));
+        let Self { proven, trials, families, .. } = self;
+        let mut one = Evidence::default();
+        one.add(agrees);
+        for rule in ids.iter().filter_map(|id| proven.rules().get(*id as usize)) {
+            if let (Cause::Rewrite(rewrite), Status::Proven) = (&rule.cause, rule.status) {
+                trials.tell(rewrite, one);
             }
         }
-        Ok(None)
+        proven.audited(ids, agrees, session, &mut |id, cause| {
+            withdrawn.push(id);
+            match cause {
+                Cause::Rewrite(rewrite) => trials.refuse(rewrite),
+                Cause::Trap(family) => families.acquit(&family),
+            }
+        });
     }
 
     fn try_candidates(&mut self, lesson: &Lesson<'_>, content: Shows<'_>, session: &mut Session) -> Result<()> {
-        let host = lesson.url.host_str().unwrap_or_default();
-        let Some(ids) = self.watching.get(host) else { return Ok(()) };
-        let own = self.class(lesson.url, lesson.hash).0;
-        for id in ids.clone() {
-            let Some(candidate) = self.candidates.get(&id) else { continue };
-            let target = candidate.rewrite.apply(lesson.url);
-            let class = match &target {
-                Some(target) => self.class_of(target),
-                None => own,
-            };
-            let known = candidate.members.get(&class).copied();
-            let pair = match known {
-                Some(Member { tried: true, .. }) => None,
-                Some(member) if member.hash != lesson.hash => Some(member.content),
-                Some(_) => None,
-                None if target.is_some() && class != own => self.shown(class, content, session)?,
-                None => None,
-            };
-            let Some(candidate) = self.candidates.get_mut(&id) else { continue };
-            if target.is_some() || known.is_some() {
-                let member = Member { hash: lesson.hash, content: lesson.content, tried: false };
-                if known.is_some() || candidate.members.len() < Self::MEMBERS {
-                    candidate.members.entry(class).or_insert(member).tried |= pair.is_some();
-                }
-            }
-            let Some(pair) = pair else { continue };
-            candidate.evidence.add(pair.agrees(lesson.content));
-            let elsewhere = self.elsewhere(id);
-            let Some(candidate) = self.candidates.get(&id) else { continue };
-            match Proof::of(candidate.evidence, elsewhere) {
+        let ids = self.trials.of(lesson.url.host_str().unwrap_or_default()).to_vec();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let own = self.proven.class(lesson.url, lesson.hash).0;
+        for id in ids {
+            let Some(rewrite) = self.trials.rewrite(id) else { continue };
+            let target = rewrite.apply(lesson.url);
+            let class = target.as_ref().map_or(own, |target| self.proven.class_of(target));
+            let claims = &self.claims;
+            let proof = self
+                .trials
+                .run(id, lesson, (class, own, target.is_some()), &|class| shown(class, claims, content, session))?;
+            match proof {
                 Proof::Open => {}
                 Proof::Refuted => {
-                    let rewrite = candidate.rewrite.clone();
-                    self.forget(id);
-                    self.refuse(rewrite);
+                    if let Some(candidate) = self.trials.forget(id) {
+                        self.trials.refuse(candidate.rewrite);
+                    }
                 }
                 Proof::Proven => self.prove(id, session),
             }
@@ -456,38 +339,14 @@ impl Rules {
         Ok(())
     }
 
-    /// Evidence for rules of the candidate's shape on other hosts.
-    fn elsewhere(&self, id: u32) -> Evidence {
-        let Some(shape) = self.candidates.get(&id).and_then(|candidate| candidate.rewrite.shape()) else {
-            return Evidence::default();
-        };
-        let proven = self.rules.iter().filter_map(|rule| match &rule.cause {
-            Cause::Rewrite(rewrite) => Some((rewrite, rule.proof.and(rule.audits))),
-            Cause::Trap(_) => None,
-        });
-        let others = self.candidates.iter().filter(|(other, _)| **other != id);
-        let open = others.map(|(_, candidate)| (&candidate.rewrite, candidate.evidence));
-        let same = proven.chain(open).filter(|(rewrite, _)| rewrite.shape().as_ref() == Some(&shape));
-        same.fold(Evidence::default(), |sum, (_, evidence)| sum.and(evidence))
-    }
-
-    fn prove(&mut self, id: u32, session: &mut Session) {
-        let Some(candidate) = self.forget(id) else { return };
-        let rule = Rule::new(self.rules.len() as RuleId, Cause::Rewrite(candidate.rewrite), candidate.evidence);
-        rule.put(session);
-        self.activate(&rule);
-        self.rules.push(rule);
-        for (class, member) in candidate.members {
+    fn prove(&mut self, id: CandidateId, session: &mut Session) {
+        let Some(Candidate { rewrite, evidence, members }) = self.trials.forget(id) else { return };
+        self.trials.tell(&rewrite, evidence);
+        self.proven.add(Cause::Rewrite(rewrite), evidence, session);
+        for (class, member) in members {
             if class != member.hash && !self.claims.contains_key(&class) {
                 self.claim(class, member.hash, session);
             }
-        }
-    }
-
-    fn activate(&mut self, rule: &Rule) {
-        match &rule.cause {
-            Cause::Rewrite(rewrite) => self.active.entry(rewrite.host().into()).or_default().push(rule.id),
-            Cause::Trap(family) => _ = self.traps.insert(family.id(), rule.id),
         }
     }
 
@@ -498,175 +357,33 @@ impl Rules {
         session.put(Space::Rules, key, hash.to_be_bytes());
     }
 
-    /// New candidates from a pair, as the proven rules leave it.
-    fn suggest(&mut self, url: &Url, twin: &Url) {
-        let (url, twin) = (self.leading(url), self.leading(twin));
-        if url == twin {
-            return;
-        }
-        for rewrite in propose(&url, &twin) {
-            let known = |other: &Rewrite| *other == rewrite || other.inverse().as_ref() == Some(&rewrite);
-            let hosts: Vec<Box<str>> = match (rewrite.host(), rewrite.target_host()) {
-                (host, target) if host == target => vec![host.into()],
-                (host, target) => vec![host.into(), target.into()],
-            };
-            let mut active = hosts.iter().filter_map(|host| self.active.get(host)).flatten();
-            if self.refused.contains(&rewrite)
-                || rewrite.inverse().is_some_and(|inverse| self.refused.contains(&inverse))
-                || active.any(|id| matches!(&self.rules[*id as usize].cause, Cause::Rewrite(other) if known(other)))
-                || !self.is_hinted(&rewrite)
-            {
-                continue;
-            }
-            let here = self.watching.get(&hosts[0]).map(Vec::as_slice).unwrap_or_default();
-            if here.iter().any(|id| self.candidates.get(id).is_some_and(|candidate| known(&candidate.rewrite))) {
-                continue;
-            }
-            if here.len() >= Self::CANDIDATES {
-                // The one with the least evidence makes room; of equals the oldest.
-                let tried = |id: &u32| self.candidates.get(id).map_or(0, |candidate| candidate.evidence.agreed);
-                let Some(weakest) = here.iter().copied().min_by_key(|id| (tried(id), *id)) else { continue };
-                if tried(&weakest) > 4 {
-                    continue;
-                }
-                self.forget(weakest);
-            }
-            let id = self.next_candidate;
-            self.next_candidate += 1;
-            for host in hosts {
-                self.watching.entry(host).or_default().push(id);
-            }
-            let candidate = Candidate { rewrite, evidence: Evidence::default(), members: Map::default() };
-            self.candidates.insert(id, candidate);
-        }
-    }
-
-    /// Whether a suggestion was made often enough to be looked into.
-    fn is_hinted(&mut self, rewrite: &Rewrite) -> bool {
-        let Rewrite::Prefix { from, to } = rewrite else { return true };
-        if rewrite.host() == rewrite.target_host() || is_host(from) && is_host(to) {
-            return true;
-        }
-        if self.hints.len() >= Self::COUNTED {
-            self.hints.clear();
-        }
-        let hints = self.hints.entry(rewrite.clone()).or_default();
-        *hints += 1;
-        *hints >= Self::HINTS
-    }
-
-    /// What the proven rules and the leading candidates of its host make of a URL.
-    fn leading(&self, url: &Url) -> Url {
-        let mut at = self.normal(url).0;
-        for _ in 0..Self::CHAIN {
-            let ids = at.host_str().and_then(|host| self.watching.get(host)).map(Vec::as_slice).unwrap_or_default();
-            let mut candidates = ids.iter().filter_map(|id| self.candidates.get(id));
-            let next = candidates.find_map(|candidate| {
-                let Candidate { rewrite, evidence, .. } = candidate;
-                let leads = evidence.agreed >= Self::LEADING && evidence.differed == 0;
-                rewrite.apply(&at).filter(|next| leads && *next != at)
-            });
-            let Some(next) = next else { break };
-            at = self.normal(&next).0;
-        }
-        at
-    }
-
-    /// Whether a rule or a candidate says why a page shows what another shows.
-    fn is_explained(&self, url: &Url) -> bool {
-        let Some(host) = url.host_str() else { return false };
-        let ids = self.watching.get(host).map(Vec::as_slice).unwrap_or_default();
-        let mut candidates = ids.iter().filter_map(|id| self.candidates.get(id));
-        candidates.any(|Candidate { rewrite, evidence, .. }| {
-            evidence.agreed > 0 && rewrite.explains() && rewrite.apply(url).is_some()
-        }) || !self.normal(url).1.is_empty()
-    }
-
-    fn forget(&mut self, id: u32) -> Option<Candidate> {
-        let candidate = self.candidates.remove(&id)?;
-        for host in [candidate.rewrite.host(), candidate.rewrite.target_host()] {
-            if let Some(ids) = self.watching.get_mut(host) {
-                ids.retain(|other| *other != id);
-            }
-        }
-        Some(candidate)
-    }
-
-    fn refuse(&mut self, rewrite: Rewrite) {
-        if self.refused.len() < Self::REFUSED {
-            self.refused.insert(rewrite);
-        }
-    }
-
     fn weigh_family(&mut self, lesson: &Lesson<'_>, session: &mut Session) {
         let Some(family) = Family::of(lesson.url) else { return };
-        let id = family.id();
         // What a rewrite explains says nothing of the family, nor does what is fetched for completeness' sake.
         if self.lenient || lesson.barren && self.is_explained(lesson.url) {
             return;
         }
-        if self.traps.contains_key(&id) || (self.families.len() >= Self::FAMILIES && !self.families.contains_key(&id)) {
-            return;
-        }
-        let sum = self.families.entry(id).or_default();
-        *sum = family::weigh(*sum, lesson.barren);
-        if *sum >= family::LIMIT {
-            self.families.remove(&id);
-            let evidence = Evidence { agreed: family::RUN, differed: 0 };
-            let rule = Rule::new(self.rules.len() as RuleId, Cause::Trap(family), evidence);
-            rule.put(session);
-            self.activate(&rule);
-            self.rules.push(rule);
+        if !self.proven.is_trap(&family) && self.families.page(&family, lesson.barren) {
+            self.proven.add(Cause::Trap(family), Families::PROOF, session);
         }
     }
 
-    /// The hash of the class of a URL, and the rules that lead there.
-    fn class(&self, url: &Url, hash: u64) -> (u64, Vec<RuleId>) {
-        if url.host_str().is_none_or(|host| !self.active.contains_key(host)) {
-            return (hash, Vec::new());
-        }
-        let (class, chain) = self.normal(url);
-        if chain.is_empty() { (hash, chain) } else { (self.keys.hash(&class), chain) }
-    }
-
-    /// The hash of the class of a URL.
-    pub fn class_of(&self, url: &Url) -> u64 {
-        self.keys.hash(&self.normal(url).0)
-    }
-
-    /// What the proven rules make of a URL.
-    fn normal(&self, url: &Url) -> (Url, Vec<RuleId>) {
-        let (mut at, mut chain) = (url.clone(), Vec::new());
-        while chain.len() < Self::CHAIN
-            && let Some(active) = at.host_str().and_then(|host| self.active.get(host))
-        {
-            let step = active.iter().find_map(|id| match &self.rules[*id as usize].cause {
-                Cause::Rewrite(rewrite) => rewrite.apply(&at).filter(|next| *next != at).map(|next| (*id, next)),
-                Cause::Trap(_) => None,
-            });
-            let Some((id, next)) = step else { break };
-            chain.push(id);
-            at = next;
-        }
-        (at, chain)
+    /// Whether a rule or a candidate says why a page shows what another shows.
+    fn is_explained(&self, url: &Url) -> bool {
+        self.trials.explains(url) || !self.proven.normal(url).1.is_empty()
     }
 }
 
-/// Every rule in the store, by number.
-pub fn stored(session: &Session) -> Result<Vec<Rule>> {
-    let mut rules = Vec::new();
-    let mut failure = None;
-    session.scan(Space::Rules, &[RULE], &[RULE + 1], &mut |_, value| match Rule::read(value) {
-        Ok(rule) => {
-            rules.push(rule);
-            ControlFlow::Continue(())
+/// What the URL that stands for a class shows.
+fn shown(class: u64, claims: &Map<u64, u64>, content: Shows<'_>, session: &Session) -> Result<Option<Content>> {
+    for hash in claims.get(&class).copied().into_iter().chain([class]) {
+        if let Some(UrlState::Done { row: Some(row), .. }) = seen::state(hash, session)?
+            && let Some(shown) = content(row, session)?
+        {
+            return Ok(Some(shown));
         }
-        Err(error) => {
-            failure = Some(error);
-            ControlFlow::Break(())
-        }
-    })?;
-    failure.map_or(Ok(rules), Err)
+    }
+    Ok(None)
 }
 
 /// Whether a URL can stand for its class: `Some(true)` if it was answered well, `Some(false)` if it is still to be fetched.

@@ -1,6 +1,7 @@
 //! A rule that was proven: what it does, what proved it, how its audits went.
 
 use std::fmt;
+use std::ops::ControlFlow;
 
 use dedup_stage::store::{Error, Result, Session, Space};
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::evidence::{Evidence, Watch};
 use super::family::Family;
 use super::rewrite::Rewrite;
+
+/// First byte of the keys of rules in [`Space::Rules`], by number.
+const RULE: u8 = b'r';
 
 /// Number of a rule, dense from 0 in the order of proof.
 pub type RuleId = u32;
@@ -102,7 +106,7 @@ impl Rule {
             stopped: self.stopped,
             watch: self.watch.sum,
         };
-        let mut key = vec![super::RULE];
+        let mut key = vec![RULE];
         key.extend(self.id.to_be_bytes());
         // Strings and numbers always become JSON.
         session.put(Space::Rules, key, serde_json::to_vec(&stored).unwrap_or_default());
@@ -123,6 +127,23 @@ impl Rule {
             watch: Watch { sum: stored.watch },
         })
     }
+}
+
+/// Every rule in the store, by number.
+pub fn stored(session: &Session) -> Result<Vec<Rule>> {
+    let mut rules = Vec::new();
+    let mut failure = None;
+    session.scan(Space::Rules, &[RULE], &[RULE + 1], &mut |_, value| match Rule::read(value) {
+        Ok(rule) => {
+            rules.push(rule);
+            ControlFlow::Continue(())
+        }
+        Err(error) => {
+            failure = Some(error);
+            ControlFlow::Break(())
+        }
+    })?;
+    failure.map_or(Ok(rules), Err)
 }
 
 impl fmt::Display for Rule {

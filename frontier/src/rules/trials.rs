@@ -1,0 +1,298 @@
+//! Candidates for rules, and what speaks for and against them.
+//!
+//! A pair of URLs that show the same suggests candidates ([`propose`]); other pairs, one of each class, are their trials. What
+//! is kept of them is bounded, per host and over all: where there are too many, the oldest makes room.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use dedup_stage::store::Result;
+use url::Url;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::evidence::{Evidence, Proof};
+use super::propose::propose;
+use super::proven::{Proven, moved};
+use super::rewrite::{Rewrite, is_host};
+use super::{Content, Lesson, Map};
+
+/// A rule that is neither proven nor refuted.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    pub rewrite: Rewrite,
+    pub evidence: Evidence,
+    /// By class: the page of the domain that was fetched first, and whether the class was tried already. A class is one trial,
+    /// whatever the number of its URLs: trials must not depend on each other.
+    pub members: Map<u64, Member>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    pub hash: u64,
+    content: Content,
+    tried: bool,
+}
+
+/// Number of a candidate, in the order of suggestion.
+pub(super) type CandidateId = u32;
+
+/// All candidates.
+#[derive(Debug, Default)]
+pub(super) struct Trials {
+    candidates: BTreeMap<CandidateId, Candidate>,
+    next: CandidateId,
+    /// Members of all candidates.
+    members: usize,
+    /// Candidates by each host they touch.
+    watching: Map<Box<str>, Vec<CandidateId>>,
+    /// What was refuted or withdrawn, and is not tried again.
+    refused: HashSet<Rewrite>,
+    /// How often mirrors of subtrees were suggested.
+    hints: HashMap<Rewrite, u32>,
+    /// Evidence for candidates and rules of one shape, over all hosts.
+    shapes: Map<u64, Evidence>,
+}
+
+impl Trials {
+    /// Candidates of one host.
+    const HERE: usize = 24;
+    /// Candidates over all.
+    const ALL: usize = 16_384;
+    /// Members that a candidate keeps …
+    const MEMBERS: usize = 4_096;
+    /// … and that all keep together.
+    const ALL_MEMBERS: usize = 1 << 20;
+    /// Refuted rules that are remembered.
+    const REFUSED: usize = 65_536;
+    /// Pairs after which a candidate that none refutes is believed when others are suggested.
+    const LEADING: u32 = 3;
+    /// Suggestions before a mirror of a subtree is a candidate: most often it is a mirror and a folder of copies.
+    const HINTS: u32 = 4;
+    /// Suggestions that are counted.
+    const COUNTED: usize = 4_096;
+    /// Pairs in favour that keep a candidate where its host has too many.
+    const KEPT: u32 = 4;
+
+    /// The candidates of a host.
+    pub fn of(&self, host: &str) -> &[CandidateId] {
+        self.watching.get(host).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn on<'a>(&'a self, host: &str) -> impl Iterator<Item = &'a Candidate> + use<'a> {
+        self.of(host).iter().filter_map(|id| self.candidates.get(id))
+    }
+
+    /// The rewrite of a candidate, while there is one.
+    pub fn rewrite(&self, id: CandidateId) -> Option<&Rewrite> {
+        self.candidates.get(&id).map(|candidate| &candidate.rewrite)
+    }
+
+    /// Tries a candidate on a page of this class; `own` is the class without the candidate, `shown` tells what the page that
+    /// stands for a class shows.
+    pub fn run(
+        &mut self,
+        id: CandidateId,
+        lesson: &Lesson<'_>,
+        (class, own, applies): (u64, u64, bool),
+        shown: &dyn Fn(u64) -> Result<Option<Content>>,
+    ) -> Result<Proof> {
+        let Some(candidate) = self.candidates.get_mut(&id) else { return Ok(Proof::Open) };
+        let known = candidate.members.get(&class).copied();
+        let pair = match known {
+            Some(Member { tried: true, .. }) => None,
+            Some(member) if member.hash != lesson.hash => Some(member.content),
+            Some(_) => None,
+            None if applies && class != own => shown(class)?,
+            None => None,
+        };
+        if known.is_some() || applies && candidate.members.len() < Self::MEMBERS {
+            let member = Member { hash: lesson.hash, content: lesson.content, tried: false };
+            candidate.members.entry(class).or_insert(member).tried |= pair.is_some();
+            self.members += usize::from(known.is_none());
+        }
+        let Some(pair) = pair else { return Ok(Proof::Open) };
+        let agrees = pair.agrees(lesson.content);
+        let before = candidate.evidence;
+        candidate.evidence.add(agrees);
+        let elsewhere = match shape(&candidate.rewrite) {
+            Some(shape) => {
+                let all = self.shapes.entry(shape).or_default();
+                let elsewhere = all.less(before);
+                all.add(agrees);
+                elsewhere
+            }
+            None => Evidence::default(),
+        };
+        Ok(Proof::of(candidate.evidence, elsewhere))
+    }
+
+    /// Evidence for a rule that is no candidate any more.
+    pub fn tell(&mut self, rewrite: &Rewrite, evidence: Evidence) {
+        if let Some(shape) = shape(rewrite) {
+            let all = self.shapes.entry(shape).or_default();
+            *all = all.and(evidence);
+        }
+    }
+
+    /// New candidates from a pair, as the proven rules leave it.
+    pub fn suggest(&mut self, url: &Url, twin: &Url, proven: &Proven) {
+        let (url, twin) = (self.leading(url, proven), self.leading(twin, proven));
+        if url == twin {
+            return;
+        }
+        for rewrite in propose(&url, &twin) {
+            let inverse = rewrite.inverse();
+            let known = |other: &Rewrite| *other == rewrite || Some(other) == inverse.as_ref();
+            let (host, target) = (rewrite.host(), rewrite.target_host());
+            let is_proven = [host, target].iter().any(|host| proven.rewrites(host).any(|(_, other)| known(other)));
+            if self.refused.contains(&rewrite)
+                || inverse.as_ref().is_some_and(|inverse| self.refused.contains(inverse))
+                || is_proven
+                || !self.is_hinted(&rewrite)
+                || self.on(host).any(|candidate| known(&candidate.rewrite))
+                || !self.make_room(host)
+            {
+                continue;
+            }
+            let id = self.next;
+            self.next += 1;
+            self.watching.entry(host.into()).or_default().push(id);
+            if target != host {
+                self.watching.entry(target.into()).or_default().push(id);
+            }
+            self.candidates.insert(id, Candidate { rewrite, evidence: Evidence::default(), members: Map::default() });
+        }
+    }
+
+    /// Where a host has too many candidates, the one with the least evidence goes, of equals the oldest; false if all have
+    /// much.
+    fn make_room(&mut self, host: &str) -> bool {
+        if self.of(host).len() < Self::HERE {
+            return true;
+        }
+        let tried = |id: &CandidateId| self.candidates.get(id).map_or(0, |candidate| candidate.evidence.agreed);
+        let weakest = self.of(host).iter().copied().map(|id| (tried(&id), id)).min();
+        match weakest {
+            Some((agreed, id)) if agreed <= Self::KEPT => self.forget(id).is_some(),
+            _ => false,
+        }
+    }
+
+    /// Keeps what is remembered within its bounds.
+    pub fn shrink(&mut self) {
+        while (self.candidates.len() > Self::ALL || self.members > Self::ALL_MEMBERS)
+            && let Some((oldest, _)) = self.candidates.first_key_value()
+        {
+            self.forget(*oldest);
+        }
+    }
+
+    /// Whether a suggestion was made often enough to be looked into.
+    fn is_hinted(&mut self, rewrite: &Rewrite) -> bool {
+        let Rewrite::Prefix { from, to } = rewrite else { return true };
+        if rewrite.host() == rewrite.target_host() || is_host(from) && is_host(to) {
+            return true;
+        }
+        if self.hints.len() >= Self::COUNTED {
+            self.hints.clear();
+        }
+        let hints = self.hints.entry(rewrite.clone()).or_default();
+        *hints += 1;
+        *hints >= Self::HINTS
+    }
+
+    /// What the proven rules and the leading candidates of its host make of a URL.
+    fn leading(&self, url: &Url, proven: &Proven) -> Url {
+        let mut at = proven.normal(url).0;
+        for _ in 0..Proven::CHAIN {
+            let next =
+                self.on(at.host_str().unwrap_or_default()).find_map(|Candidate { rewrite, evidence, .. }| {
+                    let leads = evidence.agreed >= Self::LEADING && evidence.differed == 0;
+                    if leads { moved(rewrite, &at) } else { None }
+                });
+            let Some(next) = next else { break };
+            at = proven.normal(&next).0;
+        }
+        at
+    }
+
+    /// Whether a candidate says why a page shows what another shows.
+    pub fn explains(&self, url: &Url) -> bool {
+        self.on(url.host_str().unwrap_or_default()).any(|Candidate { rewrite, evidence, .. }| {
+            evidence.agreed > 0 && rewrite.explains() && rewrite.apply(url).is_some()
+        })
+    }
+
+    /// Ends the trials of a candidate; what they showed counts no more elsewhere.
+    pub fn forget(&mut self, id: CandidateId) -> Option<Candidate> {
+        let candidate = self.candidates.remove(&id)?;
+        self.members -= candidate.members.len();
+        if let Some(shape) = shape(&candidate.rewrite)
+            && let Some(all) = self.shapes.get_mut(&shape)
+        {
+            *all = all.less(candidate.evidence);
+            if *all == Evidence::default() {
+                self.shapes.remove(&shape);
+            }
+        }
+        for host in [candidate.rewrite.host(), candidate.rewrite.target_host()] {
+            if let Some(ids) = self.watching.get_mut(host) {
+                ids.retain(|other| *other != id);
+                if ids.is_empty() {
+                    self.watching.remove(host);
+                }
+            }
+        }
+        Some(candidate)
+    }
+
+    /// This was refuted, and is not tried again.
+    pub fn refuse(&mut self, rewrite: Rewrite) {
+        if self.refused.len() < Self::REFUSED {
+            self.refused.insert(rewrite);
+        }
+    }
+}
+
+fn shape(rewrite: &Rewrite) -> Option<u64> {
+    rewrite.shape().map(|shape| xxh3_64(shape.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use dedup_stage::store::{Double, Session};
+    use dedup_stage::url::{Canonicalizer, KeyHasher};
+
+    use super::super::Keys;
+    use super::*;
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    #[test]
+    fn evidence_elsewhere_is_that_of_all_other_hosts_and_what_is_kept_is_bounded() {
+        let session = Session::new(Box::new(Double::default()));
+        let keys = Keys { canonicalizer: Canonicalizer::default(), hasher: KeyHasher::new([7; KeyHasher::SECRET]) };
+        let proven = Proven::open(keys, &session).unwrap();
+        let mut trials = Trials::default();
+        let hosts = Trials::ALL as u64 + 500;
+        for host in 0..hosts {
+            let page = |query: &str| url(&format!("http://h{host}.test/x{query}"));
+            trials.suggest(&page("?zork=1"), &page(""), &proven);
+            let last = *trials.candidates.last_key_value().unwrap().0;
+            for (class, text) in [(1, 1), (1, 1), (2, 5), (2, host % 3)] {
+                let (page, content) = (page("?zork=2"), Content { text, row: text });
+                let hash = host * 10 + text + class;
+                let lesson = Lesson { url: &page, hash, content, twin: None, barren: false };
+                trials.run(last, &lesson, (class, 99, true), &|_| Ok(None)).unwrap();
+            }
+            trials.shrink();
+        }
+        assert_eq!(trials.candidates.len(), Trials::ALL);
+        assert_eq!(trials.watching.len(), Trials::ALL);
+        assert_eq!(trials.members, trials.candidates.values().map(|candidate| candidate.members.len()).sum::<usize>());
+        let walk = trials.candidates.values().fold(Evidence::default(), |sum, other| sum.and(other.evidence));
+        assert!(walk.agreed + walk.differed > 0);
+        assert_eq!(trials.shapes.into_values().collect::<Vec<_>>(), [walk]);
+    }
+}
