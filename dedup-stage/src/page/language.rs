@@ -1,7 +1,7 @@
 //! The language of a page that does not say it: by its script, or by its function words.
 //!
-//! A page's words are hashed already, so a look at the first few hundred costs less than a microsecond; trigram models
-//! such as whatlang's cost more than reading the page.
+//! A page's words are hashed already, so that a look at the first few hundred costs next to nothing, where models of
+//! trigrams would read the text once more.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -95,14 +95,17 @@ fn by_script(text: &str) -> Option<&'static str> {
         counts[script].1 += 1;
     }
     let of = |language| counts.iter().find(|(name, _)| *name == language).map_or(0, |(_, count)| *count);
+    if letters == 0 {
+        return None;
+    }
     // Japanese is Kana among Han, Persian its own letters among Arabic ones.
-    if (of("ja") + of("zh")) * 3 > letters && letters > 0 {
+    if (of("ja") + of("zh")) * 3 > letters {
         return Some(if of("ja") * 10 > letters { "ja" } else { "zh" });
     }
-    if (of("fa") + of("ar")) * 3 > letters && letters > 0 {
+    if (of("fa") + of("ar")) * 3 > letters {
         return Some(if of("fa") * 20 > letters { "fa" } else { "ar" });
     }
-    counts.iter().find(|(_, count)| *count * 3 > letters && letters > 0).map(|(language, _)| *language)
+    counts.iter().find(|(_, count)| *count * 3 > letters).map(|(language, _)| *language)
 }
 
 /// The language that has most of the first words among its function words, if it stands out.
