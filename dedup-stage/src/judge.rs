@@ -155,15 +155,14 @@ impl Judge {
         let Some(signature) = &case.page.signature else {
             return Ok(UNJUDGED);
         };
-        let mut acquitted = false;
-        if let Some(near) = self.near(case.key, signature, &mut acquitted, session)? {
-            return Ok(near);
+        let judgement = self.look(case.key, signature, session)?;
+        if judgement.verdict == Verdict::Unique {
+            self.index.insert(signature.simhash);
+            let mut value = case.key.to_be_bytes().to_vec();
+            value.extend(signature.sketch.to_bytes());
+            session.put(Space::Accepted, accepted_key(signature.simhash, case.row), value);
         }
-        self.index.insert(signature.simhash);
-        let mut value = case.key.to_be_bytes().to_vec();
-        value.extend(signature.sketch.to_bytes());
-        session.put(Space::Accepted, accepted_key(signature.simhash, case.row), value);
-        Ok(Judgement { verdict: Verdict::Unique, novelty: 1.0, acquitted })
+        Ok(judgement)
     }
 
     /// The first page with these very bytes, if it is another page; else this page is remembered as the first.
@@ -181,19 +180,13 @@ impl Judge {
         Ok(None)
     }
 
-    /// The nearest accepted page that is no other page at the second look.
-    fn near(
-        &mut self,
-        key: u64,
-        signature: &Signature,
-        acquitted: &mut bool,
-        session: &Session,
-    ) -> Result<Option<Judgement>> {
+    /// Looks for the nearest accepted page that is no other page at the second look; a page without one is unique.
+    fn look(&mut self, key: u64, signature: &Signature, session: &Session) -> Result<Judgement> {
         let mut near = std::mem::take(&mut self.near);
         near.clear();
         self.index.within(signature.simhash, &mut near);
         near.sort_unstable_by_key(|(_, distance)| *distance);
-        let mut found = None;
+        let (mut found, mut acquitted) = (None, false);
         let mut start = 0;
         while found.is_none() && start < near.len() {
             let distance = near[start].1;
@@ -214,7 +207,7 @@ impl Judge {
                             && best.is_none_or(|(earlier, _)| row < earlier)
                         {
                             let look = signature.sketch.compare(&Sketch::from_bytes(sketch));
-                            *acquitted |= !look.duplicate && look.resemblance >= Self::SAME_TEXT;
+                            acquitted |= !look.duplicate && look.resemblance >= Self::SAME_TEXT;
                             if look.duplicate {
                                 let verdict = Verdict::Near { of: row, distance, resemblance: look.resemblance };
                                 let novelty = 1.0 - look.resemblance * (1.0 + look.links) / 2.0;
@@ -235,7 +228,7 @@ impl Judge {
             start = end;
         }
         self.near = near;
-        Ok(found)
+        Ok(found.unwrap_or(Judgement { verdict: Verdict::Unique, novelty: 1.0, acquitted }))
     }
 }
 

@@ -101,7 +101,7 @@ fn is_json(path: &Path) -> anyhow::Result<bool> {
     Ok(start.first() == Some(&b'{') && start.iter().skip(1).all(|byte| (b' '..0x7f).contains(byte)))
 }
 
-fn read(path: &PathBuf) -> anyhow::Result<Pages> {
+fn read(path: &Path) -> anyhow::Result<Pages> {
     #[derive(Deserialize)]
     struct Page {
         simhash: Option<String>,

@@ -53,8 +53,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Box::new(BufReader::new(File::open(&args.pairs).with_context(|| format!("cannot open {name}"))?))
     };
     let reading = Bar::of_bytes([&args.pairs]);
-    let input = BufReader::new(reading.0.wrap_read(input));
-    let pairs = read_pairs(input, args.label_threshold).with_context(|| name.to_string())?;
+    let pairs = read_pairs(reading.0.wrap_read(input), args.label_threshold).with_context(|| name.to_string())?;
     drop(reading);
     let lexicon = match &args.lexicon {
         Some(path) => {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::rows;
+use crate::hex::hex;
 use crate::page::{Input, Reader};
 
 /// Arguments of `dedup-stage fingerprint`.
@@ -81,7 +82,7 @@ fn answer(
     let answer = Answer {
         id,
         simhash: page.signature.map(|signature| format!("{:016x}", signature.simhash)),
-        sha256: page.sha256.iter().map(|byte| format!("{byte:02x}")).collect(),
+        sha256: hex(&page.sha256),
         words: page.words,
     };
     let line = serde_json::to_string(&answer)? + "\n";

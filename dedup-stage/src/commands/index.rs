@@ -45,7 +45,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         None => Design::for_size(k, fingerprints.len() as u64),
         Some(name) => match Design::named(name, k) {
             Some(design) => design,
-            None => return Ok(rows::wrong_usage(format_args!("no design {name:?} for distance {k}"))),
+            None => return Ok(rows::wrong_usage(&format_args!("no design {name:?} for distance {k}"))),
         },
     };
     let start = Instant::now();

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -71,8 +71,8 @@ impl Bar {
     }
 
     /// A bar over the bytes of `files`; where their sizes are unknown, only what was read and how fast.
-    pub fn of_bytes<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -> Self {
-        let sizes = files.into_iter().map(|path| match std::fs::metadata(path)? {
+    pub fn of_bytes(files: impl IntoIterator<Item = impl AsRef<Path>>) -> Self {
+        let sizes = files.into_iter().map(|path| match std::fs::metadata(path.as_ref())? {
             file if file.is_file() => Ok(file.len()),
             _ => Err(io::ErrorKind::Other.into()),
         });

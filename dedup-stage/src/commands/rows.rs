@@ -36,8 +36,8 @@ pub fn listened(result: io::Result<()>) -> io::Result<bool> {
     }
 }
 
-/// Says on stderr what is wrong with how the command was called.
-pub fn wrong_usage(what: std::fmt::Arguments<'_>) -> ExitCode {
+/// Says on stderr what is wrong with the command line or the configuration.
+pub fn wrong_usage(what: &impl std::fmt::Display) -> ExitCode {
     eprintln!("dedup-stage: {what}");
     ExitCode::from(2)
 }

@@ -10,6 +10,7 @@ use config::{Layers, Settings};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use super::rows::wrong_usage;
 use crate::pipeline::{Limits, Stopper};
 use crate::protocol::{Ended, Greeting, serve};
 use crate::signature;
@@ -19,8 +20,6 @@ use crate::url::Canonicalizer;
 
 /// Exit code after SIGINT or SIGTERM, with the state saved.
 const STOPPED: u8 = 11;
-/// Exit code of wrong usage or configuration.
-const USAGE: u8 = 2;
 
 /// Arguments of `dedup-stage run`.
 #[derive(Debug, clap::Args)]
@@ -82,7 +81,7 @@ impl Judging {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let settings = match args.judging.settings() {
         Ok(settings) => settings,
-        Err(error) => return Ok(usage(&error)),
+        Err(error) => return Ok(wrong_usage(&error)),
     };
     let store: Box<dyn Store> = match &args.state {
         None => Box::new(Memory::default()),
@@ -111,12 +110,6 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Ended::Input | Ended::OutputClosed => ExitCode::SUCCESS,
         Ended::Stopped => ExitCode::from(STOPPED),
     })
-}
-
-/// Says what is wrong with the command line or the configuration.
-pub(super) fn usage(error: &impl std::fmt::Display) -> ExitCode {
-    eprintln!("dedup-stage: {error}");
-    ExitCode::from(USAGE)
 }
 
 fn in_dir(error: Error, dir: &std::path::Path) -> anyhow::Error {

@@ -13,8 +13,8 @@ use crate::signature;
 
 /// Arguments of `dedup-stage search`.
 ///
-/// Writes `query_row<TAB>stored_row<TAB>distance`, sorted. The outputs of several splits of the stored file, merged with `sort -n -m`, equal
-/// the output of the whole.
+/// Writes `query_row<TAB>stored_row<TAB>distance`, sorted. The outputs of several splits of the stored file, merged in their
+/// order with `sort -n -m -s`, equal the output of the whole.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Stored fingerprints: a raw file, or an index file made by `dedup-stage index`
@@ -59,7 +59,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             None => {
                 let known: Vec<String> = Design::all(k).into_iter().map(|design| design.name).collect();
                 let known = known.join(", ");
-                return Ok(rows::wrong_usage(format_args!("no design {name:?} for distance {k}; there are {known}")));
+                return Ok(rows::wrong_usage(&format_args!("no design {name:?} for distance {k}; there are {known}")));
             }
         },
     };
@@ -71,7 +71,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         let index = Frozen::open(&args.stored, &args.recipe, load)?;
         if index.design().distance < k {
             let built = index.design().distance;
-            return Ok(rows::wrong_usage(format_args!("the index was built for distance {built}, not {k}")));
+            return Ok(rows::wrong_usage(&format_args!("the index was built for distance {built}, not {k}")));
         }
         let start = Instant::now();
         let progress = Progress::new("search", queries.len(), "queries");

@@ -12,7 +12,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, bail};
 
 use super::progress::Bar;
-use super::run::{Judging, usage};
+use super::rows::wrong_usage;
+use super::run::Judging;
 use crate::pipeline::{Limits, Turn, ordered};
 use crate::signature;
 use crate::stage::{Preparer, Stage};
@@ -44,16 +45,16 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let settings = match args.judging.settings() {
         Ok(settings) => settings,
-        Err(error) => return Ok(usage(&error)),
+        Err(error) => return Ok(wrong_usage(&error)),
     };
     for input in args.inputs.iter().filter(|input| !is_std(input)) {
         if same_file(input, &args.output) {
-            return Ok(usage(&format!("{} is both read and written", input.display())));
+            return Ok(wrong_usage(&format_args!("{} is both read and written", input.display())));
         }
     }
     let verdicts: Option<Box<dyn Write>> = match &args.verdicts {
         Some(path) if !is_std(path) => Some(Box::new(create(path)?)),
-        Some(_) if is_std(&args.output) => return Ok(usage(&"records and verdicts cannot both go to stdout")),
+        Some(_) if is_std(&args.output) => return Ok(wrong_usage(&"records and verdicts cannot both go to stdout")),
         None if is_std(&args.output) => None,
         _ => Some(Box::new(BufWriter::new(io::stdout().lock()))),
     };
