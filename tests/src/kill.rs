@@ -4,15 +4,17 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use crawler::crawl::CrawlDir;
 use dedup_stage::warc::read::{Piece, Reader};
+use fastrand::Rng;
 
 use crate::crawl::{lines, text};
 use crate::power;
@@ -83,26 +85,6 @@ impl Kill {
     }
 }
 
-/// Seeded random numbers.
-#[derive(Clone, Debug)]
-pub struct Dice {
-    seed: u64,
-    thrown: u64,
-}
-
-impl Dice {
-    /// The same seed, the same numbers.
-    pub fn new(seed: u64) -> Self {
-        Self { seed, thrown: 0 }
-    }
-
-    /// A number below `limit`, which is not 0.
-    pub fn below(&mut self, limit: u64) -> u64 {
-        self.thrown += 1;
-        xxhash_rust::xxh3::xxh3_64_with_seed(&self.thrown.to_le_bytes(), self.seed) % limit
-    }
-}
-
 /// The long test: how it is done.
 #[derive(Clone, Debug)]
 pub struct Torture<'a> {
@@ -125,7 +107,7 @@ impl Victim {
     fn command(&self, dir: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.arg("crawl").arg("--dir").arg(dir).args(&self.arguments).env("TEST_FSYNC_LOG", log_of(dir));
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::null());
         command
     }
 
@@ -149,14 +131,14 @@ impl Victim {
     /// `told` hears of each kill. Every other kill is aimed: it waits
     /// until something is being written.
     pub fn torture(&self, torture: &Torture<'_>, mut told: impl FnMut(u32, &Kill)) -> anyhow::Result<u32> {
-        let mut dice = Dice::new(torture.seed);
+        let mut random = Rng::with_seed(torture.seed);
         let (mut done, mut crawls) = (0, 0);
         while done < torture.kills {
             let dir = torture.base.join(format!("killed-{crawls}"));
             crawls += 1;
             let mut spare = Spare { dir: &dir, taken: false };
             while done < torture.kills {
-                let share = 0.05 + 0.95 * dice.below(1 << 20) as f64 / f64::from(1 << 20);
+                let share = 0.05 + 0.95 * random.f64();
                 let aim = [Aim::None, Aim::Write, Aim::None, Aim::Journal][done as usize % 4];
                 let moment = Moment { after: torture.longest.mul_f64(share), aim };
                 let (after, place, ahead) = match self.run(&dir, Some(moment))? {
@@ -167,8 +149,9 @@ impl Victim {
                     }
                     Life::Done => break,
                 };
-                let blow = if place == Place::Start { Blow::Kill } else { BLOWS[dice.below(8) as usize] };
-                let end = self.strike(&mut spare, blow, &mut dice).with_context(|| format!("{blow:?} at {place:?}"))?;
+                let blow = if place == Place::Start { Blow::Kill } else { BLOWS[random.usize(..BLOWS.len())] };
+                let end =
+                    self.strike(&mut spare, blow, &mut random).with_context(|| format!("{blow:?} at {place:?}"))?;
                 done += 1;
                 told(done, &Kill { blow, after, place, ahead, end });
             }
@@ -192,30 +175,40 @@ impl Victim {
 
     /// Starts the crawl in `dir`, or goes on with it, to its end, or to the moment when it is killed.
     fn run(&self, dir: &Path, moment: Option<Moment>) -> anyhow::Result<Life> {
-        let said = dir.with_extension("stderr");
         let start = Instant::now();
-        let mut child = self.command(dir).stderr(fs::File::create(&said)?).spawn()?;
-        if let Some(Moment { after, aim }) = moment {
-            // The point of the test is a moment that nothing in the crawl has chosen: this is no wait for an event.
-            std::thread::sleep(after);
-            let before = footprint(dir, aim);
-            while aim != Aim::None
-                && footprint(dir, aim) == before
-                && child.try_wait()?.is_none()
-                && start.elapsed() < after * 4
-            {
-                std::thread::sleep(Duration::from_micros(200));
+        let mut child = self.command(dir).stderr(Stdio::piped()).spawn()?;
+        let mut stderr = child.stderr.take().context("stderr")?;
+        // What it said, when it has ended.
+        let (tell, ended) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut said = String::new();
+            let read = stderr.read_to_string(&mut said);
+            tell.send(read.map(|_| said))
+        });
+        let said = match moment {
+            None => ended.recv()?,
+            Some(Moment { after, aim }) => {
+                let mut end = ended.recv_timeout(after);
+                if aim != Aim::None {
+                    let before = footprint(dir, aim);
+                    while end.is_err() && footprint(dir, aim) == before && start.elapsed() < after * 4 {
+                        end = ended.recv_timeout(Duration::from_micros(200));
+                    }
+                }
+                match end {
+                    Ok(said) => said,
+                    Err(_) => {
+                        child.kill()?;
+                        child.wait()?;
+                        let after = start.elapsed();
+                        let (place, ahead) = place(dir)?;
+                        return Ok(Life::Killed(after, place, ahead));
+                    }
+                }
             }
-            if child.try_wait()?.is_none() {
-                child.kill()?;
-                child.wait()?;
-                let after = start.elapsed();
-                let (place, ahead) = place(dir)?;
-                return Ok(Life::Killed(after, place, ahead));
-            }
-        }
+        };
         let status = child.wait()?;
-        let said = fs::read_to_string(&said)?.trim().to_owned();
+        let said = said?.trim().to_owned();
         let names_damage = ["damaged", "vouches for"].iter().any(|word| said.contains(word));
         match status.code() {
             Some(0) => Ok(Life::Done),
@@ -226,25 +219,25 @@ impl Victim {
 
     /// Does the damage to a crawl that was killed, and sees whether it goes on. Where it says that it cannot, the damage is
     /// undone.
-    fn strike(&self, spare: &mut Spare<'_>, blow: Blow, dice: &mut Dice) -> anyhow::Result<End> {
+    fn strike(&self, spare: &mut Spare<'_>, blow: Blow, random: &mut Rng) -> anyhow::Result<End> {
         let dir = spare.dir;
         match (blow, last_of_state(dir)?) {
             (Blow::Kill, _) | (_, None) => return Ok(End::Resumed),
             (Blow::Power, _) => {
-                power::cut(dir, &power::durable(&log_of(dir)), dice)?;
+                power::cut(dir, &power::durable(&log_of(dir)), random)?;
             }
             (Blow::Cut, Some(path)) => {
                 spare.take()?;
-                let length = dice.below(power::written(&path)?.max(1));
+                let length = random.u64(..power::written(&path)?.max(1));
                 OpenOptions::new().write(true).open(&path)?.set_len(length)?;
             }
             (Blow::Flip, Some(path)) => {
                 spare.take()?;
-                let at = dice.below(power::written(&path)?.max(1));
+                let at = random.u64(..power::written(&path)?.max(1));
                 let file = OpenOptions::new().read(true).write(true).open(&path)?;
                 let mut byte = [0];
                 file.read_exact_at(&mut byte, at)?;
-                file.write_all_at(&[byte[0] ^ 1 << dice.below(8)], at)?;
+                file.write_all_at(&[byte[0] ^ 1 << random.u8(..8)], at)?;
             }
         }
         match self.run(dir, Some(Moment { after: PROOF, aim: Aim::None }))? {

@@ -9,7 +9,7 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use crate::kill::Dice;
+use fastrand::Rng;
 
 /// What of a file is durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub fn files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
 }
 
 /// Cuts the power of the process that wrote below `folder` and kept the log `durable`. Returns how many files lost something.
-pub fn cut(folder: &Path, durable: &HashMap<u64, Durable>, dice: &mut Dice) -> std::io::Result<usize> {
+pub fn cut(folder: &Path, durable: &HashMap<u64, Durable>, random: &mut Rng) -> std::io::Result<usize> {
     const BLOCK: u64 = 4096;
     let mut hurt = 0;
     for path in files(folder)? {
@@ -81,14 +81,14 @@ pub fn cut(folder: &Path, durable: &HashMap<u64, Durable>, dice: &mut Dice) -> s
         let mut at = safe;
         while at < end {
             let next = ((at / BLOCK + 1) * BLOCK).min(end);
-            if dice.below(2) == 0 {
+            if random.bool() {
                 file.write_all_at(&vec![0; (next - at) as usize], at)?;
             }
             at = next;
         }
         // … and so is the length.
         if data.len() > length {
-            file.set_len(length + dice.below(data.len() - length + 1))?;
+            file.set_len(length + random.u64(..=data.len() - length))?;
         }
     }
     Ok(hurt)
@@ -107,13 +107,13 @@ mod tests {
             fs::write(&path, [1; 20_000])?;
             let inode = fs::metadata(&path)?.ino();
             let durable = HashMap::from([(inode, Durable { length: 5_000, end: 5_000 })]);
-            assert_eq!(cut(dir.path(), &durable, &mut Dice::new(seed))?, 1);
+            assert_eq!(cut(dir.path(), &durable, &mut Rng::with_seed(seed))?, 1);
             let left = fs::read(&path)?;
             assert!(left.len() >= 5_000 && left[..5_000].iter().all(|byte| *byte == 1));
             lost += usize::from(left.len() < 20_000 || left.contains(&0));
             fs::write(&path, [1; 20_000])?;
             let all = HashMap::from([(inode, Durable { length: 20_000, end: 20_000 })]);
-            assert_eq!(cut(dir.path(), &all, &mut Dice::new(seed))?, 0);
+            assert_eq!(cut(dir.path(), &all, &mut Rng::with_seed(seed))?, 0);
         }
         assert!(lost > 15, "{lost} of 20 lost something");
         Ok(())

@@ -24,22 +24,11 @@ fn counts(words: &[WordHash]) -> HashMap<u64, f64> {
 /// `LONGEST` words, of their beginnings.
 pub fn edit_similarity(a: &[WordHash], b: &[WordHash]) -> f64 {
     const LONGEST: usize = 2_000;
-    let (a, b) = (&a[..a.len().min(LONGEST)], &b[..b.len().min(LONGEST)]);
-    let longer = a.len().max(b.len());
-    if longer == 0 {
-        return 0.0;
+    let [a, b] = [a, b].map(|words| words[..words.len().min(LONGEST)].to_vec());
+    match a.len().max(b.len()) {
+        0 => 0.0,
+        longer => 1.0 - strsim::generic_levenshtein(&a, &b) as f64 / longer as f64,
     }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    1.0 - row[b.len()] as f64 / longer as f64
 }
 
 /// Checksums of the words dealt to `buckets` by their hash, in the order of the text (Pugh, Henzinger, US patent

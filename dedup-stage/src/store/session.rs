@@ -95,9 +95,4 @@ impl Session {
         }
         result
     }
-
-    /// Forgets the pending changes.
-    pub fn roll_back(&mut self) {
-        self.pending.clear();
-    }
 }

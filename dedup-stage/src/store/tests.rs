@@ -5,6 +5,7 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use fastrand::Rng;
 use proptest::prelude::*;
 
 use super::*;
@@ -18,7 +19,7 @@ enum Step {
     Scan(Space, Vec<u8>, Vec<u8>, usize),
     Commit,
     Fail(Fault),
-    RollBack,
+    Crash,
 }
 
 fn space() -> impl Strategy<Value = Space> {
@@ -36,7 +37,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (space(), key(), key(), 1..6usize).prop_map(|(space, from, to, most)| Step::Scan(space, from, to, most)),
         2 => Just(Step::Commit),
         1 => prop_oneof![Just(Fault::Refuse), Just(Fault::Forget)].prop_map(Step::Fail),
-        1 => Just(Step::RollBack),
+        1 => Just(Step::Crash),
     ]
 }
 
@@ -97,8 +98,8 @@ proptest! {
                         }
                     }
                 }
-                Step::RollBack => {
-                    session.roll_back();
+                Step::Crash => {
+                    session = Session::new(Box::new(disk.clone()));
                     now = durable.clone();
                 }
             }
@@ -124,22 +125,12 @@ fn contents(store: &dyn Store) -> Result<Map> {
     Ok(map)
 }
 
-/// Fixed pseudo-random numbers (an LCG's high bits).
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % limit
-    }
-}
-
-fn random_batch(numbers: &mut Numbers) -> Batch {
-    (0..1 + numbers.below(60))
+fn random_batch(random: &mut Rng) -> Batch {
+    (0..random.usize(1..=60))
         .map(|_| Change {
-            space: Space::ALL[numbers.below(Space::ALL.len())],
-            key: (numbers.below(500) as u32).to_be_bytes().to_vec(),
-            value: (numbers.below(4) > 0).then(|| vec![numbers.below(256) as u8; numbers.below(200)]),
+            space: Space::ALL[random.usize(..Space::ALL.len())],
+            key: random.u32(..500).to_be_bytes().to_vec(),
+            value: (random.u8(..4) > 0).then(|| vec![random.u8(..); random.usize(..200)]),
         })
         .collect()
 }
@@ -148,11 +139,11 @@ fn random_batch(numbers: &mut Numbers) -> Batch {
 fn the_disk_agrees_with_memory_across_reopening() {
     let dir = tempfile::tempdir().unwrap();
     let mut memory = Memory::default();
-    let mut numbers = Numbers(1);
+    let mut random = Rng::with_seed(1);
     for _ in 0..4 {
         let mut disk = Disk::open_with(dir.path(), 8 << 10).unwrap();
         for _ in 0..30 {
-            let batch = random_batch(&mut numbers);
+            let batch = random_batch(&mut random);
             disk.commit(&batch).unwrap();
             memory.commit(&batch).unwrap();
         }
@@ -211,12 +202,12 @@ fn judge(dir: &Path, states: &[Map], what: &str) -> bool {
 #[test]
 fn a_torn_or_flipped_file_gives_an_earlier_commit_or_is_told() {
     let original = tempfile::tempdir().unwrap();
-    let mut numbers = Numbers(2);
+    let mut random = Rng::with_seed(2);
     let mut states = vec![Map::new()];
     let mut memory = Memory::default();
     let mut disk = Disk::open_with(original.path(), 8 << 10).unwrap();
     for _ in 0..40 {
-        let batch = random_batch(&mut numbers);
+        let batch = random_batch(&mut random);
         disk.commit(&batch).unwrap();
         memory.commit(&batch).unwrap();
         states.push(contents(&memory).unwrap());
@@ -232,17 +223,17 @@ fn a_torn_or_flipped_file_gives_an_earlier_commit_or_is_told() {
         // Every second time the journal: it is what a crash tears.
         let victim = match all.iter().find(|path| n % 2 == 0 && path.extension().is_some_and(|end| end == "jnl")) {
             Some(journal) => journal,
-            None => all[numbers.below(all.len())],
+            None => all[random.usize(..all.len())],
         };
         let path = dir.path().join(victim.strip_prefix(original.path()).unwrap());
         let mut bytes = fs::read(&path).unwrap();
         // The journal is allocated ahead: only its beginning is written.
         let written = bytes.iter().rposition(|byte| *byte != 0).map_or(1, |last| last + 1);
-        let at = numbers.below(written);
+        let at = random.usize(..written);
         if n % 4 < 2 {
             bytes.truncate(at);
         } else {
-            bytes[at] ^= 1 << numbers.below(8);
+            bytes[at] ^= 1 << random.u8(..8);
         }
         fs::write(&path, bytes).unwrap();
         let what = format!("{} of {written} bytes, at {at}", path.display());

@@ -9,6 +9,7 @@ use dedup_stage::signature::DISTANCE;
 use dedup_stage::signature::document::Document;
 use dedup_stage::signature::lexicon::Lexicon;
 use dedup_stage::signature::scheme::Scheme;
+use fastrand::Rng;
 use url::Url;
 
 use crate::data;
@@ -28,16 +29,6 @@ fn document(reader: &mut Reader, path: &str, content_type: &str, body: &[u8]) ->
 
 fn pair(documents: [usize; 2], near: bool, weight: f64, cluster: &str) -> Pair {
     Pair { documents, near, weight, cluster: cluster.to_owned(), strata: Vec::new() }
-}
-
-/// Places of documents, drawn evenly.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % n
-    }
 }
 
 /// Prints the table; the F1 of the cascade at its default, and the best of another scheme.
@@ -65,11 +56,11 @@ fn every_scheme_on_versions_of_articles() {
         document(&mut reader, "text", "text/plain; charset=utf-8", version.text.as_bytes())
     };
     let mut pairs = Pairs { documents: versions.iter().map(read).collect(), ..Pairs::default() };
-    let mut draw = Draw(1);
+    let mut random = Rng::with_seed(1);
     let within = (0..versions.len())
         .flat_map(|a| (a + 1..versions.len()).map(move |b| (a, b)))
         .filter(|(a, b)| versions[*a].cluster == versions[*b].cluster);
-    let across = std::iter::repeat_with(|| (draw.below(versions.len()), draw.below(versions.len())))
+    let across = std::iter::repeat_with(|| (random.usize(..versions.len()), random.usize(..versions.len())))
         .filter(|(a, b)| versions[*a].cluster != versions[*b].cluster)
         .take(DRAWN);
     for (a, b) in within.chain(across) {
@@ -126,8 +117,8 @@ fn every_scheme_on_versions_of_documentation() {
         let (near_ones, others): (Vec<_>, Vec<_>) =
             all.filter(|(a, b)| !listed(*a, *b)).partition(|(a, b)| near(*a, *b));
         let weight = others.len() as f64 / DRAWN as f64;
-        let mut draw = Draw(2);
-        let drawn = (0..DRAWN).map(|_| others[draw.below(others.len())]);
+        let mut random = Rng::with_seed(2);
+        let drawn = (0..DRAWN).map(|_| others[random.usize(..others.len())]);
         let different: Vec<_> =
             near_ones.into_iter().map(|pair| (pair, 1.0)).chain(drawn.map(|pair| (pair, weight))).collect();
         for ((a, b), weight) in different {

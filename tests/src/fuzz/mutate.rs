@@ -1,5 +1,7 @@
 //! New inputs from old ones, by a seed.
 
+use fastrand::Rng;
+
 /// Inputs grow no longer than this, so that an execution stays short.
 const MAX_LENGTH: usize = 64 << 10;
 /// Bytes that formats treat in a special way.
@@ -8,27 +10,18 @@ const ODD: &[u8] = b"\0\x01\n\r\t %&'\"#/:;<=>?@\\[]{}\x7f\x80\xbf\xc3\xe2\xf0\x
 /// Makes inputs; two with one seed make the same.
 #[derive(Debug)]
 pub(super) struct Mutator {
-    state: u64,
+    random: Rng,
     words: &'static [&'static str],
 }
 
 impl Mutator {
     pub fn new(seed: u64, words: &'static [&'static str]) -> Self {
-        Self { state: seed, words }
-    }
-
-    /// SplitMix64.
-    fn random(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        Self { random: Rng::with_seed(seed), words }
     }
 
     /// A number below `bound`; 0 where there is none.
     pub fn below(&mut self, bound: usize) -> usize {
-        if bound == 0 { 0 } else { (self.random() % bound as u64) as usize }
+        if bound == 0 { 0 } else { self.random.usize(..bound) }
     }
 
     /// One to eight changes to an input of the corpus.
@@ -48,7 +41,7 @@ impl Mutator {
         match self.below(9) {
             0 if at < input.len() => input[at] ^= 1 << self.below(8),
             1 if at < input.len() => input[at] = ODD[self.below(ODD.len())],
-            2 => input.insert(at, self.random() as u8),
+            2 => input.insert(at, self.random.u8(..)),
             3 => drop(input.drain(at..at + length)),
             4 => {
                 let piece = input[at..at + length].repeat(1 + self.below(16));

@@ -4,6 +4,7 @@ use std::io::{BufRead, Write};
 use std::time::Duration;
 
 use crawler::demo::web::Web;
+use fastrand::Rng;
 use serde_json::{Value, json};
 
 use super::feed::{breadth_first, small};
@@ -44,14 +45,14 @@ pub fn run(plan: Plan, mut tell: impl FnMut(String)) -> anyhow::Result<bool> {
 
     let folder = tempfile::tempdir()?;
     let state = folder.path().join("state");
-    let mut random = Random(plan.seed.max(1));
+    let mut random = Rng::with_seed(plan.seed);
     let mut kills = 0;
     while caller.flushed < caller.lines.len() {
         let mut pipe = Pipe::start(&["run", "--state", &state.to_string_lossy()])?;
         let before = caller.flushed;
         // Anywhere from the first answer to well behind the next flush, and then a little later.
-        let after = random.below(caller.flush * 7 / 5);
-        let wait = Duration::from_micros(random.below(4_000) as u64);
+        let after = random.usize(..caller.flush * 7 / 5);
+        let wait = Duration::from_micros(random.u64(..4_000));
         let answered = caller.converse(&mut pipe, (kills < plan.kills).then_some((after, wait)));
         pipe.stdin = None;
         let status = pipe.child.wait()?;
@@ -121,17 +122,5 @@ impl Caller {
             }
         });
         at - start
-    }
-}
-
-/// xorshift64 (Marsaglia 2003).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % n
     }
 }
