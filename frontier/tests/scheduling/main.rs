@@ -1,0 +1,7 @@
+//! Whose turn it is, and when: order, fairness, pace, floors, robots rules, seen from outside on a simulated clock.
+
+mod order;
+mod pace;
+mod refusals;
+mod robots;
+mod sim;

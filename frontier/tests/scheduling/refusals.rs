@@ -1,0 +1,132 @@
+//! What is not fetched: refused URLs, forbidden addresses, traps, a damaged store.
+
+use std::net::IpAddr;
+
+use config::Robots;
+use dedup_stage::store::{Double, Session, Space};
+use frontier::{Admission, Found, Frontier, JobKind, Merits, Millis, Next, Outcome, SkipReason, Via};
+use url::Url;
+
+use crate::sim::{Sim, polite};
+
+#[test]
+fn a_url_that_cannot_be_fetched_is_refused_with_its_reason() {
+    let mut sim = Sim::new(&polite(10));
+    assert_eq!(sim.add("ftp://a.test/", 0.5), Admission::Refused(SkipReason::Scheme));
+    assert_eq!(sim.add(&format!("http://a.test/{}", "x".repeat(5_000)), 0.5), Admission::Refused(SkipReason::TooLong));
+    for port in 1..=32 {
+        assert_eq!(sim.add(&format!("http://a.test:{}/", 8_000 + port), 0.5), Admission::Queued);
+    }
+    assert_eq!(sim.add("http://a.test:9000/", 0.5), Admission::Refused(SkipReason::Trap), "a host with so many ports");
+    assert_eq!(sim.add("http://a.test:9000/", 0.5), Admission::Seen);
+}
+
+#[test]
+fn a_host_whose_addresses_are_forbidden_has_its_urls_refused() {
+    let mut sim = Sim::new(&polite(10));
+    for n in 0..3 {
+        sim.add(&format!("http://a.test/{n}"), 0.5);
+    }
+    let Next::Job(job) = sim.frontier.next(0, &mut sim.session, &mut |_, _| ()).unwrap() else { panic!() };
+    assert_eq!(job.kind, JobKind::Resolve);
+    let outcome = Outcome::Unresolved { forbidden: true };
+    sim.frontier.report(&job, outcome, 0, &mut sim.session).unwrap();
+    sim.run(Millis::MAX, usize::MAX);
+    assert_eq!(sim.skipped.len(), 3);
+    assert!(sim.skipped.iter().all(|(_, reason)| *reason == SkipReason::Address));
+    assert_eq!(sim.log, []);
+}
+
+#[test]
+fn an_endless_space_of_copies_ends_and_the_rest_of_the_site_does_not() {
+    let mut settings = polite(0);
+    settings.politeness.robots = Robots::Ignore;
+    let mut sim = Sim::new(&settings);
+    let (mut next, mut copies, mut honest) = (0u64, 0u64, 0u64);
+    let job = |frontier: &mut Frontier, session: &mut Session, skipped: &mut u64| loop {
+        match frontier.next(1_000, session, &mut |_, reason| {
+            assert_eq!(reason, SkipReason::Budget);
+            *skipped += 1;
+        }) {
+            Ok(Next::Job(job)) if job.kind == JobKind::Resolve => {
+                let outcome = Outcome::Resolved(vec![IpAddr::from([10, 0, 0, 1])]);
+                frontier.report(&job, outcome, 1_000, session).unwrap();
+            }
+            Ok(Next::Job(job)) => return Some(job),
+            // So many were refused that it takes a second call.
+            Ok(Next::Wait(1_000)) => {}
+            Ok(_) => return None,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    for n in 0..3_000 {
+        sim.add(&format!("http://a.test/honest/{n}"), 0.1);
+    }
+    sim.add("http://a.test/calendar/?day=0", 0.9);
+    let mut cut = 0;
+    while let Some(job) = job(&mut sim.frontier, &mut sim.session, &mut cut) {
+        let outcome = Outcome::Done { status: 200, elapsed: 1, retry_after: None, row: 0 };
+        sim.frontier.report(&job, outcome, 1_000, &mut sim.session).unwrap();
+        let copy = job.url.path().starts_with("/calendar");
+        sim.frontier.verdict(&job, Some(copy), f32::from(u8::from(!copy)), &mut sim.session);
+        if copy {
+            copies += 1;
+            // Every copy leads to two more, and all of them go before the honest pages.
+            for _ in 0..2 {
+                next += 1;
+                sim.add(&format!("http://a.test/calendar/?day={next}"), 0.9);
+            }
+        } else {
+            honest += 1;
+        }
+    }
+    assert_eq!(honest, 3_000);
+    assert_eq!(copies, 1_000);
+    assert_eq!(copies + cut, next + 1, "every URL was fetched or refused");
+    let mut traps = Vec::new();
+    sim.frontier.traps(&mut |host, label, spent| traps.push((host.to_owned(), label.to_owned(), spent)));
+    assert_eq!(traps, [("a.test".to_owned(), "/calendar/?day".to_owned(), 1_000)]);
+}
+
+#[test]
+fn damage_in_the_store_is_told_and_not_crawled_over() {
+    for space in [Space::Urls, Space::Hosts, Space::Queue] {
+        let disk = Double::default();
+        let mut session = Session::new(Box::new(disk.clone()));
+        let mut frontier = Frontier::open(&polite(0), &mut session, 0).unwrap();
+        let url = Url::parse("http://a.test/").unwrap();
+        let found = Found {
+            url: &url,
+            hash: 1,
+            depth: 0,
+            priority: 0.5,
+            merits: Merits::default(),
+            source: None,
+            via: Via::Seed,
+        };
+        frontier.add(&found, &mut session).unwrap();
+        session.commit().unwrap();
+        let mut keys = Vec::new();
+        let collect = &mut |key: &[u8], value: &[u8]| {
+            if !value.is_empty() {
+                keys.push(key.to_vec());
+            }
+            std::ops::ControlFlow::Continue(())
+        };
+        session.scan(space, &[], &[], collect).unwrap();
+        assert!(!keys.is_empty());
+        for key in keys {
+            let kept = session.get(space, &key).unwrap().unwrap();
+            disk.damage(space, &key, &[0xff]);
+            let mut session = Session::new(Box::new(disk.clone()));
+            let outcome = Frontier::open(&polite(0), &mut session, 0)
+                .and_then(|mut frontier| frontier.next(100_000, &mut session, &mut |_, _| ()));
+            assert!(
+                matches!(outcome, Err(dedup_stage::store::Error::Damaged(_))),
+                "{space:?} {}: {outcome:?}",
+                String::from_utf8_lossy(&key)
+            );
+            disk.damage(space, &key, &kept);
+        }
+    }
+}

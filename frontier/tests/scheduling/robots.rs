@@ -1,0 +1,125 @@
+//! What robots.txt says, and what becomes of a host while it cannot be had.
+
+use std::collections::BTreeMap;
+
+use frontier::{Millis, SkipReason, UrlState, Walk};
+
+use crate::sim::{Answered, Sim, hash, polite};
+
+#[test]
+fn what_robots_txt_forbids_is_skipped_once_and_remembered() {
+    let mut sim = Sim::new(&polite(10));
+    sim.robots.insert("http://a.test/robots.txt".into(), Answered::Says("user-agent: *\ndisallow: /no"));
+    for url in ["http://a.test/no/1", "http://a.test/yes", "http://a.test/no/2"] {
+        sim.add(url, 0.5);
+    }
+    sim.run(Millis::MAX, usize::MAX);
+    assert_eq!(sim.pages(), ["http://a.test/yes"]);
+    let no = |n| (format!("http://a.test/no/{n}"), SkipReason::Robots);
+    assert_eq!(sim.skipped, [no(1), no(2)]);
+    let state = |url| frontier::url_state(hash(url), &sim.session).unwrap();
+    assert_eq!(state("http://a.test/no/1"), Some(UrlState::Refused(SkipReason::Robots)));
+    assert_eq!(state("http://a.test/yes"), Some(UrlState::Done { status: 200, row: Some(0) }));
+    assert_eq!(state("http://a.test/other"), None);
+    assert_eq!(sim.frontier.counts().queued, 0);
+}
+
+#[test]
+fn nothing_is_fetched_while_robots_txt_cannot_be_had_but_other_origins_are() {
+    let mut sim = Sim::new(&polite(10));
+    sim.robots.insert("http://a.test/robots.txt".into(), Answered::Status(500));
+    sim.add("http://a.test/", 0.5);
+    sim.run(30_000, usize::MAX);
+    assert_eq!(sim.pages(), [""; 0]);
+    sim.add("https://a.test/", 0.5);
+    sim.run(50_000, usize::MAX);
+    assert_eq!(sim.pages(), ["https://a.test/"]);
+    sim.robots.clear();
+    sim.run(300_000, usize::MAX);
+    assert_eq!(sim.pages(), ["https://a.test/", "http://a.test/"]);
+    let asked = sim.log.iter().filter(|(.., url)| url == "http://a.test/robots.txt").count();
+    assert_eq!(asked, 2, "once in vain, once a minute later");
+}
+
+#[test]
+fn a_robots_txt_that_asks_for_time_is_heeded_for_the_whole_host() {
+    let mut sim = Sim::new(&polite(50));
+    sim.robots.insert("http://a.test/robots.txt".into(), Answered::Busy(7_000));
+    sim.add("http://a.test/x", 0.9);
+    sim.add("https://a.test/y", 0.1);
+    sim.run(60_000, 3);
+    let urls: Vec<_> = sim.log.iter().map(|(.., url)| url.as_str()).collect();
+    assert_eq!(urls, ["http://a.test/robots.txt", "https://a.test/robots.txt", "https://a.test/y"]);
+    assert!(sim.log[1].0 >= sim.log[0].1 + 7_000, "{:?}", sim.log);
+}
+
+#[test]
+fn what_its_host_holds_back_can_be_walked_over_once() {
+    let mut sim = Sim::new(&polite(50));
+    sim.robots.insert("http://broken.test/robots.txt".into(), Answered::Status(503));
+    sim.robots.insert("http://moved.test/robots.txt".into(), Answered::Moved("http://nowhere.test/robots.txt"));
+    let mut expected = BTreeMap::new();
+    for (host, reason) in [
+        ("broken", Some(SkipReason::Robots)),
+        ("moved", Some(SkipReason::Robots)),
+        ("nowhere", Some(SkipReason::Address)),
+        ("fine", None),
+    ] {
+        // In two groups and two bands, more than a lane holds in memory.
+        for n in 0..200 {
+            let url = format!("http://{host}.test/{}/{n}", n % 2);
+            sim.add(&url, if n % 3 == 0 { 0.9 } else { 0.1 });
+            reason.map(|reason| expected.insert(url, reason));
+        }
+    }
+    sim.run(20_000, 100);
+    sim.session.commit().unwrap();
+    let queued = sim.frontier.counts().queued;
+    for most in [1, 7, 10_000] {
+        let (mut walk, mut found) = (Walk::default(), BTreeMap::new());
+        loop {
+            let held = sim.frontier.held(&mut walk, most, &sim.session).unwrap();
+            if held.is_empty() {
+                break;
+            }
+            assert!(held.len() <= most);
+            for held in held {
+                assert_eq!(held.hash, hash(&held.url));
+                assert_eq!(found.insert(held.url.to_string(), held.reason), None, "{} twice", held.url);
+            }
+        }
+        assert_eq!(found, expected);
+    }
+    assert_eq!(sim.frontier.counts().queued, queued, "it stays queued");
+}
+
+#[test]
+fn a_robots_txt_that_moved_is_asked_for_there() {
+    let mut sim = Sim::new(&polite(100));
+    sim.robots.insert("http://a.test/robots.txt".into(), Answered::Moved("http://b.test/robots.txt"));
+    sim.robots.insert("http://b.test/robots.txt".into(), Answered::Moved("http://a.test/rules"));
+    sim.robots.insert("http://a.test/rules".into(), Answered::Says("user-agent: *\ndisallow: /no\ncrawl-delay: 3"));
+    sim.add("http://a.test/no", 0.5);
+    for n in 0..5 {
+        sim.add(&format!("http://a.test/{n}"), 0.5);
+    }
+    sim.run(Millis::MAX, usize::MAX);
+    let requests: Vec<_> = sim.log.iter().map(|(.., url)| url.as_str()).take(4).collect();
+    assert_eq!(
+        requests,
+        ["http://a.test/robots.txt", "http://b.test/robots.txt", "http://a.test/rules", "http://a.test/0"]
+    );
+    assert_eq!(sim.skipped, [("http://a.test/no".to_owned(), SkipReason::Robots)]);
+    assert!(sim.log.windows(2).skip(3).all(|pair| pair[1].0 >= pair[0].1 + 3_000), "the delay it names: {:?}", sim.log);
+}
+
+#[test]
+fn a_robots_txt_that_moves_without_end_counts_as_none() {
+    let mut sim = Sim::new(&polite(100));
+    sim.robots.insert("http://a.test/robots.txt".into(), Answered::Moved("http://b.test/robots.txt"));
+    sim.robots.insert("http://b.test/robots.txt".into(), Answered::Moved("http://a.test/robots.txt"));
+    sim.add("http://a.test/", 0.5);
+    sim.run(Millis::MAX, usize::MAX);
+    assert_eq!(sim.log.len(), 7, "asked once, moved five times, then the page: {:?}", sim.log);
+    assert_eq!(sim.pages(), ["http://a.test/"]);
+}
