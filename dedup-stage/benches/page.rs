@@ -4,6 +4,8 @@
 //! `cargo bench -p dedup-stage --bench page [-- FOLDER]` (the HTML files of a folder instead)
 #![allow(missing_docs)]
 
+mod cpu;
+
 use std::path::{Path, PathBuf};
 
 use dedup_stage::page::{Input, Reader};
@@ -72,7 +74,7 @@ fn measure(name: &str, pages: &[Vec<u8>]) {
     let (mut bare, mut read) = (f64::MAX, f64::MAX);
     let mut links = 0;
     for _ in 0..5 {
-        let start = cpu_seconds();
+        let start = cpu::seconds();
         for page in pages {
             let tokenizer = Tokenizer::new(Bare, TokenizerOpts::default());
             let queue = BufferQueue::default();
@@ -80,14 +82,14 @@ fn measure(name: &str, pages: &[Vec<u8>]) {
             let _ = tokenizer.feed(&queue);
             tokenizer.end();
         }
-        bare = bare.min(cpu_seconds() - start);
-        let start = cpu_seconds();
+        bare = bare.min(cpu::seconds() - start);
+        let start = cpu::seconds();
         links = 0;
         for page in pages {
             let input = Input { url: &url, status: 200, content_type: Some("text/html"), body: page };
             links += reader.read(&input).links.len();
         }
-        read = read.min(cpu_seconds() - start);
+        read = read.min(cpu::seconds() - start);
     }
     let bytes: usize = pages.iter().map(Vec::len).sum();
     let rate = |seconds: f64| bytes as f64 / seconds / 1e6;
@@ -104,14 +106,6 @@ fn measure(name: &str, pages: &[Vec<u8>]) {
         each(read),
         bare / read
     );
-}
-
-/// CPU time of this thread.
-fn cpu_seconds() -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a timespec of our own.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
 fn walk(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {

@@ -4,6 +4,8 @@
 //! `cargo bench -p dedup-stage --bench signature [-- FILE]`; without a file, on sentences made here.
 #![allow(missing_docs)]
 
+mod cpu;
+
 use std::hint::black_box;
 
 use dedup_stage::page::content::Passage;
@@ -66,9 +68,9 @@ fn measure(name: &str, text: &str) {
     let mut time = |what: &str, work: &mut dyn FnMut(&str)| {
         let mut best = f64::MAX;
         for _ in 0..7 {
-            let start = cpu_seconds();
+            let start = cpu::seconds();
             texts.iter().for_each(|text| work(text));
-            best = best.min(cpu_seconds() - start);
+            best = best.min(cpu::seconds() - start);
         }
         report.push(format!("{what} {:.0}", bytes as f64 / best / 1e6));
     };
@@ -107,12 +109,4 @@ fn measure(name: &str, text: &str) {
         black_box(signer.sign(&hashes, &[passage], std::iter::empty()));
     });
     println!("{name}: {} texts of {EACH} bytes, MB/s: {}", texts.len(), report.join(", "));
-}
-
-/// CPU time of this thread.
-fn cpu_seconds() -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a timespec of our own.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Duration;
 
-use base64::Engine;
 use serde_json::Value;
 use tests::hostile::{Case, Hostile, cases};
 
@@ -33,10 +32,8 @@ struct Crawled {
 fn crawl(server: &Hostile, flags: &[&str], seeds: impl IntoIterator<Item = String>) -> Crawled {
     let dir = tempfile::tempdir().expect("a directory");
     let (authority, peak, out) = (dir.path().join("authority"), dir.path().join("peak"), dir.path().join("crawl"));
-    let der = base64::engine::general_purpose::STANDARD.encode(&server.authority);
-    let pem = format!("-----BEGIN CERTIFICATE-----\n{der}\n-----END CERTIFICATE-----\n");
-    std::fs::write(&authority, pem).expect("a file");
-    let mut program = Command::new(env!("CARGO_BIN_EXE_crawler-under-test"));
+    std::fs::write(&authority, &server.authority_pem).expect("a file");
+    let mut program = Command::new(env!("CARGO_BIN_EXE_crawl"));
     program.env("SSL_CERT_FILE", &authority).env("TEST_PEAK_FILE", &peak).arg("crawl").arg("--dir").arg(&out);
     program.args(["--delay", "20ms", "--delay-factor", "0", "--address-delay", "0ms", "--attempts", "1", "--quiet"]);
     program.args(["--connect-timeout", "2s", "--idle-timeout", "2s", "--timeout", "12s", "--patience", "2s"]);

@@ -41,7 +41,7 @@ fn every_field_is_documented_and_there() -> anyhow::Result<()> {
     assert!(fields(&crawled.skipped).is_subset(&documented("Fields of `skipped.jsonl`")));
     assert!(!crawled.skipped.is_empty());
 
-    let mut report = Command::new(env!("CARGO_BIN_EXE_crawler-under-test"));
+    let mut report = Command::new(env!("CARGO_BIN_EXE_crawl"));
     let report = report.arg("report").arg(dir.path()).arg("--json").output()?;
     let report: Value = serde_json::from_slice(&report.stdout)?;
     assert_eq!(fields([&report]), documented("Fields of `crawler report"));

@@ -138,15 +138,10 @@ fn the_loss_is_estimated_from_a_sample_whose_links_reach_nobody() -> anyhow::Res
     let told = lost(&run)?.expect("an estimate");
     let truth = (web.contents() - run.fetch.record().tally().contents) as f64;
     assert!(told.low <= truth && truth <= told.high, "{told:?} for {truth}");
-    let duplicates: Vec<&str> = run
-        .crawled
-        .pages
-        .iter()
-        .filter(|page| matches!(text(page, "verdict"), "exact" | "near"))
-        .map(|page| text(page, "url"))
-        .collect();
     assert!(run.crawled.pages.len() > few.crawled.pages.len());
-    for page in run.crawled.pages.iter().filter(|page| duplicates.contains(&text(page, "url"))) {
+    let duplicates = run.crawled.pages.iter().filter(|page| matches!(text(page, "verdict"), "exact" | "near"));
+    assert!(duplicates.clone().count() > 0);
+    for page in duplicates {
         assert_eq!(page["links_admitted"], 0, "{page}");
     }
     // The same command again audits no more.

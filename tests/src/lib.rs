@@ -8,6 +8,7 @@ pub mod data;
 pub mod fuzz;
 pub mod hostile;
 pub mod kill;
+mod links;
 pub mod memory;
 pub mod pipe;
 pub mod polite;

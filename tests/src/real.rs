@@ -7,6 +7,8 @@ use std::path::Path;
 use url::Url;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
+use crate::links::with_queries;
+
 /// The web. Pages are held in memory; their copies are made when asked for.
 #[derive(Debug)]
 pub struct RealWeb {
@@ -101,27 +103,12 @@ impl RealWeb {
 
     /// A quarter of the links carry a session; which, and one of four, is decided by the page and the link.
     fn with_sessions(&self, html: &str, page: u64) -> String {
-        let mut out = String::with_capacity(html.len() + html.len() / 32);
-        let mut rest = html;
-        while let Some(at) = rest.find("href=\"") {
-            let (before, after) = rest.split_at(at + 6);
-            out.push_str(before);
-            let (link, tail) = after.split_at(after.find('"').unwrap_or(after.len()));
-            let (file, fragment) = link.split_at(link.find('#').unwrap_or(link.len()));
-            out.push_str(file);
-            let chance = xxh3_64_with_seed(file.as_bytes(), page);
-            if file.ends_with(".html") && !file.contains(':') && chance.is_multiple_of(4) {
-                out.push_str(&format!(
-                    "?{}={:08x}",
-                    self.session,
-                    xxh3_64_with_seed(&(page % 4).to_le_bytes(), self.seed) >> 32
-                ));
-            }
-            out.push_str(fragment);
-            rest = tail;
-        }
-        out.push_str(rest);
-        out
+        let session = xxh3_64_with_seed(&(page % 4).to_le_bytes(), self.seed) >> 32;
+        with_queries(html, |file| {
+            let drawn = xxh3_64_with_seed(file.as_bytes(), page).is_multiple_of(4);
+            let carries = drawn && file.ends_with(".html") && !file.contains(':');
+            carries.then(|| format!("{}={session:08x}", self.session))
+        })
     }
 }
 

@@ -14,6 +14,8 @@ use http::{HeaderMap, Response, StatusCode, header};
 use http_body_util::Full;
 use tokio::net::TcpListener;
 
+use crate::links::with_queries;
+
 /// What is added to the files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Noise {
@@ -196,24 +198,11 @@ fn not_modified(headers: &HeaderMap, etag: &str, changed: u64) -> bool {
 
 /// Adds the session to the links that stay on the site.
 fn with_session(html: &str, session: &str) -> String {
-    let mut out = String::with_capacity(html.len() * 9 / 8);
-    let mut rest = html;
-    while let Some(at) = rest.find("href=\"") {
-        let (before, after) = rest.split_at(at + 6);
-        out.push_str(before);
-        let end = after.find('"').unwrap_or(after.len());
-        let (link, tail) = after.split_at(end);
-        let (page, fragment) = link.split_at(link.find('#').unwrap_or(link.len()));
-        out.push_str(page);
-        let html_page = page.ends_with(".html") || page.ends_with('/');
-        if html_page && !page.contains(':') && !page.starts_with("//") {
-            out.push_str(&format!("?{}={session}", Sites::SESSION));
-        }
-        out.push_str(fragment);
-        rest = tail;
-    }
-    out.push_str(rest);
-    out
+    with_queries(html, |page| {
+        let stays = !page.contains(':') && !page.starts_with("//");
+        let carries = stays && (page.ends_with(".html") || page.ends_with('/'));
+        carries.then(|| format!("{}={session}", Sites::SESSION))
+    })
 }
 
 fn content_type(file: &Path) -> &'static str {

@@ -50,25 +50,32 @@ def wait_for(port):
     raise SystemExit(f"nothing listens on port {port}")
 
 
-class Synthetic:
-    """The synthetic web; its server counts."""
+class Web:
+    """A web on PORT, served by a process of its own while it is entered."""
 
-    def __init__(self, pages):
-        self.name = f"synthetic web of {pages} pages"
-        self.command = [RELEASE / "serve-web", "--pages", str(pages), "--port", str(PORT)]
-        self.limit = 2 * pages
+    def __init__(self, name, limit, command):
+        self.name = name
+        # Pages after which a crawl without the stage is cut.
+        self.limit = limit
+        self.command = command
 
     def __enter__(self):
-        self.seeds = subprocess.run([*self.command, "--seeds"], capture_output=True, text=True, check=True).stdout.split()
-        self.server = subprocess.Popen(
-            [*self.command, "--control", str(CONTROL)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        self.server = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_for(PORT)
         return self
 
     def __exit__(self, *_):
         self.server.terminate()
         self.server.wait()
+
+
+class Synthetic(Web):
+    """The synthetic web; its server counts."""
+
+    def __init__(self, pages):
+        command = [RELEASE / "serve-web", "--pages", str(pages), "--port", str(PORT)]
+        super().__init__(f"synthetic web of {pages} pages", 2 * pages, [*command, "--control", str(CONTROL)])
+        self.seeds = subprocess.run([*command, "--seeds"], capture_output=True, text=True, check=True).stdout.split()
 
     def begin(self):
         self.count()
@@ -79,26 +86,16 @@ class Synthetic:
         return tally["pages"], tally["contents"]
 
 
-class Docs:
+class Docs(Web):
     """One documentation site under two names; what was fetched is the crawlers' own word."""
 
     def __init__(self, folder):
-        self.name = "postgresql-15 under two host names"
-        self.folder = folder
-        self.seeds = [f"http://localhost:{PORT}/index.html", f"http://127.0.0.1:{PORT}/index.html"]
-        self.limit = 5000
-
-    def __enter__(self):
-        sites = [f"--site={host}={self.folder}" for host in ("localhost", "127.0.0.1")]
-        self.server = subprocess.Popen(
-            [RELEASE / "serve", "--port", str(PORT), *sites], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        hosts = ("localhost", "127.0.0.1")
+        sites = [f"--site={host}={folder}" for host in hosts]
+        super().__init__(
+            "postgresql-15 under two host names", 5000, [RELEASE / "serve", "--port", str(PORT), *sites]
         )
-        wait_for(PORT)
-        return self
-
-    def __exit__(self, *_):
-        self.server.terminate()
-        self.server.wait()
+        self.seeds = [f"http://{host}:{PORT}/index.html" for host in hosts]
 
     def begin(self):
         pass
@@ -112,7 +109,9 @@ def ours(web, folder):
     (folder / "seeds.txt").write_text("\n".join(web.seeds))
     command = [RELEASE / "crawler", "crawl", "--dir", folder / "crawl", "--seeds", folder / "seeds.txt"]
     command += ["--on-duplicate", "drop", "--scope", "host", "--allow-private", "--progress", "none", "--patience", "2s"]
-    command += ["--delay", "0s", "--address-delay", "0s", "--delay-factor", "0", "--max-crawl-delay", "0s", *OURS_ALSO]
+    command += ["--delay", "0s", "--address-delay", "0s", "--delay-factor", "0", "--max-crawl-delay", "0s"]
+    # Rules that our crawler learns, and audits, are another subject.
+    command += ["--rules=false", "--audits=false"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
     if done.returncode != 0:
         raise SystemExit(f"crawler ended with code {done.returncode}: {done.stderr[-500:]}")
@@ -133,18 +132,12 @@ def peer(command, web, folder, mode, concurrency):
     return fetched.read_text().split()
 
 
-# Rules that our crawler learns are another subject.
-OURS_ALSO = []
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=int, default=4000, help="pages of the synthetic web")
     parser.add_argument("--concurrency", type=int, default=8)
-    parser.add_argument("--ours-also", default="", help="further arguments for our crawler")
     parser.add_argument("--with-only", action="store_true", help="leave the runs without the stage out")
     arguments = parser.parse_args()
-    OURS_ALSO.extend(arguments.ours_also.split())
     install()
     webs = [Synthetic(arguments.pages)]
     docs = ROOT / "target/data/docs/postgresql.tar.xz/postgresql-15"

@@ -5,14 +5,12 @@
 use std::io::Write;
 use std::time::Duration;
 
-use base64::Engine;
 use tests::hostile::{Hostile, cases};
 
 fn main() -> anyhow::Result<()> {
     let server = Hostile::start(Duration::from_secs(1))?;
     let authority = std::env::temp_dir().join("hostile-authority.pem");
-    let der = base64::engine::general_purpose::STANDARD.encode(&server.authority);
-    std::fs::write(&authority, format!("-----BEGIN CERTIFICATE-----\n{der}\n-----END CERTIFICATE-----\n"))?;
+    std::fs::write(&authority, &server.authority_pem)?;
     let mut out = std::io::stdout().lock();
     for case in cases() {
         writeln!(out, "# {:<40} {}", case.url(""), case.what)?;

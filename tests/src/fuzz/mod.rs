@@ -5,6 +5,7 @@
 //! (how many rules, which error). An input with a behaviour not seen before joins the corpus, from which later inputs are
 //! made by a few changes: bits, bytes, pieces copied, cut, joined, and words of the format.
 
+mod invariants;
 mod mutate;
 mod targets;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::ServerConfig;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::PrivateKeyDer;
 use rustls::server::Acceptor;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
@@ -25,7 +25,7 @@ pub(super) const CASES: &[(&str, &str)] = &[
 /// One server configuration for each kind of certificate.
 pub(super) struct Certificates {
     /// Who signed all but one of them.
-    pub(super) authority: CertificateDer<'static>,
+    pub(super) authority: rcgen::Certificate,
     good: Arc<ServerConfig>,
     wrong_name: Arc<ServerConfig>,
     expired: Arc<ServerConfig>,
@@ -49,17 +49,17 @@ impl Certificates {
     }
 }
 
-fn authority() -> (CertificateDer<'static>, Issuer<'static, KeyPair>) {
+fn authority() -> (rcgen::Certificate, Issuer<'static, KeyPair>) {
     authority_named("the authority")
 }
 
-fn authority_named(name: &str) -> (CertificateDer<'static>, Issuer<'static, KeyPair>) {
+fn authority_named(name: &str) -> (rcgen::Certificate, Issuer<'static, KeyPair>) {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     params.distinguished_name.push(rcgen::DnType::CommonName, name);
     let key = KeyPair::generate().expect("a key");
     let certificate = params.self_signed(&key).expect("a certificate");
-    (certificate.der().clone(), Issuer::new(params, key))
+    (certificate, Issuer::new(params, key))
 }
 
 fn server(name: &str, until: i32, issuer: &Issuer<'static, KeyPair>) -> Arc<ServerConfig> {

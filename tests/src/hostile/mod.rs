@@ -63,6 +63,8 @@ pub struct Hostile {
     pub https: SocketAddr,
     /// The authority (DER) that signed what is well signed.
     pub authority: Vec<u8>,
+    /// The same, as programs read it from files.
+    pub authority_pem: String,
     log: Log,
     runtime: Option<Runtime>,
 }
@@ -88,7 +90,7 @@ impl Hostile {
             .thread_name("hostile")
             .build()?;
         let certificates = Arc::new(Certificates::new());
-        let authority = certificates.authority.to_vec();
+        let (authority, authority_pem) = (certificates.authority.der().to_vec(), certificates.authority.pem());
         let log = Log::default();
         let site = Site { drip, log: Arc::clone(&log), bombs: Arc::new(bombs::Bombs::new()), certificates };
         let bind = || runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)));
@@ -109,7 +111,7 @@ impl Hostile {
                 tokio::spawn(async move { certificates::shake_hands(&site, stream).await });
             }
         });
-        Ok(Self { http, https, authority, log, runtime: Some(runtime) })
+        Ok(Self { http, https, authority, authority_pem, log, runtime: Some(runtime) })
     }
 
     /// The rules that lead every host here.

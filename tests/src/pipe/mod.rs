@@ -2,7 +2,6 @@
 
 pub mod abuse;
 pub mod feed;
-pub mod fuzz;
 pub mod kill;
 
 use std::io::{BufRead, BufReader, Write};

@@ -9,7 +9,7 @@ mod run;
 
 use std::io;
 use std::net::Ipv4Addr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -96,13 +96,15 @@ struct Log {
     /// Time of day at `start`.
     date: SystemTime,
     seen: Arc<Mutex<Vec<Seen>>>,
+    /// Told of each arrival.
+    arrived: Arc<Condvar>,
 }
 
 impl Servers {
     /// Starts them.
     pub fn start(town: Town) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        let log = Log { start: Instant::now(), date: SystemTime::now(), seen: Arc::default() };
+        let log = Log { start: Instant::now(), date: SystemTime::now(), seen: Arc::default(), arrived: Arc::default() };
         let mut ports = Vec::new();
         for address in 0..town.addresses {
             let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::new(127, 0, 0, 1 + address), 0)))?;
@@ -126,9 +128,11 @@ impl Servers {
         })
     }
 
-    /// Requests so far.
-    pub fn count(&self) -> usize {
-        self.log.lock().len()
+    /// Waits until so many requests have come in all, or the time is over; how many have come.
+    pub fn wait_for(&self, requests: usize, time: Duration) -> usize {
+        let few = |seen: &mut Vec<Seen>| seen.len() < requests;
+        let waited = self.log.arrived.wait_timeout_while(self.log.lock(), time, few);
+        waited.unwrap_or_else(PoisonError::into_inner).0.len()
     }
 
     /// Time since the start.
@@ -162,6 +166,7 @@ impl Log {
         let of_host = || seen.iter().filter(|seen| seen.host == host);
         let (before, open) = (of_host().count(), 1 + of_host().filter(|seen| seen.ended.is_none()).count());
         seen.push(Seen { host, path: path.to_owned(), arrived, ended: None, open, retry_after: None });
+        self.arrived.notify_all();
         (seen.len() - 1, before)
     }
 

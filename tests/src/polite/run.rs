@@ -32,14 +32,11 @@ pub fn follow(course: &Course, town: Town, dir: &Path) -> anyhow::Result<Judgeme
         let start = servers.now();
         let mut child = Crawl(spawn(course, &servers, town, dir)?);
         let goal = course.requests * part / (course.restarts + 1);
-        while servers.count() < goal && begin.elapsed() < course.limit {
-            // A look at the log now and then is no wait for an event.
-            std::thread::sleep(Duration::from_millis(5));
-            ensure!(child.0.try_wait()?.is_none(), "the crawl ended by itself after {} requests", servers.count());
-        }
+        let made = servers.wait_for(goal, course.limit.saturating_sub(begin.elapsed()));
+        ensure!(child.0.try_wait()?.is_none(), "the crawl ended by itself after {made} requests");
+        ensure!(made >= goal, "{made} requests in {:?}", course.limit);
         drop(child);
         processes.push(Process { start, end: servers.now() });
-        ensure!(servers.count() >= goal, "{} requests in {:?}", servers.count(), course.limit);
     }
     Ok(Judgement::of(&town, &servers.log(), &processes, town.shortest, course.floor.min(town.shortest)))
 }

@@ -1,10 +1,17 @@
-//! The `crawler` program under a name of its own, so that cargo builds it for the tests that kill it. It can write down
-//! what it made durable: see [`fsync`].
+//! The `crawler` program under a name of its own, so that cargo builds it for the tests that run it. It can write down what
+//! it made durable (see [`fsync`]), and where `TEST_PEAK_FILE` is set, how much memory it held at most (`VmHWM`, in KiB).
 
 mod fsync;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    crawler::cli::main()
+    let file = std::env::var_os("TEST_PEAK_FILE");
+    let code = crawler::cli::main();
+    if let Some(file) = file {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+        let _ = std::fs::write(file, peak.trim().trim_end_matches(" kB"));
+    }
+    code
 }

@@ -7,11 +7,9 @@ mod memory;
 mod throughput;
 
 use std::process::ExitCode;
-use std::time::Instant;
 
 use clap::{Parser, Subcommand};
 use tests::pipe::abuse::{self, Told};
-use tests::pipe::fuzz::Fuzzed;
 use tests::pipe::kill::{self, Plan};
 
 /// Measures `dedup-stage run`.
@@ -52,15 +50,6 @@ enum Bar {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
-    /// Random lines for a while, in this process
-    Fuzz {
-        /// How long.
-        #[arg(long, default_value = "10m")]
-        time: config::Duration,
-        /// First seed; each run takes the next.
-        #[arg(long, default_value_t = 1)]
-        seed: u64,
-    },
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -70,15 +59,6 @@ fn main() -> anyhow::Result<ExitCode> {
         Bar::Abuse { stall } => misbehave(stall.to_std()),
         Bar::Kill { kills, web, small, flush, seed } => {
             kill::run(Plan { kills, web, small, flush, seed }, |line| println!("{line}"))?
-        }
-        Bar::Fuzz { time, seed } => {
-            let start = Instant::now();
-            let mut fuzzed = Fuzzed::default();
-            while start.elapsed() < time.to_std() {
-                fuzzed.run(seed + fuzzed.runs)?;
-            }
-            println!("{fuzzed:?}");
-            true
         }
     };
     println!("{}", if kept { "kept" } else { "BROKEN" });
