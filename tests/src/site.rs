@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
@@ -34,7 +33,6 @@ pub struct Noise {
 pub struct Sites {
     folders: BTreeMap<String, PathBuf>,
     noise: Noise,
-    served: AtomicU64,
     asked: Mutex<Vec<(String, String)>>,
 }
 
@@ -48,22 +46,16 @@ impl Sites {
             let real = folder.canonicalize().with_context(|| folder.display().to_string())?;
             Ok((host.to_ascii_lowercase(), real))
         });
-        Ok(Self {
-            folders: folders.collect::<anyhow::Result<_>>()?,
-            noise,
-            served: AtomicU64::new(0),
-            asked: Mutex::default(),
-        })
-    }
-
-    /// Number of answers given.
-    pub fn served(&self) -> u64 {
-        self.served.load(Ordering::Relaxed)
+        Ok(Self { folders: folders.collect::<anyhow::Result<_>>()?, noise, asked: Mutex::default() })
     }
 
     /// Hosts and targets asked for so far, in order.
     pub fn asked(&self) -> Vec<(String, String)> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(String, String)>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Answers connections until it is dropped.
@@ -81,9 +73,11 @@ impl Sites {
 
     /// What `host` answers to `target` (path and query).
     pub fn answer(&self, host: &str, target: &str, headers: &HeaderMap) -> Response<Full<Bytes>> {
-        let number = self.served.fetch_add(1, Ordering::Relaxed);
-        let asked = (host.to_ascii_lowercase(), target.to_owned());
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
+        let number = {
+            let mut asked = self.lock();
+            asked.push((host.to_ascii_lowercase(), target.to_owned()));
+            asked.len() as u64 - 1
+        };
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let file = match self.folders.get(&host.to_ascii_lowercase()) {
             Some(folder) => find(folder, &decode(path)),

@@ -57,6 +57,6 @@ async fn main() -> anyhow::Result<()> {
         () = Arc::clone(&sites).run(listener) => {}
         result = tokio::signal::ctrl_c() => result?,
     }
-    eprintln!("{} requests", sites.served());
+    eprintln!("{} requests", sites.asked().len());
     Ok(())
 }
