@@ -1,8 +1,10 @@
-//! Kill -9 at random moments while a state is written; the caller repeats from its last answered flush.
+//! Kill -9 at random moments while a state is written; the caller repeats from where the state then is: its last answered
+//! flush, or the one after it, if that was on disk and only its answer is lost.
 
 use std::io::{BufRead, Write};
 use std::time::Duration;
 
+use anyhow::{Context, ensure};
 use crawler::demo::web::Web;
 use fastrand::Rng;
 use serde_json::{Value, json};
@@ -30,7 +32,7 @@ struct Caller {
     lines: Vec<Value>,
     expected: Vec<Value>,
     flush: usize,
-    /// Pages before the last answered flush.
+    /// Pages before the last flush that is known to count.
     flushed: usize,
     compared: u64,
     wrong: u64,
@@ -49,19 +51,24 @@ pub fn run(plan: Plan, mut tell: impl FnMut(String)) -> anyhow::Result<bool> {
     let mut kills = 0;
     while caller.flushed < caller.lines.len() {
         let mut pipe = Pipe::start(&["run", "--state", &state.to_string_lossy()])?;
+        let pages = pipe.ask(&json!({"op": "stats"}))?["pages"].as_u64().context("pages")? as usize;
+        let next = (caller.flushed + plan.flush).min(caller.lines.len());
+        ensure!(pages == caller.flushed || pages == next, "{pages} pages after a flush of {}", caller.flushed);
+        caller.flushed = pages;
         let before = caller.flushed;
         // Anywhere from the first answer to well behind the next flush, and then a little later.
         let after = random.usize(..caller.flush * 7 / 5);
         let wait = Duration::from_micros(random.u64(..4_000));
         let answered = caller.converse(&mut pipe, (kills < plan.kills).then_some((after, wait)));
         pipe.stdin = None;
-        let status = pipe.child.wait()?;
-        if !status.success() {
+        let killed = !pipe.child.wait()?.success();
+        let is_done = caller.flushed == caller.lines.len();
+        ensure!(killed || is_done, "the program ended by itself after page {}", caller.flushed);
+        if killed {
             kills += 1;
             tell(format!("kill {kills}: page {before} and {answered} on, last flush after page {}", caller.flushed));
-        } else if caller.flushed < caller.lines.len() {
-            anyhow::bail!("the program ended by itself after page {}", caller.flushed);
-        } else if kills < plan.kills {
+        }
+        if is_done && kills < plan.kills {
             // All pages are judged, and kills are still due: from the beginning, in a new state.
             std::fs::remove_dir_all(&state)?;
             caller.flushed = 0;
