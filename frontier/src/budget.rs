@@ -37,8 +37,8 @@ impl Limits {
 impl Budget {
     /// What a new page earns back.
     const EARNED: u32 = 4;
-    /// The sum is put on record in steps of so many pages.
-    const STEP: u32 = 16;
+    /// The sum is put on record in steps of so many pages. Every limit is a multiple, so that what is spent stays spent.
+    const STEP: u32 = 20;
 
     /// A budget of which so much is spent.
     pub fn new(spent: u32) -> Self {
@@ -63,6 +63,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_budget_is_on_record_as_spent_when_it_is() {
+        for mode in [OnDuplicate::Drop, OnDuplicate::Demote, OnDuplicate::Keep] {
+            let Limits { group, host } = Limits::of(mode);
+            for limit in [group, host] {
+                assert!(Budget::new(limit - 1).page(true), "{limit}");
+            }
+        }
+    }
 
     #[test]
     fn an_endless_space_of_copies_ends_and_history_does_not_prolong_it() {

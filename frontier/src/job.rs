@@ -108,7 +108,7 @@ pub enum SkipReason {
     Scheme,
     /// Deeper than `--max-depth`.
     Depth,
-    /// A trap: repeating segments, a growing query.
+    /// A trap: repeating segments, a growing query, a folder that brings nothing new.
     Trap,
     /// Only a duplicate page links to it.
     DuplicateSource,
@@ -156,7 +156,7 @@ impl SkipReason {
             }
             SkipReason::Scheme => "neither http nor https",
             SkipReason::Depth => "deeper than --max-depth",
-            SkipReason::Trap => "looks like a trap: too many or repeating path segments",
+            SkipReason::Trap => "a trap: too many or repeating path segments, or a folder that brought nothing new",
             SkipReason::DuplicateSource => "only a duplicate page links to it",
             SkipReason::Nofollow => "the link or its page says nofollow",
             SkipReason::Rule => "a learned URL rule says that it is a copy",

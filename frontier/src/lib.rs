@@ -38,4 +38,4 @@ pub use frontier::Frontier;
 pub use held::{Held, Walk};
 pub use job::{Admission, Found, Job, JobKind, Merits, Millis, Next, Outcome, SkipReason, Via};
 pub use seen::{UrlState, state as url_state};
-pub use view::{Counts, HostState, HostView};
+pub use view::{BudgetView, Counts, HostState, HostView, stored_budgets};

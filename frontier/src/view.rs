@@ -1,16 +1,18 @@
-//! The frontier for people to look at: totals, hosts, groups.
+//! The frontier for people to look at: totals, hosts, budgets, groups.
 
 use std::net::IpAddr;
 
+use config::OnDuplicate;
 use dedup_stage::store::{Result, Session};
 use url::Url;
 
+use crate::budget::Limits;
 use crate::evidence::Expected;
 use crate::frontier::Frontier;
-use crate::hosts::Place;
+use crate::hosts::{Host, Hosts, Place};
 use crate::job::{Merits, Millis};
 use crate::origins::Origin;
-use crate::queue::{HostId, LaneKey};
+use crate::queue::{HostId, LaneKey, Queues};
 use crate::schedule::Phase;
 
 /// Totals for the progress line.
@@ -60,6 +62,48 @@ pub struct HostView<'a> {
     pub addresses: &'a [IpAddr],
 }
 
+/// A budget against traps, for people to look at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BudgetView {
+    /// Its host.
+    pub host: String,
+    /// Its URLs, by first path segment and names of parameters; `*` for all of the host's.
+    pub group: String,
+    /// Duplicates that they have cost, less what new pages earned back.
+    pub spent: u32,
+    /// How many they may cost.
+    pub limit: u32,
+}
+
+impl BudgetView {
+    /// Whether nothing more is fetched for it.
+    pub fn is_spent(&self) -> bool {
+        self.spent >= self.limit
+    }
+}
+
+/// The budgets in the store of which at least half is spent.
+pub fn stored_budgets(on_duplicate: OnDuplicate, session: &Session) -> Result<Vec<BudgetView>> {
+    let hosts = Hosts::open(&mut Queues::default(), session)?;
+    Ok(budgets(&hosts, Limits::of(on_duplicate)))
+}
+
+fn budgets(hosts: &Hosts, limits: Limits) -> Vec<BudgetView> {
+    let mut found = Vec::new();
+    let mut look = |host: &Host, group: &str, spent: u32, limit: u32| {
+        if 2 * spent >= limit {
+            found.push(BudgetView { host: host.name.as_ref().into(), group: group.into(), spent, limit });
+        }
+    };
+    for host in hosts.iter() {
+        look(host, "*", host.budget.spent(), limits.host);
+        for (_, group) in host.groups.iter() {
+            look(host, &group.label, group.budget.spent(), limits.group);
+        }
+    }
+    found
+}
+
 impl Frontier {
     /// Totals.
     pub fn counts(&self) -> Counts {
@@ -98,17 +142,9 @@ impl Frontier {
         }
     }
 
-    /// Calls `visit` with the host, label and cost in duplicates of each group whose budget is spent (label `*` where the
-    /// host's own is).
-    pub fn traps(&self, visit: &mut dyn FnMut(&str, &str, u32)) {
-        for host in self.hosts.iter() {
-            if host.budget.spent() >= self.limits.host {
-                visit(&host.name, "*", host.budget.spent());
-            }
-            for (_, group) in host.groups.iter().filter(|(_, group)| group.budget.spent() >= self.limits.group) {
-                visit(&host.name, &group.label, group.budget.spent());
-            }
-        }
+    /// The budgets of which at least half is spent.
+    pub fn budgets(&self) -> Vec<BudgetView> {
+        budgets(&self.hosts, self.limits)
     }
 
     /// Priority, its parts and depth of a queued URL: those with which it will be handed out. Reads the whole queue.

@@ -8,12 +8,13 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use config::Layers;
 use crossbeam_channel::Sender;
+use frontier::rules::{Totals, stored};
 use url::Url;
 
 use super::flags::SettingFlags;
 use super::progress::Terminal;
 use super::summary::{self, Told};
-use super::{Usage, end_code, signals};
+use super::{Usage, end_code, signals, typed};
 use crate::clock::Clock;
 use crate::crawl::{CrawlDir, OpenError};
 use crate::dashboard::Dashboard;
@@ -86,12 +87,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (reason, stats) =
         result.with_context(|| format!("stopped; run the same command again to go on in {}", args.dir.display()))?;
     if !args.quiet {
+        let (lost, rules) = found_out(&args.dir)?;
         let told = Told {
             dir: &args.dir,
             stats: &stats,
             stop_reason: reason.name(),
             on_duplicate: &format!("{:?}", settings.dedup.on_duplicate).to_lowercase(),
-            lost: lost(&args.dir)?,
+            lost,
+            rules,
             page: None,
             skipped: &summary::skipped(&args.dir)?,
         };
@@ -100,9 +103,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(end_code(reason, stats.pages))
 }
 
-/// What the crawl that just ended found to be lost.
-fn lost(dir: &Path) -> anyhow::Result<Option<Lost>> {
-    Ok(engine::lost(CrawlDir::existing(dir)?.session())?)
+/// What the crawl that just ended found to be lost, and learned.
+fn found_out(dir: &Path) -> anyhow::Result<(Option<Lost>, Totals)> {
+    let mut dir = CrawlDir::existing(dir)?;
+    Ok((engine::lost(dir.session())?, Totals::of(&stored(dir.session())?)))
 }
 
 /// Who watches the crawl.
@@ -177,13 +181,7 @@ fn seeds(args: &Args) -> anyhow::Result<Vec<Url>> {
 }
 
 fn parse_seed(text: &str) -> Result<Url, String> {
-    let url = match Url::parse(text) {
-        Ok(url) if url.has_host() => Ok(url),
-        // `example.com` and `localhost:8080/x` are what people type.
-        _ if !text.contains("://") => Url::parse(&format!("https://{text}")),
-        parsed => parsed,
-    };
-    let mut url = url.map_err(|error| error.to_string())?;
+    let mut url = typed(text).map_err(|error| error.to_string())?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(format!("{} is not fetched, only http and https", url.scheme()));
     }

@@ -7,16 +7,20 @@ mod progress;
 mod report;
 mod rules;
 mod screen;
+mod shown;
 mod signals;
 mod summary;
 mod why;
 
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use config::{Layers, Settings};
+use url::Url;
 
-use crate::crawl::OpenError;
+use crate::crawl::{CrawlDir, OpenError};
 use crate::engine::StopReason;
 
 /// A polite crawler that expands each page of the web once, not each URL.
@@ -33,12 +37,12 @@ enum Command {
     Crawl(Box<crawl::Args>),
     /// The whole thing offline: a synthetic web on loopback, crawled with the gate off and on
     Demo(crate::demo::Args),
-    /// Summary of a crawl
-    Report(report::Args),
+    /// Summary of a crawl on stdout, and its report as a page, DIR/report.html
+    Report(Telling),
     /// Why a URL was fetched, dropped, stopped by a rule, refused or never seen
     Why(why::Args),
-    /// Learned URL rules, mirrors and traps, with their evidence
-    Rules(rules::Args),
+    /// Learned URL rules, mirrors and traps with their evidence, and budgets that are running out
+    Rules(Telling),
     /// Pages, links or skipped URLs of a crawl as JSON Lines
     Export(export::Args),
     /// Completions for a shell, on stdout
@@ -58,6 +62,34 @@ enum Command {
 struct Dir {
     /// Crawl directory
     dir: PathBuf,
+}
+
+/// A crawl to be told of.
+#[derive(Clone, Debug, clap::Args)]
+struct Telling {
+    #[command(flatten)]
+    dir: Dir,
+    /// For scripts: JSON on stdout, and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+/// The settings of a crawl's last run.
+fn last_settings(dir: &CrawlDir) -> anyhow::Result<Settings> {
+    let mut layers = Layers::new();
+    if let Some(stored) = dir.settings()? {
+        layers = layers.text(Path::new("stored settings"), &stored)?;
+    }
+    Ok(layers.finish()?)
+}
+
+/// A URL as people type it: `example.com` and `localhost:8080/x` are meant as https.
+fn typed(text: &str) -> Result<Url, url::ParseError> {
+    match Url::parse(text) {
+        Ok(url) if url.has_host() => Ok(url),
+        _ if !text.contains("://") => Url::parse(&format!("https://{text}")),
+        parsed => parsed,
+    }
 }
 
 /// Exit codes, as documented in `--help`.
@@ -87,9 +119,10 @@ pub fn main() -> ExitCode {
         Command::Rules(args) => rules::run(args),
         Command::Export(args) => export::run(args),
         Command::Completions { shell } => {
-            let mut command = <Cli as clap::CommandFactory>::command();
-            clap_complete::generate(shell, &mut command, "crawler", &mut std::io::stdout());
-            Ok(ExitCode::SUCCESS)
+            // It would panic where stdout is closed.
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut <Cli as clap::CommandFactory>::command(), "crawler", &mut script);
+            tell(&script)
         }
         Command::Man { command } => man(command.as_deref()),
     };
@@ -100,6 +133,12 @@ pub fn main() -> ExitCode {
         eprintln!("crawler: {error:#}");
         ExitCode::from(exit_code(&error))
     })
+}
+
+/// Writes data to stdout. That its reader has seen enough is an error, which ends the program quietly.
+fn tell(text: impl AsRef<[u8]>) -> anyhow::Result<ExitCode> {
+    std::io::stdout().write_all(text.as_ref())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Writes a manual page.
@@ -114,8 +153,9 @@ fn man(name: Option<&str>) -> anyhow::Result<ExitCode> {
             None => return Err(Usage(format!("no command {name:?}; see --help")).into()),
         },
     };
-    clap_mangen::Man::new(page).render(&mut std::io::stdout())?;
-    Ok(ExitCode::SUCCESS)
+    let mut text = Vec::new();
+    clap_mangen::Man::new(page).render(&mut text)?;
+    tell(text)
 }
 
 /// What a failure means to the caller of the program.

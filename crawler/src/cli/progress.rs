@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 
 use config::Progress;
 use frontier::Millis;
+use frontier::rules::Totals;
 
 use super::screen::{self, Line};
 use crate::clock::rfc3339;
@@ -115,6 +116,10 @@ fn lines(snapshot: &Snapshot<'_>, rate: f64, columns: usize, color: bool) -> Vec
     if let Some(lost) = &snapshot.lost {
         rows[1].push((format!("≈ {}", lost.short()), "unique lost"));
     }
+    let rules = totals(snapshot);
+    if rules.stopped > 0 {
+        rows[1].insert(4, (number(rules.stopped), "stopped by rules"));
+    }
     if let Some(harvest) = snapshot.harvest {
         rows[1].insert(1, (format!("{:.0} %", 100.0 * harvest), "on topic"));
     }
@@ -145,6 +150,10 @@ fn pack(row: &[Segment], columns: usize, color: bool) -> Line {
     line
 }
 
+fn totals(snapshot: &Snapshot<'_>) -> Totals {
+    snapshot.frontier.rules().map(|rules| Totals::of(rules.iter())).unwrap_or_default()
+}
+
 /// The line for logs and scripts: `progress` and `key=value` pairs.
 fn plain(snapshot: &Snapshot<'_>, rate: f64) -> String {
     let Snapshot { stats, counts, now, lost, harvest, .. } = *snapshot;
@@ -162,6 +171,10 @@ fn plain(snapshot: &Snapshot<'_>, rate: f64) -> String {
         counts.hosts_waiting,
         counts.hosts_backing_off
     );
+    let Totals { proven, withdrawn, stopped } = totals(snapshot);
+    if proven + withdrawn > 0 {
+        put!(line, " rules={proven} rules_withdrawn={withdrawn} stopped_by_rules={stopped}");
+    }
     if let Some(Lost { estimate, low, high }) = lost {
         put!(
             line,

@@ -4,27 +4,17 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use config::{Layers, Settings};
+use config::Settings;
 use dedup_stage::store;
-use frontier::rules::{Evidence, Rule, Status, stored};
 use serde_json::{Value, json};
 
-use super::Dir;
 use super::summary::{self, Told};
+use super::{Telling, last_settings, tell};
 use crate::crawl::{CrawlDir, OpenError};
 use crate::engine::{self, Stats};
-use crate::report::{Learned, Lost, Report, Summary};
+use crate::report::learned::Learned;
+use crate::report::{Lost, Report, Summary};
 use crate::sink::Lengths;
-
-/// Arguments of `crawler report`.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(flatten)]
-    dir: Dir,
-    /// One JSON object on stdout, and no page
-    #[arg(long)]
-    json: bool,
-}
 
 /// What the state of a crawl says, or its outputs where another process holds the state.
 struct Known {
@@ -35,13 +25,13 @@ struct Known {
     seeds: Vec<String>,
     /// What an audit found to be lost.
     lost: Option<Lost>,
-    rules: Vec<Rule>,
+    learned: Learned,
     /// What the state vouches for; none while the crawl runs.
     lengths: Option<Lengths>,
 }
 
 /// Runs the command.
-pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
     let dir = &args.dir.dir;
     let known = match CrawlDir::existing(dir) {
         Ok(mut dir) => Known::of(&mut dir)?,
@@ -49,15 +39,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Err(error) => return Err(error.into()),
     };
     if args.json && known.lengths.is_some() {
-        println!("{:#}", json(&known.stats, known.stop_reason, known.lost)?);
-        return Ok(ExitCode::SUCCESS);
+        return tell(format!("{:#}\n", json(&known.stats, known.stop_reason, known.lost)?));
     }
     let length = |name: &str| known.lengths.as_ref().map(|lengths| lengths.get(name).copied().unwrap_or(0));
     let report = Report::read(dir, known.summary(), length).with_context(|| format!("{}", dir.display()))?;
     let stats = if known.lengths.is_some() { known.stats.clone() } else { known.counted(&report) };
     if args.json {
-        println!("{:#}", json(&stats, known.stop_reason, known.lost)?);
-        return Ok(ExitCode::SUCCESS);
+        return tell(format!("{:#}\n", json(&stats, known.stop_reason, known.lost)?));
     }
     let page = dir.join(Report::NAME);
     write(&page, &report.html()?).with_context(|| format!("{}", page.display()))?;
@@ -69,11 +57,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         stop_reason: known.stop_reason,
         on_duplicate: &on_duplicate,
         lost: known.lost,
+        rules: known.learned.totals(),
         page: Some(&page),
         skipped: &skipped,
     };
-    print!("{}", summary::text(&told));
-    Ok(ExitCode::SUCCESS)
+    tell(summary::text(&told))
 }
 
 /// Replaces the file at once, so that a reader never sees half a page.
@@ -95,37 +83,20 @@ fn json(stats: &Stats, stop_reason: &str, lost: Option<Lost>) -> anyhow::Result<
     Ok(report)
 }
 
-/// A rule as the report shows it.
-fn learned(rule: &Rule) -> Learned {
-    let pairs = |Evidence { agreed, differed }: Evidence| [agreed, differed];
-    Learned {
-        kind: rule.kind(),
-        rule: rule.to_string(),
-        withdrawn: rule.status == Status::Withdrawn,
-        proof: pairs(rule.proof),
-        audits: pairs(rule.audits),
-        stopped: rule.stopped,
-    }
-}
-
 impl Known {
     fn of(dir: &mut CrawlDir) -> anyhow::Result<Self> {
         let (stats, reason) = dir.stats()?;
-        let settings_text = dir.settings()?;
-        let mut layers = Layers::new();
-        if let Some(text) = &settings_text {
-            layers = layers.text(Path::new("stored settings"), text)?;
-        }
+        let settings = last_settings(dir)?;
         Ok(Self {
             stats,
             // A crawl that was killed has no reason of its own.
             stop_reason: reason.map_or("interrupted", |reason| reason.name()),
-            settings: layers.finish()?,
-            settings_text,
+            settings_text: dir.settings()?,
             seeds: dir.seeds()?.into_iter().map(String::from).collect(),
             lengths: Some(dir.lengths()?),
             lost: engine::lost(dir.session())?,
-            rules: stored(dir.session())?,
+            learned: Learned::stored(settings.dedup.on_duplicate, dir.session())?,
+            settings,
         })
     }
 
@@ -138,7 +109,7 @@ impl Known {
             settings_text: None,
             seeds: Vec::new(),
             lost: None,
-            rules: Vec::new(),
+            learned: Learned::default(),
             lengths: None,
         }
     }
@@ -154,7 +125,7 @@ impl Known {
             urls_seen: known.then_some(self.stats.urls_seen),
             frontier: known.then_some(self.stats.frontier),
             lost: self.lost,
-            rules: self.rules.iter().map(learned).collect(),
+            learned: self.learned.clone(),
             settings: self.settings_text.clone(),
         }
     }

@@ -2,37 +2,38 @@
 
 use std::process::ExitCode;
 
-use frontier::rules::{Rule, Status, stored};
+use frontier::BudgetView;
+use frontier::rules::{Rule, Status};
 use serde_json::{Value, json};
 
-use super::Dir;
+use super::shown::Shown;
+use super::{Telling, last_settings, tell};
 use crate::crawl::CrawlDir;
-
-/// Arguments of `crawler rules`.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(flatten)]
-    dir: Dir,
-    /// One JSON array on stdout
-    #[arg(long)]
-    json: bool,
-}
+use crate::report::html::put;
+use crate::report::learned::{Learned, audits, proof, spending, state};
+use crate::report::units;
 
 /// Runs the command.
-pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
     let mut dir = CrawlDir::existing(&args.dir.dir)?;
-    let rules = stored(dir.session())?;
+    let on_duplicate = last_settings(&dir)?.dedup.on_duplicate;
+    let learned = Learned::stored(on_duplicate, dir.session())?;
     if args.json {
-        println!("{:#}", rules.iter().map(json).collect::<Value>());
-        return Ok(ExitCode::SUCCESS);
+        return tell(format!("{:#}\n", learned.rules.iter().map(json).collect::<Value>()));
     }
-    if rules.is_empty() {
+    if learned.rules.is_empty() {
         eprintln!("no rule was proven");
     }
-    for rule in &rules {
-        println!("{}", text(rule));
+    let mut out = String::new();
+    for rule in &learned.rules {
+        put!(out, "{}\n", text(rule));
     }
-    Ok(ExitCode::SUCCESS)
+    for budget in &learned.budgets {
+        let BudgetView { host, group, spent, limit } = budget;
+        put!(out, "{:9} {} {}\n", "budget", Shown(host), Shown(group));
+        put!(out, "          {spent} of {limit} duplicates; {}\n", spending(budget));
+    }
+    tell(out)
 }
 
 fn json(rule: &Rule) -> Value {
@@ -40,33 +41,22 @@ fn json(rule: &Rule) -> Value {
         "id": rule.id,
         "kind": rule.kind(),
         "rule": rule.to_string(),
-        "status": status(rule),
+        "status": state(rule),
         "proof": {"agreed": rule.proof.agreed, "differed": rule.proof.differed},
         "audits": {"agreed": rule.audits.agreed, "differed": rule.audits.differed},
         "stopped": rule.stopped,
     })
 }
 
-fn status(rule: &Rule) -> &'static str {
-    match rule.status {
-        Status::Proven => "proven",
-        Status::Withdrawn => "withdrawn",
-    }
-}
-
 /// One rule, for people: what it says, and what speaks for it.
 pub(super) fn text(rule: &Rule) -> String {
-    let proof = match (rule.kind(), rule.proof.differed) {
-        ("trap", _) => format!("{} pages in a row brought nothing", rule.proof.agreed),
-        (_, 0) => format!("proven by {} pairs of pages", rule.proof.agreed),
-        (_, differed) => format!("proven by {} pairs of pages against {differed}", rule.proof.agreed),
-    };
     let withdrawn = if rule.status == Status::Withdrawn { "; withdrawn" } else { "" };
     format!(
-        "{:9} {rule}\n          {proof}; {} URLs stopped; {} of {} audits failed{withdrawn}",
+        "{:9} {}\n          {}; {} stopped; {}{withdrawn}",
         rule.kind(),
-        rule.stopped,
-        rule.audits.differed,
-        rule.audits.agreed + rule.audits.differed
+        Shown(&rule.to_string()),
+        proof(rule),
+        units::counted(rule.stopped, "URL"),
+        audits(rule),
     )
 }

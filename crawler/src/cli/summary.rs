@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use frontier::SkipReason;
+use frontier::rules::Totals;
 
 use crate::engine::Stats;
 use crate::report::line::SkipLine;
@@ -25,6 +26,8 @@ pub struct Told<'a> {
     pub on_duplicate: &'a str,
     /// Unique pages held back, so far as they can be estimated.
     pub lost: Option<Lost>,
+    /// What rules were learned, and what they stopped.
+    pub rules: Totals,
     /// The report as a page, where it has been written.
     pub page: Option<&'a Path>,
     /// URLs skipped, by reason.
@@ -68,11 +71,10 @@ pub fn text(told: &Told<'_>) -> String {
     row("got", stats.unique, share(stats.unique), "unique: say something new (share of the pages compared)");
     row("", stats.near, share(stats.near), "near-duplicates: say what an earlier page said");
     row("", stats.exact, share(stats.exact), "exact duplicates: have the bytes of an earlier page");
-    let redirects = format!(
-        "not compared: {}, error pages, too little text, no pages",
-        units::counted(stats.redirects, "redirect")
-    );
-    row("", stats.unjudged, String::new(), &redirects);
+    let redirects = units::count(stats.redirects);
+    let meaning =
+        format!("not compared: redirects ({redirects}), error pages, too little text, files that are no pages");
+    row("", stats.unjudged, String::new(), &meaning);
     row("", stats.failed, String::new(), "failed: no answer");
     if let Some(harvest) = stats.harvest() {
         let rate = format!("{:.0} %", 100.0 * harvest);
@@ -103,16 +105,31 @@ pub fn text(told: &Told<'_>) -> String {
             );
         }
     }
+    let Totals { proven, withdrawn, stopped } = told.rules;
+    let rules = proven + withdrawn;
+    if rules > 0 {
+        let (stopped, withdrawn) = (units::counted(stopped, "URL"), units::count(withdrawn));
+        let meaning =
+            format!("learned and proven, {withdrawn} withdrawn after audits; they stopped {stopped} before the fetch");
+        row("rules", rules, String::new(), &meaning);
+    }
     row("left", stats.frontier, String::new(), "URLs still queued");
     let dir = dir.display();
-    let _ = match told.page {
-        None => {
-            writeln!(out, "\nnext    crawler report {dir}       all of this as a page, with curves, clusters and hosts")
-        }
-        Some(page) => writeln!(out, "\nnext    open {} in a browser: curves, clusters, hosts", page.display()),
-    };
-    let _ = writeln!(out, "        crawler why {dir} URL      why a URL was fetched, held back or never seen");
-    let _ = writeln!(out, "        {dir}/{}, {dir}/{}", PagesJsonl::NAME, SkippedJsonl::NAME);
+    let mut next = vec![match told.page {
+        None => (format!("crawler report {dir}"), "all of this as a page, with curves, clusters and hosts"),
+        Some(page) => (page.display().to_string(), "all of this as a page: open it in a browser"),
+    }];
+    next.push((format!("crawler why {dir} URL"), "why a URL was fetched, held back or never seen"));
+    if rules > 0 {
+        next.push((format!("crawler rules {dir}"), "what was learned, and what speaks for it"));
+    }
+    next.push((format!("{dir}/{}", PagesJsonl::NAME), "each page fetched, a JSON object a line"));
+    next.push((format!("{dir}/{}", SkippedJsonl::NAME), "each URL not fetched, and why"));
+    let width = next.iter().map(|(what, _)| what.chars().count()).max().unwrap_or_default();
+    for (at, (what, meaning)) in next.iter().enumerate() {
+        let (gap, head) = if at == 0 { ("\n", "next") } else { ("", "") };
+        let _ = writeln!(out, "{gap}{head:8}{what:width$}  {meaning}");
+    }
     out
 }
 
@@ -139,6 +156,7 @@ mod tests {
             stop_reason: "done",
             on_duplicate: "drop",
             lost,
+            rules: Totals { proven: 4, withdrawn: 1, stopped: 2_345 },
             page: None,
             skipped: &skipped,
         };
@@ -147,9 +165,11 @@ mod tests {
             "10 pages in 2.0 s (5.0 pages/s)",
             "got                 5    50 %  unique",
             "saved           1,500          links of duplicates",
+            "rules               5          learned and proven, 1 withdrawn after audits; they stopped 2,345 URLs",
+            "next    crawler report x   all",
+            "crawler rules x    what",
             "lost                3          unique pages among",
             "cut                 7          robots: robots.txt forbids it",
-            "crawler report x ",
         ] {
             assert!(text.contains(said), "{said}\n{text}");
         }

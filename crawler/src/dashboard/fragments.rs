@@ -13,7 +13,7 @@ use crate::report::svg::{self, Line};
 use crate::report::tally::{Host, by_count};
 use crate::report::view::{self, Table};
 use crate::report::{ending, units};
-use crate::sink::PagesJsonl;
+use crate::sink::{PagesJsonl, SkippedJsonl};
 
 use super::shared::{Now, Shared, lock};
 
@@ -29,7 +29,7 @@ pub struct Drawn {
 /// Parts that are drawn at every turn.
 pub const LIGHT: [&str; 3] = ["state", "figures", "curve"];
 /// Parts that cost more, and are drawn less often.
-pub const HEAVY: [&str; 5] = ["brought", "hosts-now", "clusters-now", "held", "recent"];
+pub const HEAVY: [&str; 6] = ["brought", "hosts-now", "clusters-now", "held", "rules-now", "recent"];
 
 /// Draws the parts called `names`.
 pub fn draw(shared: &Shared, names: &[&'static str]) -> HashMap<&'static str, String> {
@@ -62,6 +62,7 @@ pub fn draw(shared: &Shared, names: &[&'static str]) -> HashMap<&'static str, St
                 held(&mut out, shared);
                 Ok(())
             }
+            ("rules-now", _) => rules(&mut out, shared),
             ("recent", _) => recent(&mut out, shared),
             _ => Ok(()),
         };
@@ -86,7 +87,7 @@ fn state(out: &mut String, shared: &Shared, now: Option<&Now>) {
 }
 
 fn figures(out: &mut String, shared: &Shared, now: &Now) {
-    let Now { stats, counts, in_flight, rate, lost, .. } = now;
+    let Now { stats, counts, in_flight, rate, lost, rules, .. } = now;
     let judged = stats.unique + stats.near + stats.exact;
     let mut figure = |class: &str, name: &str, value: String, meaning: String| {
         put!(
@@ -108,6 +109,10 @@ fn figures(out: &mut String, shared: &Shared, now: &Now) {
     figure("", "Time", units::duration(stats.elapsed_ms / 1000 * 1000), "spent crawling".into());
     let meaning = "links of duplicates kept from the frontier";
     figure("", "Links kept out", units::count(stats.links_dropped), meaning.into());
+    if rules.proven + rules.withdrawn > 0 {
+        let (value, meaning) = view::stopped(rules);
+        figure("", "URLs stopped by rules", value, meaning);
+    }
     if let Some(lost) = lost {
         let (value, meaning) = view::missed(lost);
         figure("", "Unique pages missed", value, meaning);
@@ -213,14 +218,19 @@ fn held(out: &mut String, shared: &Shared) {
         let known = frontier::SkipReason::ALL.into_iter().find(|reason| reason.name() == name);
         put!(rows, "<tr><th scope=\"row\"><code>{}</code></th>", Web(name));
         put!(rows, "<td>{}</td>{}<td>", known.map_or("", frontier::SkipReason::explanation), view::count(skips.count));
-        let names = if skips.rules.is_empty() { &skips.hosts } else { &skips.rules };
-        for (at, (name, count)) in by_count(names, |count| **count).into_iter().take(3).enumerate() {
-            put!(rows, "{}{} ({})", if at > 0 { ", " } else { "" }, Web(name), units::count(*count));
+        for (at, (name, count)) in skips.names().1.into_iter().take(3).enumerate() {
+            put!(rows, "{}{} ({})", if at > 0 { ", " } else { "" }, Web(name), units::count(count));
         }
         rows.push_str("</td></tr>\n");
     }
     let heads = &["reason", "meaning", "#URLs", "most by rule or host"];
     Table { id: None, caption: "URLs that will not be fetched", heads, rows }.put(out);
+}
+
+/// What was learned, with the evidence.
+fn rules(out: &mut String, shared: &Shared) -> io::Result<()> {
+    let skips = Lines::open(&shared.dir.join(SkippedJsonl::NAME), None)?;
+    view::rules(out, &shared.learned(), &lock(&shared.read).tally, &skips, 100)
 }
 
 fn recent(out: &mut String, shared: &Shared) -> io::Result<()> {

@@ -24,7 +24,7 @@ struct Metrics(Now);
 
 impl Collector for Metrics {
     fn encode(&self, mut out: DescriptorEncoder<'_>) -> fmt::Result {
-        let Now { stats, counts, in_flight, .. } = &self.0;
+        let Now { stats, counts, in_flight, rules, .. } = &self.0;
         let verdicts =
             [("unique", stats.unique), ("near", stats.near), ("exact", stats.exact), ("unjudged", stats.unjudged)];
         counters(&mut out, "pages", "Answers to requests for pages, by verdict", "verdict", &verdicts)?;
@@ -33,6 +33,9 @@ impl Collector for Metrics {
         counters(&mut out, "links", "New links, by what the gate did with them", "fate", &links)?;
         counter(&mut out, "links_found", "Links read, one per key and page", stats.links_found)?;
         counter(&mut out, "urls_skipped", "URLs that will not be fetched, once per key and reason", stats.skipped)?;
+        counter(&mut out, "urls_stopped", "URLs stopped before their fetch by learned rules", rules.stopped)?;
+        gauge(&mut out, "rules", "Learned rules in force", rules.proven as f64)?;
+        counter(&mut out, "rules_withdrawn", "Learned rules withdrawn after audits", rules.withdrawn)?;
         counter(&mut out, "body_bytes", "Bytes of decoded bodies", stats.bytes)?;
         counter(&mut out, "received_bytes", "Bytes of bodies as received", stats.wire_bytes)?;
         counter(&mut out, "commits", "Commits to the state", stats.commits)?;

@@ -25,6 +25,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
 use frontier::Millis;
+use frontier::rules::Totals;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::{Control, Observer, Snapshot};
@@ -39,14 +40,14 @@ pub struct Dashboard {
     end: CancellationToken,
     thread: Option<JoinHandle<()>>,
     recent: Recent,
-    /// When the hosts may be looked at again.
-    hosts_due: Millis,
+    /// When the frontier may be looked at again.
+    look_due: Millis,
 }
 
-/// Between two looks at the hosts, at least …
-const HOSTS_INTERVAL: Millis = 2_000;
+/// Between two looks at hosts and rules, at least …
+const LOOK_INTERVAL: Millis = 2_000;
 /// … and so many times as long as a look takes, so that it costs the engine one per cent at most.
-const HOSTS_SHARE: u128 = 100;
+const LOOK_SHARE: u128 = 100;
 /// How long open pages have to hear that the crawl has ended.
 const FAREWELL: Duration = Duration::from_millis(500);
 
@@ -83,7 +84,7 @@ impl Dashboard {
                 });
             })?
         };
-        Ok(Self { shared, address, end, thread: Some(thread), recent: Recent::default(), hosts_due: 0 })
+        Ok(Self { shared, address, end, thread: Some(thread), recent: Recent::default(), look_due: 0 })
     }
 
     /// Where the page is; the token stands in the fragment, which browsers do not send.
@@ -105,15 +106,17 @@ impl Observer for Dashboard {
             in_flight: snapshot.in_flight,
             rate: self.recent.rate(snapshot.now, snapshot.stats.pages),
             lost: snapshot.lost,
+            rules: snapshot.frontier.rules().map(|rules| Totals::of(rules.iter())).unwrap_or_default(),
             time: snapshot.now,
             stopped: snapshot.stopped,
             at: Instant::now(),
         });
-        if self.shared.viewers() > 0 && snapshot.now >= self.hosts_due {
+        let due = snapshot.now >= self.look_due || snapshot.stopped.is_some();
+        if self.shared.viewers() > 0 && due {
             let start = Instant::now();
-            self.shared.update_hosts(snapshot.frontier);
-            let wait = start.elapsed().as_millis() * HOSTS_SHARE;
-            self.hosts_due = snapshot.now + HOSTS_INTERVAL.max(Millis::try_from(wait).unwrap_or(Millis::MAX));
+            self.shared.look(snapshot.frontier);
+            let wait = start.elapsed().as_millis() * LOOK_SHARE;
+            self.look_due = snapshot.now + LOOK_INTERVAL.max(Millis::try_from(wait).unwrap_or(Millis::MAX));
         }
     }
 }

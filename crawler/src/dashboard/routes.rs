@@ -18,6 +18,7 @@ use crate::engine::Control;
 use crate::report::STYLE;
 use crate::report::html::put;
 use crate::report::shell::Shell;
+use crate::report::view;
 
 /// Without a tick for so long, something is wrong: there are four a second.
 const STALLED: Duration = Duration::from_secs(10);
@@ -40,7 +41,7 @@ pub fn router(shared: Arc<Shared>) -> Router {
 
 /// The live page, as things stand; its script keeps it so.
 async fn live(State(shared): State<Arc<Shared>>) -> Response {
-    let mut body = BODY.to_owned();
+    let mut body = BODY.replace("<!--about-rules-->", view::ABOUT_RULES);
     let parts = LIGHT.iter().chain(&HEAVY).copied().collect::<Vec<_>>();
     for (id, html) in fragments::draw(&shared, &parts) {
         let mut place = String::new();

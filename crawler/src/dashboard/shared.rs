@@ -11,6 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use crossbeam_channel::Sender;
+use frontier::rules::Totals;
 use frontier::{Counts, Frontier, HostState, Millis};
 use tokio::sync::{Notify, watch};
 
@@ -18,6 +19,7 @@ use super::fragments::Drawn;
 use super::tail::Read;
 use crate::engine::{Control, Stats, StopReason};
 use crate::report::Lost;
+use crate::report::learned::Learned;
 
 /// The last tick.
 #[derive(Clone, Debug)]
@@ -32,6 +34,8 @@ pub struct Now {
     pub rate: f64,
     /// Unique pages held back, so far as they can be estimated.
     pub lost: Option<Lost>,
+    /// How many rules, and what they stopped.
+    pub rules: Totals,
     /// The engine's time.
     pub time: Millis,
     /// Why the run has ended, if it has.
@@ -72,6 +76,7 @@ pub struct Shared {
     pub wake: Notify,
     now: Mutex<Option<Now>>,
     hosts: Mutex<Vec<HostRow>>,
+    learned: Mutex<Learned>,
     viewers: AtomicUsize,
     paused: AtomicBool,
     finished: AtomicBool,
@@ -95,6 +100,7 @@ impl Shared {
             wake: Notify::new(),
             now: Mutex::new(None),
             hosts: Mutex::new(Vec::new()),
+            learned: Mutex::default(),
             viewers: AtomicUsize::new(0),
             paused: AtomicBool::new(false),
             finished: AtomicBool::new(false),
@@ -111,8 +117,9 @@ impl Shared {
         lock(&self.now).clone()
     }
 
-    /// Looks at the hosts: keeps those with the longest queues.
-    pub fn update_hosts(&self, frontier: &Frontier) {
+    /// Looks at what the frontier knows: keeps the hosts with the longest queues, and what was learned.
+    pub fn look(&self, frontier: &Frontier) {
+        *lock(&self.learned) = Learned::of(frontier);
         let mut longest = BinaryHeap::<Reverse<HostRow>>::new();
         frontier.hosts(&mut |host| {
             if longest.len() >= Self::HOSTS {
@@ -141,6 +148,11 @@ impl Shared {
     /// The hosts at the last look, longest queue first.
     pub fn hosts(&self) -> Vec<HostRow> {
         lock(&self.hosts).clone()
+    }
+
+    /// What was learned, at the last look.
+    pub fn learned(&self) -> Learned {
+        lock(&self.learned).clone()
     }
 
     /// How many look on.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crossbeam_channel::Receiver;
 use frontier::Counts;
+use frontier::rules::Totals;
 
 use super::*;
 use crate::engine::{Stats, StopReason};
@@ -39,6 +40,7 @@ fn tick(live: &Live, stopped: Option<StopReason>) {
         in_flight: 3,
         rate: 1.5,
         lost: Some(Lost { estimate: 4.4, low: 0.0, high: 12.0 }),
+        rules: Totals { proven: 3, withdrawn: 1, stopped: 1_234 },
         time: 0,
         stopped,
         at: Instant::now(),

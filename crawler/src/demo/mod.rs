@@ -171,7 +171,7 @@ fn table(runs: &[Run], contents: u64) {
     row("links kept from the frontier", &|run| run.stats.links_dropped.to_string());
     row("megabytes fetched", &|run| format!("{:.1}", run.tally.bytes as f64 / 1e6));
     row("ended", &|run| run.ended.name().to_owned());
-    row("seconds", &|run| format!("{:.1}", run.stats.elapsed_ms as f64 / 1000.0));
+    row("seconds, slow hosts included", &|run| format!("{:.1}", run.stats.elapsed_ms as f64 / 1000.0));
     for run in runs {
         let share = 100.0 * run.tally.contents as f64 / contents as f64;
         eprintln!("gate {}: {share:.1} % of the contents with {} fetches", run.name, run.tally.pages);

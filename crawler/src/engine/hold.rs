@@ -16,7 +16,7 @@ use super::{Engine, Result};
 use crate::fetch::FetchError;
 use crate::priority::OfLink;
 use crate::record::PageRecord;
-use crate::sink::SkipOut;
+use crate::sink::{SkipOut, SkippedJsonl};
 
 /// A URL kept aside, under the hash of its key in [`Space::Held`]: `source row u64 · depth u32 · number of rules u8 ·
 /// rules u32 each · class u64 · URL`.
@@ -183,7 +183,13 @@ impl Engine<'_> {
         let known = self.frontier.rules();
         let names: Vec<String> = stop.rules.iter().filter_map(|id| Some(known?.get(*id)?.to_string())).collect();
         let source_url = self.url_of(job.source)?;
-        self.skip_by(&job.url, job.hash, job.source.zip(source_url.as_ref()), reason, Some(&names.join(", then ")))
+        self.skip_by(
+            &job.url,
+            job.hash,
+            job.source.zip(source_url.as_ref()),
+            reason,
+            Some(&names.join(SkippedJsonl::THEN)),
+        )
     }
 
     /// Queues again what rules stopped and `wanted` names. Returns how many URLs that were.

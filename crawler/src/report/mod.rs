@@ -9,6 +9,7 @@ mod compare;
 pub mod curve;
 pub mod health;
 pub mod html;
+pub mod learned;
 pub mod line;
 pub mod sample;
 pub mod shell;
@@ -31,10 +32,11 @@ use bodies::Bodies;
 pub use compare::{Side, compare};
 use health::Health;
 use html::{Text, Web, put};
+pub use learned::Learned;
 use line::{PageLine, SkipLine};
 use shell::Shell;
 use source::Lines;
-pub use summary::{Learned, Lost, Summary, ending};
+pub use summary::{Lost, Summary, ending};
 use tally::Tally;
 use words::Difference;
 
@@ -60,6 +62,8 @@ impl Report {
     pub const NAME: &str = "report.html";
     /// Clusters shown.
     const CLUSTERS: usize = 100;
+    /// Rules shown, and budgets.
+    const RULES: usize = 500;
     /// Near-duplicates shown with their differences.
     const TWINS: usize = 12;
 
@@ -178,13 +182,8 @@ impl Report {
         view::skipped(&mut out, tally, &self.skips)?;
         view::end(&mut out);
 
-        view::section(
-            &mut out,
-            "rules",
-            "Rules, mirrors and traps",
-            "What the crawl learned of URLs from verdicts, and the evidence. A rule is proven by pairs of pages before it stops              anything; afterwards some of what it stops is fetched all the same, and a rule that fails such audits is withdrawn.",
-        );
-        view::rules(&mut out, &self.summary.rules);
+        view::section(&mut out, "rules", "Rules, mirrors, traps and budgets", view::ABOUT_RULES);
+        view::rules(&mut out, &self.summary.learned, tally, &self.skips, Self::RULES)?;
         view::end(&mut out);
 
         view::section(

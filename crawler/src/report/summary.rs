@@ -1,5 +1,6 @@
 //! What the state of a crawl knows and its outputs do not: where it started, how it ended, what it learned, what it may have lost.
 
+use super::learned::Learned;
 use super::units;
 
 /// What the outputs of a crawl do not say, but its state does.
@@ -22,7 +23,7 @@ pub struct Summary {
     /// Unique pages that were held back, so far as they can be estimated.
     pub lost: Option<Lost>,
     /// What the crawl learned of URLs.
-    pub rules: Vec<Learned>,
+    pub learned: Learned,
     /// Settings, as TOML.
     pub settings: Option<String>,
 }
@@ -36,23 +37,6 @@ pub struct Lost {
     pub low: f64,
     /// Upper end.
     pub high: f64,
-}
-
-/// A rule that the crawl learned, with its evidence.
-#[derive(Clone, Debug)]
-pub struct Learned {
-    /// `parameter`, `mirror`, `trap` and the like.
-    pub kind: &'static str,
-    /// What it says, as `skipped.jsonl` has it.
-    pub rule: String,
-    /// Whether an audit failed, so that it is applied no more.
-    pub withdrawn: bool,
-    /// What proved it: pairs of pages that agreed, and that differed.
-    pub proof: [u32; 2],
-    /// The same of what it stopped and was fetched all the same.
-    pub audits: [u32; 2],
-    /// URLs stopped.
-    pub stopped: u64,
 }
 
 impl Lost {

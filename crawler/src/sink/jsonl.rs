@@ -72,6 +72,8 @@ pub struct SkippedJsonl {
 impl SkippedJsonl {
     /// Name of the file in the crawl directory.
     pub const NAME: &str = "skipped.jsonl";
+    /// Between the names of rules that stopped a URL together, in the order in which they were applied.
+    pub const THEN: &str = ", then ";
 
     /// Opens it, cut back to the length in `lengths`.
     pub fn open(dir: &Path, lengths: &Lengths) -> io::Result<Self> {

@@ -41,7 +41,7 @@ pub use family::Family;
 pub use proven::Clusters;
 use proven::Proven;
 pub use rewrite::Rewrite;
-pub use rule::{Cause, Rule, RuleId, Status, stored};
+pub use rule::{Cause, Rule, RuleId, Status, Totals, stored};
 use trials::{Candidate, CandidateId, Trials};
 
 type Map<K, V> = HashMap<K, V, BuildHasherDefault<Xxh3Default>>;

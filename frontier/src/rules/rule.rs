@@ -54,6 +54,32 @@ pub struct Rule {
     watch: Watch,
 }
 
+/// How many rules there are, and what they did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Rules that are applied.
+    pub proven: u64,
+    /// Rules that were, until their audits failed.
+    pub withdrawn: u64,
+    /// URLs that they stopped.
+    pub stopped: u64,
+}
+
+impl Totals {
+    /// Those of `rules`.
+    pub fn of<'a>(rules: impl IntoIterator<Item = &'a Rule>) -> Self {
+        let mut totals = Self::default();
+        for rule in rules {
+            match rule.status {
+                Status::Proven => totals.proven += 1,
+                Status::Withdrawn => totals.withdrawn += 1,
+            }
+            totals.stopped += rule.stopped;
+        }
+        totals
+    }
+}
+
 /// As it is stored.
 #[derive(Serialize, Deserialize)]
 struct Stored {

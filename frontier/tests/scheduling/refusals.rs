@@ -2,9 +2,11 @@
 
 use std::net::IpAddr;
 
-use config::Robots;
+use config::{OnDuplicate, Robots};
 use dedup_stage::store::{Double, Session, Space};
-use frontier::{Admission, Found, Frontier, JobKind, Merits, Millis, Next, Outcome, SkipReason, Via};
+use frontier::{
+    Admission, Found, Frontier, JobKind, Merits, Millis, Next, Outcome, SkipReason, Via, stored_budgets,
+};
 use url::Url;
 
 use crate::sim::{Sim, polite};
@@ -83,9 +85,10 @@ fn an_endless_space_of_copies_ends_and_the_rest_of_the_site_does_not() {
     assert_eq!(honest, 3_000);
     assert_eq!(copies, 1_000);
     assert_eq!(copies + cut, next + 1, "every URL was fetched or refused");
-    let mut traps = Vec::new();
-    sim.frontier.traps(&mut |host, label, spent| traps.push((host.to_owned(), label.to_owned(), spent)));
-    assert_eq!(traps, [("a.test".to_owned(), "/calendar/?day".to_owned(), 1_000)]);
+    let budgets = sim.frontier.budgets();
+    assert_eq!(stored_budgets(OnDuplicate::Drop, &sim.session).unwrap(), budgets);
+    let told: Vec<_> = budgets.iter().map(|b| (&*b.host, &*b.group, b.spent, b.is_spent())).collect();
+    assert_eq!(told, [("a.test", "/calendar/?day", 1_000, true)]);
 }
 
 #[test]

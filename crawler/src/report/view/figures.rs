@@ -1,5 +1,7 @@
 //! The head of the report: what came of the crawl in a few numbers, and the curve of distinct contents.
 
+use frontier::rules::Totals;
+
 use super::super::curve::Curve;
 use super::super::html::put;
 use super::super::svg::{Line, Lines};
@@ -60,6 +62,11 @@ pub fn figures(out: &mut String, summary: &Summary, tally: &Tally) {
     );
     let spent = units::share(tally.duplicate_bytes, tally.bytes);
     figure("", "Bytes", units::bytes(tally.bytes), format!("of decoded bodies; {spent} of them in duplicates"));
+    let rules = summary.learned.totals();
+    if rules.proven + rules.withdrawn > 0 {
+        let (value, meaning) = stopped(&rules);
+        figure("", "URLs stopped by rules", value, meaning);
+    }
     if let Some(lost) = &summary.lost {
         let (value, meaning) = missed(lost);
         figure("", "Unique pages missed", value, meaning);
@@ -85,6 +92,14 @@ pub fn missed(lost: &Lost) -> (String, String) {
     let [estimate, low, high] = [lost.estimate, lost.low, lost.high].map(|pages| units::count(pages.round() as u64));
     let meaning = format!("among what was held back, estimated from an audited sample; 95 % interval {low} to {high}");
     (format!("≈ {estimate}"), meaning)
+}
+
+/// What rules stopped and what that means.
+pub fn stopped(rules: &Totals) -> (String, String) {
+    let all = units::counted(rules.proven + rules.withdrawn, "rule");
+    let withdrawn = units::count(rules.withdrawn);
+    let meaning = format!("before their fetch, by {all} learned and proven; {withdrawn} withdrawn after audits");
+    (units::count(rules.stopped), meaning)
 }
 
 /// The harvest rate and what it means.

@@ -40,17 +40,12 @@ pub fn skipped(out: &mut String, tally: &Tally, lines: &Lines) -> io::Result<()>
 }
 
 fn examples(out: &mut String, skips: &Skips, lines: &Lines) -> io::Result<()> {
-    let table = |out: &mut String, caption: &str, head: &str, names: &std::collections::HashMap<String, u64>| {
-        let mut rows = String::new();
-        for (name, n) in by_count(names, |n| **n).into_iter().take(10) {
-            put!(rows, "<tr><th scope=\"row\">{}</th>{}</tr>", Web(name), count(*n));
-        }
-        Table { id: None, caption, heads: &[head, "#URLs"], rows }.put(out);
-    };
-    if !skips.rules.is_empty() {
-        table(out, "Rules that stopped most", "rule", &skips.rules);
+    let (head, names) = skips.names();
+    let mut rows = String::new();
+    for (name, n) in names.into_iter().take(10) {
+        put!(rows, "<tr><th scope=\"row\">{}</th>{}</tr>", Web(name), count(n));
     }
-    table(out, "Hosts with most", "host", &skips.hosts);
+    Table { id: None, caption: &format!("Most by {head}"), heads: &[head, "#URLs"], rows }.put(out);
     out.push_str("<ul>");
     for line in lines.at(skips.sample.items())? {
         let Ok(skip) = serde_json::from_slice::<SkipLine<'_>>(&line) else { continue };

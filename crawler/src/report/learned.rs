@@ -1,0 +1,81 @@
+//! What the crawl learned of URLs, as terminal, live page and report tell it: rules, mirrors and traps with what speaks for
+//! them, and budgets that are running out.
+
+use std::cmp::Reverse;
+
+use config::OnDuplicate;
+use dedup_stage::store::{Result, Session};
+use frontier::rules::{Rule, Status, Totals, stored};
+use frontier::{BudgetView, Frontier, stored_budgets};
+
+use super::units;
+
+/// What was learned.
+#[derive(Clone, Debug, Default)]
+pub struct Learned {
+    /// Rules that were ever proven, those first that stopped most.
+    pub rules: Vec<Rule>,
+    /// Budgets of which half is spent or more, the most spent first.
+    pub budgets: Vec<BudgetView>,
+}
+
+impl Learned {
+    /// From the state of a crawl.
+    pub fn stored(on_duplicate: OnDuplicate, session: &Session) -> Result<Self> {
+        Ok(Self::new(stored(session)?, stored_budgets(on_duplicate, session)?))
+    }
+
+    /// From a crawl that runs.
+    pub fn of(frontier: &Frontier) -> Self {
+        let rules = frontier.rules().map(|rules| rules.iter().cloned().collect());
+        Self::new(rules.unwrap_or_default(), frontier.budgets())
+    }
+
+    fn new(mut rules: Vec<Rule>, mut budgets: Vec<BudgetView>) -> Self {
+        rules.sort_by_key(|rule| (Reverse(rule.stopped), rule.id));
+        let share = |budget: &BudgetView| f64::from(budget.spent) / f64::from(budget.limit.max(1));
+        budgets.sort_by(|a, b| share(b).total_cmp(&share(a)));
+        Self { rules, budgets }
+    }
+
+    /// How many rules, and what they stopped.
+    pub fn totals(&self) -> Totals {
+        Totals::of(&self.rules)
+    }
+}
+
+/// Where a rule stands.
+pub fn state(rule: &Rule) -> &'static str {
+    match rule.status {
+        Status::Proven => "proven",
+        Status::Withdrawn => "withdrawn",
+    }
+}
+
+/// What proved a rule.
+pub fn proof(rule: &Rule) -> String {
+    let agreed = u64::from(rule.proof.agreed);
+    match (rule.kind(), rule.proof.differed) {
+        ("trap", 0) => format!("{} in a row brought nothing", units::counted(agreed, "page")),
+        ("trap", differed) => format!("{} brought nothing, {differed} did", units::counted(agreed, "page")),
+        (_, 0) => format!("{} of pages agreed", units::counted(agreed, "pair")),
+        (_, differed) => format!("{} of pages agreed, {differed} differed", units::counted(agreed, "pair")),
+    }
+}
+
+/// How its audits went.
+pub fn audits(rule: &Rule) -> String {
+    let failed = rule.audits.differed;
+    match rule.audits.agreed + failed {
+        0 => "not audited yet".into(),
+        all => format!("{failed} of {} failed", units::counted(u64::from(all), "audit")),
+    }
+}
+
+/// Where a budget stands.
+pub fn spending(budget: &BudgetView) -> String {
+    match budget.is_spent() {
+        true => "spent: nothing more is fetched there".into(),
+        false => format!("{} spent", units::share(budget.spent.into(), budget.limit.into())),
+    }
+}
