@@ -8,12 +8,14 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use config::Settings;
+use config::{OnDuplicate, Settings};
 use crawler::dashboard::Dashboard;
 use crawler::engine::{Observer, Snapshot, Stats};
+use crawler::report::learned::Learned;
 use crawler::report::{Report, Summary, units};
-use dedup_stage::store::{Memory, Session};
+use dedup_stage::store::{Memory, Session, Space};
 use dedup_stage::url::{Canonicalizer, KeyHasher};
+use frontier::rules::Keys;
 use frontier::{Found, Frontier, Merits, Via};
 use serde_json::json;
 use url::Url;
@@ -35,8 +37,10 @@ fn main() -> anyhow::Result<()> {
     std::fs::create_dir_all(&dir)?;
     write(&dir, pages)?;
 
+    let session = learned(pages);
     let start = Instant::now();
     let summary = Summary {
+        learned: Learned::stored(OnDuplicate::Drop, &session)?,
         seeds: vec!["https://host-0.example/".into()],
         on_duplicate: Some("drop".into()),
         elapsed_ms: Some(pages * 2),
@@ -54,15 +58,15 @@ fn main() -> anyhow::Result<()> {
         read.as_secs_f64() * 1e6 / pages.max(1) as f64,
         html.len() as f64 / 1e6
     );
-    live(&dir, pages, report.tally().verdicts.pages())
+    live(&dir, session, pages, report.tally().verdicts.pages())
 }
 
 /// Answers of the live page while it reads the outputs, and when it has read them all.
-fn live(dir: &Path, pages: u64, fetched: u64) -> anyhow::Result<()> {
+fn live(dir: &Path, mut session: Session, pages: u64, fetched: u64) -> anyhow::Result<()> {
     let settings = Settings::default();
-    let mut session = Session::new(Box::new(Memory::default()));
     let mut frontier = Frontier::open(&settings, &mut session, 0)?;
     let (canonicalizer, hasher) = (Canonicalizer::new(&settings.urls), KeyHasher::new([7; KeyHasher::SECRET]));
+    frontier.use_rules(Keys { canonicalizer: canonicalizer.clone(), hasher: hasher.clone() }, 100, &session)?;
     for n in 0..pages.min(20_000) {
         let url: Url = url(n, pages).parse()?;
         let hash = canonicalizer.hash(&url, &hasher);
@@ -133,6 +137,27 @@ fn get(address: SocketAddr, path: &str) -> anyhow::Result<(Duration, String)> {
     Ok((start.elapsed(), String::from_utf8_lossy(&answer).into_owned()))
 }
 
+/// A state with rules, one for every five hundred pages, as hostile as their parameters.
+fn learned(pages: u64) -> Session {
+    let mut session = Session::new(Box::new(Memory::default()));
+    for n in 0..pages / 500 {
+        let cause = json!({"rewrite": {"kind": "parameter", "origin": origin(n, pages), "name": parameter(n)}});
+        let rule = json!({"id": n, "cause": cause, "status": "proven", "proof": [33, 0], "audits": [n % 50, 0], "stopped": n, "watch": 0.0});
+        let key = [&b"r"[..], &u32::try_from(n).unwrap_or(0).to_be_bytes()].concat();
+        session.put(Space::Rules, key, rule.to_string());
+    }
+    session
+}
+
+fn parameter(n: u64) -> String {
+    format!("{}{n}", HOSTILE[(n % 5) as usize])
+}
+
+fn origin(n: u64, pages: u64) -> String {
+    let url = url(n, pages);
+    url.split("/some").next().unwrap_or_default().to_owned()
+}
+
 fn write(dir: &Path, pages: u64) -> anyhow::Result<()> {
     let mut out = BufWriter::new(File::create(dir.join("pages.jsonl"))?);
     let mut skipped = BufWriter::new(File::create(dir.join("skipped.jsonl"))?);
@@ -174,7 +199,8 @@ fn write(dir: &Path, pages: u64) -> anyhow::Result<()> {
             let reason = ["robots", "scope", "duplicate_source", "nofollow", "rule", "trap"][(dice % 6) as usize];
             let mut skip = json!({"url": format!("{url}/skipped?n={n}"), "reason": reason, "source": url});
             if reason == "rule" {
-                skip["rule"] = "drop-parameter session on host-3.example".into();
+                let (rule, at) = (dice % (pages / 500).max(1), parameter(dice % (pages / 500).max(1)));
+                skip["rule"] = format!("{}/*?{at}=* = without {at}", origin(rule, pages)).into();
             }
             writeln!(skipped, "{skip}")?;
         }

@@ -36,7 +36,10 @@ export const words = (seed) => {
   return Array.from({ length: 160 }, () => `word${next() % 5000}`).join(" ");
 };
 
-// An endless site of small pages with hostile titles; every fourth page repeats the one before but for a word.
+// A parameter that makes no difference, with a name that would like to.
+export const PARAMETER = "<b>\u202e";
+// An endless site of small pages with hostile titles; every fourth page repeats the one before but for a word, and every page
+// has a copy under a parameter.
 export const site = () =>
   new Promise((resolve) => {
     const server = createServer((request, response) => {
@@ -49,7 +52,7 @@ export const site = () =>
       const links = [2 * n + 1, 2 * n + 2].map((to) => `<a href="/p${to}">to ${to}</a>`).join(" ");
       const title = HOSTILE[n % 9] ?? `Page ${n}`;
       response.writeHead(200, { "content-type": "text/html; charset=utf-8" });
-      response.end(`<title>${title.replace("</title>", "&lt;/title&gt;").replaceAll("<", "&lt;")}</title><p>${text}</p>${links} <a href="/secret${n}">s</a>`);
+      response.end(`<title>${title.replace("</title>", "&lt;/title&gt;").replaceAll("<", "&lt;")}</title><p>${text}</p>${links} <a href="/p${n}?${PARAMETER}=1">copy</a> <a href="/secret${n}">s</a>`);
     });
     server.listen(0, "127.0.0.1", () => resolve({ url: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() }));
   });

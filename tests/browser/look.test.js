@@ -47,6 +47,11 @@ test("the live page updates, and is steered with the token only", async () => {
     await page.waitForFunction((before) => document.querySelector("#figures dd.value").innerText !== before, first);
     await page.locator("#recent tbody tr").nth(5).waitFor();
     await page.locator("#hosts-now tbody tr").first().waitFor();
+    // Before long, a rule is proven: it stands there with its evidence, and the copies that it stopped.
+    const rule = page.locator("#rules-now tbody tr").first();
+    await rule.getByText(/^parameter$/).waitFor();
+    assert.match(await rule.innerText(), /without %3Cb%3E%E2%80%AE.*stopped for example http.*\d+ pairs of pages agreed.*(not audited|\d+ audits? failed)/s);
+    assert.match(await page.locator("#held").innerText(), /rule\s+a learned rule/);
     await harmless(page);
 
     await page.getByRole("button", { name: "Pause" }).click();
@@ -158,11 +163,15 @@ test("a report sorts, searches and keeps hostile titles as text", async () => {
   const dir = join(scratch(), "crawl");
   const { ended } = await crawl(dir, web.url, "--delay", "0s", "--address-delay", "0s", "--delay-factor", "0", "--max-pages", "400", "--warc");
   assert.equal(await ended, 14);
-  assert.match(run("report", dir), /unique/);
+  assert.match(run("report", dir), /unique.*rules +1 .*crawler rules/s);
+  const rules = run("rules", dir);
+  assert.match(rules, /^parameter .*without %3Cb%3E%E2%80%AE\n +\d+ pairs of pages agreed/);
+  assert.equal(JSON.parse(run("rules", dir, "--json"))[0].status, "proven");
   for (const scheme of ["light", "dark"]) {
     const view = await open(context, `file://${dir}/report.html`, { scheme });
     const { page } = view;
     await harmless(page);
+    await page.getByRole("region", { name: "1 rule in force" }).getByText("stopped for example").waitFor();
     await page.locator(".words ins", { hasText: "again" }).first().waitFor();
     await page.getByRole("button", { name: "words" }).click();
     const words = await page.locator("#pages-table tbody tr td:nth-child(6)").allInnerTexts();

@@ -85,3 +85,11 @@ test("without a terminal there are lines for scripts", async () => {
   assert.doesNotMatch(stderr, /\x1b/);
   assert.match(stderr, /^progress time=\S+ elapsed_seconds=[\d.]+ pages=5 unique=\d+ .*hosts_backing_off=\d+$/m);
 });
+
+test("a reader who has seen enough is no failure", () => {
+  for (const args of ["completions zsh", "man crawl", "--help"]) {
+    const { status, stderr } = spawnSync("sh", ["-c", `{ ${crawler} ${args}; echo $? >&3; } 3>&2 | true`], { encoding: "utf8" });
+    assert.equal(status, 0);
+    assert.equal(stderr.trim(), "0", args);
+  }
+});

@@ -230,7 +230,7 @@ fn held(out: &mut String, shared: &Shared) {
 /// What was learned, with the evidence.
 fn rules(out: &mut String, shared: &Shared) -> io::Result<()> {
     let skips = Lines::open(&shared.dir.join(SkippedJsonl::NAME), None)?;
-    view::rules(out, &shared.learned(), &lock(&shared.read).tally, &skips, 100)
+    view::rules(out, None, &shared.learned(), &lock(&shared.read).tally, &skips, 100)
 }
 
 fn recent(out: &mut String, shared: &Shared) -> io::Result<()> {

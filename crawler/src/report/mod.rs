@@ -183,7 +183,7 @@ impl Report {
         view::end(&mut out);
 
         view::section(&mut out, "rules", "Rules, mirrors, traps and budgets", view::ABOUT_RULES);
-        view::rules(&mut out, &self.summary.learned, tally, &self.skips, Self::RULES)?;
+        view::rules(&mut out, Some("rules-table"), &self.summary.learned, tally, &self.skips, Self::RULES)?;
         view::end(&mut out);
 
         view::section(

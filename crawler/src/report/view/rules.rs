@@ -14,8 +14,15 @@ use super::super::units;
 use super::{Table, count};
 
 /// Rules, mirrors and traps, those first that stopped most, each with a URL that it stopped if `skips` has one; then the
-/// budgets that are running out.
-pub fn rules(out: &mut String, learned: &Learned, tally: &Tally, skips: &Lines, most: usize) -> io::Result<()> {
+/// budgets that are running out. At most `most` of each.
+pub fn rules(
+    out: &mut String,
+    id: Option<&str>,
+    learned: &Learned,
+    tally: &Tally,
+    skips: &Lines,
+    most: usize,
+) -> io::Result<()> {
     let Learned { rules, budgets } = learned;
     if rules.is_empty() && budgets.is_empty() {
         out.push_str("<p class=\"note\">No rule was proven, and no budget is half spent.</p>\n");
@@ -44,7 +51,7 @@ pub fn rules(out: &mut String, learned: &Learned, tally: &Tally, skips: &Lines, 
             put!(caption, "; the {most} that stopped most");
         }
         let heads = &["rule", "kind", "state", "#URLs stopped", "evidence", "audits"];
-        Table { id: None, caption: &caption, heads, rows }.put(out);
+        Table { id, caption: &caption, heads, rows }.put(out);
     }
     if !budgets.is_empty() {
         let mut rows = String::new();
@@ -107,7 +114,7 @@ mod tests {
         let budget = BudgetView { host: "a.test".into(), group: "/<x>/?n".into(), spent: 990, limit: 1_000 };
         let learned = Learned { rules: vec![rule], budgets: vec![budget] };
         let mut out = String::new();
-        rules(&mut out, &learned, &tally, &skips, 10).unwrap();
+        rules(&mut out, None, &learned, &tally, &skips, 10).unwrap();
         for shown in [
             "without &lt;sid&gt;<i class=\"hidden-character\">U+202E</i>",
             "stopped for example <a href=\"http://a.test/?&lt;sid&gt;=1\"",
