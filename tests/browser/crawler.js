@@ -39,7 +39,7 @@ export const words = (seed) => {
 // A parameter that makes no difference, with a name that would like to.
 export const PARAMETER = "<b>\u202e";
 // An endless site of small pages with hostile titles; every fourth page repeats the one before but for a word, and every page
-// has a copy under a parameter.
+// has a copy under a parameter (whose turn comes last, unless --query-weight is 0).
 export const site = () =>
   new Promise((resolve) => {
     const server = createServer((request, response) => {

@@ -36,7 +36,7 @@ const harmless = async (page) => {
 };
 
 test("the live page updates, and is steered with the token only", async () => {
-  const { live, ended, kill } = await crawl(join(scratch(), "crawl"), web.url, "--delay", "20ms", "--address-delay", "0s", "--max-pages", "5000");
+  const { live, ended, kill } = await crawl(join(scratch(), "crawl"), web.url, "--delay", "20ms", "--address-delay", "0s", "--query-weight", "0", "--max-pages", "5000");
   try {
     const view = await open(context, live);
     const { page } = view;
@@ -161,7 +161,7 @@ test("metrics please promtool", async (context_) => {
 
 test("a report sorts, searches and keeps hostile titles as text", async () => {
   const dir = join(scratch(), "crawl");
-  const { ended } = await crawl(dir, web.url, "--delay", "0s", "--address-delay", "0s", "--delay-factor", "0", "--max-pages", "400", "--warc");
+  const { ended } = await crawl(dir, web.url, "--delay", "0s", "--address-delay", "0s", "--delay-factor", "0", "--query-weight", "0", "--max-pages", "400", "--warc");
   assert.equal(await ended, 14);
   assert.match(run("report", dir), /unique.*rules +1 .*crawler rules/s);
   const rules = run("rules", dir);

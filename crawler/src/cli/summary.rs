@@ -110,7 +110,7 @@ pub fn text(told: &Told<'_>) -> String {
     if rules > 0 {
         let (stopped, withdrawn) = (units::counted(stopped, "URL"), units::count(withdrawn));
         let meaning =
-            format!("learned and proven, {withdrawn} withdrawn after audits; they stopped {stopped} before the fetch");
+            format!("learned and proven, {withdrawn} withdrawn after audits; {stopped} stopped before their fetch");
         row("rules", rules, String::new(), &meaning);
     }
     row("left", stats.frontier, String::new(), "URLs still queued");
@@ -165,7 +165,7 @@ mod tests {
             "10 pages in 2.0 s (5.0 pages/s)",
             "got                 5    50 %  unique",
             "saved           1,500          links of duplicates",
-            "rules               5          learned and proven, 1 withdrawn after audits; they stopped 2,345 URLs",
+            "rules               5          learned and proven, 1 withdrawn after audits; 2,345 URLs stopped",
             "next    crawler report x   all",
             "crawler rules x    what",
             "lost                3          unique pages among",

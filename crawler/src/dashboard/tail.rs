@@ -94,7 +94,7 @@ impl Growing {
         let before = self.held.len();
         file.take(Self::PIECE as u64).read_to_end(&mut self.held)?;
         let mut start = 0;
-        while let Some(length) = self.held[start..].iter().position(|byte| *byte == b'\n') {
+        while let Some(length) = memchr::memchr(b'\n', &self.held[start..]) {
             visit(self.offset + start as u64, &self.held[start..start + length]);
             start += length + 1;
         }
