@@ -40,7 +40,7 @@ fn main() -> anyhow::Result<()> {
     let session = learned(pages);
     let start = Instant::now();
     let summary = Summary {
-        learned: Learned::stored(OnDuplicate::Drop, &session)?,
+        learned: Some(Learned::stored(OnDuplicate::Drop, &session)?),
         seeds: vec!["https://host-0.example/".into()],
         on_duplicate: Some("drop".into()),
         elapsed_ms: Some(pages * 2),

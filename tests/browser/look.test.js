@@ -51,7 +51,7 @@ test("the live page updates, and is steered with the token only", async () => {
     const rule = page.locator("#rules-now tbody tr").first();
     await rule.getByText(/^parameter$/).waitFor();
     assert.match(await rule.innerText(), /without %3Cb%3E%E2%80%AE.*stopped for example http.*\d+ pairs of pages agreed.*(not audited|\d+ audits? failed)/s);
-    assert.match(await page.locator("#held").innerText(), /rule\s+a learned rule/);
+    assert.match(await page.locator("#held").innerText(), /rule\ta learned URL rule/);
     await harmless(page);
 
     await page.getByRole("button", { name: "Pause" }).click();

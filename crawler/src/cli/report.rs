@@ -25,7 +25,8 @@ struct Known {
     seeds: Vec<String>,
     /// What an audit found to be lost.
     lost: Option<Lost>,
-    learned: Learned,
+    /// Not while the crawl runs.
+    learned: Option<Learned>,
     /// What the state vouches for; none while the crawl runs.
     lengths: Option<Lengths>,
 }
@@ -57,7 +58,7 @@ pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
         stop_reason: known.stop_reason,
         on_duplicate: &on_duplicate,
         lost: known.lost,
-        rules: known.learned.totals(),
+        rules: known.learned.as_ref().map(Learned::totals).unwrap_or_default(),
         page: Some(&page),
         skipped: &skipped,
     };
@@ -95,7 +96,7 @@ impl Known {
             seeds: dir.seeds()?.into_iter().map(String::from).collect(),
             lengths: Some(dir.lengths()?),
             lost: engine::lost(dir.session())?,
-            learned: Learned::stored(settings.dedup.on_duplicate, dir.session())?,
+            learned: Some(Learned::stored(settings.dedup.on_duplicate, dir.session())?),
             settings,
         })
     }
@@ -109,7 +110,7 @@ impl Known {
             settings_text: None,
             seeds: Vec::new(),
             lost: None,
-            learned: Learned::default(),
+            learned: None,
             lengths: None,
         }
     }

@@ -183,7 +183,10 @@ impl Report {
         view::end(&mut out);
 
         view::section(&mut out, "rules", "Rules, mirrors, traps and budgets", view::ABOUT_RULES);
-        view::rules(&mut out, Some("rules-table"), &self.summary.learned, tally, &self.skips, Self::RULES)?;
+        match &self.summary.learned {
+            Some(learned) => view::rules(&mut out, Some("rules-table"), learned, tally, &self.skips, Self::RULES)?,
+            None => out.push_str("<p class=\"note\">Not known while the crawl runs: its live page shows them.</p>\n"),
+        }
         view::end(&mut out);
 
         view::section(

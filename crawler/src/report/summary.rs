@@ -22,8 +22,8 @@ pub struct Summary {
     pub frontier: Option<u64>,
     /// Unique pages that were held back, so far as they can be estimated.
     pub lost: Option<Lost>,
-    /// What the crawl learned of URLs.
-    pub learned: Learned,
+    /// What the crawl learned of URLs; not known while it runs.
+    pub learned: Option<Learned>,
     /// Settings, as TOML.
     pub settings: Option<String>,
 }

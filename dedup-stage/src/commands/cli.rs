@@ -1,5 +1,6 @@
 //! The command line of the `dedup-stage` program.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -72,12 +73,17 @@ pub fn main() -> ExitCode {
         Some(Command::Experiment(args)) => commands::experiment::run(args),
         Some(Command::Warc(args)) => commands::warc::run(args),
         Some(Command::Completions { shell }) => {
-            clap_complete::generate(shell, &mut Cli::command(), "dedup-stage", &mut std::io::stdout());
-            Ok(ExitCode::SUCCESS)
+            // It would panic where stdout is closed.
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "dedup-stage", &mut script);
+            io::stdout().write_all(&script).map(|()| ExitCode::SUCCESS).map_err(Into::into)
         }
         Some(Command::Man { command }) => man(command.as_deref()),
     };
     result.unwrap_or_else(|error| {
+        if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+            return ExitCode::SUCCESS;
+        }
         eprintln!("dedup-stage: {error:#}");
         ExitCode::FAILURE
     })
@@ -98,6 +104,6 @@ fn man(name: Option<&str>) -> anyhow::Result<ExitCode> {
             }
         },
     };
-    clap_mangen::Man::new(page).render(&mut std::io::stdout())?;
+    clap_mangen::Man::new(page).render(&mut io::stdout())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -4,6 +4,7 @@ use frontier::rules::Totals;
 
 use super::super::curve::Curve;
 use super::super::html::put;
+use super::super::learned::Learned;
 use super::super::svg::{Line, Lines};
 use super::super::tally::Tally;
 use super::super::{Lost, Summary, units};
@@ -62,7 +63,7 @@ pub fn figures(out: &mut String, summary: &Summary, tally: &Tally) {
     );
     let spent = units::share(tally.duplicate_bytes, tally.bytes);
     figure("", "Bytes", units::bytes(tally.bytes), format!("of decoded bodies; {spent} of them in duplicates"));
-    let rules = summary.learned.totals();
+    let rules = summary.learned.as_ref().map(Learned::totals).unwrap_or_default();
     if rules.proven + rules.withdrawn > 0 {
         let (value, meaning) = stopped(&rules);
         figure("", "URLs stopped by rules", value, meaning);
