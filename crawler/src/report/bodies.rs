@@ -48,8 +48,8 @@ impl Bodies {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(bodies),
             Err(error) => return Err(error),
         };
-        let wanted: Vec<_> = urls.iter().map(|url| serde_json::to_string(url)).collect::<Result<_, _>>()?;
-        let wanted: Vec<_> = wanted.iter().map(|url| Finder::new(url)).collect();
+        let wanted: Vec<_> = urls.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
+        let wanted: Vec<_> = wanted.iter().map(Finder::new).collect();
         for file in files {
             let path = file?.path();
             if urls.is_empty() || path.extension().is_none_or(|extension| extension != "cdxj") {
