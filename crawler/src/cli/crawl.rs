@@ -92,7 +92,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             dir: &args.dir,
             stats: &stats,
             stop_reason: reason.name(),
-            on_duplicate: &format!("{:?}", settings.dedup.on_duplicate).to_lowercase(),
+            on_duplicate: Some(&format!("{:?}", settings.dedup.on_duplicate).to_lowercase()),
             lost,
             rules,
             page: None,

@@ -40,13 +40,13 @@ pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
         Err(error) => return Err(error.into()),
     };
     if args.json && known.lengths.is_some() {
-        return tell(format!("{:#}\n", json(&known.stats, known.stop_reason, known.lost)?));
+        return tell(format!("{:#}\n", json(&known.stats, &known)?));
     }
     let length = |name: &str| known.lengths.as_ref().map(|lengths| lengths.get(name).copied().unwrap_or(0));
     let report = Report::read(dir, known.summary(), length).with_context(|| format!("{}", dir.display()))?;
     let stats = if known.lengths.is_some() { known.stats.clone() } else { known.counted(&report) };
     if args.json {
-        return tell(format!("{:#}\n", json(&stats, known.stop_reason, known.lost)?));
+        return tell(format!("{:#}\n", json(&stats, &known)?));
     }
     let page = dir.join(Report::NAME);
     write(&page, &report.html()?).with_context(|| format!("{}", page.display()))?;
@@ -56,7 +56,7 @@ pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
         dir,
         stats: &stats,
         stop_reason: known.stop_reason,
-        on_duplicate: &on_duplicate,
+        on_duplicate: known.lengths.as_ref().map(|_| &*on_duplicate),
         lost: known.lost,
         rules: known.learned.as_ref().map(Learned::totals).unwrap_or_default(),
         page: Some(&page),
@@ -73,7 +73,8 @@ fn write(path: &Path, html: &str) -> std::io::Result<()> {
 }
 
 /// The fields that scripts rely on.
-fn json(stats: &Stats, stop_reason: &str, lost: Option<Lost>) -> anyhow::Result<Value> {
+fn json(stats: &Stats, known: &Known) -> anyhow::Result<Value> {
+    let Known { stop_reason, lost, lengths, .. } = known;
     let mut report = serde_json::to_value(stats)?;
     report["elapsed_seconds"] = json!(stats.elapsed_ms as f64 / 1000.0);
     report["pages_per_second"] = json!(stats.pages_per_second());
@@ -81,10 +82,31 @@ fn json(stats: &Stats, stop_reason: &str, lost: Option<Lost>) -> anyhow::Result<
     report["estimated_unique_lost"] = json!(lost.map(|lost| lost.estimate));
     report["estimated_unique_lost_low"] = json!(lost.map(|lost| lost.low));
     report["estimated_unique_lost_high"] = json!(lost.map(|lost| lost.high));
+    if lengths.is_none() {
+        for field in Known::NOT_YET {
+            report[*field] = Value::Null;
+        }
+    }
     Ok(report)
 }
 
 impl Known {
+    /// Fields that nobody can tell while the crawl runs.
+    const NOT_YET: &[&str] = &[
+        "redirects",
+        "links_new",
+        "links_admitted",
+        "scored",
+        "relevance",
+        "urls_seen",
+        "frontier",
+        "wire_bytes",
+        "elapsed_ms",
+        "elapsed_seconds",
+        "pages_per_second",
+        "commits",
+    ];
+
     fn of(dir: &mut CrawlDir) -> anyhow::Result<Self> {
         let (stats, reason) = dir.stats()?;
         let settings = last_settings(dir)?;

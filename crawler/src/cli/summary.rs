@@ -22,8 +22,8 @@ pub struct Told<'a> {
     pub stats: &'a Stats,
     /// Why the crawl ended, as `report --json` says it.
     pub stop_reason: &'a str,
-    /// `drop`, `demote` or `keep`.
-    pub on_duplicate: &'a str,
+    /// `drop`, `demote` or `keep`, where that is known.
+    pub on_duplicate: Option<&'a str>,
     /// Unique pages held back, so far as they can be estimated.
     pub lost: Option<Lost>,
     /// What rules were learned, and what they stopped.
@@ -52,12 +52,18 @@ pub fn text(told: &Told<'_>) -> String {
     let Told { dir, stats, .. } = told;
     let mut out = String::new();
     let judged = stats.unique + stats.near + stats.exact;
+    // Another process has the state of a crawl that runs: its outputs tell the rest.
+    let whole = told.stop_reason != "running";
+    let time = match whole {
+        true => {
+            format!(" in {} ({} pages/s)", units::duration(stats.elapsed_ms), units::rate(stats.pages_per_second()))
+        }
+        false => String::new(),
+    };
     let _ = writeln!(
         out,
-        "{} in {} ({} pages/s), {} decoded. {}\n",
+        "{}{time}, {} decoded. {}\n",
         units::counted(stats.pages, "page"),
-        units::duration(stats.elapsed_ms),
-        units::rate(stats.pages_per_second()),
         units::bytes(stats.bytes),
         match (told.stop_reason, stats.pages) {
             ("done" | "waiting", 0) => "Nothing could be fetched; below stands what was cut or failed.",
@@ -71,17 +77,20 @@ pub fn text(told: &Told<'_>) -> String {
     row("got", stats.unique, share(stats.unique), "unique: say something new (share of the pages compared)");
     row("", stats.near, share(stats.near), "near-duplicates: say what an earlier page said");
     row("", stats.exact, share(stats.exact), "exact duplicates: have the bytes of an earlier page");
-    let redirects = units::count(stats.redirects);
-    let meaning =
-        format!("not compared: redirects ({redirects}), error pages, too little text, files that are no pages");
-    row("", stats.unjudged, String::new(), &meaning);
+    row(
+        "",
+        stats.unjudged,
+        String::new(),
+        "not compared: redirects, error pages, too little text, files that are no pages",
+    );
     row("", stats.failed, String::new(), "failed: no answer");
     if let Some(harvest) = stats.harvest() {
         let rate = format!("{:.0} %", 100.0 * harvest);
         row("on topic", stats.scored, rate, "pages weighed: their mean relevance (the harvest rate)");
     }
-    let kept = format!("links of duplicates kept from the frontier (--on-duplicate {})", told.on_duplicate);
-    row("saved", stats.links_dropped, String::new(), &kept);
+    let mode = told.on_duplicate.map(|mode| format!(" (--on-duplicate {mode})")).unwrap_or_default();
+    let meaning = format!("links of duplicates kept from the frontier{mode}");
+    row("saved", stats.links_dropped, String::new(), &meaning);
     if let Some(Lost { estimate, low, high }) = told.lost {
         let meaning = format!(
             "unique pages among what was held back, as estimated (95 %: {low:.0} to {high:.0});\n{:31}what can only be \
@@ -113,7 +122,9 @@ pub fn text(told: &Told<'_>) -> String {
             format!("learned and proven, {withdrawn} withdrawn after audits; {stopped} stopped before their fetch");
         row("rules", rules, String::new(), &meaning);
     }
-    row("left", stats.frontier, String::new(), "URLs still queued");
+    if whole {
+        row("left", stats.frontier, String::new(), "URLs still queued");
+    }
     let dir = dir.display();
     let mut next = vec![match told.page {
         None => (format!("crawler report {dir}"), "all of this as a page, with curves, clusters and hosts"),
@@ -154,7 +165,7 @@ mod tests {
             dir: Path::new("x"),
             stats: &stats,
             stop_reason: "done",
-            on_duplicate: "drop",
+            on_duplicate: Some("drop"),
             lost,
             rules: Totals { proven: 4, withdrawn: 1, stopped: 2_345 },
             page: None,
@@ -174,5 +185,8 @@ mod tests {
             assert!(text.contains(said), "{said}\n{text}");
         }
         assert!(!text.contains("duplicate_source"));
+        let running = super::text(&Told { stop_reason: "running", on_duplicate: None, ..told });
+        assert!(running.starts_with("10 pages, 0 B decoded. It is still running"), "{running}");
+        assert!(running.contains("kept from the frontier\n") && !running.contains("still queued"), "{running}");
     }
 }

@@ -53,8 +53,8 @@ pub fn ending(reason: &str) -> &'static str {
     match reason {
         "done" => "It is complete: nothing in scope is left to fetch.",
         "waiting" => "It ended because nothing became due within --patience; what is queued stays queued.",
-        "page_limit" => "It stopped at --max-pages.",
-        "time_limit" => "It stopped at --time-limit.",
+        "page_limit" => "It stopped at --max-pages; with a higher one it goes on.",
+        "time_limit" => "It stopped at --time-limit; the same command goes on.",
         "stopped" => "It was stopped, and can be taken up again.",
         "running" => "It is still running; this is how it stands.",
         _ => "It was interrupted, and can be taken up again.",
