@@ -1,8 +1,8 @@
 //! The live page of a crawl: one self-contained page over HTTP, brought up to date by server-sent events, with metrics beside
 //! it.
 //!
-//! The engine only copies its counters, four times a second, and its hosts and rules where somebody looks. Everything else is read from
-//! `pages.jsonl` as it grows, counted and drawn on a thread of its own, and drawn only while somebody looks.
+//! The engine only copies its counters, four times a second, and its hosts and rules where somebody looks. Everything else is
+//! read from `pages.jsonl` as it grows, counted and drawn on a thread of its own, and drawn only while somebody looks.
 
 mod fragments;
 mod guard;

@@ -73,8 +73,8 @@ struct Growing {
 }
 
 impl Growing {
-    /// Bytes read at once: some milliseconds of counting, so that requests are answered between two pieces.
-    const PIECE: usize = 512 << 10;
+    /// Bytes read at once: a fraction of a millisecond of counting, so that requests are answered between two pieces.
+    const PIECE: usize = 64 << 10;
 
     fn new(path: PathBuf) -> Self {
         Self { path, file: None, offset: 0, held: Vec::new() }

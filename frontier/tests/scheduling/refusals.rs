@@ -4,9 +4,7 @@ use std::net::IpAddr;
 
 use config::{OnDuplicate, Robots};
 use dedup_stage::store::{Double, Session, Space};
-use frontier::{
-    Admission, Found, Frontier, JobKind, Merits, Millis, Next, Outcome, SkipReason, Via, stored_budgets,
-};
+use frontier::{Admission, Found, Frontier, JobKind, Merits, Millis, Next, Outcome, SkipReason, Via, stored_budgets};
 use url::Url;
 
 use crate::sim::{Sim, polite};
