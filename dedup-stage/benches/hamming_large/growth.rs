@@ -5,7 +5,8 @@ use dedup_stage::hamming::plan::{Calibration, estimate};
 use dedup_stage::hamming::{Design, Index};
 use memmap2::{Advice, MmapMut};
 
-use super::{ByRow, cpu_time};
+use super::cpu_time;
+use super::data::ByRow;
 
 /// What was predicted and measured for one size and distance.
 struct Row {
@@ -18,8 +19,8 @@ struct Row {
     online: [f64; 3],
 }
 
-/// Predicted and measured, for sizes from 100,000 to `most` and distances from 1 to 7; the plot goes to a file.
-pub fn growth(most: u64, plot: Option<&str>) {
+/// Predicted and measured, for sizes from 100,000 to `most` and distances from 1 to `farthest`; the plot goes to a file.
+pub fn growth(most: u64, farthest: u32, plot: Option<&str>) {
     let machine = Calibration::measure();
     println!(
         "n\tk\tdesign\tB/fp predicted\tB/fp\tlookups predicted\tlookups\tcandidates predicted\tcandidates\tns predicted\tns\t\
@@ -28,7 +29,7 @@ pub fn growth(most: u64, plot: Option<&str>) {
     let mut rows = Vec::new();
     let mut n = 100_000;
     while n <= most {
-        for k in 1..=7 {
+        for k in 1..=farthest {
             let design = Design::for_size(k, n);
             let row = measure(n, k, &design, machine);
             print!("{n}\t{k}\t{}", design.name);

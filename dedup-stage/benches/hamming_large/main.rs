@@ -1,59 +1,17 @@
 //! The large runs of the Hamming index: `cargo bench -p dedup-stage --bench hamming_large -- online 100000000`.
 
+mod data;
 mod growth;
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use dedup_stage::hamming::frozen::{self, Frozen, Plan, Source};
 use dedup_stage::hamming::search::{search, search_frozen};
-use dedup_stage::hamming::{Design, Fill, Index, Probe, pairs};
+use dedup_stage::hamming::{Design, Fill, Fingerprints, Index, Probe, pairs};
 use memmap2::{Advice, MmapMut};
 
-/// Random fingerprints, of which one in ten is near (distance 0 to 6) an earlier one.
-pub struct Fingerprints {
-    state: u64,
-    recent: Vec<u64>,
-}
-
-impl Fingerprints {
-    fn new(seed: u64) -> Self {
-        Self { state: seed, recent: Vec::new() }
-    }
-
-    fn random(&mut self) -> u64 {
-        // splitmix64 (Steele, Lea, Flood 2014).
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    /// `fingerprint` with `errors` random flips (fewer where two hit the same bit).
-    fn near(&mut self, fingerprint: u64, errors: u64) -> u64 {
-        (0..errors).fold(fingerprint, |f, _| f ^ 1 << (self.random() & 63))
-    }
-}
-
-impl Iterator for Fingerprints {
-    type Item = u64;
-
-    fn next(&mut self) -> Option<u64> {
-        let choice = self.random();
-        let fingerprint = if choice.is_multiple_of(10) && !self.recent.is_empty() {
-            let earlier = self.recent[(choice >> 32) as usize % self.recent.len()];
-            self.near(earlier, choice >> 16 & 7)
-        } else {
-            self.random()
-        };
-        if self.recent.len() < 1 << 20 {
-            self.recent.push(fingerprint);
-        } else {
-            self.recent[(choice >> 20) as usize % (1 << 20)] = fingerprint;
-        }
-        Some(fingerprint)
-    }
-}
+use data::ByRow;
 
 /// Of this thread: what else the machine does disturbs it less than the wall clock.
 fn cpu_time() -> Duration {
@@ -90,7 +48,7 @@ fn online(n: usize, k: u32, fill: Fill, pauses: bool) {
     let (start, start_cpu) = (Instant::now(), cpu_time());
     let mut last = (start, start_cpu, 0);
     let batch = 4096;
-    let mut fingerprints = Fingerprints::new(1);
+    let mut fingerprints = ByRow(n as u64).all();
     let mut done = 0;
     let mut generating = Duration::ZERO;
     let mut probes = [Probe::default(), Probe::default()];
@@ -135,13 +93,7 @@ fn online(n: usize, k: u32, fill: Fill, pauses: bool) {
         index.bytes() as f64 / index.len() as f64,
         (resident() - base) as f64 / index.len() as f64,
     );
-    let mut queries = Fingerprints::new(1);
-    let stored: Vec<u64> = queries.by_ref().take(100_000).collect();
-    let queries: Vec<u64> = stored
-        .iter()
-        .enumerate()
-        .map(|(i, f)| if i % 2 == 0 { queries.near(*f, i as u64 / 2 % 7) } else { queries.random() })
-        .collect();
+    let queries = ByRow(n as u64).queries(100_000);
     latencies(&queries, |query, near| index.within(query, near));
     let start = cpu_time();
     index.begin(queries[0], &mut probes[0]);
@@ -172,7 +124,7 @@ fn latencies(queries: &[u64], mut within: impl FnMut(u64, &mut Vec<(u64, u32)>))
 
 /// All pairs of `n`, on one core, then on two.
 fn all_pairs(n: usize) {
-    let fingerprints: Vec<u64> = Fingerprints::new(1).take(n).collect();
+    let fingerprints: Vec<u64> = ByRow(n as u64).all().collect();
     for threads in [1, 2] {
         let (start, start_cpu) = (Instant::now(), process_time());
         let near = pairs::near(&fingerprints, 3, threads, &|_| {});
@@ -192,35 +144,6 @@ fn all_pairs(n: usize) {
     }
 }
 
-/// Random fingerprints by their row, so that a billion of them need no memory: one in ten is near the row 1000 before it.
-struct ByRow(u64);
-
-impl ByRow {
-    fn hash(row: u64) -> u64 {
-        let mut z = (row + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    fn get(row: u64) -> u64 {
-        let own = Self::hash(row);
-        if row >= 1000 && own.is_multiple_of(10) {
-            let errors = Self::hash(own);
-            (0..errors >> 60 & 7).fold(Self::hash(row - 1000), |f, e| f ^ 1 << (errors >> (6 * e) & 63))
-        } else {
-            own
-        }
-    }
-
-    /// `n` queries, of which every other one is at distance up to 6 from a stored fingerprint.
-    fn queries(&self, n: u64) -> Vec<u64> {
-        let stored = |i: u64| Self::get(Self::hash(i ^ 0xabcd_ef01) % self.0);
-        let near = |i: u64, f: u64| (0..i / 2 % 7).fold(f, |f, e| f ^ 1 << (Self::hash(i) >> (6 * e) & 63));
-        (0..n).map(|i| if i % 2 == 0 { near(i, stored(i)) } else { Self::hash(!i) }).collect()
-    }
-}
-
 impl Source for ByRow {
     fn rows(&self) -> u64 {
         self.0
@@ -234,7 +157,9 @@ impl Source for ByRow {
 /// Builds an index of `n` in memory, asks it, and searches it with a million queries.
 fn frozen_index(n: u64, k: u32, with_rows: bool) {
     let source = ByRow(n);
-    let plan = Plan { design: Design::standard(k), recipe: "bench".into(), with_rows, threads: 2, part: Plan::PART };
+    // Few passes over the source, which hashes.
+    let part = if with_rows { Plan::PART } else { 2 * Plan::PART };
+    let plan = Plan { design: Design::standard(k), recipe: "bench".into(), with_rows, threads: 2, part };
     let upper: f64 = plan.design.keys.iter().map(|key| 64.0 - f64::from(Plan::bits(*key, n)) + 5.0).sum::<f64>() / 8.0;
     let size = (upper + if with_rows { 5.0 } else { 0.0 }) * n as f64 + 1e6;
     let mut memory = MmapMut::map_anon(size as usize).expect("address space");
@@ -357,6 +282,65 @@ fn designs(most: usize, k: u32) {
     }
 }
 
+/// What a crawl asks of an index, from empty, one page after the other: all within, then, where there is none, insertion. The index, and
+/// nanoseconds of CPU a page.
+fn crawled(fingerprints: &[u64], k: u32) -> (Index, f64) {
+    let (mut index, mut near) = (Index::new(k), Vec::new());
+    let start = cpu_time();
+    for &fingerprint in fingerprints {
+        near.clear();
+        index.within(fingerprint, &mut near);
+        if near.is_empty() {
+            index.insert(fingerprint);
+        }
+    }
+    let nanoseconds = (cpu_time() - start).as_nanos() as f64 / fingerprints.len() as f64;
+    (index, nanoseconds)
+}
+
+/// The best of a few: what else runs can only add.
+fn best_crawl(fingerprints: &[u64], k: u32) -> f64 {
+    (0..9).map(|_| crawled(fingerprints, k).1).fold(f64::MAX, f64::min)
+}
+
+/// Crawls of 2,000 to `most` random pages.
+fn crawl(most: usize, k: u32) {
+    println!("k\tn\tns a page");
+    for n in std::iter::successors(Some(2_000), |n| Some(2 * n)).take_while(|n| *n <= most) {
+        let fingerprints: Vec<u64> = ByRow(n as u64).all().collect();
+        println!("{k}\t{n}\t{:.0}", best_crawl(&fingerprints, k));
+    }
+}
+
+/// A crawl of the pages whose fingerprints a file holds, beside one of as many random ones; answers are compared with a scan.
+fn real(path: &Path, k: u32) {
+    let fingerprints = Fingerprints::open(path).expect("a fingerprint file");
+    let random: Vec<u64> = ByRow(fingerprints.len() as u64).all().collect();
+    for (what, fingerprints) in [("real", &fingerprints[..]), ("random", &random)] {
+        let (index, _) = crawled(fingerprints, k);
+        let stored = index.fingerprints();
+        let queries: Vec<u64> = fingerprints.iter().step_by(fingerprints.len().div_ceil(1000)).copied().collect();
+        let same = queries.iter().all(|query| {
+            let mut near = Vec::new();
+            index.within(*query, &mut near);
+            near.sort_unstable();
+            let distances = stored.iter().map(|f| (*f, (f ^ query).count_ones()));
+            let mut scanned: Vec<(u64, u32)> = distances.filter(|(_, distance)| *distance <= k).collect();
+            scanned.sort_unstable();
+            near == scanned
+        });
+        println!(
+            "{what} k={k}: {} pages, {} stored; {:.0} ns a page; {:.2} B/fp; {} answers equal a scan's: {same}",
+            fingerprints.len(),
+            index.len(),
+            best_crawl(fingerprints, k),
+            index.bytes() as f64 / index.len() as f64,
+            queries.len(),
+        );
+        latencies(fingerprints, |query, near| index.within(query, near));
+    }
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     let number = |i: usize, default: usize| arguments.get(i).map_or(default, |a| a.parse().expect("a number"));
@@ -369,7 +353,11 @@ fn main() {
         Some("frozen") => frozen_index(number(1, 10_000_000) as u64, number(2, 3) as u32, !given("values")),
         Some("stream") => stream(number(1, 100_000_000) as u64, number(2, 3) as u32),
         Some("coders") => coders(number(1, 16_000_000) as u64),
-        Some("growth") => growth::growth(number(1, 10_000_000) as u64, arguments.get(2).map(String::as_str)),
+        Some("growth") => {
+            growth::growth(number(1, 1_000_000) as u64, number(2, 7) as u32, arguments.get(3).map(String::as_str))
+        }
+        Some("crawl") => crawl(number(1, 64_000), number(2, 7) as u32),
+        Some("real") => real(Path::new(&arguments[1]), number(2, 3) as u32),
         Some("designs") => designs(number(1, 10_000_000), number(2, 7) as u32),
         // `cargo test --benches` and a bare `cargo bench` come here.
         _ => online(100_000, 3, Fill::Fast, true),

@@ -1,7 +1,7 @@
 //! Which of very many fingerprints may be near one of a set: two bits of a bitmap each.
 
 use super::code::for_each_error;
-use super::memory::{prefer_huge_pages, prefetch};
+use super::memory::{prefetch, zeros};
 
 /// Halves of fingerprints, with all that is near them: two bitmaps, one for each half.
 ///
@@ -46,9 +46,7 @@ impl Filter {
                 let radius = radii[i];
                 let variants = &variants;
                 scope.spawn(move || {
-                    let mut bitmap: Vec<u64> = Vec::with_capacity(1 << (bits - 6));
-                    prefer_huge_pages(bitmap.spare_capacity_mut());
-                    bitmap.resize(1 << (bits - 6), 0);
+                    let mut bitmap = zeros(1 << (bits - 6));
                     for &member in members {
                         let own = (member >> (32 * i)) as u32;
                         for error in variants.iter().filter(|error| error.count_ones() <= radius) {

@@ -1,6 +1,6 @@
 //! A list of fingerprints, read from end to end: for a small set nothing is faster.
 
-use super::kernel::{Kernel, Level, Scalar};
+use super::kernel::Kernel;
 
 /// Fingerprints in blocks of 64; the last block is filled up with what its first entry says, and only its entries count.
 #[derive(Clone, Debug, Default)]
@@ -61,27 +61,9 @@ impl Flat {
         }
     }
 
-    /// Whether a fingerprint is there.
-    pub fn contains(&self, level: Level, fingerprint: u64) -> bool {
-        match level {
-            Level::Baseline => self.contains_by(Scalar, fingerprint),
-            #[cfg(target_arch = "x86_64")]
-            Level::Popcnt => self.contains_by(Scalar, fingerprint),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `Level::detect` found the instructions.
-            Level::Avx512(kernel) => unsafe { self.contains_avx512(kernel, fingerprint) },
-        }
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512vpopcntdq")]
-    fn contains_avx512(&self, kernel: super::kernel::Avx512, fingerprint: u64) -> bool {
-        self.contains_by(kernel, fingerprint)
-    }
-
-    /// What fills up the last block is there anyway.
+    /// Whether a fingerprint is there. (What fills up the last block is there anyway.)
     #[inline(always)]
-    fn contains_by(&self, kernel: impl Kernel, fingerprint: u64) -> bool {
+    pub fn contains(&self, kernel: impl Kernel, fingerprint: u64) -> bool {
         self.blocks.iter().any(|block| kernel.near_fingerprints(block, fingerprint, 0) != 0)
     }
 }

@@ -51,7 +51,11 @@ pub struct Avx512(());
 impl Avx512 {
     /// Proof that this machine can.
     pub fn new() -> Option<Self> {
-        let able = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vpopcntdq");
+        let able = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512vpopcntdq")
+            && is_x86_feature_detected!("popcnt")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2");
         able.then_some(Self(()))
     }
 }
@@ -132,6 +136,41 @@ impl Level {
         }
         Level::Baseline
     }
+
+    /// Does work with this machine's kernel.
+    #[inline(always)]
+    pub fn run<W: Work>(self, work: W) -> W::Output {
+        match self {
+            Level::Baseline => work.run(Scalar),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Level::detect` found the instruction.
+            Level::Popcnt => unsafe { run_popcnt(work) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a kernel exists only where `Avx512::new` found the instructions.
+            Level::Avx512(kernel) => unsafe { run_avx512(kernel, work) },
+        }
+    }
+}
+
+/// What is compiled once for each kernel, so that all of it may use the kernel's instructions.
+pub trait Work {
+    /// What comes out.
+    type Output;
+
+    /// Does it; to be inlined.
+    fn run(self, kernel: impl Kernel) -> Self::Output;
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt")]
+fn run_popcnt<W: Work>(work: W) -> W::Output {
+    work.run(Scalar)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512vpopcntdq")]
+fn run_avx512<W: Work>(kernel: Avx512, work: W) -> W::Output {
+    work.run(kernel)
 }
 
 #[cfg(test)]

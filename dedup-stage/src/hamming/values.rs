@@ -1,11 +1,13 @@
 //! At which rows chosen values occur.
 
+use super::memory::{prefer_huge_pages, prefetch, zeros};
+
 /// Chosen fingerprints, and the rows where they were seen.
 ///
 /// # Complexity
 ///
-/// About 40 bytes for each chosen value. Looking at a fingerprint that was not chosen takes, in 15 of 16 cases, one bit of a table
-/// small enough for the cache; at one that was, a probe or two of a hash table.
+/// About 40 bytes for each chosen value. Looking at a fingerprint that was not chosen takes, in 15 of 16 cases, one bit of a
+/// bitmap; at one that was, a probe or two of a hash table, announced while others are looked at.
 #[derive(Clone, Debug)]
 pub struct Values {
     /// One bit for each hash, a few more bits long than the table.
@@ -13,7 +15,7 @@ pub struct Values {
     /// Open addressing; `FREE` rows mark free slots.
     slots: Vec<(u64, u64)>,
     shift: u32,
-    /// Further rows of repeated values: value, row.
+    /// Further rows of repeated values: value, row; sorted.
     further: Vec<(u64, u64)>,
 }
 
@@ -27,22 +29,71 @@ fn hash(value: u64) -> u64 {
 }
 
 impl Values {
-    /// Chooses values; repetitions are ignored.
-    pub fn new(values: impl Iterator<Item = u64> + Clone) -> Self {
-        let bits = (2 * values.clone().count()).next_power_of_two().trailing_zeros().max(4);
-        let mut chosen = Self {
-            filter: vec![0; 1 << (bits + FILTER_BITS).saturating_sub(6)],
-            slots: vec![(0, FREE); 1 << bits],
+    /// Values that are best looked up together: none of them waits for another.
+    pub const BLOCK: usize = 64;
+
+    /// Where each of the chosen values is among the fingerprints; repeated choices are ignored.
+    pub fn find(chosen: impl Iterator<Item = u64> + Clone, fingerprints: &[u64]) -> Self {
+        let bits = (2 * chosen.clone().count()).next_power_of_two().trailing_zeros().max(4);
+        let mut slots = Vec::with_capacity(1 << bits);
+        prefer_huge_pages(slots.spare_capacity_mut());
+        slots.resize(1 << bits, (0, FREE));
+        let mut values = Self {
+            filter: zeros(1 << (bits + FILTER_BITS).saturating_sub(6)),
+            slots,
             shift: 64 - bits,
             further: Vec::new(),
         };
-        for value in values {
-            let slot = chosen.slot(value);
-            chosen.slots[slot] = (value, UNSEEN);
-            let (word, bit) = chosen.filter_bit(value);
-            chosen.filter[word] |= bit;
+        values.choose(chosen);
+        values.see(fingerprints);
+        values.further.sort_unstable();
+        values
+    }
+
+    fn choose(&mut self, mut chosen: impl Iterator<Item = u64>) {
+        let mut block = Vec::with_capacity(Self::BLOCK);
+        loop {
+            block.clear();
+            block.extend(chosen.by_ref().take(Self::BLOCK));
+            if block.is_empty() {
+                break;
+            }
+            for &value in &block {
+                self.announce(value);
+                prefetch(&self.filter[self.filter_bit(value).0]);
+            }
+            for &value in &block {
+                let slot = self.slot(value);
+                self.slots[slot] = (value, UNSEEN);
+                let (word, bit) = self.filter_bit(value);
+                self.filter[word] |= bit;
+            }
         }
-        chosen
+    }
+
+    /// Notes the rows of those that were chosen.
+    fn see(&mut self, fingerprints: &[u64]) {
+        let mut block = Vec::with_capacity(Self::BLOCK);
+        for (row, &fingerprint) in (0..).zip(fingerprints) {
+            let (word, bit) = self.filter_bit(fingerprint);
+            if self.filter[word] & bit != 0 {
+                self.announce(fingerprint);
+                block.push((fingerprint, row));
+                if block.len() == Self::BLOCK {
+                    block.drain(..).for_each(|(fingerprint, row)| self.note(fingerprint, row));
+                }
+            }
+        }
+        block.drain(..).for_each(|(fingerprint, row)| self.note(fingerprint, row));
+    }
+
+    fn note(&mut self, fingerprint: u64, row: u64) {
+        let slot = self.slot(fingerprint);
+        match &mut self.slots[slot].1 {
+            &mut FREE => {}
+            first @ &mut UNSEEN => *first = row,
+            _ => self.further.push((fingerprint, row)),
+        }
     }
 
     fn filter_bit(&self, value: u64) -> (usize, u64) {
@@ -59,35 +110,22 @@ impl Values {
         slot
     }
 
-    /// To be called when all rows have been seen.
-    pub fn settle(&mut self) {
-        self.further.sort_unstable();
+    /// Starts loading what [`Values::first`] will read.
+    pub fn announce(&self, value: u64) {
+        prefetch(&self.slots[(hash(value) >> self.shift) as usize]);
     }
 
-    /// Notes the row of a fingerprint if it was chosen. Rows come in ascending order.
-    #[inline]
-    pub fn see(&mut self, fingerprint: u64, row: u64) {
-        let (word, bit) = self.filter_bit(fingerprint);
-        if self.filter[word] & bit != 0 {
-            self.note(fingerprint, row);
-        }
-    }
-
-    fn note(&mut self, fingerprint: u64, row: u64) {
-        let slot = self.slot(fingerprint);
-        match &mut self.slots[slot].1 {
-            &mut FREE => {}
-            first @ &mut UNSEEN => *first = row,
-            _ => self.further.push((fingerprint, row)),
-        }
-    }
-
-    /// The first row of a value that was chosen and seen.
+    /// The first row of a value that was chosen and found.
     pub fn first(&self, value: u64) -> u64 {
         self.slots[self.slot(value)].1
     }
 
-    /// All rows of such a value, ascending.
+    /// Values that were found again, with the rows behind their first; sorted.
+    pub fn further(&self) -> &[(u64, u64)] {
+        &self.further
+    }
+
+    /// All rows of a value that was chosen and found, ascending.
     pub fn rows(&self, value: u64) -> impl Iterator<Item = u64> + Clone + use<'_> {
         let start = self.further.partition_point(|(v, _)| *v < value);
         let further = self.further[start..].iter().take_while(move |(v, _)| *v == value).map(|(_, row)| *row);

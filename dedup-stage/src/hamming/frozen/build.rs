@@ -1,13 +1,13 @@
 //! Building an index file: part by part, in bounded memory.
 
 use std::collections::BTreeMap;
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{Seek, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crossbeam_channel::bounded;
-use xxhash_rust::xxh3::xxh3_64;
 
-use super::format::{HEAD, Header, MAGIC, PartPlace, Section, TablePlace, VERSION};
+use super::format::{Header, PartPlace, TablePlace};
+use super::output::{Built, Output};
 use super::packed;
 use super::table::{Cell, GROUP, LARGE};
 use crate::hamming::Error;
@@ -67,13 +67,14 @@ pub fn build(
     done: &(dyn Fn(f64) + Sync),
 ) -> Result<u64, Error> {
     let rows = source.rows();
-    let mut out = Output { out, at: HEAD as u64 };
-    out.out.seek(SeekFrom::Start(out.at))?;
+    let mut out = Output::new(out)?;
+    // Four parts at least, so that there is work for several threads, but the file does not depend on how many there are.
+    let part = plan.part.min((rows / 4).max(1 << 20));
     let mut tables = Vec::new();
     let mut further = Vec::new();
     for (i, key) in plan.design.keys.iter().enumerate() {
         let bits = Plan::bits(*key, rows);
-        let part_bits = rows.div_ceil(plan.part).next_power_of_two().ilog2().min(bits);
+        let part_bits = rows.div_ceil(part).next_power_of_two().ilog2().min(bits);
         let with_rows = plan.with_rows && i == 0;
         let shape =
             Shape { view: View::new(*key), bits, part_bits, row_bits: with_rows.then(|| 64 - rows.leading_zeros()) };
@@ -103,17 +104,6 @@ struct Shape {
     part_bits: u32,
     /// If entries carry rows: bits of a row.
     row_bits: Option<u32>,
-}
-
-/// A part of a table, in memory.
-#[derive(Default)]
-struct Built {
-    cells: Vec<Cell>,
-    large: Vec<[u64; GROUP]>,
-    filters: Vec<u32>,
-    rests: Vec<u64>,
-    rows: Vec<u64>,
-    further: Vec<(u64, u64)>,
 }
 
 fn build_table(
@@ -337,70 +327,4 @@ fn directory(ends: &[u64]) -> (Vec<Cell>, Vec<[u64; GROUP]>) {
         start = last;
     }
     (cells, large)
-}
-
-/// The file as it grows.
-struct Output<'a, W> {
-    out: &'a mut W,
-    at: u64,
-}
-
-impl<W: Write + Seek> Output<'_, W> {
-    fn part(&mut self, built: &Built) -> Result<PartPlace, Error> {
-        let mut filters = built.filters.as_chunks::<2>().0.iter().map(|[a, b]| u64::from(*a) | u64::from(*b) << 32);
-        let odd = built.filters.as_chunks::<2>().1.first().map(|last| u64::from(*last));
-        Ok(PartPlace {
-            entries: built.filters.len() as u64,
-            cells: self.section(built.cells.as_flattened())?,
-            large: self.section(built.large.as_flattened())?,
-            filters: self.words(&mut filters.by_ref().chain(odd))?,
-            rests: self.section(&built.rests)?,
-            rows: self.section(&built.rows)?,
-        })
-    }
-
-    fn section(&mut self, words: &[u64]) -> Result<Section, Error> {
-        self.words(&mut words.iter().copied())
-    }
-
-    fn words(&mut self, words: &mut dyn Iterator<Item = u64>) -> Result<Section, Error> {
-        let start = self.at;
-        let mut checksum = xxhash_rust::xxh3::Xxh3::new();
-        let mut buffer = Vec::with_capacity(1 << 16);
-        loop {
-            buffer.clear();
-            words.take(1 << 13).for_each(|word| buffer.extend(word.to_le_bytes()));
-            if buffer.is_empty() {
-                break;
-            }
-            checksum.update(&buffer);
-            self.out.write_all(&buffer)?;
-            self.at += buffer.len() as u64;
-        }
-        let end = self.at;
-        let padding = self.at.next_multiple_of(64) - self.at;
-        self.out.write_all(&[0; 64][..padding as usize])?;
-        self.at += padding;
-        Ok(Section { start, end, checksum: checksum.digest() })
-    }
-
-    /// Writes the header, and last of all the head, without which the file is no index.
-    fn finish(self, header: &Header) -> Result<u64, Error> {
-        let mut json = serde_json::to_vec(header).map_err(std::io::Error::from)?;
-        if json.len().is_multiple_of(8) {
-            json.push(b'\n');
-        }
-        self.out.write_all(&json)?;
-        let mut head = Vec::with_capacity(HEAD);
-        head.extend(MAGIC);
-        [VERSION, self.at, json.len() as u64, xxh3_64(&json), 0, 0]
-            .iter()
-            .for_each(|word| head.extend(word.to_le_bytes()));
-        let own = xxh3_64(&head);
-        head.extend(own.to_le_bytes());
-        self.out.seek(SeekFrom::Start(0))?;
-        self.out.write_all(&head)?;
-        self.out.flush()?;
-        Ok(self.at + json.len() as u64)
-    }
 }

@@ -3,6 +3,7 @@
 mod build;
 pub mod coders;
 mod format;
+mod output;
 mod packed;
 mod sweep;
 mod table;
@@ -16,7 +17,7 @@ pub use build::{Plan, Source, build};
 
 use super::design::Design;
 use super::file::words;
-use super::kernel::{Kernel, Level, Scalar};
+use super::kernel::{Kernel, Level, Work};
 use super::{Error, memory};
 use format::{Contents, Header, Section};
 use table::Table;
@@ -143,21 +144,9 @@ impl Reader<'_> {
             visits.clear();
             self.begin(group, &mut visits);
             let mut found = |i: usize, fingerprint, distance| found(start + i, fingerprint, distance);
-            self.finish_at_level(group, &visits, &mut found);
+            self.finish(group, &visits, &mut found);
         }
         self.visits = visits;
-    }
-
-    fn finish_at_level(&self, queries: &[u64], visits: &[Visit], found: &mut impl FnMut(usize, u64, u32)) {
-        match self.frozen.level {
-            Level::Baseline => self.finish(Scalar, queries, visits, found),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `Level::detect` found the instructions.
-            Level::Popcnt => unsafe { self.finish_popcnt(queries, visits, found) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `Level::detect` found the instructions.
-            Level::Avx512(kernel) => unsafe { self.finish_avx512(kernel, queries, visits, found) },
-        }
     }
 
     /// What it reads.
@@ -219,40 +208,9 @@ impl Reader<'_> {
         }
     }
 
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "popcnt")]
-    fn finish_popcnt(&self, queries: &[u64], visits: &[Visit], found: &mut impl FnMut(usize, u64, u32)) {
-        self.finish(Scalar, queries, visits, found);
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512vpopcntdq")]
-    fn finish_avx512(
-        &self,
-        kernel: super::kernel::Avx512,
-        queries: &[u64],
-        visits: &[Visit],
-        found: &mut impl FnMut(usize, u64, u32),
-    ) {
-        self.finish(kernel, queries, visits, found);
-    }
-
-    #[inline(always)]
-    fn finish(&self, kernel: impl Kernel, queries: &[u64], visits: &[Visit], found: &mut impl FnMut(usize, u64, u32)) {
-        let k = self.frozen.header.design.distance;
-        for visit in visits {
-            let table = &self.tables[visit.table as usize];
-            let filters = &table.parts[visit.part as usize].filters[visit.entries.clone()];
-            for (chunk, start) in filters.chunks(16).zip((visit.entries.start..).step_by(16)) {
-                let mut near = kernel.near_words(chunk, visit.filter, k);
-                while near != 0 {
-                    let entry = start + near.trailing_zeros() as usize;
-                    near &= near - 1;
-                    let fingerprint = table.fingerprint(visit.part, visit.bucket, entry);
-                    self.report(queries, visit, fingerprint, found);
-                }
-            }
-        }
+    /// Compares the entries of all buckets with their queries.
+    fn finish(&self, queries: &[u64], visits: &[Visit], found: &mut impl FnMut(usize, u64, u32)) {
+        self.frozen.level.run(Finish { reader: self, queries, visits, found });
     }
 
     /// A fingerprint is reported by the first table that must find it, and by no other.
@@ -279,6 +237,37 @@ impl Reader<'_> {
             let (pairs, _) = further.as_chunks::<2>();
             let start = pairs.partition_point(|[value, _]| *value < fingerprint);
             pairs[start..].iter().take_while(|[value, _]| *value == fingerprint).for_each(|[_, row]| found(*row));
+        }
+    }
+}
+
+/// [`Reader::finish`], to be compiled for each kernel.
+struct Finish<'a, F> {
+    reader: &'a Reader<'a>,
+    queries: &'a [u64],
+    visits: &'a [Visit],
+    found: &'a mut F,
+}
+
+impl<F: FnMut(usize, u64, u32)> Work for Finish<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, kernel: impl Kernel) {
+        let Self { reader, queries, visits, found } = self;
+        let k = reader.frozen.header.design.distance;
+        for visit in visits {
+            let table = &reader.tables[visit.table as usize];
+            let filters = &table.parts[visit.part as usize].filters[visit.entries.clone()];
+            for (chunk, start) in filters.chunks(16).zip((visit.entries.start..).step_by(16)) {
+                let mut near = kernel.near_words(chunk, visit.filter, k);
+                while near != 0 {
+                    let entry = start + near.trailing_zeros() as usize;
+                    near &= near - 1;
+                    let fingerprint = table.fingerprint(visit.part, visit.bucket, entry);
+                    reader.report(queries, visit, fingerprint, found);
+                }
+            }
         }
     }
 }

@@ -48,7 +48,7 @@ impl Reader<'_> {
                     Visit { query, table: t as u32, bucket, part: table.part_of(bucket), filter, entries: 0..0 }
                 }));
                 self.load(&mut visits);
-                self.finish_at_level(queries, &visits, found);
+                self.finish(queries, &visits, found);
             }
         }
         self.visits = visits;

@@ -6,6 +6,7 @@ use super::Near;
 use super::kernel::neighbours;
 use crate::hamming::design::Design;
 use crate::hamming::key::Key;
+use crate::hamming::memory::zeros;
 
 /// A run larger than this, and than a few times what is usual, is freed from equal values before it is joined.
 const LARGE_RUN: usize = 1 << 13;
@@ -171,10 +172,7 @@ fn scatter(from: &[u64], byte: impl Fn(u64) -> usize, to: &mut Vec<u64>) -> [usi
         starts[i + 1] += starts[i];
     }
     if to.len() < from.len() {
-        let mut space = Vec::with_capacity(from.len());
-        crate::hamming::memory::prefer_huge_pages(space.spare_capacity_mut());
-        space.resize(from.len(), 0);
-        *to = space;
+        *to = zeros(from.len());
     }
     let mut places = starts;
     let mut lines = [[0u64; LINE]; 256];

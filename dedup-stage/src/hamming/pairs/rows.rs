@@ -25,29 +25,30 @@ pub enum Listed {
 
 /// The pairs of rows, sorted.
 pub fn rows(fingerprints: &[u64], near: &Near, listed: Listed) -> Vec<Pair> {
-    let values = near.pairs.iter().flat_map(|(a, b)| [*a, *b]).chain(near.repeated.iter().copied());
-    let mut values = Values::new(values);
-    for (row, fingerprint) in (0..).zip(fingerprints) {
-        values.see(*fingerprint, row);
-    }
-    values.settle();
-    let mut pairs = Vec::with_capacity(near.pairs.len());
+    let chosen = near.pairs.iter().flat_map(|(a, b)| [*a, *b]).chain(near.repeated.iter().copied());
+    let values = Values::find(chosen, fingerprints);
+    let mut pairs = Vec::with_capacity(near.pairs.len() + values.further().len());
     let mut add = |a: u64, b: u64, distance| pairs.push(Pair { first: a.min(b), second: a.max(b), distance });
-    for &value in &near.repeated {
-        let mut rows = values.rows(value);
-        while let Some(first) = rows.next() {
-            rows.clone().for_each(|row| add(first, row, 0));
-            if listed == Listed::First {
-                break;
+    for block in values.further().chunks(Values::BLOCK) {
+        block.iter().for_each(|(value, _)| values.announce(*value));
+        for &(value, row) in block {
+            match listed {
+                Listed::First => add(values.first(value), row, 0),
+                Listed::All => {
+                    values.rows(value).take_while(|earlier| *earlier < row).for_each(|first| add(first, row, 0))
+                }
             }
         }
     }
-    for &(a, b) in &near.pairs {
-        let distance = (a ^ b).count_ones();
-        match listed {
-            Listed::First => add(values.first(a), values.first(b), distance),
-            Listed::All => {
-                values.rows(a).for_each(|row| values.rows(b).for_each(|other| add(row, other, distance)));
+    for block in near.pairs.chunks(Values::BLOCK) {
+        block.iter().flat_map(|(a, b)| [*a, *b]).for_each(|value| values.announce(value));
+        for &(a, b) in block {
+            let distance = (a ^ b).count_ones();
+            match listed {
+                Listed::First => add(values.first(a), values.first(b), distance),
+                Listed::All => {
+                    values.rows(a).for_each(|row| values.rows(b).for_each(|other| add(row, other, distance)));
+                }
             }
         }
     }

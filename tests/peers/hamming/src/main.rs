@@ -10,51 +10,10 @@ use std::time::{Duration, Instant};
 use dedup_stage::hamming::{Design, Fill, Index, pairs};
 use gaoya::simhash::SimHashIndex;
 
-/// Random fingerprints, of which one in ten is at distance 0 to 6 from an earlier one.
-struct Data {
-    state: u64,
-}
+#[path = "../../../../dedup-stage/benches/hamming_large/data.rs"]
+mod data;
 
-impl Data {
-    fn random(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    fn near(&mut self, fingerprint: u64, most: u64) -> u64 {
-        (0..self.random() % (most + 1)).fold(fingerprint, |f, _| f ^ 1 << (self.random() & 63))
-    }
-
-    fn stored(n: usize) -> Vec<u64> {
-        let mut data = Self { state: 1 };
-        let mut stored: Vec<u64> = Vec::with_capacity(n);
-        for i in 0..n {
-            let fingerprint = match data.random() % 10 {
-                0 if i > 0 => {
-                    let earlier = stored[data.random() as usize % i];
-                    data.near(earlier, 6)
-                }
-                _ => data.random(),
-            };
-            stored.push(fingerprint);
-        }
-        stored
-    }
-
-    /// Half of them near a stored fingerprint.
-    fn queries(stored: &[u64], n: usize) -> Vec<u64> {
-        let mut data = Self { state: 2 };
-        (0..n)
-            .map(|i| {
-                let earlier = stored[data.random() as usize % stored.len()];
-                if i % 2 == 0 { data.near(earlier, 6) } else { data.random() }
-            })
-            .collect()
-    }
-}
+use data::ByRow;
 
 fn cpu_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -132,8 +91,8 @@ fn each(arguments: &[String]) {
 }
 
 fn table(n: usize, k: u32, names: &[String]) {
-    let stored = Data::stored(n);
-    let queries = Data::queries(&stored, 20_000);
+    let stored: Vec<u64> = ByRow(n as u64).all().collect();
+    let queries = ByRow(n as u64).queries(20_000);
     let mut distinct = stored.clone();
     distinct.sort_unstable();
     distinct.dedup();
@@ -182,7 +141,7 @@ fn table(n: usize, k: u32, names: &[String]) {
 }
 
 fn join(n: usize) {
-    let stored = Data::stored(n);
+    let stored: Vec<u64> = ByRow(n as u64).all().collect();
     let start = cpu_time();
     let near = pairs::near(&stored, 3, 1, &|_| {});
     println!("ours, pairs of values, 1 thread: {} and {} repeated in {:?}", near.pairs.len(), near.repeated.len(), cpu_time() - start);
@@ -201,9 +160,9 @@ fn join(n: usize) {
     println!("the same pairs: {same}");
 }
 
-fn data(n: usize, k: u32, dir: &Path) {
-    let stored = Data::stored(n);
-    let queries = Data::queries(&stored, 2_000);
+fn write(n: usize, k: u32, dir: &Path) {
+    let stored: Vec<u64> = ByRow(n as u64).all().collect();
+    let queries = ByRow(n as u64).queries(2_000);
     let truth: Vec<u64> = truth(&stored, &queries[..200], k).into_iter().map(|n| n as u64).collect();
     for (name, words) in [("stored", &stored), ("queries", &queries), ("truth", &truth)] {
         let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
@@ -218,7 +177,7 @@ fn main() {
         Some("table") if arguments.len() == 3 => each(&arguments),
         Some("table") => table(number(1), number(2) as u32, &arguments[3..]),
         Some("join") => join(number(1)),
-        Some("data") => data(number(1), number(2) as u32, Path::new(&arguments[3])),
+        Some("data") => write(number(1), number(2) as u32, Path::new(&arguments[3])),
         _ => eprintln!("hamming-peers table N K [NAME]... | join N | data N K DIR"),
     }
 }

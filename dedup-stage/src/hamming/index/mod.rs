@@ -1,0 +1,212 @@
+//! The online index: insert and ask, in any order.
+
+mod probe;
+#[cfg(test)]
+mod tests;
+
+pub use probe::Probe;
+
+use super::design::Design;
+use super::flat::Flat;
+use super::kernel::{Kernel, Level, Work};
+use super::tables::Tables;
+
+/// A set of 64-bit fingerprints that answers, exactly, which of them lie within `k` of a query; grows in place.
+///
+/// Up to k = 3, two tables: of the two halves of a fingerprint one has at most one error, so each half is looked up with its one-bit
+/// neighbours, bucketed by nearest codeword (see [`Code`]). Above, four tables keyed by the four 16-bit quarters, each
+/// looked up with all keys within a radius; the radii add up to k - 3, so that not all four can be exceeded.
+///
+/// What is best for a small set is not for a large one. A small set is kept as a list, which is read faster than so many buckets,
+/// and a very large one (above k = 3) in three tables keyed by thirds, which hold fewer entries for each key. When a
+/// set has outgrown what it is kept in, each insertion moves some of it on, so that there is no pause.
+///
+/// # Complexity
+///
+/// With N stored: k ≤ 3 reads at most 34 buckets a probe, all independent of each other, and keeps about 23 bytes a fingerprint.
+/// k > 3 reads a ball of buckets in each quarter, and about N / 65,536 entries for each key in them; from millions on a larger ball
+/// in each third, and about N / 2,000,000 entries for each key.
+///
+/// # References
+///
+/// Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (WWW 2007), section 3, for the problem. Norouzi, Punjani,
+/// Fleet, "Fast Exact Search in Hamming Space with Multi-Index Hashing" (PAMI 2014), for flipping key bits; Qin et al., "GPH:
+/// Similarity Search in Hamming Space" (ICDE 2018), for unequal radii.
+#[derive(Clone, Debug)]
+pub struct Index {
+    /// What is not in the tables.
+    flat: Flat,
+    /// Length of the list at which it begins to move.
+    flat_max: usize,
+    /// Whether it does.
+    moving: bool,
+    /// One, or two while fingerprints move from the first to the last.
+    sets: Vec<Tables>,
+    /// The next design, and how many fingerprints there must be for it.
+    larger: Option<(usize, Design)>,
+    /// Tables that all have left, on their way out of memory.
+    retired: Option<Tables>,
+    /// Buckets that have been retired, so that the epoch only grows.
+    past: usize,
+    load: usize,
+    level: Level,
+}
+
+/// How full buckets are: speed for memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fill {
+    /// Half: few buckets overflow.
+    Fast,
+    /// As full as a probe bears: buckets overflow often.
+    Compact,
+}
+
+impl Fill {
+    /// Entries to a bucket on average, of 20 to 24 that fit.
+    fn load(self) -> usize {
+        match self {
+            Fill::Fast => 11,
+            Fill::Compact => 19,
+        }
+    }
+
+    /// Bytes of an entry in one table, about.
+    pub fn bytes(self) -> f64 {
+        128.0 / self.load() as f64
+    }
+}
+
+impl Index {
+    /// So many are kept as a list. (`cargo bench -p dedup-stage --bench hamming_large -- crawl` measures the whole: with fewer,
+    /// small crawls are slower; with twice as many, those of 16,000 pages.)
+    const FLAT_MAX: usize = 1 << 12;
+    /// Fingerprints that each insertion moves on.
+    const MOVED: usize = 4;
+
+    /// An empty index for distances up to `k`.
+    pub fn new(k: u32) -> Self {
+        Self::with_load(Design::standard(k.min(64)), Fill::Fast.load(), Self::FLAT_MAX, Design::larger(k))
+    }
+
+    /// An empty index of a given design, which it keeps.
+    pub fn with_design(design: Design, fill: Fill) -> Self {
+        Self::with_load(design, fill.load(), Self::FLAT_MAX, None)
+    }
+
+    fn with_load(design: Design, load: usize, flat_max: usize, larger: Option<(usize, Design)>) -> Self {
+        Self {
+            flat: Flat::default(),
+            flat_max,
+            moving: flat_max == 0,
+            sets: vec![Tables::new(design, load)],
+            larger,
+            retired: None,
+            past: 0,
+            load,
+            level: Level::detect(),
+        }
+    }
+
+    /// The distance this index answers for.
+    pub fn distance(&self) -> u32 {
+        self.design().distance
+    }
+
+    /// The design of the tables, the new one where it changes.
+    pub fn design(&self) -> &Design {
+        &self.newest().design
+    }
+
+    fn newest(&self) -> &Tables {
+        self.sets.last().expect("there is always a set of tables")
+    }
+
+    /// Number of distinct fingerprints.
+    pub fn len(&self) -> usize {
+        self.flat.len() + self.sets.iter().map(Tables::len).sum::<usize>()
+    }
+
+    /// Whether nothing is stored.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes in use or set aside for fingerprints.
+    pub fn bytes(&self) -> usize {
+        self.flat.bytes() + self.sets.iter().chain(&self.retired).map(Tables::bytes).sum::<usize>()
+    }
+
+    /// All fingerprints, in no order.
+    pub fn fingerprints(&self) -> Vec<u64> {
+        let mut all = Vec::with_capacity(self.len());
+        self.flat.for_each(&mut |fingerprint| all.push(fingerprint));
+        self.sets.iter().for_each(|set| set.for_each(&mut |fingerprint| all.push(fingerprint)));
+        all
+    }
+
+    /// Adds a fingerprint; false if it was there already.
+    pub fn insert(&mut self, fingerprint: u64) -> bool {
+        if self.level.run(Listed { list: &self.flat, fingerprint }) {
+            return false;
+        }
+        if !self.moving {
+            self.flat.push(fingerprint);
+            self.moving = self.flat.len() == self.flat_max;
+            return true;
+        }
+        if self.sets.iter().any(|set| set.contains(fingerprint)) {
+            return false;
+        }
+        self.newest_mut().insert(fingerprint);
+        self.move_on();
+        true
+    }
+
+    fn newest_mut(&mut self) -> &mut Tables {
+        self.sets.last_mut().expect("there is always a set of tables")
+    }
+
+    /// Moves a few fingerprints to where they are found faster, if any are to move.
+    fn move_on(&mut self) {
+        if self.retired.as_mut().is_some_and(|retired| !retired.shrink()) {
+            self.retired = None;
+        }
+        if let Some((_, design)) = self.larger.take_if(|(from, _)| self.sets[0].len() >= *from) {
+            self.sets.push(Tables::new(design, self.load));
+        }
+        let mut moved = [0; Self::MOVED];
+        let mut n = 0;
+        while n < moved.len() {
+            let next = match &mut self.sets[..] {
+                _ if self.flat.len() > 0 => self.flat.pop(),
+                [first, _] => first.take(),
+                _ => None,
+            };
+            let Some(next) = next else { break };
+            self.newest().prefetch(next);
+            moved[n] = next;
+            n += 1;
+        }
+        moved[..n].iter().for_each(|fingerprint| self.newest_mut().insert(*fingerprint));
+        if n < moved.len() && self.sets.len() > 1 {
+            let retired = self.sets.remove(0);
+            self.past += retired.buckets() + 1;
+            self.retired = Some(retired);
+        }
+    }
+}
+
+/// [`Flat::contains`], to be compiled for each kernel.
+struct Listed<'a> {
+    list: &'a Flat,
+    fingerprint: u64,
+}
+
+impl Work for Listed<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self, kernel: impl Kernel) -> bool {
+        self.list.contains(kernel, self.fingerprint)
+    }
+}

@@ -1,0 +1,164 @@
+//! Asking the online index.
+
+use super::Index;
+use crate::hamming::kernel::{Kernel, Work};
+use crate::hamming::tables::Tables;
+
+/// A query under way: the buckets it will read are being loaded. To be used again for the next one.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    query: u64,
+    /// The buckets were right when the index had this epoch.
+    epoch: usize,
+    /// Whether these are all.
+    complete: bool,
+    len: usize,
+    visits: [Visit; Probe::VISITS],
+}
+
+/// A bucket to be read: its table (position of the set in the high half, position in the set in the low one), and its number.
+type Visit = (u32, u32);
+
+impl Probe {
+    /// Buckets that are loaded at a time: what four tables with one flip each need.
+    const VISITS: usize = 72;
+}
+
+impl Default for Probe {
+    fn default() -> Self {
+        Self { query: 0, epoch: 0, complete: false, len: 0, visits: [(0, 0); Probe::VISITS] }
+    }
+}
+
+impl Index {
+    /// Appends every distinct stored fingerprint within `k` of `query`, with its distance, to `out`; in no order.
+    pub fn within(&self, query: u64, out: &mut Vec<(u64, u32)>) {
+        let mut probe = Probe::default();
+        self.begin(query, &mut probe);
+        self.finish(&probe, out);
+    }
+
+    /// Begins a query: starts loading what [`Index::finish`] will read. Worth its while where the next query is known before the
+    /// present one is answered. (To load the one's buckets between comparing the other's was measured to be slower.)
+    pub fn begin(&self, query: u64, probe: &mut Probe) {
+        (probe.query, probe.epoch, probe.len, probe.complete) = (query, self.epoch(), 0, true);
+        if !self.moving {
+            return;
+        }
+        for (set, s) in self.sets.iter().zip(0..) {
+            for (table, t) in set.tables.iter().zip(0..) {
+                for bucket in table.ball(table.keyed(query)) {
+                    if probe.len == Probe::VISITS {
+                        probe.complete = false;
+                        return;
+                    }
+                    table.prefetch(bucket);
+                    probe.visits[probe.len] = (s << 16 | t, bucket);
+                    probe.len += 1;
+                }
+            }
+        }
+    }
+
+    /// Ends a query, with the answer of [`Index::within`]. The index may have grown since it began.
+    pub fn finish(&self, probe: &Probe, out: &mut Vec<(u64, u32)>) {
+        self.level.run(Finish { index: self, probe, out });
+    }
+
+    #[inline(always)]
+    fn finish_by(&self, kernel: impl Kernel, probe: &Probe, out: &mut Vec<(u64, u32)>) {
+        self.flat.within(kernel, probe.query, self.distance(), out);
+        if !self.moving {
+            return;
+        }
+        if probe.complete && probe.epoch == self.epoch() {
+            self.visit(kernel, probe.query, &probe.visits[..probe.len], out);
+            return;
+        }
+        // Half of the buckets are loaded while the other half is read.
+        const HALF: usize = Probe::VISITS / 2;
+        let mut visits = [(0, 0); 2 * HALF];
+        let mut len = 0;
+        for (set, s) in self.sets.iter().zip(0..) {
+            for (table, t) in set.tables.iter().zip(0..) {
+                for bucket in table.ball(table.keyed(probe.query)) {
+                    if len == visits.len() {
+                        self.visit(kernel, probe.query, &visits[..HALF], out);
+                        visits.copy_within(HALF.., 0);
+                        len = HALF;
+                    }
+                    table.prefetch(bucket);
+                    visits[len] = (s << 16 | t, bucket);
+                    len += 1;
+                }
+            }
+        }
+        self.visit(kernel, probe.query, &visits[..len], out);
+    }
+
+    /// Looks through some buckets, then through their overflows, which have been loaded meanwhile.
+    #[inline(always)]
+    fn visit(&self, kernel: impl Kernel, query: u64, visits: &[Visit], out: &mut Vec<(u64, u32)>) {
+        let k = self.distance();
+        let mut overflowing = [(0, 0); Probe::VISITS];
+        let mut pending = 0;
+        for visits in visits.chunk_by(|a, b| a.0 == b.0) {
+            let (set, t) = self.place(visits[0].0);
+            let table = &set.tables[t];
+            let filter = table.keyed(query).filter;
+            for &visit in visits {
+                let mut found = |fingerprint| self.found(query, set, t, fingerprint, out);
+                let more = table.probe(kernel, visit.1, filter, k, &mut found);
+                overflowing[pending] = visit;
+                pending += usize::from(more);
+            }
+        }
+        for &(place, bucket) in &overflowing[..pending] {
+            let (set, t) = self.place(place);
+            let table = &set.tables[t];
+            let mut found = |fingerprint| self.found(query, set, t, fingerprint, out);
+            table.probe_overflow(kernel, bucket, table.keyed(query).filter, k, &mut found);
+        }
+    }
+
+    /// Set and position of a visit's table.
+    #[inline(always)]
+    fn place(&self, table: u32) -> (&Tables, usize) {
+        (&self.sets[(table >> 16) as usize], (table & 0xffff) as usize)
+    }
+
+    /// A fingerprint is reported by the first table that must find it, and by no other.
+    fn found(&self, query: u64, set: &Tables, table: usize, fingerprint: u64, out: &mut Vec<(u64, u32)>) {
+        let difference = fingerprint ^ query;
+        let distance = difference.count_ones();
+        let keys = &set.design.keys;
+        if distance <= set.design.distance
+            && keys[table].catches(difference)
+            && !keys[..table].iter().any(|key| key.catches(difference))
+            && !set.has_moved(fingerprint, || self.newest().contains(fingerprint))
+        {
+            out.push((fingerprint, distance));
+        }
+    }
+
+    /// Changes when the buckets of a ball do.
+    fn epoch(&self) -> usize {
+        usize::from(self.moving) + self.past + self.sets.iter().map(Tables::buckets).sum::<usize>()
+    }
+}
+
+/// [`Index::finish`], to be compiled for each kernel.
+struct Finish<'a> {
+    index: &'a Index,
+    probe: &'a Probe,
+    out: &'a mut Vec<(u64, u32)>,
+}
+
+impl Work for Finish<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, kernel: impl Kernel) {
+        self.index.finish_by(kernel, self.probe, self.out);
+    }
+}

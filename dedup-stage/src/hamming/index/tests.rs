@@ -1,0 +1,146 @@
+//! The online index, and what it is compared with.
+
+use super::*;
+use proptest::prelude::*;
+
+/// The definition, to compare with.
+#[derive(Default)]
+struct Scan(Vec<u64>);
+
+impl Scan {
+    fn insert(&mut self, fingerprint: u64) -> bool {
+        let new = !self.0.contains(&fingerprint);
+        if new {
+            self.0.push(fingerprint);
+        }
+        new
+    }
+
+    fn within(&self, query: u64, k: u32) -> Vec<(u64, u32)> {
+        let mut near: Vec<_> = self.0.iter().map(|f| (*f, (f ^ query).count_ones())).collect();
+        near.retain(|(_, distance)| *distance <= k);
+        near.sort_unstable();
+        near
+    }
+}
+
+fn check(k: u32, load: usize, fingerprints: impl IntoIterator<Item = u64>, queries: &[u64]) {
+    check_design(Design::standard(k), load, fingerprints, queries);
+}
+
+fn check_design(design: Design, load: usize, fingerprints: impl IntoIterator<Item = u64>, queries: &[u64]) {
+    let k = design.distance;
+    let fingerprints: Vec<u64> = fingerprints.into_iter().collect();
+    let distinct = fingerprints.iter().collect::<std::collections::HashSet<_>>().len();
+    let larger = || if k <= 8 { Design::flips(3.min(k + 1), k) } else { Design::standard(k) };
+    // Tables from the start; a list that is just moving; a list; tables that have moved; tables that are just moving.
+    let mut indexes = [
+        (0, None),
+        (70, None),
+        (usize::MAX, None),
+        (30, Some((distinct / 2, larger()))),
+        (0, Some((distinct - distinct / 10, larger()))),
+    ]
+    .map(|(flat_max, larger)| Index::with_load(design.clone(), load, flat_max, larger));
+    let mut scan = Scan::default();
+    for fingerprint in fingerprints {
+        let new = scan.insert(fingerprint);
+        assert!(indexes.iter_mut().all(|index| index.insert(fingerprint) == new));
+    }
+    let asked: Vec<u64> =
+        queries.iter().chain(scan.0.iter().take(100)).chain(scan.0.iter().rev().take(100)).copied().collect();
+    let mut near = Vec::new();
+    for (i, index) in indexes.iter().enumerate() {
+        assert_eq!(index.len(), scan.0.len());
+        for &query in &asked {
+            near.clear();
+            index.within(query, &mut near);
+            near.sort_unstable();
+            assert_eq!(near, scan.within(query, k), "query {query:016x}, k = {k}, index {i}");
+        }
+    }
+}
+
+fn random(seed: u64) -> impl Iterator<Item = u64> {
+    (1..).map(move |i: u64| xxhash_rust::xxh3::xxh3_64_with_seed(&i.to_le_bytes(), seed))
+}
+
+#[test]
+fn equals_a_scan_on_clustered_sets() {
+    for k in 0..=10 {
+        let centres: Vec<u64> = random(1).take(40).collect();
+        let noise: Vec<u64> = random(2).take(2000).collect();
+        let flip = |(i, n): (usize, &u64)| {
+            let errors = i as u32 % 14;
+            (0..errors).fold(centres[i % 40], |f, e| f ^ 1 << ((n >> (6 * (e % 10)) & 63) + u64::from(e / 10)).min(63))
+        };
+        let clustered: Vec<u64> = noise.iter().enumerate().map(flip).collect();
+        check(k, 11, clustered.into_iter().chain(random(3).take(2000)), &centres);
+    }
+}
+
+#[test]
+fn every_design_equals_a_scan() {
+    for k in 0..=7 {
+        for design in Design::all(k) {
+            let near =
+                |f: u64| (0..4).map(move |i| f ^ f.rotate_left(9 * i) & f.rotate_left(23) & f.rotate_left(41) & 0x1111);
+            let queries: Vec<u64> = random(5).take(30).chain([0]).collect();
+            check_design(design, 3, random(5).take(150).flat_map(near), &queries);
+        }
+    }
+}
+
+#[test]
+fn equals_a_scan_on_adversarial_sets() {
+    for k in 0..=10 {
+        for load in [1, 11, 40] {
+            let queries = [0, u64::MAX, 1 << 63, 0xffff];
+            check(k, load, [], &queries);
+            check(k, load, [0; 100], &queries);
+            check(k, load, (0..64).map(|i| 1 << i), &queries);
+            check(k, load, (0..600).map(|i| i << 16), &queries);
+            check(k, load, (0..600).map(|i| i << 48), &queries);
+            check(k, load, (0..600).map(|i| u64::MAX >> (i % 64) ^ i), &queries);
+        }
+    }
+}
+
+#[test]
+fn all_move_on_and_the_memory_is_given_back() {
+    let mut index = Index::with_load(Design::standard(7), 11, 100, Some((3000, Design::flips(3, 7))));
+    let mut fixed = Index::with_load(Design::flips(3, 7), 11, 0, None);
+    let (mut probe, mut query) = (Probe::default(), 0);
+    let mut near = Vec::new();
+    for (n, fingerprint) in random(7).take(5000).enumerate() {
+        assert!(index.insert(fingerprint) && fixed.insert(fingerprint));
+        assert_eq!(index.len(), n + 1);
+        // A probe that is older than the last insertions.
+        match n % 5 {
+            0 => {
+                query = fingerprint;
+                index.begin(query, &mut probe);
+            }
+            4 => {
+                near.clear();
+                index.finish(&probe, &mut near);
+                assert!(near.contains(&(query, 0)));
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(index.design().name, "flips-3");
+    assert_eq!((index.sets.len(), index.retired.is_none()), (1, true));
+    assert_eq!(index.sets[0].buckets(), fixed.sets[0].buckets());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn equals_a_scan(k in 0u32..=64, load in 1usize..30, base: u64, errors: Vec<(u64, u64, u64)>, queries: Vec<u64>) {
+        // ANDing random words gives few errors.
+        let few = errors.iter().map(|(a, b, c)| base ^ (a & b & c));
+        let queries: Vec<u64> = queries.into_iter().chain([base]).collect();
+        check(k, load, few, &queries);
+    }
+}
