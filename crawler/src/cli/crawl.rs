@@ -8,11 +8,11 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use config::Layers;
 use crossbeam_channel::Sender;
-use frontier::rules::{Totals, stored};
+use frontier::rules::Totals;
 use url::Url;
 
 use super::flags::SettingFlags;
-use super::progress::Terminal;
+use super::progress::{self, Terminal};
 use super::summary::{self, Told};
 use super::{Usage, end_code, signals, typed};
 use crate::clock::Clock;
@@ -80,14 +80,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     let parts = dir.start(&settings, seeds, Clock::System, control)?;
     let live = live_page(&settings.output.dashboard, &args.dir, control_in)?;
-    let mut watching = Watching { terminal: Terminal::new(settings.output.progress, args.quiet), live };
+    let mut watching = Watching { terminal: Terminal::new(settings.output.progress, args.quiet), live, found: None };
     let result = engine::run(parts, fetch, &mut watching);
     watching.terminal.finish();
+    let (lost, rules) = watching.found.unwrap_or_default();
     drop(watching);
     let (reason, stats) =
         result.with_context(|| format!("stopped; run the same command again to go on in {}", args.dir.display()))?;
     if !args.quiet {
-        let (lost, rules) = found_out(&args.dir)?;
         let told = Told {
             dir: &args.dir,
             stats: &stats,
@@ -103,20 +103,19 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(end_code(reason, stats.pages))
 }
 
-/// What the crawl that just ended found to be lost, and learned.
-fn found_out(dir: &Path) -> anyhow::Result<(Option<Lost>, Totals)> {
-    let mut dir = CrawlDir::existing(dir)?;
-    Ok((engine::lost(dir.session())?, Totals::of(&stored(dir.session())?)))
-}
-
 /// Who watches the crawl.
 struct Watching {
     terminal: Terminal,
     live: Option<Dashboard>,
+    /// What was found to be lost in the end, and learned.
+    found: Option<(Option<Lost>, Totals)>,
 }
 
 impl Observer for Watching {
     fn tick(&mut self, snapshot: &Snapshot<'_>) {
+        if snapshot.stopped.is_some() {
+            self.found = Some((snapshot.lost, progress::totals(snapshot)));
+        }
         self.terminal.tick(snapshot);
         if let Some(live) = &mut self.live {
             live.tick(snapshot);

@@ -150,7 +150,7 @@ fn pack(row: &[Segment], columns: usize, color: bool) -> Line {
     line
 }
 
-fn totals(snapshot: &Snapshot<'_>) -> Totals {
+pub fn totals(snapshot: &Snapshot<'_>) -> Totals {
     snapshot.frontier.rules().map(|rules| Totals::of(rules.iter())).unwrap_or_default()
 }
 

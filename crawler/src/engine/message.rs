@@ -43,6 +43,16 @@ pub enum Answer {
     Response(Box<Response>),
 }
 
+impl Fetched {
+    /// Bytes of a page that takes a while to read.
+    const LARGE: usize = 64 << 10;
+
+    /// Whether reading it takes a while.
+    pub fn is_large(&self) -> bool {
+        matches!(&self.answer, Ok(Answer::Response(response)) if response.body.len() > Self::LARGE)
+    }
+}
+
 /// A job with everything that a worker made of its answer.
 #[derive(Debug)]
 pub struct Report {

@@ -4,6 +4,7 @@
 //! fetched, lets their links pass or not, and commits what changed in groups. Fetchers and page workers know nothing of it.
 
 mod audit;
+mod batch;
 mod fetchers;
 mod hold;
 mod message;
@@ -112,7 +113,7 @@ struct Engine<'a> {
     /// To the fetchers; has a slot for every credit.
     orders: mpsc::Sender<Order>,
     /// From the workers; has a slot for every credit.
-    reports: Receiver<Report>,
+    reports: Receiver<Vec<Report>>,
     /// Jobs that may still be opened.
     credits: usize,
     in_flight: usize,
@@ -153,7 +154,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let credits = settings.fetch.concurrency.max(1);
     let (orders, orders_out) = mpsc::channel(credits);
     let (fetched_in, fetched) = crossbeam_channel::bounded::<Fetched>(credits);
-    let (reports_in, reports) = crossbeam_channel::bounded::<Report>(credits);
+    let (reports_in, reports) = crossbeam_channel::bounded::<Vec<Report>>(credits);
     let abandon = CancellationToken::new();
 
     let fetchers = Fetchers {
@@ -353,12 +354,11 @@ impl Engine<'_> {
                 Ok(Control::Resume) => self.paused = false,
                 Err(_) => self.control = never(),
             },
-            recv(reports) -> report => {
-                let report = report.map_err(|_| EngineError::Internal("the page workers are gone"))?;
-                self.arrive(report)?;
+            recv(reports) -> some => {
+                self.arrive(some.map_err(|_| EngineError::Internal("the page workers are gone"))?)?;
                 // What else has come is taken in one go: waking up once for each would cost more than the work.
-                while let Ok(report) = self.reports.try_recv() {
-                    self.arrive(report)?;
+                while let Ok(some) = self.reports.try_recv() {
+                    self.arrive(some)?;
                 }
             },
             default(until.saturating_duration_since(Instant::now())) => {},
@@ -366,9 +366,11 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// A report has come; those that are next in order are taken.
-    fn arrive(&mut self, report: Report) -> Result<()> {
-        self.reorder.push(report.sequence, report);
+    /// Reports have come; those that are next in order are taken.
+    fn arrive(&mut self, reports: Vec<Report>) -> Result<()> {
+        for report in reports {
+            self.reorder.push(report.sequence, report);
+        }
         while let Some(report) = self.reorder.pop() {
             self.credits += 1;
             self.in_flight -= 1;

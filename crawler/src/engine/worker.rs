@@ -15,6 +15,7 @@ use frontier::sitemap::{self, Sitemap};
 use frontier::{Job, JobKind, Millis, SkipReason};
 use url::Url;
 
+use super::batch;
 use super::message::{Answer, Fetched, Finding, OutLink, PageFinding, RedirectFinding, Report, SitemapFinding};
 use crate::archive::Exchange;
 use crate::clock::rfc3339;
@@ -48,7 +49,7 @@ pub fn start(
     threads: usize,
     context: &Arc<Context>,
     fetched: &Receiver<Fetched>,
-    reports: &Sender<Report>,
+    reports: &Sender<Vec<Report>>,
 ) -> std::io::Result<Vec<JoinHandle<()>>> {
     (0..threads)
         .map(|n| {
@@ -56,11 +57,7 @@ pub fn start(
             std::thread::Builder::new().name(format!("page-{n}")).spawn(move || {
                 let finder = context.topic.clone().map(Finder::new);
                 let mut worker = Worker { context: &context, reader: Reader::default(), finder };
-                for item in fetched {
-                    if reports.send(worker.report(item)).is_err() {
-                        return;
-                    }
-                }
+                batch::each(&fetched, &reports, Fetched::is_large, |item| worker.report(item));
             })
         })
         .collect()
