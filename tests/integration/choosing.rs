@@ -7,7 +7,7 @@ use tests::crawl::{crawl_with, settings, text};
 
 #[test]
 fn demote_finds_everything_with_no_more_fetches_than_the_ideal_gate() -> anyhow::Result<()> {
-    let demote = MODES.into_iter().find(|mode| mode.name == "demote").expect("a way of choosing");
+    let demote = MODES.into_iter().find(|mode| mode.name == "demote+rules").expect("a way of choosing");
     for seed in 1..3 {
         let world = WebKind::Copies.make(seed, 1_500)?.expect("a synthetic web");
         let ideal = walk(&*world, Gate::Truth, u64::MAX);

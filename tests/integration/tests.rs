@@ -20,6 +20,7 @@ mod crawls;
 mod docs;
 mod invariants;
 mod kill;
+mod odd;
 mod outputs;
 mod polite;
 mod rules;

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use crawler::clock::Clock;
 use crawler::demo::record::Record;
-use crawler::demo::web::Web;
+use crawler::demo::web::{Answer, Web};
+use crawler::fetch::budget::Share;
 use crawler::fetch::{Fetch, FetchError, Request, Response};
+use http::{HeaderMap, HeaderValue, header};
 use url::{Position, Url};
 
 /// Fetches from a synthetic web, and writes down what was asked for. Clones share the record.
@@ -33,7 +35,7 @@ impl MemoryFetch {
         &self.record
     }
 
-    fn answer(&self, request: &Request) -> Result<Response, FetchError> {
+    fn answer(&self, request: Request) -> Result<Response, FetchError> {
         let host = request.url.host_str().unwrap_or_default();
         let target = &request.url[Position::BeforePath..Position::AfterQuery];
         let answer = self.web.answer(host, target).ok_or_else(|| FetchError::Dns(format!("{host} does not exist")))?;
@@ -42,30 +44,13 @@ impl MemoryFetch {
             return Err(FetchError::Budget);
         }
         self.record.add(&self.web, host, target, answer.body.len());
-        let mut headers = http::HeaderMap::new();
-        headers.insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static(answer.content_type));
-        if let Some(location) = answer.location.as_deref().and_then(|location| location.parse().ok()) {
-            headers.insert(http::header::LOCATION, location);
-        }
-        Ok(Response {
-            status: answer.status,
-            headers,
-            version: http::Version::HTTP_11,
-            wire: None,
-            wire_bytes: answer.body.len() as u64,
-            body: answer.body.into_bytes(),
-            truncated: None,
-            address: request.addresses.first().copied(),
-            sent_at: self.clock.now(),
-            ended_at: self.clock.now(),
-            share,
-        })
+        Ok(respond(answer, &request, share, &self.clock))
     }
 }
 
 impl Fetch for MemoryFetch {
     async fn fetch(&self, request: Request) -> Result<Response, FetchError> {
-        self.answer(&request)
+        self.answer(request)
     }
 
     /// An address of its own for every host, so that no two share a floor.
@@ -74,5 +59,27 @@ impl Fetch for MemoryFetch {
         let host = self.web.hosts().iter().position(|host| host.eq_ignore_ascii_case(name));
         let host = host.ok_or_else(|| FetchError::Dns(format!("{name} does not exist")))? as u32;
         Ok(vec![IpAddr::V4(Ipv4Addr::from_bits(0x0100_0001 + host))])
+    }
+}
+
+/// The response that an answer of a synthetic web makes; it took no time.
+pub fn respond(answer: Answer, request: &Request, share: Share, clock: &Clock) -> Response {
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
+    if let Some(location) = answer.location.as_deref().and_then(|location| location.parse().ok()) {
+        headers.insert(header::LOCATION, location);
+    }
+    Response {
+        status: answer.status,
+        headers,
+        version: http::Version::HTTP_11,
+        wire: None,
+        wire_bytes: answer.body.len() as u64,
+        body: answer.body.into_bytes(),
+        truncated: None,
+        address: request.addresses.first().copied(),
+        sent_at: clock.now(),
+        ended_at: clock.now(),
+        share,
     }
 }

@@ -3,12 +3,14 @@
 
 mod curve;
 mod gates;
+mod odd;
 mod runs;
 mod shelf;
 mod world;
 
 pub use curve::{Curve, median};
 pub use gates::{Gate, walk};
+pub use odd::{ODD, Odd};
 pub use runs::{MODES, Mode, Run, run};
 pub use shelf::Shelf;
 pub use world::{WebKind, World, WorldFetch};

@@ -8,12 +8,12 @@ use std::time::Duration;
 use crawler::clock::Clock;
 use crawler::demo::web::{Answer, Options, Shown, Web};
 use crawler::fetch::{Fetch, FetchError, Request, Response};
-use http::{HeaderMap, HeaderValue, header};
 use url::{Position, Url};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Curve, Gate, walk};
 use crate::data;
+use crate::memory::respond;
 use crate::real::{Copies, RealWeb};
 
 /// A web whose truth is known.
@@ -157,7 +157,6 @@ pub struct WorldFetch {
 struct Progress {
     curve: Curve,
     contents: BTreeSet<u64>,
-    bytes: u64,
 }
 
 impl WorldFetch {
@@ -190,28 +189,10 @@ impl Fetch for WorldFetch {
         }
         if request.url.path() != "/robots.txt" {
             let shown = self.world.shows(&request.url);
-            let Progress { curve, contents, bytes } = &mut *self.lock();
+            let Progress { curve, contents } = &mut *self.lock();
             curve.fetched(matches!(shown, Shown::Content(content) if contents.insert(content)));
-            *bytes += answer.body.len() as u64;
         }
-        let mut headers = HeaderMap::new();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
-        if let Some(location) = answer.location.as_deref().and_then(|location| location.parse().ok()) {
-            headers.insert(header::LOCATION, location);
-        }
-        Ok(Response {
-            status: answer.status,
-            headers,
-            version: http::Version::HTTP_11,
-            wire: None,
-            wire_bytes: answer.body.len() as u64,
-            body: answer.body.into_bytes(),
-            truncated: None,
-            address: request.addresses.first().copied(),
-            sent_at: self.clock.now(),
-            ended_at: self.clock.now(),
-            share,
-        })
+        Ok(respond(answer, &request, share, &self.clock))
     }
 
     /// An address of its own for every host, so that no two share a floor.

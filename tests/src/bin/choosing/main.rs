@@ -1,6 +1,6 @@
 //! `choosing`: what each way of choosing finds for its fetches, beside gates and oracles that know the truth.
 //!
-//! `cargo run --release -p tests --bin choosing -- [WEB]... [--seeds 5] [--modes keep,drop,demote]`
+//! `cargo run --release -p tests --bin choosing -- [WEB]... [--seeds 5] [--modes keep,bytes,drop,drop+rules,demote,demote+rules]`
 //!
 //! For each web: fetches until a share of the contents was found, as multiples of what the ideal near-duplicate gate
 //! fetches in all (it judges after the fetch, and follows no link of a duplicate); medians over the seeds, with the contents
@@ -86,8 +86,8 @@ fn main() -> anyhow::Result<()> {
                 );
                 curves.push((mode.name.to_owned(), run.curve));
             }
-            if let Some((_, demote)) = curves.iter().find(|(name, _)| name == "demote") {
-                bars(*kind, demote, &ideal, world.all_knowing(contents));
+            for (name, curve) in curves.iter().filter(|(name, _)| name.starts_with("demote")) {
+                bars(*kind, name, curve, &ideal, world.all_knowing(contents));
             }
             for (name, curve) in curves {
                 if let Some(csv) = &mut csv {
@@ -102,7 +102,7 @@ fn main() -> anyhow::Result<()> {
 }
 
 /// The figures that issue 7 sets bars for.
-fn bars(kind: WebKind, curve: &Curve, ideal: &Curve, all_knowing: u64) {
+fn bars(kind: WebKind, name: &str, curve: &Curve, ideal: &Curve, all_knowing: u64) {
     let contents = ideal.contents();
     let over = |share: f64, of: u64| {
         curve.fetches_for(share, contents).map_or(f64::INFINITY, |fetches| fetches as f64 / of as f64)
@@ -110,12 +110,14 @@ fn bars(kind: WebKind, curve: &Curve, ideal: &Curve, all_knowing: u64) {
     match kind {
         WebKind::Copies => {
             let (all, most) = (over(1.0, ideal.fetches), over(0.95, ideal.fetches));
-            println!("bar 1: all contents by {all:.3} x the ideal gate (1.02), 95 % by {most:.3} x (0.95)");
+            println!("bar 1, {name}: all contents by {all:.3} x the ideal gate (1.02), 95 % by {most:.3} x (0.95)");
         }
-        WebKind::Real => println!("bar 2: all contents by {:.3} x their number (1.15)", over(1.0, contents)),
-        WebKind::Traps => println!("bar 3: 99 % by {:.3} x the all-knowing crawler (1.3)", over(0.99, all_knowing)),
+        WebKind::Real => println!("bar 2, {name}: all contents by {:.3} x their number (1.15)", over(1.0, contents)),
+        WebKind::Traps => {
+            println!("bar 3, {name}: 99 % by {:.3} x the all-knowing crawler (1.3)", over(0.99, all_knowing))
+        }
         WebKind::Templates | WebKind::Docs => {
-            println!("bar 4: {} of {contents} contents lost (0)", contents.saturating_sub(curve.contents()));
+            println!("bar 4, {name}: {} of {contents} contents lost (0)", contents.saturating_sub(curve.contents()));
         }
     }
 }
