@@ -1,7 +1,11 @@
 //! Choosing what to fetch, on whole crawls in memory: what `demote` finds for its fetches, and crawls with a topic.
 
-use crawler::clock::Clock;
+use std::path::Path;
 use std::sync::Arc;
+
+use crawler::clock::Clock;
+use crawler::crawl::CrawlDir;
+use crawler::focus::{Topic, TopicError, example};
 use tests::choosing::{Gate, MODES, Shelf, WebKind, World, WorldFetch, run, walk};
 use tests::crawl::{crawl_with, settings, text};
 
@@ -20,13 +24,16 @@ fn demote_finds_everything_with_no_more_fetches_than_the_ideal_gate() -> anyhow:
 
 /// The share of pages about the topic among the first `limit`, crawled in so many runs.
 fn harvest(world: &Arc<dyn World>, keys: &[(&str, &str)], limits: &[&str]) -> anyhow::Result<f64> {
+    harvest_in(tempfile::tempdir()?.path(), world, keys, limits)
+}
+
+fn harvest_in(dir: &Path, world: &Arc<dyn World>, keys: &[(&str, &str)], limits: &[&str]) -> anyhow::Result<f64> {
     let clock = Clock::at(1_700_000_000_000);
-    let dir = tempfile::tempdir()?;
     let fetch = WorldFetch::new(Arc::clone(world), clock.clone());
     let mut pages = Vec::new();
     for limit in limits {
         let settings = settings(&[keys, &[("limits.max-pages", limit)]].concat())?;
-        pages = crawl_with(fetch.clone(), &clock, dir.path(), &world.seeds(), &settings)?.pages;
+        pages = crawl_with(fetch.clone(), &clock, dir, &world.seeds(), &settings)?.pages;
     }
     let about = pages.iter().filter(|page| text(page, "url").contains("/topic-")).count();
     Ok(about as f64 / pages.len() as f64)
@@ -41,6 +48,39 @@ fn a_focused_crawl_keeps_to_its_topic_and_a_resumed_one_goes_on() -> anyhow::Res
     let resumed = harvest(&world, &topic, &["25", "50", "80"])?;
     assert!(breadth < 0.2, "{breadth}");
     assert!(focused > 2.0 * breadth && resumed > 2.0 * breadth, "{breadth} {focused} {resumed}");
+    Ok(())
+}
+
+#[test]
+fn an_example_page_is_a_topic_whether_it_is_a_file_or_fetched() -> anyhow::Result<()> {
+    let world: Arc<dyn World> = Arc::new(Shelf { pages: 400, every: 10 });
+    let breadth = harvest(&world, &[("dedup.on-duplicate", "keep")], &["80"])?;
+    let address = "http://shelf.test/topic-390";
+    let dir = tempfile::tempdir()?;
+    let file = dir.path().join("example.html");
+    std::fs::write(&file, world.answer(&address.parse()?).body)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut harvests = Vec::new();
+    for (like, fetches) in [(file.to_str().unwrap_or_default(), 0), (address, 1)] {
+        let keys = [("focus.like", like), ("dedup.on-duplicate", "keep")];
+        // As the program does: the example is fetched before the crawl, and the topic is on record.
+        let (settings, clock, crawl) = (settings(&keys)?, Clock::at(1_700_000_000_000), tempfile::tempdir()?);
+        let fetch = WorldFetch::new(Arc::clone(&world), clock.clone());
+        let mut state = CrawlDir::open(crawl.path())?;
+        let mut asked = |url: &url::Url| runtime.block_on(example(&fetch, &settings, url, &clock));
+        let topic = Topic::open(&settings.focus, state.session(), &mut asked)?;
+        assert!(topic.is_some_and(|topic| !topic.is_empty()));
+        assert_eq!(fetch.curve().fetches, fetches, "robots.txt is none");
+        state.session().commit()?;
+        drop(state);
+        harvests.push(harvest_in(crawl.path(), &world, &keys, &["80"])?);
+    }
+    assert!(harvests.iter().all(|harvest| *harvest > 2.0 * breadth), "{harvests:?}, breadth first {breadth}");
+    assert_eq!(harvests[0], harvests[1], "the page is the same");
+    let gone = settings(&[("focus.like", "http://shelf.test/gone")])?;
+    let fetch = WorldFetch::new(world, Clock::System);
+    let missing = runtime.block_on(example(&fetch, &gone, &"http://shelf.test/gone".parse()?, &Clock::System));
+    assert!(matches!(missing, Err(TopicError::Example { .. })), "{missing:?}");
     Ok(())
 }
 

@@ -24,8 +24,9 @@ struct LinkCounts {
     new: u32,
     admitted: u32,
     dropped: u32,
-    /// New links out of the page's family, if it has nothing else that is new.
+    /// New links out of the page's family and within it, if it has nothing else that is new.
     beyond: u32,
+    within: u32,
 }
 
 /// An answer, or that there was none, as it is recorded.
@@ -84,9 +85,11 @@ impl Engine<'_> {
             Some(of) => PageRecord::get(of, &self.session)?,
             None => None,
         };
-        let content = content(row, &judgement, twin.as_ref(), finding.page.text);
+        let read = finding.judgeable && finding.redirect.is_none() && !finding.unchanged;
+        let text = Some(finding.page.text).filter(|text| read && *text != 0);
+        let content = text.map(|text| content(row, &judgement, twin.as_ref(), text));
         let links = self.take_links(row, &job, &judgement, relevance, &finding)?;
-        if let Some(content) = content {
+        if let Some(content) = content.filter(|_| judgement.verdict != Verdict::Unjudged) {
             self.learn(&job, &judgement, content, twin.as_ref(), links)?;
         }
         self.stats.count(&judgement.verdict);
@@ -160,7 +163,13 @@ impl Engine<'_> {
         let worth = self.focus.as_ref().map(|focus| focus.worth(relevance, f32::from(job.merits.relevance) / 255.0));
         // Of a page that says something new nobody asks where its links lead.
         let family = if is_known(judgement) { Family::of(&job.url) } else { None };
-        let is_beyond = |link: &OutLink| family.as_ref().is_some_and(|family| !family.has(&link.url));
+        let place = |counts: &mut LinkCounts, link: &OutLink| {
+            if let Some(family) = &family {
+                let within = family.has(&link.url);
+                counts.within += u32::from(within);
+                counts.beyond += u32::from(!within);
+            }
+        };
         self.frontier.expect(finding.links.iter().map(|link| link.hash));
         for link in &finding.links {
             self.stats.links_found += 1;
@@ -169,7 +178,7 @@ impl Engine<'_> {
                     if !self.frontier.seen(link.hash) && self.hold(&link.url, link.hash, depth, (row, &job.url))? {
                         counts.new += 1;
                         counts.dropped += 1;
-                        counts.beyond += u32::from(is_beyond(link));
+                        place(&mut counts, link);
                     }
                 }
                 Passage::Hold => {}
@@ -190,7 +199,7 @@ impl Engine<'_> {
                         Admission::Queued => {
                             counts.new += 1;
                             counts.admitted += 1;
-                            counts.beyond += u32::from(is_beyond(link));
+                            place(&mut counts, link);
                         }
                         Admission::Seen => {}
                         Admission::Refused(_) => counts.new += u32::from(link.refusal.is_none()),
@@ -219,7 +228,8 @@ impl Engine<'_> {
         let same = |twin: &&PageRecord| twin.content.is_some_and(|twin| twin.agrees(content));
         let twin = twin.filter(same).and_then(|twin| Url::parse(&twin.url).ok());
         let barren = is_known(judgement) && links.beyond == 0;
-        let lesson = Lesson { url: &job.url, hash: job.hash, content, twin: twin.as_ref(), barren };
+        let lesson =
+            Lesson { url: &job.url, hash: job.hash, content, twin: twin.as_ref(), barren, offspring: links.within };
         let (frontier, session) = (&mut self.frontier, &mut self.session);
         let shows = |row, session: &Session| Ok(PageRecord::get(row, session)?.and_then(|page| page.content));
         let withdrawn = frontier.learn(job, &lesson, &shows, session)?;
@@ -329,15 +339,14 @@ fn is_known(judgement: &Judgement) -> bool {
     }
 }
 
-/// What a judged page shows: what its twin does, if it is as good as equal to it.
-fn content(row: Row, judgement: &Judgement, twin: Option<&PageRecord>, text: u64) -> Option<Content> {
+/// What a page shows: what its twin does, if it is as good as equal to it. A page with too little text to be judged shows
+/// what it says.
+fn content(row: Row, judgement: &Judgement, twin: Option<&PageRecord>, text: u64) -> Content {
     let shown = twin.and_then(|twin| twin.content);
-    match judgement.verdict {
-        Verdict::Unjudged => None,
-        Verdict::Exact { of } => Some(Content { text, row: shown.map_or(of, |shown| shown.row) }),
-        Verdict::Near { of, resemblance, .. } if resemblance >= Judge::SAME_TEXT => {
-            Some(Content { text, row: shown.map_or(of, |shown| shown.row) })
-        }
-        Verdict::Near { .. } | Verdict::Unique => Some(Content { text, row }),
-    }
+    let of = match judgement.verdict {
+        Verdict::Exact { of } => of,
+        Verdict::Near { of, resemblance, .. } if resemblance >= Judge::SAME_TEXT => of,
+        Verdict::Near { .. } | Verdict::Unique | Verdict::Unjudged => return Content { text, row },
+    };
+    Content { text, row: shown.map_or(of, |shown| shown.row) }
 }

@@ -3,7 +3,8 @@
 //! - *IDF* of a term is that of the crawl so far: `ln(1 + (N − n + ½) / (n + ½))`, with `n` of `N` pages having it.
 //! - *Relevance of a page* is BM25 (Robertson, Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009,
 //!   section 3), over the greatest value that any page could have: `Σ w·idf·tf / (tf + K) / Σ w·idf`, where
-//!   `K = 1.2 · (¼ + ¾ · words / average words)`. A longer topic is measured by its 24 heaviest terms.
+//!   `K = 1.2 · (¼ + ¾ · words / average words)`. A longer topic is measured by its 24 heaviest terms; of an example page,
+//!   what no second page says does not count.
 //! - *Relevance of a link* follows Shark-search (Hersovici and others, "The shark-search algorithm", WWW7, 1998): what its
 //!   page is worth, or has inherited, and what is said of the link in its anchor, around it and in its URL.
 //!   `0.3 · page + 0.7 · (1 − (1 − 0.9 a)(1 − 0.4 c)(1 − 0.6 u))`, where `a`, `c`, `u` are `x / (x + mean)` of the weights
@@ -119,6 +120,11 @@ impl Focus {
         let with = self.tally.with.iter().map(|with| *with as f32);
         let idf = with.map(|with| (1.0 + (pages - with + 0.5).max(0.5) / (with + 0.5)).ln());
         self.weights = idf.enumerate().map(|(term, idf)| self.topic.weight(term) * idf).collect();
+        let shared = |with: &u32| *with >= 2;
+        if self.weights.len() > Self::HEAVIEST && self.tally.with.iter().any(shared) {
+            let terms = self.weights.iter_mut().zip(&self.tally.with);
+            terms.filter(|(_, with)| !shared(with)).for_each(|(weight, _)| *weight = 0.0);
+        }
         self.weighed = self.tally.pages;
         let mut heaviest = self.weights.clone();
         heaviest.sort_by(|a, b| b.total_cmp(a));

@@ -3,7 +3,8 @@
 //! A page is *barren* if its text was known and it leads to nothing new outside its family. The test is a cumulative sum over
 //! the pages of a family: of the log-likelihood ratio that 99 in 100 are barren against nine in ten, never below
 //! zero. So a trap is what brought nothing in [`RUN`] pages on end, or hardly anything in more; of a family of which one page in ten
-//! brings something, [`RUN`] barren pages in a row come up once in 2,000 runs.
+//! brings something, [`RUN`] barren pages in a row come up once in 2,000 runs. And a trap feeds itself: without at
+//! least [`OFFSPRING`] new links to its own kind for each page it comes to an end, and is none.
 
 use std::fmt;
 
@@ -22,6 +23,9 @@ const LIMIT: f64 = 6.907;
 /// Shares of barren pages of a trap, and of what is none.
 const TRAP: f64 = 0.99;
 const NONE: f64 = 0.9;
+
+/// New URLs of its own for each barren page of a trap.
+const OFFSPRING: f64 = 0.5;
 
 /// A family.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -65,7 +69,16 @@ impl fmt::Display for Family {
 /// How barren families are.
 #[derive(Debug, Default)]
 pub(super) struct Families {
-    sums: Map<u64, f64>,
+    watched: Map<u64, Watched>,
+}
+
+/// One family.
+#[derive(Clone, Copy, Debug, Default)]
+struct Watched {
+    sum: f64,
+    /// Pages since the sum was last zero, and the new URLs of the family that they led to.
+    pages: u32,
+    offspring: u32,
 }
 
 impl Families {
@@ -74,24 +87,37 @@ impl Families {
     /// Families that are watched.
     const MOST: usize = 65_536;
 
-    /// One more page of a family; true if it is a trap now.
-    pub fn page(&mut self, family: &Family, barren: bool) -> bool {
+    /// One more page of a family, which led to so many new URLs of it; true if it is a trap now.
+    pub fn page(&mut self, family: &Family, barren: bool, offspring: u32) -> bool {
         let id = family.id();
-        if self.sums.len() >= Self::MOST && !self.sums.contains_key(&id) {
+        if self.watched.len() >= Self::MOST && !self.watched.contains_key(&id) {
             return false;
         }
-        let sum = self.sums.entry(id).or_default();
-        *sum = weigh(*sum, barren);
-        let trap = *sum >= LIMIT;
+        let watched = self.watched.entry(id).or_default();
+        let trap = watched.page(barren, offspring);
         if trap {
-            self.sums.remove(&id);
+            self.watched.remove(&id);
         }
         trap
     }
 
     /// This was no trap, and is none ever.
     pub fn acquit(&mut self, family: &Family) {
-        self.sums.insert(family.id(), f64::NEG_INFINITY);
+        self.watched.insert(family.id(), Watched { sum: f64::NEG_INFINITY, ..Watched::default() });
+    }
+}
+
+impl Watched {
+    /// One more page; true if this is a trap now.
+    fn page(&mut self, barren: bool, offspring: u32) -> bool {
+        self.sum = weigh(self.sum, barren);
+        if self.sum <= 0.0 {
+            (self.pages, self.offspring) = (0, 0);
+            return false;
+        }
+        self.pages = self.pages.saturating_add(1);
+        self.offspring = self.offspring.saturating_add(offspring);
+        self.sum >= LIMIT && f64::from(self.offspring) >= OFFSPRING * f64::from(self.pages)
     }
 }
 
@@ -99,7 +125,7 @@ impl Families {
 fn weigh(sum: f64, barren: bool) -> f64 {
     let ratio = if barren { (TRAP / NONE).ln() } else { ((1.0 - TRAP) / (1.0 - NONE)).ln() };
     // What is no trap for certain has an infinite debt, which no page pays.
-    if sum == f64::NEG_INFINITY { sum } else { (sum + ratio).max(0.0) }
+    if sum == f64::NEG_INFINITY { sum } else { (sum + ratio).clamp(0.0, LIMIT + ratio.abs()) }
 }
 
 #[cfg(test)]
@@ -138,5 +164,18 @@ mod tests {
         });
         assert_eq!(run, Some(RUN));
         assert!((0..10_000).fold(0.0, |sum, page| weigh(sum, page % 8 != 0)) < LIMIT);
+    }
+
+    #[test]
+    fn what_does_not_feed_itself_is_no_trap() {
+        let family = Family::of(&Url::parse("http://a/item?id=1").unwrap()).unwrap();
+        let traps = |offspring: fn(u32) -> u32| {
+            let mut families = Families::default();
+            (0..1_000).position(|page| families.page(&family, true, offspring(page)))
+        };
+        assert_eq!(traps(|_| 0), None, "a list of them stands elsewhere");
+        assert_eq!(traps(|page| u32::from(page == 0) * 30), None, "thirty, and no more");
+        assert_eq!(traps(|_| 1), Some(RUN as usize - 1));
+        assert_eq!(traps(|page| u32::from(page % 40 == 0) * 40), Some(RUN as usize - 1));
     }
 }

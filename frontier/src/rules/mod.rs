@@ -5,8 +5,10 @@
 //! class itself need not be a URL that anybody linked to; then the first of its URLs that comes up stands for it. What
 //! stands for a class must have been answered well, or still be queued; else the next one is fetched.
 //!
+//! A mirror is believed folder by folder: where none of its pairs agreed yet, the next one is fetched and compared.
+//!
 //! A *trap* is a family of URLs (a folder, or the queries of one path) whose pages keep bringing nothing: no new text, and
-//! no link to anything new outside the family.
+//! no link to anything new outside the family, but ever more links to their own kind.
 //!
 //! A small share of what a rule stops, chosen by the keyed hashes of URLs, is fetched all the same. Where these audits
 //! fail, the rule is withdrawn.
@@ -31,8 +33,9 @@ use dedup_stage::judge::Row;
 use dedup_stage::store::{Result, Session, Space};
 use dedup_stage::url::{Canonicalizer, KeyHasher};
 use url::Url;
-use xxhash_rust::xxh3::{Xxh3Default, xxh3_64_with_seed};
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64, xxh3_64_with_seed};
 
+use crate::groups::label;
 use crate::job::SkipReason;
 use crate::seen::{self, Seen, UrlState};
 pub use evidence::{Evidence, Proof, Watch};
@@ -42,7 +45,7 @@ pub use proven::Clusters;
 use proven::Proven;
 pub use rewrite::Rewrite;
 pub use rule::{Cause, Rule, RuleId, Status, Totals, stored};
-use trials::{Candidate, CandidateId, Trials};
+use trials::{Candidate, CandidateId, Place, Trials};
 
 type Map<K, V> = HashMap<K, V, BuildHasherDefault<Xxh3Default>>;
 
@@ -75,6 +78,8 @@ pub struct Lesson<'a> {
     pub twin: Option<&'a Url>,
     /// Whether it brought nothing: no new text, and no new link out of its family.
     pub barren: bool,
+    /// Links to URLs of its family that were not known.
+    pub offspring: u32,
 }
 
 /// That a URL need not be fetched, and why.
@@ -127,6 +132,8 @@ pub struct Rules {
     audits: u64,
     /// By class: the URL that stands for it, where it is not the class itself.
     claims: Map<u64, u64>,
+    /// Folders of mirrors in which a pair agreed, by rule and folder. A copy of a host may have parts of its own.
+    vouched: HashSet<(RuleId, u64)>,
     /// URLs that no rule stops any more.
     free: HashSet<u64>,
     /// Whether nothing but traps is stopped any more.
@@ -137,6 +144,11 @@ pub struct Rules {
 const CLAIM: u8 = b'c';
 
 impl Rules {
+    /// Audits of a mirror after which it is believed in folders not looked into, and URLs stopped for each more.
+    const FOLDERS: u64 = 32;
+    /// Folders that are remembered.
+    const VOUCHED: usize = 65_536;
+
     /// What `session` remembers; one in `audits` of the URLs that rules stop is fetched all the same.
     pub fn open(keys: Keys, audits: u64, session: &Session) -> Result<Self> {
         let proven = Proven::open(keys, session)?;
@@ -159,7 +171,8 @@ impl Rules {
             }
             ControlFlow::Continue(())
         })?;
-        Ok(Self { proven, trials, families, audits, claims, free: HashSet::new(), lenient: false })
+        let (vouched, free, lenient) = (HashSet::new(), HashSet::new(), false);
+        Ok(Self { proven, trials, families, audits, claims, vouched, free, lenient })
     }
 
     /// All rules that were ever proven.
@@ -190,25 +203,36 @@ impl Rules {
                 return Ok(Passage::Fetch);
             }
             if let Some(done) = stands(claimant, seen, session)? {
-                return Ok(self.stopped(hash, class, chain, done));
+                return Ok(self.stopped(url, hash, (class, chain), done));
             }
         }
         if class == hash {
             return Ok(Passage::Fetch);
         }
         if let Some(done) = stands(class, seen, session)? {
-            return Ok(self.stopped(hash, class, chain, done));
+            return Ok(self.stopped(url, hash, (class, chain), done));
         }
         self.claim(class, hash, session);
         Ok(Passage::Fetch)
     }
 
-    fn stopped(&mut self, hash: u64, class: u64, chain: Vec<RuleId>, done: bool) -> Passage {
-        let mirror = chain.iter().filter_map(|id| self.get(*id)).any(Rule::is_mirror);
-        let reason = if mirror { SkipReason::Mirror } else { SkipReason::Rule };
+    fn stopped(&mut self, url: &Url, hash: u64, (class, chain): (u64, Vec<RuleId>), done: bool) -> Passage {
+        let mirror = chain.iter().filter_map(|id| self.get(*id)).find(|rule| rule.is_mirror()).map(|rule| rule.id);
+        let reason = if mirror.is_some() { SkipReason::Mirror } else { SkipReason::Rule };
         let stop = Stop { rules: chain, reason, class };
         // There is something to compare with only when the other one was fetched.
-        if done { self.stop_or_audit(stop, hash) } else { self.count(stop) }
+        match mirror {
+            _ if !done => self.count(stop),
+            Some(id) if !self.is_vouched(id, url) => Passage::Audit(stop),
+            _ => self.stop_or_audit(stop, hash),
+        }
+    }
+
+    /// Whether a mirror is believed in the folder of a URL. What looks at folders costs little of what the mirror saves.
+    fn is_vouched(&self, id: RuleId, url: &Url) -> bool {
+        let few = |rule: &Rule| u64::from(rule.audits.agreed) < Self::FOLDERS + rule.stopped / Self::FOLDERS;
+        let open = self.get(id).is_some_and(few) && self.vouched.len() < Self::VOUCHED;
+        !open || self.vouched.contains(&(id, folder(&self.proven.normal(url).0)))
     }
 
     fn stop_or_audit(&mut self, stop: Stop, hash: u64) -> Passage {
@@ -277,6 +301,10 @@ impl Rules {
                 class => shown(class, &self.claims, content, session)?.map(|shown| shown.agrees(lesson.content)),
             };
             if let Some(agrees) = agrees {
+                if agrees && stop.reason == SkipReason::Mirror {
+                    let folder = folder(&self.proven.normal(lesson.url).0);
+                    self.vouched.extend(stop.rules.iter().map(|id| (*id, folder)));
+                }
                 self.audited(&stop.rules, agrees, &mut withdrawn, session);
             }
         }
@@ -322,10 +350,11 @@ impl Rules {
             let Some(rewrite) = self.trials.rewrite(id) else { continue };
             let target = rewrite.apply(lesson.url);
             let class = target.as_ref().map_or(own, |target| self.proven.class_of(target));
+            let normal = || self.proven.normal(target.as_ref().unwrap_or(lesson.url)).0;
+            let folder = rewrite.is_mirror().then(|| folder(&normal()));
+            let place = Place { class, own, folder, applies: target.is_some() };
             let claims = &self.claims;
-            let proof = self
-                .trials
-                .run(id, lesson, (class, own, target.is_some()), &|class| shown(class, claims, content, session))?;
+            let proof = self.trials.run(id, lesson, place, &|class| shown(class, claims, content, session))?;
             match proof {
                 Proof::Open => {}
                 Proof::Refuted => {
@@ -340,7 +369,9 @@ impl Rules {
     }
 
     fn prove(&mut self, id: CandidateId, session: &mut Session) {
-        let Some(Candidate { rewrite, evidence, members }) = self.trials.forget(id) else { return };
+        let Some(Candidate { rewrite, evidence, members, folders, .. }) = self.trials.forget(id) else { return };
+        let rule = self.proven.rules().len() as RuleId;
+        self.vouched.extend(folders.into_iter().map(|folder| (rule, folder)));
         self.trials.tell(&rewrite, evidence);
         self.proven.add(Cause::Rewrite(rewrite), evidence, session);
         for (class, member) in members {
@@ -363,7 +394,7 @@ impl Rules {
         if self.lenient || lesson.barren && self.is_explained(lesson.url) {
             return;
         }
-        if !self.proven.is_trap(&family) && self.families.page(&family, lesson.barren) {
+        if !self.proven.is_trap(&family) && self.families.page(&family, lesson.barren, lesson.offspring) {
             self.proven.add(Cause::Trap(family), Families::PROOF, session);
         }
     }
@@ -372,6 +403,11 @@ impl Rules {
     fn is_explained(&self, url: &Url) -> bool {
         self.trials.explains(url) || !self.proven.normal(url).1.is_empty()
     }
+}
+
+/// The folder and the parameters of a URL, as its group has them.
+fn folder(url: &Url) -> u64 {
+    xxh3_64(label(url).as_bytes())
 }
 
 /// What the URL that stands for a class shows.

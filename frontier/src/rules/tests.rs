@@ -57,8 +57,14 @@ impl Lab {
         let content = Content { text: shows, row: twin.as_ref().map_or(row, |(row, _)| *row) };
         self.shown.insert(row, content);
         set_state(hash, UrlState::Done { status: 200, row: Some(row) }, &mut self.session);
-        let lesson =
-            Lesson { url: &url, hash, content, twin: twin.as_ref().map(|(_, url)| url), barren: twin.is_some() };
+        let lesson = Lesson {
+            url: &url,
+            hash,
+            content,
+            twin: twin.as_ref().map(|(_, url)| url),
+            barren: twin.is_some(),
+            offspring: 1,
+        };
         let (rules, shown, session) = (&mut self.rules, &self.shown, &mut self.session);
         let withdrawn = rules.learn(&lesson, audit.as_ref(), &|row, _| Ok(shown.get(&row).copied()), session);
         self.withdrawn.extend(withdrawn.unwrap());
@@ -183,4 +189,36 @@ fn an_endless_calendar_is_a_trap() {
     let fetched = (0..500).filter(|month| lab.turn(&format!("http://a.test/cal/{}/{}/", month / 12, month % 12), 7));
     assert!(fetched.count() < 90);
     assert_eq!(lab.proven(), ["http://a.test/cal/* = nothing new"]);
+}
+
+#[test]
+fn one_apology_for_all_proves_nothing() {
+    let mut lab = Lab::new(NEVER);
+    for page in 0..200 {
+        lab.turn(&format!("http://a.test/old/x{page}"), 7);
+        lab.turn(&format!("http://a.test/new/x{page}"), 7);
+        lab.turn(&format!("http://a.test/new/x{page}?zork=1"), 7);
+    }
+    assert!(!lab.rules.iter().any(|rule| matches!(rule.cause, Cause::Rewrite(_))), "{:?}", lab.proven());
+}
+
+#[test]
+fn a_mirror_is_believed_folder_by_folder() {
+    let mut lab = Lab::new(NEVER);
+    for page in 0..60 {
+        lab.turn(&format!("http://a.test/docs/x{page}"), page);
+        lab.turn(&format!("http://m.test/docs/x{page}"), page);
+    }
+    assert_eq!(lab.proven(), ["http://m.test/* = http://a.test/*"]);
+    // One more folder that is mirrored: one look is enough.
+    for page in 100..110 {
+        lab.turn(&format!("http://a.test/more/x{page}"), page);
+        assert_eq!(lab.turn(&format!("http://m.test/more/x{page}"), page), page == 100);
+    }
+    // And one that is not: after two looks nothing of it is lost.
+    for page in 200..210 {
+        lab.turn(&format!("http://a.test/blog/x{page}"), page);
+        assert!(lab.turn(&format!("http://m.test/blog/x{page}"), 1_000 + page));
+    }
+    assert_eq!((lab.proven().len(), lab.withdrawn.as_slice()), (0, &[0][..]));
 }

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use dedup_stage::judge::Row;
 use dedup_stage::store::Result;
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
@@ -23,6 +24,10 @@ pub(super) struct Candidate {
     /// By class: the page of the domain that was fetched first, and whether the class was tried already. A class is one trial,
     /// whatever the number of its URLs: trials must not depend on each other.
     pub members: Map<u64, Member>,
+    /// Contents on which pairs agreed: each is one trial. What shows one apology for every URL proves no rule.
+    contents: HashSet<Row>,
+    /// Folders in which pairs agreed, where that matters.
+    pub folders: HashSet<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +35,26 @@ pub(super) struct Member {
     pub hash: u64,
     content: Content,
     tried: bool,
+}
+
+/// Where a page stands in a trial.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// Its class under the candidate …
+    pub class: u64,
+    /// … and without.
+    pub own: u64,
+    /// The folder of its class, for mirrors.
+    pub folder: Option<u64>,
+    /// Whether it is of the candidate's domain.
+    pub applies: bool,
+}
+
+impl Candidate {
+    fn new(rewrite: Rewrite) -> Self {
+        let (members, contents, folders) = (Map::default(), HashSet::new(), HashSet::new());
+        Self { rewrite, evidence: Evidence::default(), members, contents, folders }
+    }
 }
 
 /// Number of a candidate, in the order of suggestion.
@@ -86,13 +111,13 @@ impl Trials {
         self.candidates.get(&id).map(|candidate| &candidate.rewrite)
     }
 
-    /// Tries a candidate on a page of this class; `own` is the class without the candidate, `shown` tells what the page that
-    /// stands for a class shows.
+    /// Tries a candidate on a page of this class, in this folder; `own` is the class without the candidate, `shown` tells what
+    /// the page that stands for a class shows.
     pub fn run(
         &mut self,
         id: CandidateId,
         lesson: &Lesson<'_>,
-        (class, own, applies): (u64, u64, bool),
+        Place { class, own, folder, applies }: Place,
         shown: &dyn Fn(u64) -> Result<Option<Content>>,
     ) -> Result<Proof> {
         let Some(candidate) = self.candidates.get_mut(&id) else { return Ok(Proof::Open) };
@@ -111,6 +136,10 @@ impl Trials {
         }
         let Some(pair) = pair else { return Ok(Proof::Open) };
         let agrees = pair.agrees(lesson.content);
+        if agrees && !candidate.contents.insert(lesson.content.row) {
+            return Ok(Proof::Open);
+        }
+        candidate.folders.extend(folder.filter(|_| agrees));
         let before = candidate.evidence;
         candidate.evidence.add(agrees);
         let elsewhere = match shape(&candidate.rewrite) {
@@ -159,7 +188,7 @@ impl Trials {
             if target != host {
                 self.watching.entry(target.into()).or_default().push(id);
             }
-            self.candidates.insert(id, Candidate { rewrite, evidence: Evidence::default(), members: Map::default() });
+            self.candidates.insert(id, Candidate::new(rewrite));
         }
     }
 
@@ -283,8 +312,9 @@ mod tests {
             for (class, text) in [(1, 1), (1, 1), (2, 5), (2, host % 3)] {
                 let (page, content) = (page("?zork=2"), Content { text, row: text });
                 let hash = host * 10 + text + class;
-                let lesson = Lesson { url: &page, hash, content, twin: None, barren: false };
-                trials.run(last, &lesson, (class, 99, true), &|_| Ok(None)).unwrap();
+                let lesson = Lesson { url: &page, hash, content, twin: None, barren: false, offspring: 0 };
+                let place = Place { class, own: 99, folder: None, applies: true };
+                trials.run(last, &lesson, place, &|_| Ok(None)).unwrap();
             }
             trials.shrink();
         }

@@ -2,6 +2,7 @@
 """Crawlers side by side on one synthetic web, on loopback.
 
 bench.py compare    every contender in turn, several rounds; medians
+bench.py choosing   ours in every mode, with learned rules and without: what scoring and rules cost
 bench.py growth     ours on a larger web: cost per page in the first and in the last tenth
 
 The web is served by a process of its own (serve-web), which also counts what was asked for, so pages and contents are the
@@ -33,14 +34,20 @@ PORT, CONTROL = 8100, 8199
 LIMIT = 230  # seconds for one contender
 
 
-def contenders(seeds, urls, folder):
-    """Name and command line of each."""
+def ours_at(seeds, folder):
+    """The command line of ours in a mode, with flags on top."""
 
-    def ours(mode):
+    def ours(mode, *flags):
         politeness = ["--delay", "0s", "--address-delay", "0s", "--delay-factor", "0", "--robots", "ignore"]
         rest = ["--scope", "host", "--allow-private", "--patience", "2s", "--progress", "none"]
-        return [OURS, "crawl", "--dir", folder / "crawl", "--seeds", seeds, "--on-duplicate", mode] + politeness + rest
+        return [OURS, "crawl", "--dir", folder / "crawl", "--seeds", seeds, "--on-duplicate", mode, *flags] + politeness + rest
 
+    return ours
+
+
+def contenders(seeds, urls, folder):
+    """Name and command line of each."""
+    ours = ours_at(seeds, folder)
     wget2 = ["wget2", "--recursive", "--level=0", "--no-robots", "--quiet", "--max-threads=20", f"--input-file={seeds}"]
     return {
         "ours, keep": ours("keep"),
@@ -51,6 +58,19 @@ def contenders(seeds, urls, folder):
         "Scrapy": [SCRAPY, HERE / "scrapy_peer.py", seeds],
         "floor: fetch": [PEERS / "peer-floor", "fetch", urls],
         "floor: fetch + tokenizer": [PEERS / "peer-floor", "tokenize", urls],
+    }
+
+
+def choices(seeds, _urls, folder):
+    """Ours in every mode; without rules there is nothing to audit."""
+    ours = ours_at(seeds, folder)
+    return {
+        "keep": ours("keep"),
+        "demote, no rules": ours("demote", "--rules=false"),
+        "demote": ours("demote"),
+        "drop, no rules": ours("drop", "--rules=false"),
+        "drop, no audits": ours("drop", "--audits=false"),
+        "drop": ours("drop"),
     }
 
 
@@ -140,7 +160,7 @@ def compare(arguments):
         seeds = server.list("--seeds", temporary / "seeds.txt")
         urls = server.list("--urls", temporary / "urls.txt")
         folder = temporary / "run"
-        chosen = contenders(seeds, urls, folder)
+        chosen = arguments.contenders(seeds, urls, folder)
         for name in [name for name, command in chosen.items() if not shutil.which(str(command[0]))]:
             print(f"{name}: not installed, left out", file=sys.stderr)
             del chosen[name]
@@ -193,13 +213,17 @@ def growth(arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
-    for name, function, pages in (("compare", compare, 20_000), ("growth", growth, 200_000)):
+    for name, function, pages, known in (
+        ("compare", compare, 20_000, contenders),
+        ("choosing", compare, 20_000, choices),
+        ("growth", growth, 200_000, contenders),
+    ):
         command = commands.add_parser(name)
         command.add_argument("--pages", type=int, default=pages)
         command.add_argument("--seed", type=int, default=1)
         command.add_argument("--rounds", type=int, default=5)
         command.add_argument("--only", nargs="*", help="contenders whose name has one of these in it")
-        command.set_defaults(function=function)
+        command.set_defaults(function=function, contenders=known)
     arguments = parser.parse_args()
     arguments.function(arguments)
 

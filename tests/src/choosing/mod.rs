@@ -10,7 +10,7 @@ mod world;
 
 pub use curve::{Curve, median};
 pub use gates::{Gate, walk};
-pub use odd::{ODD, Odd};
+pub use odd::{Kind, ODD, Odd};
 pub use runs::{MODES, Mode, Run, run};
 pub use shelf::Shelf;
 pub use world::{WebKind, World, WorldFetch};

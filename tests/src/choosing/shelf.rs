@@ -46,7 +46,9 @@ impl Shelf {
             html += &format!("<p>See <a href=\"{}\">more</a>.</p>", self.path(to));
         }
         let next = (page / self.every + 1) * self.every % self.pages;
-        html += &format!("<p>On the coast, a lighthouse: <a href=\"{}\">more</a>.</p>", self.path(next));
+        // Every other page says what it is that comes next.
+        let what = if page.is_multiple_of(2) { "On the coast, a lighthouse" } else { "Further on" };
+        html += &format!("<p>{what}: <a href=\"{}\">more</a>.</p>", self.path(next));
         html
     }
 }
