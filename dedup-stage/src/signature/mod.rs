@@ -36,7 +36,7 @@ pub struct Signature {
 
 /// Name of the recipe by which the product's signatures are made. Signatures of different recipes are never compared;
 /// a change to any step between bytes and signature changes this name.
-pub const RECIPE: &str = "content-words-1";
+pub const RECIPE: &str = "content-words-2";
 
 /// The Hamming distance within which candidates are looked for unless told otherwise: the best measured.
 pub const DISTANCE: u32 = 7;
