@@ -24,8 +24,9 @@ struct LinkCounts {
     new: u32,
     admitted: u32,
     dropped: u32,
-    /// New links out of the page's family and within it, if it has nothing else that is new.
+    /// New links out of the page's family, if it has nothing else that is new …
     beyond: u32,
+    /// … and within it.
     within: u32,
 }
 
@@ -304,7 +305,8 @@ impl Engine<'_> {
             content,
         };
         record.put(row, &mut self.session);
-        let mark = self.audits.get(&job.hash).copied().or(job.stop.as_ref().map(|_| Mark::Rule));
+        let sampled = job.stop.as_ref().is_some_and(|stop| stop.sampled);
+        let mark = self.audits.get(&job.hash).copied().or(sampled.then_some(Mark::Rule));
         if let Some(mark) = mark {
             self.note_audit(job.hash, mark, row);
         }

@@ -91,6 +91,8 @@ pub struct Stop {
     pub reason: SkipReason,
     /// Hash of the class's key; 0 for traps, which have none.
     pub class: u64,
+    /// Whether an audit of it is part of the random sample; the first of a folder is none.
+    pub sampled: bool,
 }
 
 /// What is to be done with a URL whose turn has come.
@@ -191,7 +193,7 @@ impl Rules {
             return Ok(Passage::Fetch);
         }
         if let Some(id) = self.proven.trap(url) {
-            let stop = Stop { rules: vec![id], reason: SkipReason::Trap, class: 0 };
+            let stop = Stop { rules: vec![id], reason: SkipReason::Trap, class: 0, sampled: true };
             return Ok(self.stop_or_audit(stop, hash));
         }
         if self.lenient {
@@ -219,11 +221,11 @@ impl Rules {
     fn stopped(&mut self, url: &Url, hash: u64, (class, chain): (u64, Vec<RuleId>), done: bool) -> Passage {
         let mirror = chain.iter().filter_map(|id| self.get(*id)).find(|rule| rule.is_mirror()).map(|rule| rule.id);
         let reason = if mirror.is_some() { SkipReason::Mirror } else { SkipReason::Rule };
-        let stop = Stop { rules: chain, reason, class };
+        let stop = Stop { rules: chain, reason, class, sampled: true };
         // There is something to compare with only when the other one was fetched.
         match mirror {
             _ if !done => self.count(stop),
-            Some(id) if !self.is_vouched(id, url) => Passage::Audit(stop),
+            Some(id) if !self.is_vouched(id, url) => Passage::Audit(Stop { sampled: false, ..stop }),
             _ => self.stop_or_audit(stop, hash),
         }
     }
