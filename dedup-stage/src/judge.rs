@@ -157,7 +157,9 @@ impl Judge {
         };
         let judgement = self.look(case.key, signature, session)?;
         if judgement.verdict == Verdict::Unique {
-            self.index.insert(signature.simhash);
+            if self.near.first().is_none_or(|(_, distance)| *distance > 0) {
+                self.index.insert_new(signature.simhash);
+            }
             let mut value = case.key.to_be_bytes().to_vec();
             value.extend(signature.sketch.to_bytes());
             session.put(Space::Accepted, accepted_key(signature.simhash, case.row), value);

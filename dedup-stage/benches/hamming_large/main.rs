@@ -291,7 +291,7 @@ fn crawled(fingerprints: &[u64], k: u32) -> (Index, f64) {
         near.clear();
         index.within(fingerprint, &mut near);
         if near.is_empty() {
-            index.insert(fingerprint);
+            index.insert_new(fingerprint);
         }
     }
     let nanoseconds = (cpu_time() - start).as_nanos() as f64 / fingerprints.len() as f64;

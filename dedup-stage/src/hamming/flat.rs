@@ -47,6 +47,11 @@ impl Flat {
         self.blocks.as_flattened()[..self.len].iter().for_each(|fingerprint| visit(*fingerprint));
     }
 
+    /// At most so many of them, from all over the list.
+    pub fn sample(&self, most: usize) -> Vec<u64> {
+        self.blocks.as_flattened()[..self.len].iter().step_by(self.len.div_ceil(most).max(1)).copied().collect()
+    }
+
     /// Appends every fingerprint within `k` of `query`, with its distance, to `out`.
     #[inline(always)]
     pub fn within(&self, kernel: impl Kernel, query: u64, k: u32, out: &mut Vec<(u64, u32)>) {

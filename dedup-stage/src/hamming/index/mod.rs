@@ -77,9 +77,15 @@ impl Fill {
 }
 
 impl Index {
-    /// So many are kept as a list. (`cargo bench -p dedup-stage --bench hamming_large -- crawl` measures the whole: with fewer,
+    /// So many are kept as a list at least. (`cargo bench -p dedup-stage --bench hamming_large -- crawl` measures the whole: with fewer,
     /// small crawls are slower; with twice as many, those of 16,000 pages.)
     const FLAT_MAX: usize = 1 << 12;
+    /// No list is longer.
+    const FLAT_MOST: usize = 1 << 17;
+    /// Fingerprints of a list that are read in the time that the buckets of a probe take, what is in them left out …
+    const BUCKETS: f64 = 3_500.0;
+    /// … and in the time that each of their fingerprints takes.
+    const CANDIDATE: f64 = 40.0;
     /// Fingerprints that each insertion moves on.
     const MOVED: usize = 4;
 
@@ -146,20 +152,43 @@ impl Index {
 
     /// Adds a fingerprint; false if it was there already.
     pub fn insert(&mut self, fingerprint: u64) -> bool {
-        if self.level.run(Listed { list: &self.flat, fingerprint }) {
+        let is_new = !self.level.run(Listed { list: &self.flat, fingerprint })
+            && !(self.moving && self.sets.iter().any(|set| set.contains(fingerprint)));
+        if is_new {
+            self.insert_new(fingerprint);
+        }
+        is_new
+    }
+
+    /// Adds a fingerprint that is not there, as whoever has just asked for what is near it knows.
+    pub fn insert_new(&mut self, fingerprint: u64) {
+        if self.moving {
+            self.newest_mut().insert(fingerprint);
+            self.move_on();
+            return;
+        }
+        self.flat.push(fingerprint);
+        if self.flat.len() == self.flat_max {
+            self.moving = !self.is_list_better();
+            self.flat_max *= 2;
+        }
+    }
+
+    /// Whether a list as long as this one is read faster than the buckets that it would be moved to. Fingerprints of pages are
+    /// not random: what one language or one site has in common leaves some buckets crowded. How much is estimated from
+    /// pairs.
+    fn is_list_better(&self) -> bool {
+        let (length, keys) = (self.flat.len(), &self.design().keys);
+        if length < Self::FLAT_MAX || length >= Self::FLAT_MOST {
             return false;
         }
-        if !self.moving {
-            self.flat.push(fingerprint);
-            self.moving = self.flat.len() == self.flat_max;
-            return true;
-        }
-        if self.sets.iter().any(|set| set.contains(fingerprint)) {
-            return false;
-        }
-        self.newest_mut().insert(fingerprint);
-        self.move_on();
-        true
+        let (queries, stored) = (self.flat.sample(64), self.flat.sample(2_048));
+        let caught = |a: u64, b: u64| keys.iter().filter(|key| key.catches(a ^ b)).count();
+        let pairs = queries.iter().flat_map(|query| stored.iter().map(move |other| (*query, *other)));
+        let candidates: usize = pairs.map(|(query, other)| caught(query, other)).sum();
+        let share = candidates as f64 / (queries.len() * stored.len()) as f64;
+        let length = length as f64;
+        length < Self::BUCKETS + Self::CANDIDATE * share * length
     }
 
     fn newest_mut(&mut self) -> &mut Tables {

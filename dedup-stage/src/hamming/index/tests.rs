@@ -144,3 +144,27 @@ proptest! {
         check(k, load, few, &queries);
     }
 }
+
+#[test]
+fn where_buckets_would_be_crowded_a_list_stays_a_list_and_random_fingerprints_move() {
+    let spread = |n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    // Pages of one site: of each quarter of a fingerprint only four bits differ.
+    let alike: Vec<u64> = (0..6_000).map(|n| spread(n) & 0x0f0f_0000_00f0_f00f).collect();
+    let random: Vec<u64> = (0..6_000).map(spread).collect();
+    for (fingerprints, moves) in [(alike, false), (random, true)] {
+        let (mut index, mut scan) = (Index::new(7), Scan::default());
+        let distinct: std::collections::BTreeSet<u64> = fingerprints.into_iter().collect();
+        distinct.into_iter().for_each(|fingerprint| {
+            index.insert_new(fingerprint);
+            scan.0.push(fingerprint);
+        });
+        assert!(index.len() > 5_000);
+        assert_eq!(index.moving, moves);
+        for query in scan.0.iter().step_by(97) {
+            let mut near = Vec::new();
+            index.within(*query, &mut near);
+            near.sort_unstable();
+            assert_eq!(near, scan.within(*query, 7));
+        }
+    }
+}
