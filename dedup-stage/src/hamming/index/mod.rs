@@ -80,8 +80,9 @@ impl Index {
     /// So many are kept as a list at least. (`cargo bench -p dedup-stage --bench hamming_large -- crawl` measures the whole: with fewer,
     /// small crawls are slower; with twice as many, those of 16,000 pages.)
     const FLAT_MAX: usize = 1 << 12;
-    /// No list is longer.
-    const FLAT_MOST: usize = 1 << 17;
+    /// No list is longer: beyond a quarter of a megabyte the pages of a crawl drive it out of the caches, and reading it costs several
+    /// times as much as where nothing else runs.
+    const FLAT_MOST: usize = 1 << 15;
     /// Fingerprints of a list that are read in the time that the buckets of a probe take, what is in them left out …
     const BUCKETS: f64 = 3_500.0;
     /// … and in the time that each of their fingerprints takes.
