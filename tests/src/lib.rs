@@ -13,6 +13,7 @@ pub mod memory;
 pub mod pipe;
 pub mod polite;
 pub mod power;
+pub mod programs;
 pub mod real;
 pub mod site;
 pub mod watch;

@@ -10,6 +10,7 @@ use clap::Parser;
 use tests::background::Background;
 use tests::data;
 use tests::kill::{End, Kill, Torture, Victim};
+use tests::programs::beside;
 use tests::site::{Noise, Sites};
 
 /// Kill a crawl again and again.
@@ -31,7 +32,7 @@ struct Arguments {
     /// Documentation site.
     #[arg(long, default_value = "postgresql-15")]
     site: String,
-    /// The crawler [default: the one built beside this program]
+    /// The crawler [default: `crawl` of this package, built like this program]
     #[arg(long)]
     program: Option<PathBuf>,
 }
@@ -41,7 +42,6 @@ fn main() -> anyhow::Result<()> {
     let Some(folder) = data::docs(&arguments.site)? else { return Ok(()) };
     let sites = Arc::new(Sites::new([("docs.test".to_owned(), folder)], Noise::default())?);
     let server = Background::start(|listener| sites.run(listener))?;
-    let beside = std::env::current_exe()?.with_file_name("crawl");
     let delay = arguments.delay.to_string();
     let connect_to = server.connect_to();
     let flags = [
@@ -63,7 +63,7 @@ fn main() -> anyhow::Result<()> {
         "none",
         "--warc",
     ];
-    let program = arguments.program.unwrap_or(beside);
+    let program = arguments.program.map_or_else(|| beside("crawl"), Ok)?;
     let victim = Victim { program, arguments: flags.iter().map(Into::into).collect() };
     let base = tempfile::tempdir()?;
     let expected = victim.finish(&base.path().join("undisturbed")).context("the undisturbed crawl")?;

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use tests::polite::{Course, Judgement, Town, follow};
+use tests::programs::beside;
 
 /// Crawl hosts that write down what they see, and say what they saw.
 #[derive(Debug, Parser)]
@@ -20,15 +21,14 @@ struct Arguments {
     /// How often each crawl is killed.
     #[arg(long, default_value_t = 3)]
     restarts: usize,
-    /// The crawler [default: the one built beside this program]
+    /// The crawler [default: `crawl` of this package, built like this program]
     #[arg(long)]
     program: Option<PathBuf>,
 }
 
 fn main() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
-    let beside = std::env::current_exe()?.with_file_name("crawl");
-    let program = arguments.program.unwrap_or(beside);
+    let program = arguments.program.map_or_else(|| beside("crawl"), Ok)?;
     let town = Town {
         hosts: 200,
         addresses: 3,

@@ -12,31 +12,16 @@ use std::sync::OnceLock;
 use anyhow::{Context, ensure};
 use serde_json::Value;
 
-/// The program that the environment variable `DEDUP_STAGE` names; else, for a test, the one of this package, and for a
-/// program one that is built like it.
+use crate::programs::beside;
+
+/// The program that the environment variable `DEDUP_STAGE` names; else the one of this package.
 pub fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let named = || std::env::var_os("DEDUP_STAGE").map(PathBuf::from);
     PROGRAM.get_or_init(|| {
-        named().map_or_else(beside, Ok).unwrap_or_else(|error| panic!("dedup-stage cannot be built: {error:#}"))
+        let program = named().map_or_else(|| beside("dedup-stage-under-test"), Ok);
+        program.unwrap_or_else(|error| panic!("dedup-stage cannot be built: {error:#}"))
     })
-}
-
-fn beside() -> anyhow::Result<PathBuf> {
-    let this = std::env::current_exe()?;
-    let folder = this.parent().context("a folder")?;
-    if folder.ends_with("deps") {
-        // Cargo builds a package's programs before its tests, which lie one folder deeper.
-        return Ok(folder.with_file_name(format!("dedup-stage-under-test{}", std::env::consts::EXE_SUFFIX)));
-    }
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--quiet", "--package", "dedup-stage", "--bin", "dedup-stage"]);
-    cargo.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
-    if folder.ends_with("release") {
-        cargo.arg("--release");
-    }
-    ensure!(cargo.status()?.success(), "cargo build failed");
-    Ok(folder.join(format!("dedup-stage{}", std::env::consts::EXE_SUFFIX)))
 }
 
 /// A running `dedup-stage`.
