@@ -153,12 +153,12 @@ impl Index {
 
     /// Adds a fingerprint; false if it was there already.
     pub fn insert(&mut self, fingerprint: u64) -> bool {
-        let is_new = !self.level.run(Listed { list: &self.flat, fingerprint })
-            && !(self.moving && self.sets.iter().any(|set| set.contains(fingerprint)));
-        if is_new {
+        let known = self.level.run(Listed { list: &self.flat, fingerprint })
+            || self.moving && self.sets.iter().any(|set| set.contains(fingerprint));
+        if !known {
             self.insert_new(fingerprint);
         }
-        is_new
+        !known
     }
 
     /// Adds a fingerprint that is not there, as whoever has just asked for what is near it knows.
@@ -180,7 +180,7 @@ impl Index {
     /// pairs.
     fn is_list_better(&self) -> bool {
         let (length, keys) = (self.flat.len(), &self.design().keys);
-        if length < Self::FLAT_MAX || length >= Self::FLAT_MOST {
+        if !(Self::FLAT_MAX..Self::FLAT_MOST).contains(&length) {
             return false;
         }
         let (queries, stored) = (self.flat.sample(64), self.flat.sample(2_048));
