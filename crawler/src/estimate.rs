@@ -11,9 +11,10 @@
 //! texts lost for each unit that was; it is unbiased, as far as no text is spread over clusters.
 //!
 //! **The interval** holds what was not drawn with a probability of 95 %, given the sample: the share of units with a
-//! lost text has Jeffreys' prior, Beta(½, ½), so that a sample without any does not prove that there are none (nor that there are
-//! some: such a stratum adds to the upper end only); the number among the units left is binomial. (L. D. Brown, T. T. Cai, A. DasGupta, "Interval Estimation for a Binomial Proportion", Statistical
-//! Science 16, 2001, on the interval; both strata are added up by simulation.)
+//! lost text has Jeffreys' prior, Beta(½, ½), so that a sample without any does not prove that there are none (nor that there
+//! are some: such a stratum adds to the upper end only); the number among the units left is binomial. (L. D. Brown, T. T. Cai,
+//! A. DasGupta, "Interval Estimation for a Binomial Proportion", Statistical Science 16, 2001, on the interval; both strata
+//! are added up by simulation.)
 
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +51,7 @@ pub fn estimate(strata: &[Stratum]) -> Option<Lost> {
     let strata: Vec<&Stratum> = strata.iter().filter(|stratum| stratum.left > 0).collect();
     let lost = |s: &&Stratum| s.left as f64 * s.texts as f64 / s.drawn as f64;
     let estimate = strata.iter().map(lost).sum();
-    let mut random = Random(0x5EED);
+    let mut random = Random::new(0x5EED);
     // A stratum without a hit may hide some, but is no evidence of any: it counts for the upper end only.
     let (mut least, mut most) = (vec![0.0; DRAWS], vec![0.0; DRAWS]);
     for stratum in strata {
@@ -69,20 +70,17 @@ pub fn estimate(strata: &[Stratum]) -> Option<Lost> {
     Some(Lost { estimate, low: low.min(estimate), high: high.max(estimate) })
 }
 
-/// The same numbers every time (SplitMix64).
-struct Random(u64);
+/// The same numbers every time.
+struct Random(fastrand::Rng);
 
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+    fn new(seed: u64) -> Self {
+        Self(fastrand::Rng::with_seed(seed))
     }
 
-    /// In 0..1, neither of them.
+    /// In 0..1, but not 0, which has no logarithm.
     fn uniform(&mut self) -> f64 {
-        ((self.next() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+        1.0 - self.0.f64()
     }
 
     /// Box and Muller's method.
@@ -150,7 +148,7 @@ mod tests {
 
     #[test]
     fn the_interval_covers_the_truth_and_the_estimate_is_unbiased() {
-        let mut random = Random(7);
+        let mut random = Random::new(7);
         for (covered, others) in [((16_000, 0), (900, 150)), ((5_000, 20), (400, 10)), ((3_000, 0), (50, 50))] {
             let (mut inside, mut error, mut truth) = (0, 0.0, 0.0);
             let runs = 200;

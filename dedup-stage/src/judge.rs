@@ -157,6 +157,7 @@ impl Judge {
         };
         let judgement = self.look(case.key, signature, session)?;
         if judgement.verdict == Verdict::Unique {
+            // The look has just told whether the index has it.
             if self.near.first().is_none_or(|(_, distance)| *distance > 0) {
                 self.index.insert_new(signature.simhash);
             }

@@ -352,9 +352,9 @@ impl Rules {
             let Some(rewrite) = self.trials.rewrite(id) else { continue };
             let target = rewrite.apply(lesson.url);
             let class = target.as_ref().map_or(own, |target| self.proven.class_of(target));
-            let normal = || self.proven.normal(target.as_ref().unwrap_or(lesson.url)).0;
-            let folder = rewrite.is_mirror().then(|| folder(&normal()));
-            let place = Place { class, own, folder, applies: target.is_some() };
+            let (proven, is_mirror) = (&self.proven, rewrite.is_mirror());
+            let folder = || is_mirror.then(|| folder(&proven.normal(target.as_ref().unwrap_or(lesson.url)).0));
+            let place = Place { class, own, folder: &folder, applies: target.is_some() };
             let claims = &self.claims;
             let proof = self.trials.run(id, lesson, place, &|class| shown(class, claims, content, session))?;
             match proof {

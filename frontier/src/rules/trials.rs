@@ -38,14 +38,14 @@ pub(super) struct Member {
 }
 
 /// Where a page stands in a trial.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
     /// Its class under the candidate …
     pub class: u64,
     /// … and without.
     pub own: u64,
-    /// The folder of its class, for mirrors.
-    pub folder: Option<u64>,
+    /// Tells the folder of its class, for mirrors.
+    pub folder: &'a dyn Fn() -> Option<u64>,
     /// Whether it is of the candidate's domain.
     pub applies: bool,
 }
@@ -117,7 +117,7 @@ impl Trials {
         &mut self,
         id: CandidateId,
         lesson: &Lesson<'_>,
-        Place { class, own, folder, applies }: Place,
+        Place { class, own, folder, applies }: Place<'_>,
         shown: &dyn Fn(u64) -> Result<Option<Content>>,
     ) -> Result<Proof> {
         let Some(candidate) = self.candidates.get_mut(&id) else { return Ok(Proof::Open) };
@@ -139,7 +139,9 @@ impl Trials {
         if agrees && !candidate.contents.insert(lesson.content.row) {
             return Ok(Proof::Open);
         }
-        candidate.folders.extend(folder.filter(|_| agrees));
+        if agrees {
+            candidate.folders.extend(folder());
+        }
         let before = candidate.evidence;
         candidate.evidence.add(agrees);
         let elsewhere = match shape(&candidate.rewrite) {
@@ -313,7 +315,7 @@ mod tests {
                 let (page, content) = (page("?zork=2"), Content { text, row: text });
                 let hash = host * 10 + text + class;
                 let lesson = Lesson { url: &page, hash, content, twin: None, barren: false, offspring: 0 };
-                let place = Place { class, own: 99, folder: None, applies: true };
+                let place = Place { class, own: 99, folder: &|| None, applies: true };
                 trials.run(last, &lesson, place, &|_| Ok(None)).unwrap();
             }
             trials.shrink();

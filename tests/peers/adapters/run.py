@@ -5,6 +5,7 @@ import argparse
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -60,6 +61,9 @@ class Web:
         self.command = command
 
     def __enter__(self):
+        with socket.socket() as other:
+            if other.connect_ex(("127.0.0.1", PORT)) == 0:
+                raise SystemExit(f"something else serves on port {PORT}")
         self.server = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_for(PORT)
         return self

@@ -92,7 +92,12 @@ class Server:
     def __enter__(self):
         command = self.command + ["--control", str(CONTROL)]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-        print(self.process.stderr.readline().strip(), file=sys.stderr)
+        said = self.process.stderr.readline().strip()
+        print(said, file=sys.stderr)
+        if not said.startswith("serving"):
+            # Else somebody else's server would be measured.
+            self.process.wait()
+            raise SystemExit(f"serve-web does not serve on port {PORT}")
         return self
 
     def __exit__(self, *_):
