@@ -26,7 +26,7 @@ use crate::record::PageRecord;
 use crate::sink::{Lengths, PagesJsonl, Sink, SkippedJsonl, Warc};
 
 /// Format of the state; another format is refused.
-const FORMAT: &str = "crawl-2";
+const FORMAT: &str = "crawl-3";
 
 /// Redirects followed in a row.
 const MAX_HOPS: u8 = 10;

@@ -8,6 +8,7 @@
 //! The twin of a duplicate is the nearest accepted page, ties to the earliest. A page fetched again is not its own
 //! duplicate: twins with the page's own key are passed over.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use crate::hamming::Index;
@@ -105,6 +106,8 @@ pub struct Case<'a> {
 pub struct Judge {
     digests: KeySet,
     index: Index,
+    /// Fingerprints that several accepted pages have.
+    several: HashSet<u64>,
     near: Vec<(u64, u32)>,
 }
 
@@ -127,13 +130,16 @@ impl Judge {
                 )));
             }
         }
-        let mut judge = Self { digests: KeySet::default(), index: Index::new(distance), near: Vec::new() };
+        let mut judge =
+            Self { digests: KeySet::default(), index: Index::new(distance), several: HashSet::new(), near: Vec::new() };
         session.scan(Space::Digests, &[], &[], &mut |digest, _| {
             judge.digests.insert(prefix(digest));
             ControlFlow::Continue(())
         })?;
         session.scan(Space::Accepted, &[], &[], &mut |key, _| {
-            judge.index.insert(prefix(key));
+            if !judge.index.insert(prefix(key)) {
+                judge.several.insert(prefix(key));
+            }
             ControlFlow::Continue(())
         })?;
         Ok(judge)
@@ -157,15 +163,22 @@ impl Judge {
         };
         let judgement = self.look(case.key, signature, session)?;
         if judgement.verdict == Verdict::Unique {
-            // The look has just told whether the index has it.
-            if self.near.first().is_none_or(|(_, distance)| *distance > 0) {
-                self.index.insert_new(signature.simhash);
-            }
-            let mut value = case.key.to_be_bytes().to_vec();
-            value.extend(signature.sketch.to_bytes());
-            session.put(Space::Accepted, accepted_key(signature.simhash, case.row), value);
+            self.accept(case, signature, session);
         }
         Ok(judgement)
+    }
+
+    /// Remembers a page whose neighbours have just been looked for.
+    fn accept(&mut self, case: &Case<'_>, signature: &Signature, session: &mut Session) {
+        let mut key = signature.simhash.to_be_bytes().to_vec();
+        if self.near.first().is_some_and(|(_, distance)| *distance == 0) {
+            self.several.insert(signature.simhash);
+            key.extend(case.row.to_be_bytes());
+        } else {
+            self.index.insert_new(signature.simhash);
+        }
+        let (row, own) = (case.row.to_be_bytes(), case.key.to_be_bytes());
+        session.put(Space::Accepted, key, [&row[..], &own, &signature.sketch.to_bytes()].concat());
     }
 
     /// The first page with these very bytes, if it is another page; else this page is remembered as the first.
@@ -196,36 +209,20 @@ impl Judge {
             let end = start + near[start..].iter().take_while(|(_, d)| *d == distance).count();
             let mut best: Option<(Row, Judgement)> = None;
             for (fingerprint, _) in &near[start..end] {
-                let mut looked = 0;
-                session.scan(
-                    Space::Accepted,
-                    &accepted_key(*fingerprint, 0),
-                    &accepted_key(*fingerprint, Row::MAX),
-                    &mut |entry, value| {
-                        looked += 1;
-                        let row = prefix(&entry[8..]);
-                        let (own, sketch) = value.split_at(8);
-                        if prefix(own) != key
-                            && let Ok(sketch) = <[u8; Sketch::BYTES]>::try_from(sketch)
-                            && best.is_none_or(|(earlier, _)| row < earlier)
-                        {
-                            let look = signature.sketch.compare(&Sketch::from_bytes(sketch));
-                            acquitted |= !look.duplicate && look.resemblance >= Self::SAME_TEXT;
-                            if look.duplicate {
-                                let verdict = Verdict::Near { of: row, distance, resemblance: look.resemblance };
-                                let novelty = 1.0 - look.resemblance * (1.0 + look.links) / 2.0;
-                                let novelty = novelty.clamp(0.0, 1.0);
-                                best = Some((row, Judgement { verdict, novelty, acquitted: false }));
-                                return ControlFlow::Break(());
-                            }
-                        }
-                        if looked == Self::SAME_FINGERPRINT {
-                            ControlFlow::Break(())
-                        } else {
-                            ControlFlow::Continue(())
-                        }
-                    },
-                )?;
+                self.accepted(*fingerprint, session, &mut |row, own, sketch| {
+                    if own == key || best.is_some_and(|(earlier, _)| earlier < row) {
+                        return ControlFlow::Continue(());
+                    }
+                    let look = signature.sketch.compare(sketch);
+                    acquitted |= !look.duplicate && look.resemblance >= Self::SAME_TEXT;
+                    if !look.duplicate {
+                        return ControlFlow::Continue(());
+                    }
+                    let verdict = Verdict::Near { of: row, distance, resemblance: look.resemblance };
+                    let novelty = (1.0 - look.resemblance * (1.0 + look.links) / 2.0).clamp(0.0, 1.0);
+                    best = Some((row, Judgement { verdict, novelty, acquitted: false }));
+                    ControlFlow::Break(())
+                })?;
             }
             found = best.map(|(_, judgement)| judgement);
             start = end;
@@ -233,12 +230,33 @@ impl Judge {
         self.near = near;
         Ok(found.unwrap_or(Judgement { verdict: Verdict::Unique, novelty: 1.0, acquitted }))
     }
-}
 
-fn accepted_key(fingerprint: u64, row: Row) -> Vec<u8> {
-    let mut key = fingerprint.to_be_bytes().to_vec();
-    key.extend(row.to_be_bytes());
-    key
+    /// Visits the accepted pages with a fingerprint, in the order of their rows: row, own key, sketch. Nearly always there is one.
+    fn accepted(
+        &self,
+        fingerprint: u64,
+        session: &Session,
+        visit: &mut impl FnMut(Row, u64, &Sketch) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let mut enter = |value: &[u8]| {
+            let sketch = value.get(16..).and_then(|sketch| <[u8; Sketch::BYTES]>::try_from(sketch).ok());
+            sketch.map_or(ControlFlow::Continue(()), |sketch| {
+                visit(prefix(value), prefix(&value[8..]), &Sketch::from_bytes(sketch))
+            })
+        };
+        let key = fingerprint.to_be_bytes();
+        let first = session.get(Space::Accepted, &key)?;
+        if first.is_some_and(|first| enter(&first).is_break()) || !self.several.contains(&fingerprint) {
+            return Ok(());
+        }
+        let (from, to) = ([key, [0; 8]].concat(), [key, [0xff; 8]].concat());
+        let mut looked = 1;
+        session.scan(Space::Accepted, &from, &to, &mut |_, value| {
+            looked += 1;
+            let flow = enter(value);
+            if looked < Self::SAME_FINGERPRINT { flow } else { ControlFlow::Break(()) }
+        })
+    }
 }
 
 /// The first eight bytes, as a number; missing bytes are zero.

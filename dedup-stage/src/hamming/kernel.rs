@@ -13,8 +13,8 @@ pub trait Kernel: Copy {
     /// Bit i is set where word i of at most 16 is within `k` of `word`.
     fn near_words(self, words: &[u32], word: u32, k: u32) -> u32;
 
-    /// Bit i is set where fingerprint i is within `k` of `query`.
-    fn near_fingerprints(self, fingerprints: &[u64; 64], query: u64, k: u32) -> u64;
+    /// Bit i is set where fingerprint i of at most 64 is within `k` of `query`.
+    fn near_fingerprints(self, fingerprints: &[u64], query: u64, k: u32) -> u64;
 }
 
 /// One word after the other.
@@ -36,7 +36,7 @@ impl Kernel for Scalar {
     }
 
     #[inline(always)]
-    fn near_fingerprints(self, fingerprints: &[u64; 64], query: u64, k: u32) -> u64 {
+    fn near_fingerprints(self, fingerprints: &[u64], query: u64, k: u32) -> u64 {
         let near = |(i, f): (usize, &u64)| u64::from((f ^ query).count_ones() <= k) << i;
         fingerprints.iter().enumerate().map(near).fold(0, std::ops::BitOr::bitor)
     }
@@ -93,15 +93,16 @@ impl Kernel for Avx512 {
     }
 
     #[inline(always)]
-    fn near_fingerprints(self, fingerprints: &[u64; 64], query: u64, k: u32) -> u64 {
+    fn near_fingerprints(self, fingerprints: &[u64], query: u64, k: u32) -> u64 {
         use std::arch::x86_64::*;
         let mut near = 0;
-        for (i, line) in fingerprints.chunks_exact(8).enumerate() {
-            // SAFETY: `line` has the 64 bytes that are read, and `self` exists only where `new` found the instructions.
+        for (i, line) in fingerprints.chunks(8).enumerate() {
+            let used = u8::MAX >> (8 - line.len());
+            // SAFETY: the mask keeps the read within `line`, and `self` exists only where `new` found the instructions.
             let mask = unsafe {
-                let different =
-                    _mm512_xor_si512(_mm512_loadu_si512(line.as_ptr().cast()), _mm512_set1_epi64(query as i64));
-                _mm512_cmple_epu64_mask(_mm512_popcnt_epi64(different), _mm512_set1_epi64(i64::from(k)))
+                let line = _mm512_maskz_loadu_epi64(used, line.as_ptr().cast());
+                let different = _mm512_xor_si512(line, _mm512_set1_epi64(query as i64));
+                _mm512_mask_cmple_epu64_mask(used, _mm512_popcnt_epi64(different), _mm512_set1_epi64(i64::from(k)))
             };
             near |= u64::from(mask) << (8 * i);
         }
@@ -202,19 +203,20 @@ mod tests {
         }
 
         #[test]
-        fn vectors_and_scalars_agree_on_fingerprints(seed: u64, base: u64, k in 0u32..=64) {
+        fn vectors_and_scalars_agree_on_fingerprints(seed: u64, base: u64, n in 0usize..=64, k in 0u32..=64) {
             let random = |i: u64| xxhash_rust::xxh3::xxh3_64_with_seed(&i.to_le_bytes(), seed);
             let list: [u64; 64] = std::array::from_fn(|i| {
                 // ANDing random words gives few errors.
                 (0..i as u64 % 5).fold(base, |f, j| if j == 0 { f ^ random(i as u64) } else { f ^ (f ^ base) & random(j * 64 + i as u64) })
             });
-            let near = Scalar.near_fingerprints(&list, base, k);
+            let list = &list[..n];
+            let near = Scalar.near_fingerprints(list, base, k);
             for (i, fingerprint) in list.iter().enumerate() {
                 prop_assert_eq!(near >> i & 1 == 1, (fingerprint ^ base).count_ones() <= k);
             }
             #[cfg(target_arch = "x86_64")]
             if let Some(avx512) = Avx512::new() {
-                prop_assert_eq!(avx512.near_fingerprints(&list, base, k), near);
+                prop_assert_eq!(avx512.near_fingerprints(list, base, k), near);
             }
         }
     }

@@ -24,6 +24,7 @@ mod permutation;
 pub mod plan;
 mod recursion;
 mod resumed;
+mod runs;
 pub mod search;
 mod segments;
 mod table;

@@ -8,7 +8,7 @@ use crate::url::{KeyHasher, KeySet};
 
 use super::{Counts, SPACES, Twin};
 
-const FORMAT: &[u8] = b"stage-1";
+const FORMAT: &[u8] = b"stage-2";
 const KEY_FORMAT: &[u8] = b"format";
 const KEY_SECRET: &[u8] = b"secret";
 /// Counts at the last flush, as JSON; rows from `pages` on do not count.
@@ -72,8 +72,7 @@ fn cut(session: &mut Session, space: Space, rows: Row) -> Result<()> {
 /// The page that an entry belongs to.
 fn row_of(space: Space, key: &[u8], value: &[u8]) -> Row {
     let bytes = match space {
-        Space::Digests => value.get(..8),
-        Space::Accepted => key.get(8..16),
+        Space::Digests | Space::Accepted => value.get(..8),
         _ => key.get(..8),
     };
     bytes.and_then(|bytes| bytes.try_into().ok()).map_or(Row::MAX, u64::from_be_bytes)

@@ -26,7 +26,7 @@ pub enum Space {
     Meta = 0,
     /// Judge: SHA-256 of a body → first page that had it.
     Digests = 1,
-    /// Judge: fingerprint and row of each accepted page → its sketch.
+    /// Judge: fingerprint of an accepted page (and row, if it is not the first with this one) → its row and sketch.
     Accepted = 2,
     /// Row → what was recorded of the page.
     Pages = 3,

@@ -1,5 +1,6 @@
 //! The online index: insert and ask, in any order.
 
+mod choice;
 mod probe;
 #[cfg(test)]
 mod tests;
@@ -9,6 +10,7 @@ pub use probe::Probe;
 use super::design::Design;
 use super::flat::Flat;
 use super::kernel::{Kernel, Level, Work};
+use super::runs::Runs;
 use super::tables::Tables;
 
 /// A set of 64-bit fingerprints that answers, exactly, which of them lie within `k` of a query; grows in place.
@@ -18,7 +20,8 @@ use super::tables::Tables;
 /// looked up with all keys within a radius; the radii add up to k - 3, so that not all four can be exceeded.
 ///
 /// What is best for a small set is not for a large one. A small set is kept as a list, which is read faster than so many buckets,
-/// and a very large one (above k = 3) in three tables keyed by thirds, which hold fewer entries for each key. When a
+/// and a very large one (above k = 3) in three tables keyed by thirds, which hold fewer entries for each key. Nor is what
+/// is best for random fingerprints best for those of pages, which crowd: these (above k = 3) are kept in [`Runs`]. When a
 /// set has outgrown what it is kept in, each insertion moves some of it on, so that there is no pause.
 ///
 /// # Complexity
@@ -34,12 +37,14 @@ use super::tables::Tables;
 /// Similarity Search in Hamming Space" (ICDE 2018), for unequal radii.
 #[derive(Clone, Debug)]
 pub struct Index {
-    /// What is not in the tables.
+    /// What is in neither the runs nor the tables.
     flat: Flat,
-    /// Length of the list at which it begins to move.
-    flat_max: usize,
-    /// Whether it does.
+    /// What is not in the tables, where they would be crowded.
+    runs: Option<Runs>,
+    /// Whether all is on its way to the tables, or there.
     moving: bool,
+    /// Until it is, so many fingerprints are the occasion to look again what they are best kept in.
+    look_at: usize,
     /// One, or two while fingerprints move from the first to the last.
     sets: Vec<Tables>,
     /// The next design, and how many fingerprints there must be for it.
@@ -79,32 +84,26 @@ impl Fill {
 impl Index {
     /// So many are kept as a list at least. (`cargo bench -p dedup-stage --bench hamming_large -- crawl` measures the whole: with fewer,
     /// small crawls are slower; with twice as many, those of 16,000 pages.)
-    const FLAT_MAX: usize = 1 << 12;
-    /// No list is longer: beyond a quarter of a megabyte the pages of a crawl drive it out of the caches, and reading it costs several
-    /// times as much as where nothing else runs.
-    const FLAT_MOST: usize = 1 << 15;
-    /// Fingerprints of a list that are read in the time that the buckets of a probe take, what is in them left out …
-    const BUCKETS: f64 = 3_500.0;
-    /// … and in the time that each of their fingerprints takes.
-    const CANDIDATE: f64 = 40.0;
+    const LIST: usize = 1 << 12;
     /// Fingerprints that each insertion moves on.
     const MOVED: usize = 4;
 
     /// An empty index for distances up to `k`.
     pub fn new(k: u32) -> Self {
-        Self::with_load(Design::standard(k.min(64)), Fill::Fast.load(), Self::FLAT_MAX, Design::larger(k))
+        Self::with_load(Design::standard(k.min(64)), Fill::Fast.load(), Self::LIST, Design::larger(k))
     }
 
     /// An empty index of a given design, which it keeps.
     pub fn with_design(design: Design, fill: Fill) -> Self {
-        Self::with_load(design, fill.load(), Self::FLAT_MAX, None)
+        Self::with_load(design, fill.load(), Self::LIST, None)
     }
 
-    fn with_load(design: Design, load: usize, flat_max: usize, larger: Option<(usize, Design)>) -> Self {
+    fn with_load(design: Design, load: usize, list: usize, larger: Option<(usize, Design)>) -> Self {
         Self {
             flat: Flat::default(),
-            flat_max,
-            moving: flat_max == 0,
+            runs: None,
+            moving: list == 0,
+            look_at: list,
             sets: vec![Tables::new(design, load)],
             larger,
             retired: None,
@@ -130,7 +129,12 @@ impl Index {
 
     /// Number of distinct fingerprints.
     pub fn len(&self) -> usize {
-        self.flat.len() + self.sets.iter().map(Tables::len).sum::<usize>()
+        self.gathered() + self.sets.iter().map(Tables::len).sum::<usize>()
+    }
+
+    /// Number of fingerprints that are not in the tables.
+    fn gathered(&self) -> usize {
+        self.flat.len() + self.runs.as_ref().map_or(0, Runs::len)
     }
 
     /// Whether nothing is stored.
@@ -140,20 +144,27 @@ impl Index {
 
     /// Bytes in use or set aside for fingerprints.
     pub fn bytes(&self) -> usize {
-        self.flat.bytes() + self.sets.iter().chain(&self.retired).map(Tables::bytes).sum::<usize>()
+        let gathered = self.flat.bytes() + self.runs.as_ref().map_or(0, Runs::bytes);
+        gathered + self.sets.iter().chain(&self.retired).map(Tables::bytes).sum::<usize>()
     }
 
     /// All fingerprints, in no order.
     pub fn fingerprints(&self) -> Vec<u64> {
         let mut all = Vec::with_capacity(self.len());
-        self.flat.for_each(&mut |fingerprint| all.push(fingerprint));
+        self.for_each_gathered(&mut |fingerprint| all.push(fingerprint));
         self.sets.iter().for_each(|set| set.for_each(&mut |fingerprint| all.push(fingerprint)));
         all
+    }
+
+    fn for_each_gathered(&self, visit: &mut impl FnMut(u64)) {
+        self.flat.for_each(visit);
+        self.runs.iter().for_each(|runs| runs.for_each(visit));
     }
 
     /// Adds a fingerprint; false if it was there already.
     pub fn insert(&mut self, fingerprint: u64) -> bool {
         let known = self.level.run(Listed { list: &self.flat, fingerprint })
+            || self.runs.as_ref().is_some_and(|runs| runs.contains(fingerprint))
             || self.moving && self.sets.iter().any(|set| set.contains(fingerprint));
         if !known {
             self.insert_new(fingerprint);
@@ -168,28 +179,34 @@ impl Index {
             self.move_on();
             return;
         }
-        self.flat.push(fingerprint);
-        if self.flat.len() == self.flat_max {
-            self.moving = !self.is_list_better();
-            self.flat_max *= 2;
+        match &mut self.runs {
+            Some(runs) => {
+                runs.insert(fingerprint);
+                (0..Self::MOVED).map_while(|_| self.flat.pop()).for_each(|moved| runs.insert(moved));
+            }
+            None => self.flat.push(fingerprint),
+        }
+        if self.gathered() == self.look_at {
+            self.choose();
+            self.look_at *= 2;
         }
     }
 
-    /// Whether a list as long as this one is read faster than the buckets that it would be moved to. Fingerprints of pages are
-    /// not random: what one language or one site has in common leaves some buckets crowded. How much is estimated from
-    /// pairs.
-    fn is_list_better(&self) -> bool {
-        let (length, keys) = (self.flat.len(), &self.design().keys);
-        if !(Self::FLAT_MAX..Self::FLAT_MOST).contains(&length) {
-            return false;
+    /// One that is not in the tables.
+    fn take_gathered(&mut self) -> Option<u64> {
+        let next = self.flat.pop().or_else(|| self.runs.as_mut().and_then(Runs::pop));
+        if next.is_none() {
+            self.runs = None;
         }
-        let (queries, stored) = (self.flat.sample(64), self.flat.sample(2_048));
-        let caught = |a: u64, b: u64| keys.iter().filter(|key| key.catches(a ^ b)).count();
-        let pairs = queries.iter().flat_map(|query| stored.iter().map(move |other| (*query, *other)));
-        let candidates: usize = pairs.map(|(query, other)| caught(query, other)).sum();
-        let share = candidates as f64 / (queries.len() * stored.len()) as f64;
-        let length = length as f64;
-        length < Self::BUCKETS + Self::CANDIDATE * share * length
+        next
+    }
+
+    /// One that is in tables on their way out.
+    fn take_from_first(&mut self) -> Option<u64> {
+        match &mut self.sets[..] {
+            [first, _] => first.take(),
+            _ => None,
+        }
     }
 
     fn newest_mut(&mut self) -> &mut Tables {
@@ -207,12 +224,7 @@ impl Index {
         let mut moved = [0; Self::MOVED];
         let mut n = 0;
         while n < moved.len() {
-            let next = match &mut self.sets[..] {
-                _ if self.flat.len() > 0 => self.flat.pop(),
-                [first, _] => first.take(),
-                _ => None,
-            };
-            let Some(next) = next else { break };
+            let Some(next) = self.take_gathered().or_else(|| self.take_from_first()) else { break };
             self.newest().prefetch(next);
             moved[n] = next;
             n += 1;

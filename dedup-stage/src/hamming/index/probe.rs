@@ -68,6 +68,9 @@ impl Index {
     #[inline(always)]
     fn finish_by(&self, kernel: impl Kernel, probe: &Probe, out: &mut Vec<(u64, u32)>) {
         self.flat.within(kernel, probe.query, self.distance(), out);
+        if let Some(runs) = &self.runs {
+            runs.within(kernel, probe.query, out);
+        }
         if !self.moving {
             return;
         }

@@ -33,17 +33,30 @@ fn check_design(design: Design, load: usize, fingerprints: impl IntoIterator<Ite
     let fingerprints: Vec<u64> = fingerprints.into_iter().collect();
     let distinct = fingerprints.iter().collect::<std::collections::HashSet<_>>().len();
     let larger = || if k <= 8 { Design::flips(3.min(k + 1), k) } else { Design::standard(k) };
-    // Tables from the start; a list that is just moving; a list; tables that have moved; tables that are just moving.
-    let mut indexes = [
+    // Tables from the start; a list that is just moving; a list; tables that have moved; tables that are just moving …
+    let mut indexes: Vec<Index> = [
         (0, None),
         (70, None),
         (usize::MAX, None),
         (30, Some((distinct / 2, larger()))),
         (0, Some((distinct - distinct / 10, larger()))),
     ]
-    .map(|(flat_max, larger)| Index::with_load(design.clone(), load, flat_max, larger));
+    .into_iter()
+    .map(|(list, larger)| Index::with_load(design.clone(), load, list, larger))
+    .collect();
+    // … runs; a list that moves to runs; runs that are just moving.
+    if k > 3 {
+        indexes.extend([0, 1, 2].map(|_| Index::with_load(design.clone(), load, usize::MAX, None)));
+    }
     let mut scan = Scan::default();
     for fingerprint in fingerprints {
+        let n = scan.0.len();
+        for i in indexes.len().min(5)..indexes.len() {
+            if i != 6 && n == 0 || i == 6 && n == distinct / 10 * 8 {
+                indexes[i].runs.get_or_insert_with(|| Runs::new(k));
+            }
+            indexes[i].moving |= i == 7 && n == distinct / 10 * 9;
+        }
         let new = scan.insert(fingerprint);
         assert!(indexes.iter_mut().all(|index| index.insert(fingerprint) == new));
     }
@@ -146,21 +159,31 @@ proptest! {
 }
 
 #[test]
-fn where_buckets_would_be_crowded_a_list_stays_a_list_and_random_fingerprints_move() {
+fn crowding_fingerprints_are_kept_in_runs_until_they_crowd_no_more() {
     let spread = |n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let random = || random(11).take(150_000);
     // Pages of one site: of each quarter of a fingerprint only four bits differ.
-    let alike: Vec<u64> = (0..6_000).map(|n| spread(n) & 0x0f0f_0000_00f0_f00f).collect();
-    let random: Vec<u64> = (0..6_000).map(spread).collect();
-    for (fingerprints, moves) in [(alike, false), (random, true)] {
+    let alike = (0..6_000).map(|n| spread(n) & 0x0f0f_0000_00f0_f00f);
+    // Pages of one language: each bit is seldom set.
+    let seldom = || random().map(|f| f & f.rotate_left(21)).take(20_000);
+    let kept = |index: &Index| match (index.moving, &index.runs) {
+        (true, _) => "tables",
+        (false, Some(_)) => "runs",
+        (false, None) => "list",
+    };
+    let cases: [(Vec<u64>, &str); 4] = [
+        (alike.collect(), "list"),
+        (seldom().collect(), "runs"),
+        (random().take(6_000).collect(), "tables"),
+        (seldom().chain(random()).collect(), "tables"),
+    ];
+    for (fingerprints, expected) in cases {
         let (mut index, mut scan) = (Index::new(7), Scan::default());
-        let distinct: std::collections::BTreeSet<u64> = fingerprints.into_iter().collect();
-        distinct.into_iter().for_each(|fingerprint| {
-            index.insert_new(fingerprint);
-            scan.0.push(fingerprint);
-        });
-        assert!(index.len() > 5_000);
-        assert_eq!(index.moving, moves);
-        for query in scan.0.iter().step_by(97) {
+        scan.0 = fingerprints.iter().copied().collect::<std::collections::BTreeSet<_>>().into_iter().collect();
+        let mut known = std::collections::HashSet::new();
+        fingerprints.iter().filter(|f| known.insert(**f)).for_each(|f| index.insert_new(*f));
+        assert_eq!((index.len(), kept(&index)), (scan.0.len(), expected));
+        for query in scan.0.iter().step_by(scan.0.len() / 60) {
             let mut near = Vec::new();
             index.within(*query, &mut near);
             near.sort_unstable();
