@@ -8,12 +8,12 @@
 //! The twin of a duplicate is the nearest accepted page, ties to the earliest. A page fetched again is not its own
 //! duplicate: twins with the page's own key are passed over.
 
-use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+use crate::accepted::{Accepted, Entry};
 use crate::hamming::Index;
 use crate::page::Page;
-use crate::signature::{self, Signature, Sketch};
+use crate::signature::{self, Signature};
 use crate::store::{Error, Result, Session, Space};
 use crate::url::KeySet;
 
@@ -106,14 +106,11 @@ pub struct Case<'a> {
 pub struct Judge {
     digests: KeySet,
     index: Index,
-    /// Fingerprints that several accepted pages have.
-    several: HashSet<u64>,
+    accepted: Accepted,
     near: Vec<(u64, u32)>,
 }
 
 impl Judge {
-    /// At most this many accepted pages with one and the same fingerprint are looked at twice.
-    const SAME_FINGERPRINT: usize = 64;
     /// Resemblance from which two texts are as good as equal.
     pub const SAME_TEXT: f32 = 0.9;
 
@@ -130,19 +127,14 @@ impl Judge {
                 )));
             }
         }
-        let mut judge =
-            Self { digests: KeySet::default(), index: Index::new(distance), several: HashSet::new(), near: Vec::new() };
+        let mut digests = KeySet::default();
         session.scan(Space::Digests, &[], &[], &mut |digest, _| {
-            judge.digests.insert(prefix(digest));
+            digests.insert(prefix(digest));
             ControlFlow::Continue(())
         })?;
-        session.scan(Space::Accepted, &[], &[], &mut |key, _| {
-            if !judge.index.insert(prefix(key)) {
-                judge.several.insert(prefix(key));
-            }
-            ControlFlow::Continue(())
-        })?;
-        Ok(judge)
+        let mut index = Index::new(distance);
+        let accepted = Accepted::open(session, &mut |fingerprint| index.insert_new(fingerprint))?;
+        Ok(Self { digests, index, accepted, near: Vec::new() })
     }
 
     /// Number of distinct accepted fingerprints.
@@ -163,22 +155,15 @@ impl Judge {
         };
         let judgement = self.look(case.key, signature, session)?;
         if judgement.verdict == Verdict::Unique {
-            self.accept(case, signature, session);
+            // The look has just told whether there is one with this fingerprint.
+            let is_first = self.near.first().is_none_or(|(_, distance)| *distance > 0);
+            if is_first {
+                self.index.insert_new(signature.simhash);
+            }
+            let entry = Entry { row: case.row, key: case.key, sketch: signature.sketch };
+            self.accepted.insert(signature.simhash, is_first, entry, session);
         }
         Ok(judgement)
-    }
-
-    /// Remembers a page whose neighbours have just been looked for.
-    fn accept(&mut self, case: &Case<'_>, signature: &Signature, session: &mut Session) {
-        let mut key = signature.simhash.to_be_bytes().to_vec();
-        if self.near.first().is_some_and(|(_, distance)| *distance == 0) {
-            self.several.insert(signature.simhash);
-            key.extend(case.row.to_be_bytes());
-        } else {
-            self.index.insert_new(signature.simhash);
-        }
-        let (row, own) = (case.row.to_be_bytes(), case.key.to_be_bytes());
-        session.put(Space::Accepted, key, [&row[..], &own, &signature.sketch.to_bytes()].concat());
     }
 
     /// The first page with these very bytes, if it is another page; else this page is remembered as the first.
@@ -209,18 +194,18 @@ impl Judge {
             let end = start + near[start..].iter().take_while(|(_, d)| *d == distance).count();
             let mut best: Option<(Row, Judgement)> = None;
             for (fingerprint, _) in &near[start..end] {
-                self.accepted(*fingerprint, session, &mut |row, own, sketch| {
-                    if own == key || best.is_some_and(|(earlier, _)| earlier < row) {
+                self.accepted.visit(*fingerprint, session, &mut |entry| {
+                    if entry.key == key || best.is_some_and(|(earlier, _)| earlier < entry.row) {
                         return ControlFlow::Continue(());
                     }
-                    let look = signature.sketch.compare(sketch);
+                    let look = signature.sketch.compare(&entry.sketch);
                     acquitted |= !look.duplicate && look.resemblance >= Self::SAME_TEXT;
                     if !look.duplicate {
                         return ControlFlow::Continue(());
                     }
-                    let verdict = Verdict::Near { of: row, distance, resemblance: look.resemblance };
+                    let verdict = Verdict::Near { of: entry.row, distance, resemblance: look.resemblance };
                     let novelty = (1.0 - look.resemblance * (1.0 + look.links) / 2.0).clamp(0.0, 1.0);
-                    best = Some((row, Judgement { verdict, novelty, acquitted: false }));
+                    best = Some((entry.row, Judgement { verdict, novelty, acquitted: false }));
                     ControlFlow::Break(())
                 })?;
             }
@@ -229,33 +214,6 @@ impl Judge {
         }
         self.near = near;
         Ok(found.unwrap_or(Judgement { verdict: Verdict::Unique, novelty: 1.0, acquitted }))
-    }
-
-    /// Visits the accepted pages with a fingerprint, in the order of their rows: row, own key, sketch. Nearly always there is one.
-    fn accepted(
-        &self,
-        fingerprint: u64,
-        session: &Session,
-        visit: &mut impl FnMut(Row, u64, &Sketch) -> ControlFlow<()>,
-    ) -> Result<()> {
-        let mut enter = |value: &[u8]| {
-            let sketch = value.get(16..).and_then(|sketch| <[u8; Sketch::BYTES]>::try_from(sketch).ok());
-            sketch.map_or(ControlFlow::Continue(()), |sketch| {
-                visit(prefix(value), prefix(&value[8..]), &Sketch::from_bytes(sketch))
-            })
-        };
-        let key = fingerprint.to_be_bytes();
-        let first = session.get(Space::Accepted, &key)?;
-        if first.is_some_and(|first| enter(&first).is_break()) || !self.several.contains(&fingerprint) {
-            return Ok(());
-        }
-        let (from, to) = ([key, [0; 8]].concat(), [key, [0xff; 8]].concat());
-        let mut looked = 1;
-        session.scan(Space::Accepted, &from, &to, &mut |_, value| {
-            looked += 1;
-            let flow = enter(value);
-            if looked < Self::SAME_FINGERPRINT { flow } else { ControlFlow::Break(()) }
-        })
     }
 }
 

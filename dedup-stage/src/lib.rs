@@ -9,6 +9,7 @@
 //! Other programs meet all of it as a [`stage`], through the [`protocol`] or as a filter over [`warc`] files, with the work
 //! spread over the cores by [`pipeline`].
 
+mod accepted;
 pub mod commands;
 pub mod evaluate;
 pub mod gate;
