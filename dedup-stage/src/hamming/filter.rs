@@ -1,7 +1,7 @@
 //! Which of very many fingerprints may be near one of a set: two bits of a bitmap each.
 
 use super::code::for_each_error;
-use super::memory::{prefetch, zeros};
+use super::memory::{prefetch_in, zeros};
 
 /// Halves of fingerprints, with all that is near them: two bitmaps, one for each half.
 ///
@@ -47,10 +47,15 @@ impl Filter {
                 let variants = &variants;
                 scope.spawn(move || {
                     let mut bitmap = zeros(1 << (bits - 6));
-                    for &member in members {
-                        let own = (member >> (32 * i)) as u32;
-                        for error in variants.iter().filter(|error| error.count_ones() <= radius) {
-                            let place = place(own ^ error, shift);
+                    let own = |member: u64| (member >> (32 * i)) as u32;
+                    let errors: Vec<u32> =
+                        variants.iter().filter(|error| error.count_ones() <= radius).copied().collect();
+                    for (m, &member) in members.iter().enumerate() {
+                        if let Some(next) = members.get(m + 1) {
+                            errors.iter().for_each(|e| prefetch_in(&bitmap, place(own(*next) ^ e, shift) / 64));
+                        }
+                        for error in &errors {
+                            let place = place(own(member) ^ error, shift);
                             bitmap[place / 64] |= 1 << (place % 64);
                         }
                     }
@@ -61,27 +66,32 @@ impl Filter {
         Some(Self { halves, shift })
     }
 
-    /// Collects the positions of fingerprints that may be near a member.
-    pub fn pass(&self, fingerprints: &[u64], positions: &mut Vec<u32>) {
-        positions.clear();
-        positions.resize(fingerprints.len(), 0);
+    /// Collects, for each half, the positions of fingerprints whose half may be near a member's.
+    pub fn pass(&self, fingerprints: &[u64], positions: &mut [Vec<u32>; 2]) {
+        for positions in positions.iter_mut() {
+            positions.clear();
+            positions.resize(fingerprints.len(), 0);
+        }
         let [low, high] = self.halves.each_ref().map(Vec::as_slice);
+        let [of_low, of_high] = positions.each_mut().map(Vec::as_mut_slice);
         let mask = low.len() - 1;
-        let bit = |bitmap: &[u64], place: usize| bitmap[(place / 64) & mask] >> (place % 64);
+        let bit = |bitmap: &[u64], place: usize| (bitmap[(place / 64) & mask] >> (place % 64) & 1) as usize;
         let (low_place, high_place) =
             (|f: u64| place(f as u32, self.shift), |f: u64| place((f >> 32) as u32, self.shift));
-        let mut passed = 0;
+        let (mut passed_low, mut passed_high) = (0, 0);
         // Written always and counted sometimes: the reads of the bitmaps do not wait for each other.
         for (fingerprint, i) in fingerprints.iter().zip(0..) {
             if let Some(&later) = fingerprints.get(i as usize + Self::AHEAD) {
-                prefetch(&low[(low_place(later) / 64) & mask]);
-                prefetch(&high[(high_place(later) / 64) & mask]);
+                prefetch_in(low, low_place(later) / 64);
+                prefetch_in(high, high_place(later) / 64);
             }
-            let may = bit(low, low_place(*fingerprint)) | bit(high, high_place(*fingerprint));
-            positions[passed] = i;
-            passed += (may & 1) as usize;
+            of_low[passed_low] = i;
+            of_high[passed_high] = i;
+            passed_low += bit(low, low_place(*fingerprint));
+            passed_high += bit(high, high_place(*fingerprint));
         }
-        positions.truncate(passed);
+        positions[0].truncate(passed_low);
+        positions[1].truncate(passed_high);
     }
 }
 

@@ -18,6 +18,19 @@ pub fn prefetch<T>(value: &T) {
     let _ = value;
 }
 
+/// The same for one element of a slice, or what would lie there if the slice were longer.
+#[inline(always)]
+pub fn prefetch_in<T>(values: &[T], i: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let address = values.as_ptr().wrapping_add(i).cast();
+        // SAFETY: a prefetch reads nothing, whatever the address; SSE is part of x86-64.
+        unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (values, i);
+}
+
 /// Asks for huge pages behind a range, so that random reads miss the caches but not the page tables too.
 pub fn prefer_huge_pages<T>(range: &mut [T]) {
     #[cfg(target_os = "linux")]

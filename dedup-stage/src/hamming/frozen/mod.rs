@@ -5,6 +5,8 @@ pub mod coders;
 mod format;
 mod output;
 mod packed;
+mod rows;
+mod single;
 mod sweep;
 mod table;
 #[cfg(test)]
@@ -14,9 +16,9 @@ use std::ops::Range;
 use std::path::Path;
 
 pub use build::{Plan, Source, build};
+pub use sweep::Bins;
 
 use super::design::Design;
-use super::file::words;
 use super::kernel::{Kernel, Level, Work};
 use super::{Error, memory};
 use format::{Contents, Header, Section};
@@ -222,21 +224,6 @@ impl Reader<'_> {
         if distance <= design.distance && own.catches(difference) && !earlier.iter().any(|key| key.catches(difference))
         {
             found(visit.query as usize, fingerprint, distance);
-        }
-    }
-
-    /// Calls `found` with every row of a fingerprint, ascending.
-    pub fn rows_of(&self, fingerprint: u64, found: &mut impl FnMut(u64)) {
-        let Some(table) = self.tables.first() else { return };
-        let Some((part, entry)) = table.find(fingerprint) else { return };
-        let (first, more) = table.row(part, entry);
-        found(first);
-        if more {
-            let further = &self.frozen.header.further;
-            let further = words(&self.frozen.contents.bytes()[further.start as usize..further.end as usize]);
-            let (pairs, _) = further.as_chunks::<2>();
-            let start = pairs.partition_point(|[value, _]| *value < fingerprint);
-            pairs[start..].iter().take_while(|[value, _]| *value == fingerprint).for_each(|[_, row]| found(*row));
         }
     }
 }

@@ -1,81 +1,219 @@
-//! Many queries at once: the tables are read in the order in which they lie in the file.
+//! Many queries at once: each table is read once, region by region, in the order in which it lies in the file.
 
+use super::table::Table;
 use super::{Reader, Visit};
-use crate::hamming::memory::prefer_huge_pages;
+use crate::hamming::kernel::{Kernel, Work};
+use crate::hamming::memory::prefetch_in;
 
-/// A bucket, and the query that reads it.
-type Stop = (u32, u32);
+/// Bytes of a table that stay in the second-level cache while queries are compared with them.
+const REGION: u64 = if cfg!(test) { 1 << 8 } else { 1 << 20 };
 
-/// Stops are sorted by so many high bits of the bucket: what then lies between two bins fits into the cache.
-const BIN_BITS: u32 = 13;
+/// Buckets that are being loaded while others are compared.
+const AHEAD: usize = 64;
 
-/// Stops that are held at a time, about: 8 bytes each, for each thread.
-const STOPS: usize = 1 << 25;
+/// Queries as one table sees them, by the region and the syndrome of their own bucket.
+///
+/// The buckets of a query's ball are its own XOR a list that the syndrome alone decides. So the stops in a region need not be
+/// listed and sorted: for each syndrome and each change of its list, they are the queries of that syndrome in one other region.
+#[derive(Debug)]
+pub struct Bins {
+    table: usize,
+    /// A region has so many buckets, as a power of two.
+    shift: u32,
+    syndromes: usize,
+    regions: usize,
+    /// Where the bins start, region by region, and the end.
+    starts: Vec<u32>,
+    members: Vec<Member>,
+    /// Whether most of the table is read.
+    dense: bool,
+}
 
-/// Stops that are loaded ahead.
-const AHEAD: usize = 128;
+#[derive(Clone, Copy, Debug, Default)]
+struct Member {
+    bucket: u32,
+    filter: u32,
+    query: u32,
+}
 
-impl Reader<'_> {
-    /// How many queries to sweep with at a time, where that pays: if the file is mapped, so that what is read next should lie next
-    /// to it on the disk, and one bucket in sixteen is read. (In memory, probing takes half the time.)
-    pub fn sweep_size(&self, queries: usize) -> Option<usize> {
-        if !self.frozen.contents.is_mapped() {
-            return None;
-        }
-        let stops: usize = self.tables.iter().map(|table| table.ball_size()).sum();
-        let buckets: usize = self.tables.iter().map(|table| 1 << table.bits()).sum();
-        let at_a_time = queries.min(STOPS / stops.max(1)).max(1);
-        (at_a_time * stops * 16 >= buckets).then_some(at_a_time)
+impl Bins {
+    /// Regions of the table.
+    pub fn regions(&self) -> usize {
+        self.regions
     }
 
-    /// As [`Reader::within`], but table after table, each from its first bucket to its last; results come in no order.
+    fn members(&self, region: usize, syndrome: usize) -> &[Member] {
+        let bin = region * self.syndromes + syndrome;
+        &self.members[self.starts[bin] as usize..self.starts[bin + 1] as usize]
+    }
+}
+
+impl Reader<'_> {
+    /// Number of tables.
+    pub fn tables(&self) -> usize {
+        self.tables.len()
+    }
+
+    /// Whether so many queries are answered sooner by reading whole tables: if one bucket in eight is read, or, of a file that is
+    /// mapped, whose pages should be read in their order, one in sixteen.
+    pub fn sweep_pays(&self, queries: usize) -> bool {
+        let stops: usize = self.tables.iter().map(Table::ball_size).sum();
+        let buckets: usize = self.tables.iter().map(|table| 1 << table.bits()).sum();
+        let share = if self.frozen.contents.is_mapped() { 16 } else { 8 };
+        queries.saturating_mul(stops).saturating_mul(share) >= buckets
+    }
+
+    /// Sorts queries, fewer than 2^32, into the bins of a table.
+    pub fn bins(&self, table: usize, queries: &[u64]) -> Bins {
+        let view = &self.tables[table];
+        let entries: u64 = self.frozen.header.tables[table].parts.iter().map(|part| part.entries).sum();
+        // Filters of four bytes, and a directory of two bytes a bucket.
+        let bytes = ((4 * entries) >> view.bits()) + 2;
+        let shift = (REGION / bytes).max(1).ilog2().min(view.part_bits());
+        let regions = 1 << (view.bits() - shift);
+        let syndromes = view.changes().len();
+        let member = |(query, i): (&u64, u32)| {
+            let keyed = view.view.keyed(*query);
+            let (bucket, syndrome) = view.own(keyed);
+            ((bucket >> shift) as usize * syndromes + syndrome, Member { bucket, filter: keyed.filter, query: i })
+        };
+        let mut starts = vec![0u32; regions * syndromes + 1];
+        let seen: Vec<(u32, Member)> = queries
+            .iter()
+            .zip(0..)
+            .map(member)
+            .map(|(bin, member)| {
+                starts[bin + 1] += 1;
+                (bin as u32, member)
+            })
+            .collect();
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        let mut places = starts.clone();
+        let mut members = vec![Member::default(); queries.len()];
+        for (bin, member) in seen {
+            let place = &mut places[bin as usize];
+            members[*place as usize] = member;
+            *place += 1;
+        }
+        let dense = queries.len() * view.ball_size() * 4 >= 1 << view.bits();
+        Bins { table, shift, syndromes, regions, starts, members, dense }
+    }
+
+    /// Calls `found` with the position in `queries`, the stored fingerprint and the distance of pairs within the index's distance: those
+    /// for which the stored one lies in this region of this table, and in no earlier table where it would be found. They come in no
+    /// order.
     ///
     /// # Complexity
     ///
-    /// Two passes over the queries for each table to sort their stops into bins, then one pass over the table.
+    /// For all regions of all tables together, one pass over the tables, and as many comparisons as [`Reader::within`] makes.
     ///
     /// # References
     ///
     /// Manku, Jain, Das Sarma (WWW 2007), section 3.3, where each map task scans one sorted table against all queries.
-    pub fn sweep(&mut self, queries: &[u64], found: &mut impl FnMut(usize, u64, u32)) {
-        let mut visits = std::mem::take(&mut self.visits);
-        for t in 0..self.tables.len() {
-            let table = &self.tables[t];
-            for stops in self.stops(t, queries).chunks(AHEAD) {
-                visits.clear();
-                visits.extend(stops.iter().map(|&(bucket, query)| {
-                    let filter = table.view.keyed(queries[query as usize]).filter;
-                    Visit { query, table: t as u32, bucket, part: table.part_of(bucket), filter, entries: 0..0 }
-                }));
-                self.load(&mut visits);
-                self.finish(queries, &visits, found);
+    pub fn sweep(&self, bins: &Bins, region: usize, queries: &[u64], found: &mut impl FnMut(usize, u64, u32)) {
+        self.frozen.level.run(Sweep { reader: self, bins, region, queries, candidates: Vec::new(), found });
+    }
+}
+
+/// [`Reader::sweep`], to be compiled for each kernel.
+struct Sweep<'a, F> {
+    reader: &'a Reader<'a>,
+    bins: &'a Bins,
+    region: usize,
+    queries: &'a [u64],
+    /// Entries whose filters are near, each with its query and bucket.
+    candidates: Vec<(usize, Member)>,
+    found: &'a mut F,
+}
+
+/// A bucket with the query that reads it.
+#[derive(Clone, Copy, Default)]
+struct Stop {
+    start: usize,
+    end: usize,
+    member: Member,
+}
+
+impl<F: FnMut(usize, u64, u32)> Work for Sweep<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(mut self, kernel: impl Kernel) {
+        let (bins, table) = (self.bins, &self.reader.tables[self.bins.table]);
+        let first = (self.region << bins.shift) as u32;
+        let part = &table.parts[table.part_of(first) as usize];
+        if bins.dense {
+            table.load(first, 1 << bins.shift);
+        }
+        let mut stops = [Stop::default(); AHEAD];
+        let mut waiting = 0;
+        for (syndrome, changes) in table.changes().iter().enumerate() {
+            for &change in changes {
+                let other = self.region ^ (change >> bins.shift) as usize;
+                for member in bins.members(other, syndrome) {
+                    let bucket = member.bucket ^ change;
+                    let entries = part.entries(bucket & table.part_mask());
+                    prefetch_in(part.filters, entries.start);
+                    prefetch_in(part.filters, entries.end);
+                    let member = Member { bucket, ..*member };
+                    stops[waiting] = Stop { start: entries.start, end: entries.end, member };
+                    waiting += 1;
+                    if waiting == AHEAD {
+                        self.compare(kernel, part.filters, &stops);
+                        waiting = 0;
+                    }
+                }
             }
         }
-        self.visits = visits;
+        self.compare(kernel, part.filters, &stops[..waiting]);
+        self.resolve();
+    }
+}
+
+impl<F: FnMut(usize, u64, u32)> Sweep<'_, F> {
+    #[inline(always)]
+    fn compare(&mut self, kernel: impl Kernel, filters: &[u32], stops: &[Stop]) {
+        let k = self.reader.frozen.header.design.distance;
+        for stop in stops {
+            let mut start = stop.start;
+            loop {
+                let near = kernel.near_words(&filters[start..stop.end.min(start + 16)], stop.member.filter, k);
+                if near != 0 {
+                    self.note(start, near, stop.member);
+                }
+                start += 16;
+                if start >= stop.end {
+                    break;
+                }
+            }
+        }
     }
 
-    /// All stops at a table, by bin.
-    fn stops(&self, table: usize, queries: &[u64]) -> Vec<Stop> {
-        let table = &self.tables[table];
-        let shift = table.bits().saturating_sub(BIN_BITS);
-        let mut places = vec![0; 1 << BIN_BITS];
-        for query in queries {
-            table.ball(table.view.keyed(*query)).for_each(|bucket| places[(bucket >> shift) as usize] += 1);
+    /// Keeps entries whose filters are near, while the rest of them is loaded.
+    #[cold]
+    fn note(&mut self, start: usize, mut near: u32, member: Member) {
+        while near != 0 {
+            let entry = start + near.trailing_zeros() as usize;
+            near &= near - 1;
+            let table = &self.reader.tables[self.bins.table];
+            table.announce_rest(table.part_of(member.bucket), entry);
+            self.candidates.push((entry, member));
         }
-        let mut total = 0;
-        for place in &mut places {
-            total += std::mem::replace(place, total);
+        if self.candidates.len() >= AHEAD {
+            self.resolve();
         }
-        let mut stops: Vec<Stop> = Vec::with_capacity(total);
-        prefer_huge_pages(stops.spare_capacity_mut());
-        stops.resize(total, (0, 0));
-        for (query, i) in queries.iter().zip(0..) {
-            for bucket in table.ball(table.view.keyed(*query)) {
-                let place = &mut places[(bucket >> shift) as usize];
-                stops[*place] = (bucket, i);
-                *place += 1;
-            }
+    }
+
+    fn resolve(&mut self) {
+        let table = &self.reader.tables[self.bins.table];
+        for (entry, Member { bucket, filter, query }) in self.candidates.drain(..) {
+            let part = table.part_of(bucket);
+            let visit = Visit { query, table: self.bins.table as u32, bucket, part, filter, entries: 0..0 };
+            self.reader.report(self.queries, &visit, table.fingerprint(part, bucket, entry), self.found);
         }
-        stops
     }
 }

@@ -7,6 +7,7 @@ use super::packed;
 use crate::hamming::code::low_mask;
 use crate::hamming::file::{half_words, words};
 use crate::hamming::key::{Keyed, View};
+use crate::hamming::memory::prefetch_in;
 
 /// Buckets that share a directory cell.
 pub const GROUP: usize = 8;
@@ -43,6 +44,24 @@ pub struct Part<'a> {
     rows: &'a [u64],
 }
 
+impl Part<'_> {
+    /// Where the entries of a bucket are, by its number within the part.
+    #[inline(always)]
+    pub fn entries(&self, bucket: u32) -> Range<usize> {
+        let [start, ends] = &self.cells[bucket as usize / GROUP];
+        let i = bucket as usize % GROUP;
+        if start & LARGE == 0 {
+            let from = ends << 8 >> (8 * i) & 255;
+            let to = ends >> (8 * i) & 255;
+            return (start + from) as usize..(start + to) as usize;
+        }
+        let start = start & !LARGE;
+        let ends = &self.large[*ends as usize];
+        let from = if i == 0 { 0 } else { ends[i - 1] };
+        (start + from) as usize..(start + ends[i]) as usize
+    }
+}
+
 impl<'a> Table<'a> {
     /// The table at a place in a file.
     pub fn new(place: &TablePlace, bytes: &'a [u8], row_bits: u32) -> Self {
@@ -76,8 +95,19 @@ impl<'a> Table<'a> {
     /// The buckets that a query's ball touches.
     #[inline(always)]
     pub fn ball(&self, query: Keyed) -> impl Iterator<Item = u32> {
-        let bucket = query.address & low_mask(self.bits);
-        self.neighbours[self.view.code().syndrome(query.address)].iter().map(move |change| bucket ^ change)
+        let (bucket, syndrome) = self.own(query);
+        self.neighbours[syndrome].iter().map(move |change| bucket ^ change)
+    }
+
+    /// A fingerprint's own bucket, and which list of [`Table::changes`] applies.
+    #[inline(always)]
+    pub fn own(&self, query: Keyed) -> (u32, usize) {
+        (query.address & low_mask(self.bits), self.view.code().syndrome(query.address))
+    }
+
+    /// By syndrome: what to XOR to a fingerprint's own bucket to get every bucket of its ball.
+    pub fn changes(&self) -> &[Vec<u32>] {
+        &self.neighbours
     }
 
     /// Buckets are numbered by so many bits.
@@ -90,6 +120,11 @@ impl<'a> Table<'a> {
         self.neighbours.iter().map(Vec::len).max().unwrap_or(0)
     }
 
+    /// Buckets within a part are numbered by so many bits.
+    pub fn part_bits(&self) -> u32 {
+        self.part_shift
+    }
+
     /// The part of a bucket.
     #[inline(always)]
     pub fn part_of(&self, bucket: u32) -> u32 {
@@ -99,24 +134,19 @@ impl<'a> Table<'a> {
     /// The directory cell of a bucket.
     #[inline(always)]
     pub fn cell(&self, bucket: u32) -> &Cell {
-        let within = bucket & low_mask(self.part_shift);
+        let within = bucket & self.part_mask();
         &self.parts[self.part_of(bucket) as usize].cells[within as usize / GROUP]
+    }
+
+    /// What of a bucket's number counts within its part.
+    pub fn part_mask(&self) -> u32 {
+        low_mask(self.part_shift)
     }
 
     /// Where in its part the entries of a bucket are.
     #[inline(always)]
     pub fn entries(&self, bucket: u32) -> Range<usize> {
-        let [start, ends] = self.cell(bucket);
-        let i = (bucket & low_mask(self.part_shift)) as usize % GROUP;
-        if start & LARGE == 0 {
-            let from = ends << 8 >> (8 * i) & 255;
-            let to = ends >> (8 * i) & 255;
-            return (start + from) as usize..(start + to) as usize;
-        }
-        let start = start & !LARGE;
-        let ends = &self.parts[self.part_of(bucket) as usize].large[*ends as usize];
-        let from = if i == 0 { 0 } else { ends[i - 1] };
-        (start + from) as usize..(start + ends[i]) as usize
+        self.parts[self.part_of(bucket) as usize].entries(bucket & self.part_mask())
     }
 
     /// The fingerprint of an entry.
@@ -148,6 +178,39 @@ impl<'a> Table<'a> {
                     && packed::get(self.parts[part as usize].rests, *entry, 32 - self.bits) == rest
             })
             .map(|entry| (part, entry))
+    }
+
+    /// Starts loading what [`Table::find`] compares in a bucket.
+    pub fn announce(&self, bucket: u32) {
+        let part = &self.parts[self.part_of(bucket) as usize];
+        let entries = self.entries(bucket);
+        for entry in [entries.start, entries.end] {
+            prefetch_in(part.filters, entry);
+            prefetch_in(part.rests, entry * (32 - self.bits) as usize / 64);
+        }
+    }
+
+    /// Starts loading what [`Table::fingerprint`] reads.
+    #[inline(always)]
+    pub fn announce_rest(&self, part: u32, entry: usize) {
+        prefetch_in(self.parts[part as usize].rests, entry * (32 - self.bits) as usize / 64);
+    }
+
+    /// Loads the directory and the filters of consecutive buckets of one part, in the order that the machine foresees.
+    pub fn load(&self, first: u32, buckets: u32) {
+        const LINE: usize = 64;
+        let part = &self.parts[self.part_of(first) as usize];
+        let within = first & self.part_mask();
+        let cells = &part.cells[within as usize / GROUP..(within as usize + buckets as usize).div_ceil(GROUP)];
+        let filters = &part.filters[self.entries(first).start..self.entries(first + (buckets - 1)).end];
+        let mut sum = cells.iter().step_by(LINE / size_of::<Cell>()).fold(0, |sum, cell| sum ^ cell[0]);
+        sum ^= filters.iter().step_by(LINE / size_of::<u32>()).fold(0, |sum, filter| sum ^ u64::from(*filter));
+        std::hint::black_box(sum);
+    }
+
+    /// Starts loading what [`Table::row`] reads.
+    pub fn announce_row(&self, part: u32, entry: usize) {
+        prefetch_in(self.parts[part as usize].rows, entry * (self.row_bits + 1) as usize / 64);
     }
 
     /// The first row of an entry, and whether it has more.

@@ -56,7 +56,13 @@ fn check(stored: &[u64], queries: &[u64], plan: &Plan) {
     assert_eq!(search(&index, queries), expected, "{}, part {}", plan.design.name, plan.part);
     let (mut probed, mut swept) = (Vec::new(), Vec::new());
     index.reader().within(queries, &mut |i, fingerprint, distance| probed.push((i, fingerprint, distance)));
-    index.reader().sweep(queries, &mut |i, fingerprint, distance| swept.push((i, fingerprint, distance)));
+    let reader = index.reader();
+    for bins in (0..reader.tables()).map(|table| reader.bins(table, queries)) {
+        for region in 0..bins.regions() {
+            reader
+                .sweep(&bins, region, queries, &mut |i, fingerprint, distance| swept.push((i, fingerprint, distance)));
+        }
+    }
     probed.sort_unstable();
     swept.sort_unstable();
     assert_eq!(swept, probed, "{}, part {}", plan.design.name, plan.part);
