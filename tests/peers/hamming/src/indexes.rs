@@ -1,0 +1,126 @@
+//! The indexes: ours, and those of other Rust crates.
+
+use std::io::Cursor;
+
+use dedup_stage::hamming::frozen::{self, Frozen, Plan};
+use dedup_stage::hamming::{Design, Fill, Index, Probe};
+use gaoya::simhash::SimHashIndex;
+use memmap2::{Advice, MmapMut};
+
+use crate::bench::Bench;
+
+/// mih-rs with few blocks, gaoya with many: half a kilobyte a fingerprint.
+const MOST_FOR_LARGE: usize = 10_000_000;
+
+/// Runs the index of a name.
+pub fn run(bench: &Bench, name: &str) {
+    match name {
+        "ours, Fast" => online(bench, name, Fill::Fast),
+        "ours, Compact" => online(bench, name, Fill::Compact),
+        "ours, frozen" => frozen(bench, name),
+        "gaoya" => gaoya(bench),
+        _ => mih(bench, name.rsplit(' ').next().and_then(|blocks| blocks.parse().ok()).expect("an index that we know")),
+    }
+}
+
+fn online(bench: &Bench, name: &str, fill: Fill) {
+    let k = bench.k;
+    let build = || {
+        let mut index = match fill {
+            Fill::Fast => Index::new(k),
+            Fill::Compact => Index::with_design(Design::standard(k), fill),
+        };
+        bench.stored.iter().for_each(|f| {
+            index.insert(*f);
+        });
+        index
+    };
+    let all = |index: &Index, queries: &[u64]| {
+        let mut near = Vec::new();
+        let mut probes = [Probe::default(), Probe::default()];
+        index.begin(queries[0], &mut probes[0]);
+        for i in 0..queries.len() {
+            if let Some(next) = queries.get(i + 1) {
+                index.begin(*next, &mut probes[(i + 1) % 2]);
+            }
+            near.clear();
+            index.finish(&probes[i % 2], &mut near);
+        }
+    };
+    bench.run(
+        name,
+        build,
+        |index| {
+            let mut near = Vec::new();
+            Box::new(move |query| {
+                near.clear();
+                index.within(query, &mut near);
+                near.len()
+            })
+        },
+        Some(&all),
+    );
+}
+
+fn frozen(bench: &Bench, name: &str) {
+    let n = bench.stored.len() as u64;
+    let build = || {
+        let design = Design::for_size(bench.k, n);
+        let bits = |key| 64.0 - f64::from(Plan::bits(key, n)) + 16.0;
+        let bytes = design.keys.iter().map(|key| bits(*key)).sum::<f64>() / 8.0 * n as f64 + 1e6;
+        let plan = Plan { design, recipe: "bench".into(), with_rows: false, threads: 1, part: Plan::PART };
+        let mut memory = MmapMut::map_anon(bytes as usize).expect("address space");
+        let _ = memory.advise(Advice::HugePage);
+        let length = frozen::build(&bench.stored[..], &plan, &mut Cursor::new(&mut memory[..]), &|_| {});
+        Frozen::from_memory(memory, length.expect("memory does not fail") as usize, "bench").expect("undamaged")
+    };
+    let all = |index: &Frozen, queries: &[u64]| {
+        let mut found = 0;
+        index.reader().within(queries, &mut |_, _, _| found += 1);
+        std::hint::black_box(found);
+    };
+    bench.run(
+        name,
+        build,
+        |index| {
+            let mut reader = index.reader();
+            Box::new(move |query| {
+                let mut near = 0;
+                reader.within(&[query], &mut |_, _, _| near += 1);
+                near
+            })
+        },
+        Some(&all),
+    );
+}
+
+fn mih(bench: &Bench, blocks: usize) {
+    if blocks == 2 && bench.stored.len() > MOST_FOR_LARGE {
+        return;
+    }
+    // Their index takes the array over, so that it counts as theirs.
+    let build = || mih_rs::Index::with_blocks(bench.stored.clone(), blocks).expect("codes");
+    let radius = bench.k as usize;
+    bench.run(
+        &format!("mih-rs, {blocks} blocks"),
+        build,
+        |index| {
+            let mut searcher = index.range_searcher();
+            Box::new(move |query| searcher.run(query, radius).len())
+        },
+        None,
+    );
+}
+
+fn gaoya(bench: &Bench) {
+    if bench.stored.len() > MOST_FOR_LARGE || bench.k > 3 && bench.stored.len() > MOST_FOR_LARGE / 10 {
+        return;
+    }
+    let build = || {
+        // Its distance is exclusive.
+        let mut index = SimHashIndex::<u64, u32>::new(bench.k as usize + 3, bench.k as usize + 1);
+        (0..).zip(&bench.stored).for_each(|(id, f)| index.insert(id, *f));
+        index
+    };
+    bench.run("gaoya SimHashIndex", build, |index| Box::new(|query| index.query(&query).len()), None);
+}
