@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use dedup_stage::hamming::frozen::{self, Frozen, Plan, Source};
-use dedup_stage::hamming::search::{search, search_frozen};
+use dedup_stage::hamming::search::{search, search_frozen, values_near};
 use dedup_stage::hamming::{Design, Fill, Fingerprints, Index, Probe, pairs};
 use memmap2::{Advice, MmapMut};
 
@@ -197,17 +197,25 @@ fn frozen_index(n: u64, k: u32, with_rows: bool) {
     let mut hit = vec![false; planted.len()];
     reader.within(&shifted, &mut |i, fingerprint, _| hit[i] |= fingerprint == planted[i]);
     println!("recall {} of {}", hit.iter().filter(|hit| **hit).count(), hit.len());
-    if with_rows {
-        let queries = source.queries(1_000_000);
-        for threads in [1, 2] {
-            let start = Instant::now();
-            let hits = search_frozen(&index, &queries, k, threads, &|_| {});
-            println!(
-                "1 million queries on {threads} threads: {} pairs in {:.2} s",
-                hits.len(),
-                start.elapsed().as_secs_f64()
-            );
+    let queries = source.queries(1_000_000);
+    for threads in [1, 2] {
+        // The best of three: what else runs can only add.
+        let (mut wall, mut cpu, mut pairs) = (Duration::MAX, Duration::MAX, 0);
+        for _ in 0..3 {
+            let (start, start_cpu) = (Instant::now(), process_time());
+            pairs = if with_rows {
+                search_frozen(&index, &queries, k, threads, &|_| {}).len()
+            } else {
+                values_near(&index, &queries, k, threads, &|_| {}).len()
+            };
+            (wall, cpu) = (wall.min(start.elapsed()), cpu.min(process_time() - start_cpu));
         }
+        println!(
+            "1 million queries on {threads} threads: {pairs} pairs in {:.2} s: {:.0} M/s, {:.0} M/s and second of cpu",
+            wall.as_secs_f64(),
+            n as f64 / wall.as_secs_f64() / 1e6,
+            n as f64 / cpu.as_secs_f64() / 1e6,
+        );
     }
 }
 

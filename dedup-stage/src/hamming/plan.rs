@@ -97,7 +97,8 @@ impl Calibration {
         const REACH: usize = 64;
         let fingerprints: Vec<u64> = (0..4096).map(random).collect();
         let mut count = 0;
-        let compare = |_| kernel::neighbours(&fingerprints, REACH, 3, &mut |_, _| count += 1);
+        // Eight with as many others at a time.
+        let compare = |_| kernel::neighbours(&fingerprints, &|last, _| last + REACH - 7, 3, &mut |_, _| count += 1);
         let candidate = nanoseconds(20, compare) / (fingerprints.len() * REACH) as f64;
         // Lines at random out of 128 MiB, each announced by the loop before it is needed.
         let memory = vec![1u64; 16 << 20];

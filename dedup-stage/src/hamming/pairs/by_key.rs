@@ -1,7 +1,7 @@
 //! All pairs for any distance: sort by each key of a design, compare who agrees in it.
 
 use super::Near;
-use super::kernel::neighbours;
+use super::kernel::all;
 use crate::hamming::design::Design;
 use crate::hamming::permutation::Permutation;
 
@@ -35,7 +35,7 @@ pub fn near(fingerprints: &[u64], k: u32, done: &(dyn Fn(f64) + Sync)) -> Near {
                     done(1.0 / design.keys.len() as f64);
                 }
             }
-            None => neighbours(&values, values.len(), k, &mut |a, b| near.add(a, b)),
+            None => all(&values, k, &mut |a, b| near.add(a, b)),
         }
     }
     near.sorted()
@@ -69,7 +69,7 @@ fn join(values: &[u64], mask: u64, k: u32, found: &mut impl FnMut(u64, u64)) {
     permuted.sort_unstable();
     for group in permuted.chunk_by(|a, b| u128::from(a ^ b) >> rest == 0) {
         if group.len() > 1 {
-            neighbours(group, group.len(), k, &mut |a, b| found(permutation.undo(a), permutation.undo(b)));
+            all(group, k, &mut |a, b| found(permutation.undo(a), permutation.undo(b)));
         }
     }
 }

@@ -1,24 +1,36 @@
 //! The inner loop of the self-join: all pairs that lie at most so far apart in an array.
 
-/// Compares every fingerprint with the `reach` that follow it, and calls `found` with pairs within `k`.
-pub fn neighbours(fingerprints: &[u64], reach: usize, k: u32, found: &mut impl FnMut(u64, u64)) {
+/// Compares all with all, and calls `found` with pairs within `k`.
+pub fn all(fingerprints: &[u64], k: u32, found: &mut impl FnMut(u64, u64)) {
+    neighbours(fingerprints, &|_, _| fingerprints.len(), k, found);
+}
+
+/// Compares every fingerprint with those that follow it before its `end`, which never falls, and some with a few more. Calls `found` with pairs
+/// within `k`.
+pub fn neighbours(fingerprints: &[u64], end: &impl Fn(usize, u64) -> usize, k: u32, found: &mut impl FnMut(u64, u64)) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vpopcntdq") {
         // SAFETY: the instructions are there.
-        unsafe { neighbours_avx512(fingerprints, reach, k, found) };
+        unsafe { neighbours_avx512(fingerprints, end, k, found) };
         return;
     } else if is_x86_feature_detected!("popcnt") {
         // SAFETY: the instruction is there.
-        unsafe { neighbours_popcnt(fingerprints, reach, k, found) };
+        unsafe { neighbours_popcnt(fingerprints, end, k, found) };
         return;
     }
-    neighbours_scalar(fingerprints, reach, k, found);
+    neighbours_scalar(fingerprints, end, k, found);
 }
 
 #[inline(always)]
-fn neighbours_scalar(fingerprints: &[u64], reach: usize, k: u32, found: &mut impl FnMut(u64, u64)) {
+fn neighbours_scalar(
+    fingerprints: &[u64],
+    end: &impl Fn(usize, u64) -> usize,
+    k: u32,
+    found: &mut impl FnMut(u64, u64),
+) {
     for (i, &a) in fingerprints.iter().enumerate() {
-        for &b in fingerprints[i + 1..].iter().take(reach) {
+        let end = end(i, a).clamp(i + 1, fingerprints.len());
+        for &b in &fingerprints[i + 1..end] {
             if (a ^ b).count_ones() <= k {
                 found(a, b);
             }
@@ -28,39 +40,86 @@ fn neighbours_scalar(fingerprints: &[u64], reach: usize, k: u32, found: &mut imp
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "popcnt")]
-fn neighbours_popcnt(fingerprints: &[u64], reach: usize, k: u32, found: &mut impl FnMut(u64, u64)) {
-    neighbours_scalar(fingerprints, reach, k, found);
+fn neighbours_popcnt(
+    fingerprints: &[u64],
+    end: &impl Fn(usize, u64) -> usize,
+    k: u32,
+    found: &mut impl FnMut(u64, u64),
+) {
+    neighbours_scalar(fingerprints, end, k, found);
 }
 
 /// Eight fingerprints with eight others at a time.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512vpopcntdq")]
-fn neighbours_avx512(fingerprints: &[u64], reach: usize, k: u32, found: &mut impl FnMut(u64, u64)) {
+fn neighbours_avx512(
+    fingerprints: &[u64],
+    end: &impl Fn(usize, u64) -> usize,
+    k: u32,
+    found: &mut impl FnMut(u64, u64),
+) {
     use std::arch::x86_64::*;
     let bound = _mm512_set1_epi64(i64::from(k));
     let n = fingerprints.len();
+    // Eight from here on, or as many as there are.
+    let load = |from: usize| {
+        if from + 8 <= n {
+            // SAFETY: eight are there.
+            return unsafe { _mm512_loadu_epi64(fingerprints.as_ptr().add(from).cast()) };
+        }
+        let mask = ((1u16 << (n - from).min(8)) - 1) as u8;
+        // SAFETY: the mask keeps the read within the slice.
+        unsafe { _mm512_maskz_loadu_epi64(mask, fingerprints.as_ptr().add(from).cast()) }
+    };
     for i in (0..n).step_by(8) {
         let own = (n - i).min(8);
-        let load = |from: usize| {
-            if from + 8 <= n {
-                // SAFETY: eight are there.
-                return unsafe { _mm512_loadu_epi64(fingerprints.as_ptr().add(from).cast()) };
-            }
-            let mask = ((1u16 << (n - from).min(8)) - 1) as u8;
-            // SAFETY: the mask keeps the read within the slice.
-            unsafe { _mm512_maskz_loadu_epi64(mask, fingerprints.as_ptr().add(from).cast()) }
-        };
+        // The last of the eight reaches farthest.
+        let end = end(i + own - 1, fingerprints[i + own - 1]).min(n);
         let a = load(i);
-        for from in i + 1..(i + 1 + reach).min(n) {
-            let b = load(from);
-            let near = _mm512_cmple_epu64_mask(_mm512_popcnt_epi64(_mm512_xor_si512(a, b)), bound);
-            if near != 0 {
-                let pairs = own.min(n - from);
-                for lane in (0..pairs).filter(|lane| near >> lane & 1 == 1) {
-                    found(fingerprints[i + lane], fingerprints[from + lane]);
-                }
+        let different = |from: usize| _mm512_popcnt_epi64(_mm512_xor_si512(a, load(from)));
+        let mut from = i + 1;
+        // Four at a time, of which some may lie behind the end: it is cheaper to compare them than to look.
+        while from < end && from + 11 <= n {
+            let least = _mm512_min_epu64(
+                _mm512_min_epu64(different(from), different(from + 1)),
+                _mm512_min_epu64(different(from + 2), different(from + 3)),
+            );
+            if _mm512_cmple_epu64_mask(least, bound) != 0 {
+                report_four(fingerprints, i, from, k, found);
             }
+            from += 4;
         }
+        for from in from..end {
+            let near = _mm512_cmple_epu64_mask(different(from), bound);
+            report(fingerprints, i, from, near, found);
+        }
+    }
+}
+
+/// Looks again at four times eight pairs. Out of the way, it leaves the registers to the loop.
+#[cfg(target_arch = "x86_64")]
+#[cold]
+#[inline(never)]
+#[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512vpopcntdq")]
+fn report_four(fingerprints: &[u64], i: usize, from: usize, k: u32, found: &mut impl FnMut(u64, u64)) {
+    for from in from..from + 4 {
+        let (own, others) = (&fingerprints[i..], &fingerprints[from..]);
+        let near =
+            (0..8).filter(|lane| (own[*lane] ^ others[*lane]).count_ones() <= k).fold(0, |near, lane| near | 1 << lane);
+        report(fingerprints, i, from, near, found);
+    }
+}
+
+/// Calls `found` with those of eight pairs whose bits are set.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn report(fingerprints: &[u64], i: usize, from: usize, mut near: u8, found: &mut impl FnMut(u64, u64)) {
+    // Behind the end of the slice there are zeros, and nothing.
+    near &= ((1u16 << (fingerprints.len() - from).min(8)) - 1) as u8;
+    while near != 0 {
+        let lane = near.trailing_zeros() as usize;
+        near &= near - 1;
+        found(fingerprints[i + lane], fingerprints[from + lane]);
     }
 }
 
@@ -71,11 +130,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn vectors_and_scalars_agree(errors: Vec<u8>, reach in 0usize..40, k in 0u32..4) {
-            let fingerprints: Vec<u64> = errors.iter().map(|e| 1u64 << (e % 64) ^ 1 << (e / 16)).collect();
+        fn vectors_and_scalars_agree(mut fingerprints: Vec<u8>, group in 1u32..8, k in 0u32..4) {
+            fingerprints.sort_unstable();
+            let fingerprints: Vec<u64> = fingerprints.into_iter().map(u64::from).collect();
+            let end = |_, f: u64| fingerprints.partition_point(|other| other >> group <= f >> group);
             let (mut expected, mut got) = (Vec::new(), Vec::new());
-            neighbours_scalar(&fingerprints, reach, k, &mut |a, b| expected.push((a, b)));
-            neighbours(&fingerprints, reach, k, &mut |a, b| got.push((a, b)));
+            let mut add = |pairs: &mut Vec<_>, a: u64, b: u64| if a >> group == b >> group { pairs.push((a, b)) };
+            neighbours_scalar(&fingerprints, &end, k, &mut |a, b| add(&mut expected, a, b));
+            neighbours(&fingerprints, &end, k, &mut |a, b| add(&mut got, a, b));
             expected.sort_unstable();
             got.sort_unstable();
             prop_assert_eq!(got, expected);

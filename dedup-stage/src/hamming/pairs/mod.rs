@@ -1,10 +1,11 @@
 //! All pairs within a distance in one set of fingerprints.
 
 mod by_key;
-mod bytes;
 pub(super) mod kernel;
+mod partition;
 mod rotate;
 mod rows;
+mod thirds;
 
 pub use rotate::rotate;
 pub use rows::{Listed, Pair, rows};
@@ -47,7 +48,7 @@ const FEW: usize = 1 << 16;
 /// All pairs of values within `k`, exactly. `done` is told the share of the work that was done since it was told last.
 pub fn near(fingerprints: &[u64], k: u32, threads: usize, done: &(dyn Fn(f64) + Sync)) -> Near {
     if k <= 3 && fingerprints.len() >= FEW {
-        bytes::near(fingerprints, k, threads, done)
+        thirds::near(fingerprints, k, threads, done)
     } else {
         by_key::near(fingerprints, k, done)
     }

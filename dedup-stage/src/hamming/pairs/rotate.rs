@@ -1,7 +1,6 @@
 //! Rotate, sort, compare neighbours: the approximate method of the paper's slides, to be compared with.
 
 use super::Near;
-use super::kernel::neighbours;
 
 /// Pairs of values within `k` that are adjacent in the sorted order of one of 64 rotations: what differs only in the low bits of some
 /// rotation is likely, but not certain, to be found.
@@ -19,7 +18,9 @@ pub fn rotate(fingerprints: &[u64], k: u32, done: &(dyn Fn(f64) + Sync)) -> Near
     for rotation in 0..64 {
         let mut rotated: Vec<u64> = values.iter().map(|value| value.rotate_left(rotation)).collect();
         rotated.sort_unstable();
-        neighbours(&rotated, 1, k, &mut |a, b| near.add(a.rotate_right(rotation), b.rotate_right(rotation)));
+        for pair in rotated.windows(2).filter(|pair| (pair[0] ^ pair[1]).count_ones() <= k) {
+            near.add(pair[0].rotate_right(rotation), pair[1].rotate_right(rotation));
+        }
         if rotation % 8 == 7 {
             near.pairs.sort_unstable();
             near.pairs.dedup();

@@ -33,7 +33,7 @@ fn check(fingerprints: &[u64], k: u32) {
     let expected = naive(fingerprints, k);
     let mut ways = vec![by_key::near(fingerprints, k, &|_| {})];
     if k <= 3 {
-        ways.extend([1, 3].map(|threads| bytes::near(fingerprints, k, threads, &|_| {})));
+        ways.extend([1, 3].map(|threads| thirds::near(fingerprints, k, threads, &|_| {})));
     }
     for near in ways {
         assert_eq!(rows(fingerprints, &near, Listed::All), expected);
