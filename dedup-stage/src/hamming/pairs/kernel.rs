@@ -135,7 +135,7 @@ mod tests {
             let fingerprints: Vec<u64> = fingerprints.into_iter().map(u64::from).collect();
             let end = |_, f: u64| fingerprints.partition_point(|other| other >> group <= f >> group);
             let (mut expected, mut got) = (Vec::new(), Vec::new());
-            let mut add = |pairs: &mut Vec<_>, a: u64, b: u64| if a >> group == b >> group { pairs.push((a, b)) };
+            let add = |pairs: &mut Vec<_>, a: u64, b: u64| if a >> group == b >> group { pairs.push((a, b)) };
             neighbours_scalar(&fingerprints, &end, k, &mut |a, b| add(&mut expected, a, b));
             neighbours(&fingerprints, &end, k, &mut |a, b| add(&mut got, a, b));
             expected.sort_unstable();
