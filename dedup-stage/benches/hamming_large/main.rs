@@ -44,8 +44,8 @@ fn online(n: usize, k: u32, fill: Fill, pauses: bool) {
     let base = resident();
     let mut near = Vec::new();
     let mut duplicates = 0;
-    let mut longest = Duration::ZERO;
-    let (start, start_cpu) = (Instant::now(), cpu_time());
+    let (mut longest, mut longest_cpu) = (Duration::ZERO, Duration::ZERO);
+    let (start, start_cpu) = (Instant::now(), process_time());
     let mut last = (start, start_cpu, 0);
     let batch = 4096;
     let mut fingerprints = ByRow(n as u64).all();
@@ -58,7 +58,7 @@ fn online(n: usize, k: u32, fill: Fill, pauses: bool) {
         generating += cpu_time() - before;
         index.begin(chunk[0], &mut probes[0]);
         for (i, &fingerprint) in chunk.iter().enumerate() {
-            let before = pauses.then(Instant::now);
+            let before = pauses.then(|| (Instant::now(), cpu_time()));
             if let Some(next) = chunk.get(i + 1) {
                 index.begin(*next, &mut probes[(i + 1) % 2]);
             }
@@ -66,13 +66,14 @@ fn online(n: usize, k: u32, fill: Fill, pauses: bool) {
             index.finish(&probes[i % 2], &mut near);
             duplicates += usize::from(!near.is_empty());
             index.insert(fingerprint);
-            if let Some(before) = before {
-                longest = longest.max(before.elapsed());
+            if let Some((wall, cpu)) = before {
+                longest = longest.max(wall.elapsed());
+                longest_cpu = longest_cpu.max(cpu_time() - cpu);
             }
         }
         done += chunk.len();
         if done * 10 / n != (done - chunk.len()) * 10 / n {
-            let now = (Instant::now(), cpu_time(), done);
+            let now = (Instant::now(), process_time(), done);
             println!(
                 "{done:>12} {:>8.3} M/s cpu {:>8.3} M/s wall {:>7.2} B/fp",
                 (now.2 - last.2) as f64 / (now.1 - last.1).as_secs_f64() / 1e6,
@@ -82,10 +83,10 @@ fn online(n: usize, k: u32, fill: Fill, pauses: bool) {
             last = now;
         }
     }
-    let (wall, cpu) = (start.elapsed(), cpu_time() - start_cpu);
+    let (wall, cpu) = (start.elapsed(), process_time() - start_cpu);
     println!(
         "online k={k} {fill:?} n={n}: {:.3} M/s cpu, {:.3} M/s wall (generator {:.1} % of cpu included); {} stored, {duplicates} near; \
-         {:.2} B/fp counted, {:.2} B/fp resident; longest pause {longest:?}",
+         {:.2} B/fp counted, {:.2} B/fp resident; longest pause {longest:?}, {longest_cpu:?} of it at work",
         n as f64 / cpu.as_secs_f64() / 1e6,
         n as f64 / wall.as_secs_f64() / 1e6,
         100.0 * generating.as_secs_f64() / cpu.as_secs_f64(),

@@ -1,5 +1,7 @@
 //! Buckets: a cache line or two of entries, compared as a whole.
 
+use super::pages::Zero;
+
 /// `W` words of 32 bits: a header, then as many *filters* (the half of a fingerprint that does not number the bucket) as
 /// fit, then as many *rests* (what the bucket's number leaves open of the other half), packed bit by bit.
 ///
@@ -28,6 +30,9 @@ impl Layout {
         (bit / 32, bit as u32 % 32)
     }
 }
+
+// SAFETY: an empty bucket is zeros, and a bucket owns nothing.
+unsafe impl<const W: usize> Zero for Bucket<W> {}
 
 const COUNT: u32 = 31;
 

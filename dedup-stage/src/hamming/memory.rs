@@ -1,8 +1,8 @@
 //! What we tell the machine about memory: where a read will come soon, and which ranges deserve huge pages. Hints only: nothing
 //! here changes a result.
 
-/// Below this size, a range is left alone.
-const HUGE_PAGE: usize = 2 << 20;
+/// Bytes of a huge page. A smaller range is left alone.
+pub const HUGE_PAGE: usize = 2 << 20;
 
 /// Starts loading the cache lines that hold `value`. A read of main memory takes some hundred times longer than one that was announced
 /// while others were under way.

@@ -19,6 +19,7 @@ mod key;
 mod linear;
 mod memory;
 mod overflow;
+mod pages;
 pub mod pairs;
 mod permutation;
 pub mod plan;

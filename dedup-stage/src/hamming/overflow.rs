@@ -7,7 +7,7 @@ use super::segments::Segments;
 /// One cache line of entries.
 pub type Line = Bucket<16>;
 
-/// Runs of cache lines, each run a bucket's overflow. A run lies together in memory, and doubles by moving, so that even
+/// Runs of cache lines, each run a bucket's overflow. A run's lines are adjacent, and it doubles by moving, so that even
 /// the worst bucket (a million fingerprints that agree in one half) is read at the speed of memory.
 ///
 /// The tag of a run's first line is the number of lines in use.
@@ -51,15 +51,26 @@ impl Overflow {
 
     /// The lines of a run.
     #[inline(always)]
-    pub fn run(&self, run: u32) -> &[Line] {
-        let used = self.lines[run as usize].tag() as usize;
-        self.lines.slice(run as usize, used)
+    pub fn run(&self, run: u32) -> impl Iterator<Item = &Line> {
+        (run..run + self.len(run)).map(|line| &self.lines[line as usize])
+    }
+
+    /// Number of lines of a run.
+    #[inline(always)]
+    pub fn len(&self, run: u32) -> u32 {
+        self.lines[run as usize].tag()
+    }
+
+    /// A line of a run.
+    pub fn line(&self, run: u32, i: u32) -> Option<&Line> {
+        (i < self.len(run)).then(|| &self.lines[(run + i) as usize])
     }
 
     /// Starts loading the first lines of a run.
     #[inline(always)]
     pub fn prefetch(&self, run: u32, lines: u32) {
-        self.lines.slice(run as usize, lines as usize).iter().for_each(memory::prefetch);
+        let end = (run as usize + lines as usize).min(self.lines.len());
+        (run as usize..end).for_each(|line| memory::prefetch(&self.lines[line]));
     }
 
     /// Gives a run up.
@@ -70,7 +81,7 @@ impl Overflow {
 
     /// Bytes in use or set aside.
     pub fn bytes(&self) -> usize {
-        self.lines.len() * size_of::<Line>() + self.free.iter().map(|free| free.capacity() * 4).sum::<usize>()
+        self.lines.bytes() + self.free.iter().map(|free| free.capacity() * 4).sum::<usize>()
     }
 
     /// Gives back some memory, never to be read again; false if none is left.
@@ -87,24 +98,37 @@ impl Overflow {
         to
     }
 
-    /// A run of `1 << class` lines, at a multiple of its size: it never straddles two segments.
+    /// A run of `1 << class` lines.
     fn allocate(&mut self, class: u32) -> u32 {
         if let Some(run) = self.free[class as usize].pop() {
             self.lines[run as usize] = Line::EMPTY;
             return run;
         }
-        // What alignment skips is free for smaller runs.
-        while !self.lines.len().is_multiple_of(1 << class) {
-            let gap = self.lines.len().trailing_zeros();
-            self.free[gap as usize].push(self.lines.len() as u32);
-            self.extend(1 << gap);
-        }
         let run = self.lines.len() as u32;
-        self.extend(1 << class);
+        (0..1 << class).for_each(|_| self.lines.push(Line::EMPTY));
         run
     }
+}
 
-    fn extend(&mut self, lines: usize) {
-        (0..lines).for_each(|_| self.lines.push(Line::EMPTY));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Neither the lines of a segment nor what is pushed between bounds a run.
+    #[test]
+    fn runs_are_as_long_as_they_must_be() {
+        let layout = Layout::new(16, 0);
+        let mut overflow = Overflow::new();
+        let mut runs = [0, 1, 2].map(|run| overflow.start(layout, run, 0));
+        let n = 1_000_000;
+        for filter in 3..n {
+            let run = &mut runs[filter as usize % 3];
+            *run = overflow.push(*run, layout, filter, 0);
+        }
+        for (i, run) in (0..).zip(runs) {
+            let filters = overflow.run(run).flat_map(|line| (0..line.len()).map(|i| line.filter(i)));
+            assert!(filters.eq((i..n).step_by(3)));
+            assert!(overflow.line(run, overflow.len(run)).is_none());
+        }
     }
 }

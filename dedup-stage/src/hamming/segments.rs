@@ -1,24 +1,44 @@
 //! An array that grows without ever moving what it holds.
 
 use std::ops::{Index, IndexMut};
+use std::ptr::NonNull;
+use std::thread::JoinHandle;
 
-use super::memory;
+use super::pages::{Page, Zero};
 
-/// A growing array in segments of equal size: what is stored stays where it is, so growing never pauses to copy more than one
-/// segment, and memory is touched only as it is filled. (The first segment grows by doubling, so that small arrays are small.)
-#[derive(Clone, Debug)]
+/// A growing array in huge pages: what is stored stays where it is, so that growing never pauses to copy. (A small array is moved as it
+/// doubles, and takes no more than it needs.)
+///
+/// The next page is prepared by a thread of its own while the last one fills: where a machine's memory is lent to it only when it is
+/// touched, whoever needs a huge page at once waits for several milliseconds.
+#[derive(Debug)]
 pub struct Segments<T> {
-    segments: Vec<Vec<T>>,
+    /// Where each segment starts; all have room for `SEGMENT` elements but a small array's.
+    starts: Vec<NonNull<T>>,
     len: usize,
+    /// The elements of a small array.
+    small: Vec<T>,
+    /// Those of a large one.
+    pages: Vec<Page<T>>,
+    next: Option<JoinHandle<Page<T>>>,
 }
 
-impl<T> Segments<T> {
-    /// Elements of a segment. A run that starts at a multiple of its own length, a power of two, never straddles two.
-    pub const SEGMENT: usize = 1 << 16;
+// SAFETY: an array owns its elements, which are `Send` and `Sync`, and `starts` points to them.
+unsafe impl<T: Zero> Send for Segments<T> {}
+// SAFETY: as above.
+unsafe impl<T: Zero> Sync for Segments<T> {}
+
+impl<T: Zero> Segments<T> {
+    /// Elements of a segment.
+    const SEGMENT: usize = Page::<T>::LEN;
+    /// Elements of a small array, at most.
+    const SMALL: usize = Self::SEGMENT / 2;
+    /// Elements for which there is still room when the next page is prepared: time enough, yet little memory that is not used.
+    const AHEAD: usize = Self::SEGMENT / 4;
 
     /// An empty array.
     pub fn new() -> Self {
-        Self { segments: vec![Vec::new()], len: 0 }
+        Self { starts: Vec::new(), len: 0, small: Vec::new(), pages: Vec::new(), next: None }
     }
 
     /// Number of elements.
@@ -27,52 +47,90 @@ impl<T> Segments<T> {
         self.len
     }
 
+    /// Bytes in use or set aside.
+    pub fn bytes(&self) -> usize {
+        let pages = self.pages.len() + usize::from(self.next.is_some());
+        self.small.capacity() * size_of::<T>() + pages * Self::SEGMENT * size_of::<T>()
+    }
+
     /// Appends an element.
     pub fn push(&mut self, element: T) {
-        let segment = self.len / Self::SEGMENT;
-        if segment == self.segments.len() {
-            let mut new = Vec::with_capacity(Self::SEGMENT);
-            memory::prefer_huge_pages(new.spare_capacity_mut());
-            self.segments.push(new);
+        if self.len < Self::SMALL {
+            self.small.push(element);
+            self.starts.clear();
+            self.starts.push(NonNull::from(&mut self.small[..]).cast());
+        } else {
+            if self.len / Self::SEGMENT == self.pages.len() {
+                self.add_page();
+            }
+            // SAFETY: the last segment is a page, and not full.
+            unsafe { self.starts[self.len / Self::SEGMENT].add(self.len % Self::SEGMENT).write(element) };
         }
-        self.segments[segment].push(element);
         self.len += 1;
+        if self.len + Self::AHEAD == Self::SMALL || self.len % Self::SEGMENT == Self::SEGMENT - Self::AHEAD {
+            self.next = std::thread::Builder::new().spawn(Page::new).ok();
+        }
+    }
+
+    #[cold]
+    fn add_page(&mut self) {
+        let prepared = self.next.take().and_then(|next| next.join().ok());
+        let page = prepared.unwrap_or_else(Page::new);
+        if self.pages.is_empty() {
+            self.starts.clear();
+            for (i, element) in std::mem::take(&mut self.small).into_iter().enumerate() {
+                // SAFETY: a page has room for a small array.
+                unsafe { page.start().add(i).write(element) };
+            }
+        }
+        self.starts.push(page.start());
+        self.pages.push(page);
     }
 
     /// Drops the last segment, so that giving back a large array need not take long at once; false if there was none. Only for
     /// arrays that will not be read any more.
     pub fn shrink(&mut self) -> bool {
-        self.segments.pop().is_some()
-    }
-
-    /// `n` elements from `start` on, as far as they lie in its segment.
-    #[inline(always)]
-    pub fn slice(&self, start: usize, n: usize) -> &[T] {
-        let segment = &self.segments[start / Self::SEGMENT];
-        let offset = start % Self::SEGMENT;
-        &segment[offset..segment.len().min(offset + n)]
+        (self.len, self.next) = (0, None);
+        self.small = Vec::new();
+        self.pages.pop();
+        self.starts.pop().is_some()
     }
 }
 
-impl<T> Index<usize> for Segments<T> {
+impl<T: Zero> Index<usize> for Segments<T> {
     type Output = T;
 
     #[inline(always)]
     fn index(&self, i: usize) -> &T {
-        &self.segments[i / Self::SEGMENT][i % Self::SEGMENT]
+        assert!(i < self.len);
+        // SAFETY: the array has so many elements, and this is where they are.
+        unsafe { self.starts.get_unchecked(i / Self::SEGMENT).add(i % Self::SEGMENT).as_ref() }
     }
 }
 
-impl<T> IndexMut<usize> for Segments<T> {
+impl<T: Zero> IndexMut<usize> for Segments<T> {
     #[inline(always)]
     fn index_mut(&mut self, i: usize) -> &mut T {
-        &mut self.segments[i / Self::SEGMENT][i % Self::SEGMENT]
+        assert!(i < self.len);
+        // SAFETY: the array has so many elements, and this is where they are.
+        unsafe { self.starts.get_unchecked(i / Self::SEGMENT).add(i % Self::SEGMENT).as_mut() }
+    }
+}
+
+impl<T: Zero + Clone> Clone for Segments<T> {
+    fn clone(&self) -> Self {
+        let mut clone = Self::new();
+        (0..self.len).for_each(|i| clone.push(self[i].clone()));
+        clone
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // SAFETY: zero is a number, which owns nothing.
+    unsafe impl Zero for usize {}
 
     #[test]
     fn elements_stay_where_they_are() {
@@ -82,14 +140,25 @@ mod tests {
         for i in 0..n {
             array.push(i);
             places.push(&raw const array[i]);
+            assert_eq!(array[i / 2], i / 2);
         }
         assert_eq!(array.len(), n);
         for (i, place) in places.into_iter().enumerate() {
             assert_eq!(array[i], i);
-            if i >= Segments::<usize>::SEGMENT {
+            if i >= Segments::<usize>::SMALL {
                 assert_eq!(&raw const array[i], place);
             }
         }
-        assert_eq!(array.slice(64, 32), (64..96).collect::<Vec<_>>());
+        array[n - 1] = 1;
+        assert_eq!(array.clone()[n - 1], 1);
+        assert!((0..4).all(|_| array.shrink()) && !array.shrink());
+    }
+
+    #[test]
+    #[should_panic(expected = "i < self.len")]
+    fn there_is_nothing_behind_the_end() {
+        let mut array = Segments::new();
+        array.push(1usize);
+        let _ = array[1];
     }
 }

@@ -6,7 +6,7 @@ use super::growth::Growth;
 use super::kernel::Kernel;
 use super::key::{Key, Keyed, View};
 use super::memory::prefetch;
-use super::overflow::{Line, Overflow};
+use super::overflow::Overflow;
 use super::segments::Segments;
 
 /// Words of a bucket: two cache lines, of which the second costs little once the first is on its way.
@@ -95,7 +95,7 @@ impl Table {
 
     /// Bytes in use or set aside for entries.
     pub fn bytes(&self) -> usize {
-        self.buckets.len() * size_of::<Bucket<WORDS>>() + self.overflow.bytes()
+        self.buckets.bytes() + self.overflow.bytes()
     }
 
     /// How this table sees a fingerprint.
@@ -193,7 +193,7 @@ impl Table {
         }
         // Lines are filled one after the other.
         let (line, i) = ((i - entries.len()) / layouts.line.capacity, (i - entries.len()) % layouts.line.capacity);
-        let line = self.overflow.run(entries.tag()).get(line)?;
+        let line = self.overflow.line(entries.tag(), line as u32)?;
         (i < line.len()).then(|| self.read(line, layouts.line, bucket, i))
     }
 
@@ -211,7 +211,7 @@ impl Table {
         let here = |i: usize| entries.filter(i) == keyed.filter && entries.rest(layouts.bucket, i) == rest;
         (0..entries.len()).any(here)
             || entries.tag() != 0
-                && self.overflow.run(entries.tag()).iter().any(|line| {
+                && self.overflow.run(entries.tag()).any(|line| {
                     (0..line.len()).any(|i| line.filter(i) == keyed.filter && line.rest(layouts.line, i) == rest)
                 })
     }
@@ -268,8 +268,8 @@ impl Table {
             let bucket = step.first + i * step.stride;
             self.spread(bucket, old, layouts.bucket, layouts.bits, now);
             if old.tag() != 0 {
-                for n in 0..self.overflow.run(old.tag()).len() {
-                    let line: Line = self.overflow.run(old.tag())[n].clone();
+                for n in 0..self.overflow.len(old.tag()) {
+                    let Some(line) = self.overflow.line(old.tag(), n).cloned() else { break };
                     self.spread(bucket, &line, layouts.line, layouts.bits, now);
                 }
                 self.overflow.release(old.tag());
