@@ -51,21 +51,24 @@ fn online(n: usize, k: u32, fill: Fill, pauses: bool) {
     let mut fingerprints = ByRow(n as u64).all();
     let mut done = 0;
     let mut generating = Duration::ZERO;
-    let mut probes = [Probe::default(), Probe::default()];
+    let (mut probe, mut next) = (&mut Probe::default(), &mut Probe::default());
     while done < n {
         let before = cpu_time();
         let chunk: Vec<u64> = fingerprints.by_ref().take(batch.min(n - done)).collect();
         generating += cpu_time() - before;
-        index.begin(chunk[0], &mut probes[0]);
+        index.begin(chunk[0], probe);
         for (i, &fingerprint) in chunk.iter().enumerate() {
             let before = pauses.then(|| (Instant::now(), cpu_time()));
-            if let Some(next) = chunk.get(i + 1) {
-                index.begin(*next, &mut probes[(i + 1) % 2]);
+            if let Some(query) = chunk.get(i + 1) {
+                index.begin(*query, next);
             }
             near.clear();
-            index.finish(&probes[i % 2], &mut near);
+            index.finish(probe, &mut near);
+            (probe, next) = (next, probe);
             duplicates += usize::from(!near.is_empty());
-            index.insert(fingerprint);
+            if near.iter().all(|(_, distance)| *distance > 0) {
+                index.insert_new(fingerprint);
+            }
             if let Some((wall, cpu)) = before {
                 longest = longest.max(wall.elapsed());
                 longest_cpu = longest_cpu.max(cpu_time() - cpu);
@@ -97,11 +100,12 @@ fn online(n: usize, k: u32, fill: Fill, pauses: bool) {
     let queries = ByRow(n as u64).queries(100_000);
     latencies(&queries, |query, near| index.within(query, near));
     let start = cpu_time();
-    index.begin(queries[0], &mut probes[0]);
-    for (i, next) in queries[1..].iter().enumerate() {
-        index.begin(*next, &mut probes[(i + 1) % 2]);
+    index.begin(queries[0], probe);
+    for query in &queries[1..] {
+        index.begin(*query, next);
         near.clear();
-        index.finish(&probes[i % 2], &mut near);
+        index.finish(probe, &mut near);
+        (probe, next) = (next, probe);
     }
     println!("pipelined {:.0} ns a query", (cpu_time() - start).as_nanos() as f64 / (queries.len() - 1) as f64);
 }

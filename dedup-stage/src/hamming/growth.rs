@@ -1,5 +1,7 @@
 //! How a hash table grows one bucket at a time.
 
+use std::ops::Range;
+
 use super::code::low_mask;
 
 /// Which bucket an address belongs to while the number of buckets grows from 2 to 2^`address_bits`, one by one.
@@ -108,6 +110,12 @@ impl Growth {
         }
     }
 
+    /// The groups that have grown since there were `then` buckets, if that was in this round.
+    pub fn grown_since(&self, then: usize) -> Option<Range<u32>> {
+        let before = then.checked_sub((self.size as usize) << self.bits)?;
+        Some(before as u32..self.next)
+    }
+
     /// Bits of an address that have a say in its bucket, now or at the next steps of this round.
     pub fn deciding_bits(&self) -> u32 {
         (self.bits + 4).min(self.address_bits)
@@ -133,6 +141,8 @@ mod tests {
                 let (step, new) = (growth.step(), growth.buckets() as u32);
                 assert_eq!(new, step.first + step.stride * step.size);
                 growth.grow();
+                let grown = growth.grown_since(new as usize);
+                assert_eq!(grown, (growth.next > 0).then_some(step.first..step.first + 1));
                 for (address, bucket) in (0..).zip(&mut buckets) {
                     let now = growth.bucket_of(address);
                     let of_group = *bucket % step.stride == step.first;

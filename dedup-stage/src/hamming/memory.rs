@@ -8,14 +8,20 @@ pub const HUGE_PAGE: usize = 2 << 20;
 /// while others were under way.
 #[inline(always)]
 pub fn prefetch<T>(value: &T) {
+    prefetch_at(std::ptr::from_ref(value));
+}
+
+/// [`prefetch`] of what lies, or will lie, at an address.
+#[inline(always)]
+pub fn prefetch_at<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
     for line in 0..size_of::<T>().div_ceil(64) {
-        let address = std::ptr::from_ref(value).cast::<i8>().wrapping_add(64 * line);
+        let address = address.cast::<i8>().wrapping_add(64 * line);
         // SAFETY: a prefetch reads nothing, whatever the address; SSE is part of x86-64.
         unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = value;
+    let _ = address;
 }
 
 /// The same for one element of a slice, or what would lie there if the slice were longer.

@@ -4,6 +4,7 @@ use std::ops::{Index, IndexMut};
 use std::ptr::NonNull;
 use std::thread::JoinHandle;
 
+use super::memory;
 use super::pages::{Page, Zero};
 
 /// A growing array in huge pages: what is stored stays where it is, so that growing never pauses to copy. (A small array is moved as it
@@ -69,6 +70,14 @@ impl<T: Zero> Segments<T> {
         self.len += 1;
         if self.len + Self::AHEAD == Self::SMALL || self.len % Self::SEGMENT == Self::SEGMENT - Self::AHEAD {
             self.next = std::thread::Builder::new().spawn(Page::new).ok();
+        }
+    }
+
+    /// Starts loading the place of the next element.
+    #[inline(always)]
+    pub fn prefetch_next(&self) {
+        if let Some(start) = self.starts.get(self.len / Self::SEGMENT) {
+            memory::prefetch_at(start.as_ptr().wrapping_add(self.len % Self::SEGMENT));
         }
     }
 

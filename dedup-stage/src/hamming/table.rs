@@ -130,6 +130,13 @@ impl Table {
         })
     }
 
+    /// Whether these buckets of a ball are still all of it, and it was found when the table had `then` buckets.
+    pub fn is_whole(&self, then: usize, mut ball: impl Iterator<Item = u32>) -> bool {
+        let mask = low_mask(self.growth.group_bits());
+        then == self.buckets()
+            || self.growth.grown_since(then).is_some_and(|grown| ball.all(|bucket| !grown.contains(&(bucket & mask))))
+    }
+
     /// Starts loading a bucket.
     #[inline(always)]
     pub fn prefetch(&self, bucket: u32) {
@@ -278,6 +285,7 @@ impl Table {
         // The next group's turn comes soon.
         let next = self.growth.step();
         (0..next.size).for_each(|i| self.prefetch(next.first + i * next.stride));
+        self.buckets.prefetch_next();
     }
 
     fn spread<const W: usize>(&mut self, bucket: u32, entries: &Bucket<W>, layout: Layout, bits: u32, now: Layouts) {

@@ -33,11 +33,6 @@ impl Tables {
         self.tables.iter().map(Table::bytes).sum()
     }
 
-    /// Number of buckets: it grows, and when it does, balls change.
-    pub fn buckets(&self) -> usize {
-        self.tables.iter().map(Table::buckets).sum()
-    }
-
     /// Whether a fingerprint is there, or was.
     pub fn contains(&self, fingerprint: u64) -> bool {
         self.tables[0].contains(self.tables[0].keyed(fingerprint))

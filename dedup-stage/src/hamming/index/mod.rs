@@ -51,7 +51,7 @@ pub struct Index {
     larger: Option<(usize, Design)>,
     /// Tables that all have left, on their way out of memory.
     retired: Option<Tables>,
-    /// Buckets that have been retired, so that the epoch only grows.
+    /// How many sets are gone.
     past: usize,
     load: usize,
     level: Level,
@@ -232,7 +232,7 @@ impl Index {
         moved[..n].iter().for_each(|fingerprint| self.newest_mut().insert(*fingerprint));
         if n < moved.len() && self.sets.len() > 1 {
             let retired = self.sets.remove(0);
-            self.past += retired.buckets() + 1;
+            self.past += 1;
             self.retired = Some(retired);
         }
     }

@@ -2,16 +2,20 @@
 
 use super::Index;
 use crate::hamming::kernel::{Kernel, Work};
+use crate::hamming::table::Table;
 use crate::hamming::tables::Tables;
 
 /// A query under way: the buckets it will read are being loaded. To be used again for the next one.
 #[derive(Clone, Debug)]
 pub struct Probe {
     query: u64,
-    /// The buckets were right when the index had this epoch.
-    epoch: usize,
     /// Whether these are all.
     complete: bool,
+    /// Whether the index had tables in use, how many sets of them were past, and the number of buckets of each table: the visits
+    /// were right then.
+    moving: bool,
+    past: usize,
+    buckets: Vec<usize>,
     len: usize,
     visits: [Visit; Probe::VISITS],
 }
@@ -26,7 +30,15 @@ impl Probe {
 
 impl Default for Probe {
     fn default() -> Self {
-        Self { query: 0, epoch: 0, complete: false, len: 0, visits: [(0, 0); Probe::VISITS] }
+        Self {
+            query: 0,
+            complete: false,
+            moving: false,
+            past: 0,
+            buckets: Vec::new(),
+            len: 0,
+            visits: [(0, 0); Probe::VISITS],
+        }
     }
 }
 
@@ -39,14 +51,16 @@ impl Index {
     }
 
     /// Begins a query: starts loading what [`Index::finish`] will read. Worth its while where the next query is known before the
-    /// present one is answered. (To load the one's buckets between comparing the other's was measured to be slower.)
+    /// present one is answered. (To load the one's buckets between comparing the other's was measured to be no faster.)
     pub fn begin(&self, query: u64, probe: &mut Probe) {
-        (probe.query, probe.epoch, probe.len, probe.complete) = (query, self.epoch(), 0, true);
+        (probe.query, probe.moving, probe.past, probe.len, probe.complete) = (query, self.moving, self.past, 0, true);
+        probe.buckets.clear();
         if !self.moving {
             return;
         }
         for (set, s) in self.sets.iter().zip(0..) {
             for (table, t) in set.tables.iter().zip(0..) {
+                probe.buckets.push(table.buckets());
                 for bucket in table.ball(table.keyed(query)) {
                     if probe.len == Probe::VISITS {
                         probe.complete = false;
@@ -74,7 +88,7 @@ impl Index {
         if !self.moving {
             return;
         }
-        if probe.complete && probe.epoch == self.epoch() {
+        if self.is_current(probe) {
             self.visit(kernel, probe.query, &probe.visits[..probe.len], out);
             return;
         }
@@ -144,9 +158,21 @@ impl Index {
         }
     }
 
-    /// Changes when the buckets of a ball do.
-    fn epoch(&self) -> usize {
-        usize::from(self.moving) + self.past + self.sets.iter().map(Tables::buckets).sum::<usize>()
+    /// Whether the buckets that were found for a query are still those where its ball is.
+    #[inline(always)]
+    fn is_current(&self, probe: &Probe) -> bool {
+        let mut sizes = probe.buckets.iter();
+        let mut is_whole = |place: u32, table: &Table| {
+            let ball = probe.visits[..probe.len].iter().filter(|visit| visit.0 == place).map(|visit| visit.1);
+            sizes.next().is_some_and(|then| table.is_whole(*then, ball))
+        };
+        probe.complete
+            && (probe.moving, probe.past) == (self.moving, self.past)
+            && self
+                .sets
+                .iter()
+                .zip(0..)
+                .all(|(set, s)| set.tables.iter().zip(0..).all(|(table, t)| is_whole(s << 16 | t, table)))
     }
 }
 
