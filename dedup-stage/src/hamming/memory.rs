@@ -53,6 +53,13 @@ pub fn prefer_huge_pages<T>(range: &mut [T]) {
     let _ = (range, HUGE_PAGE);
 }
 
+/// An empty vector with room for `n` elements in huge pages.
+pub fn in_huge_pages<T>(n: usize) -> Vec<T> {
+    let mut elements = Vec::with_capacity(n);
+    prefer_huge_pages(elements.spare_capacity_mut());
+    elements
+}
+
 /// `n` zeros in huge pages, which cost nothing before they are touched.
 pub fn zeros(n: usize) -> Vec<u64> {
     let mut words = vec![0; n];

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crossbeam_channel::bounded;
 
+use super::bins::Bins;
 use super::format::{Header, PartPlace, TablePlace};
 use super::output::{Built, Output};
 use super::packed;
@@ -14,8 +15,9 @@ use crate::hamming::Error;
 use crate::hamming::code::low_mask;
 use crate::hamming::design::Design;
 use crate::hamming::key::{Key, Keyed, View};
+use crate::hamming::memory::in_huge_pages;
 
-/// Where fingerprints come from; read once for each part of each table.
+/// Where fingerprints come from; for each table read once for as many parts as there are threads.
 pub trait Source: Sync {
     /// Number of fingerprints.
     fn rows(&self) -> u64;
@@ -76,10 +78,17 @@ pub fn build(
         let bits = Plan::bits(*key, rows);
         let part_bits = rows.div_ceil(part).next_power_of_two().ilog2().min(bits);
         let with_rows = plan.with_rows && i == 0;
-        let shape =
-            Shape { view: View::new(*key), bits, part_bits, row_bits: with_rows.then(|| 64 - rows.leading_zeros()) };
+        // Bins of about 2^14 entries are sorted in the cache.
+        let bin_bits = (rows >> part_bits >> 14).max(1).ilog2().min(12).min(bits - part_bits);
+        let row_bits = with_rows.then(|| 64 - rows.leading_zeros());
+        let shape = Shape { view: View::new(*key), bits, part_bits, bin_bits, row_bits };
         let share = 1.0 / plan.design.keys.len() as f64 / f64::from(1 << part_bits);
-        let parts = build_table(source, &shape, plan.threads, &mut out, &mut further, &|part| done(part * share))?;
+        let done = |part| done(part * share);
+        let parts = if with_rows {
+            build_table::<(u64, u64)>(source, &shape, plan.threads, &mut out, &mut further, &done)?
+        } else {
+            build_table::<u64>(source, &shape, plan.threads, &mut out, &mut further, &done)?
+        };
         tables.push(TablePlace { key: *key, bits, parts });
     }
     further.sort_unstable();
@@ -102,11 +111,13 @@ struct Shape {
     view: View,
     bits: u32,
     part_bits: u32,
+    /// Bits of a part's bins.
+    bin_bits: u32,
     /// If entries carry rows: bits of a row.
     row_bits: Option<u32>,
 }
 
-fn build_table(
+fn build_table<E: Entry>(
     source: &(impl Source + ?Sized),
     shape: &Shape,
     threads: usize,
@@ -114,36 +125,38 @@ fn build_table(
     further: &mut Vec<(u64, u64)>,
     done: &(dyn Fn(f64) + Sync),
 ) -> Result<Vec<PartPlace>, Error> {
-    let parts = 1usize << shape.part_bits;
-    let next = AtomicUsize::new(0);
+    let threads = threads.clamp(1, 1 << shape.part_bits);
     std::thread::scope(|scope| {
-        let (sender, receiver) = bounded(0);
-        for _ in 0..threads.clamp(1, parts) {
-            let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || {
-                loop {
-                    let part = next.fetch_add(1, Ordering::Relaxed);
-                    if part >= parts {
-                        break;
+        let (sender, receiver) = bounded(threads);
+        // While parts are written, the next are built.
+        scope.spawn(move || {
+            let entries = source.rows() >> shape.part_bits;
+            let mut picked: Vec<Bins<E>> =
+                (0..threads).map(|_| Bins::new(threads << shape.bin_bits, entries as usize)).collect();
+            for first in (0..1u64 << shape.part_bits).step_by(threads) {
+                shape.pick(source, first, &mut picked, done);
+                let failed = AtomicBool::new(false);
+                std::thread::scope(|scope| {
+                    for (part, i) in (first..1 << shape.part_bits).zip(0..threads) {
+                        let (sender, picked, failed) = (&sender, &picked, &failed);
+                        scope.spawn(move || {
+                            let built = shape.build(part, i, picked, done);
+                            // A closed channel means that writing failed.
+                            failed.fetch_or(sender.send((part, built)).is_err(), Ordering::Relaxed);
+                        });
                     }
-                    let built = match shape.row_bits {
-                        None => shape.build::<u64>(source, part as u64, done),
-                        Some(_) => shape.build::<(u64, u64)>(source, part as u64, done),
-                    };
-                    // A closed channel means that writing failed.
-                    if sender.send((part, built)).is_err() {
-                        break;
-                    }
+                });
+                if failed.into_inner() {
+                    break;
                 }
-            });
-        }
-        drop(sender);
+            }
+        });
         let mut places = Vec::new();
         let mut waiting = BTreeMap::new();
         for (part, built) in receiver {
             waiting.insert(part, built);
             // In order, so that the file does not depend on who was faster.
-            while let Some(built) = waiting.remove(&places.len()) {
+            while let Some(built) = waiting.remove(&(places.len() as u64)) {
                 places.push(out.part(&built)?);
                 further.extend(built.further);
             }
@@ -153,7 +166,7 @@ fn build_table(
 }
 
 /// What is sorted: a fingerprint as a table sees it (bucket, rest and filter from high to low), and perhaps its row.
-trait Entry: Copy + Ord + Send {
+trait Entry: Copy + Default + Ord + Send + Sync {
     fn new(sort: u64, row: u64) -> Self;
     fn sort(self) -> u64;
     fn row(self) -> u64;
@@ -197,19 +210,24 @@ impl Shape {
         turned << 32 | u64::from(keyed.filter)
     }
 
-    fn build<E: Entry>(&self, source: &(impl Source + ?Sized), part: u64, done: &(dyn Fn(f64) + Sync)) -> Built {
-        let bins = self.pick::<E>(source, part, done);
+    /// Builds a part, the `i`th of those that were picked.
+    fn build<E: Entry>(&self, part: u64, i: usize, picked: &[Bins<E>], done: &(dyn Fn(f64) + Sync)) -> Built {
+        let own = i << self.bin_bits..(i + 1) << self.bin_bits;
+        let entries: usize =
+            picked.iter().flat_map(|bins| own.clone().flat_map(|bin| bins.of(bin))).map(<[E]>::len).sum();
         let buckets = 1usize << (self.bits - self.part_bits);
         let rest_bits = 32 - self.bits;
-        let mut built = Built::default();
-        let mut ends: Vec<u64> = Vec::with_capacity(buckets);
-        let (mut rests, mut rows) = (packed::Writer::default(), packed::Writer::default());
+        let mut built = Built { filters: in_huge_pages(entries), ..Built::default() };
+        let mut ends: Vec<u64> = in_huge_pages(buckets);
+        let mut rests = packed::Writer::new(entries, rest_bits);
+        let mut rows = packed::Writer::new(entries, self.row_bits.map_or(0, |bits| bits + 1));
         let mut last = None;
         let mut bin = Vec::new();
         let first_bucket = (part << (self.bits - self.part_bits)) as usize;
-        let share = 0.5 / bins.bins.len() as f64;
-        for i in 0..bins.bins.len() {
-            bins.copy(i, &mut bin);
+        let share = 0.5 / own.len() as f64;
+        for i in own {
+            bin.clear();
+            picked.iter().flat_map(|bins| bins.of(i)).for_each(|block| bin.extend_from_slice(block));
             bin.sort_unstable();
             for (n, entry) in bin.iter().enumerate() {
                 let sort = entry.sort();
@@ -245,75 +263,50 @@ impl Shape {
         self.view.fingerprint(Keyed { address: turned.rotate_left(self.bits), filter: sort as u32 })
     }
 
-    /// The entries of a part, roughly sorted.
-    fn pick<E: Entry>(&self, source: &(impl Source + ?Sized), part: u64, done: &(dyn Fn(f64) + Sync)) -> Bins<E> {
+    /// Reads the source once, with as many threads as there are sets of bins, and puts the entries of as many parts, from the first
+    /// on, into the bins of whoever came across them.
+    fn pick<E: Entry>(
+        &self,
+        source: &(impl Source + ?Sized),
+        first: u64,
+        picked: &mut [Bins<E>],
+        done: &(dyn Fn(f64) + Sync),
+    ) {
         const CHUNK: u64 = 1 << 14;
         let rows = source.rows();
-        let expected = rows >> self.part_bits;
-        // Bins of about 2^14 entries are sorted in the cache.
-        let bin_bits = (expected >> 14).max(1).ilog2().min(12).min(self.bits - self.part_bits);
-        let mut bins = Bins::new(bin_bits);
-        let mut chunk = vec![0; CHUNK as usize];
-        let shift = 64 - self.part_bits - bin_bits;
-        let mut from = 0;
-        while from < rows {
-            let n = CHUNK.min(rows - from);
-            let chunk = &mut chunk[..n as usize];
-            source.read(from, chunk);
-            for (fingerprint, row) in chunk.iter().zip(from..) {
-                let sort = self.sort_word(self.view.keyed(*fingerprint));
-                // Shifting by 64 is no shift.
-                let place = if shift == 64 { 0 } else { sort >> shift };
-                if place >> bin_bits == part {
-                    bins.push((place & ((1 << bin_bits) - 1)) as usize, E::new(sort, row));
-                }
+        let parts = picked.len() as f64;
+        let next = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            for bins in picked {
+                scope.spawn(|| {
+                    bins.clear();
+                    let mut chunk = vec![0; CHUNK as usize];
+                    let shift = 64 - self.part_bits - self.bin_bits;
+                    loop {
+                        let from = next.fetch_add(CHUNK, Ordering::Relaxed);
+                        if from >= rows {
+                            break;
+                        }
+                        let n = CHUNK.min(rows - from);
+                        let chunk = &mut chunk[..n as usize];
+                        source.read(from, chunk);
+                        for (fingerprint, row) in chunk.iter().zip(from..) {
+                            let sort = self.sort_word(self.view.keyed(*fingerprint));
+                            // Shifting by 64 is no shift.
+                            let place = if shift == 64 { 0 } else { sort >> shift };
+                            bins.push(place.wrapping_sub(first << self.bin_bits), E::new(sort, row));
+                        }
+                        done(0.5 * parts * n as f64 / rows as f64);
+                    }
+                });
             }
-            from += n;
-            done(0.5 * n as f64 / rows as f64);
-        }
-        bins
-    }
-}
-
-/// Entries by the high bits of their sort words, in blocks, so that no bin need be copied to grow.
-struct Bins<E> {
-    bins: Vec<Vec<Vec<E>>>,
-}
-
-impl<E: Entry> Bins<E> {
-    const BLOCK: usize = 1 << 10;
-
-    fn new(bits: u32) -> Self {
-        Self { bins: (0..1 << bits).map(|_| vec![Vec::new()]).collect() }
-    }
-
-    #[inline(always)]
-    fn push(&mut self, bin: usize, entry: E) {
-        let blocks = &mut self.bins[bin];
-        let last = blocks.last_mut().expect("there is a block");
-        if last.len() < last.capacity() {
-            last.push(entry);
-        } else {
-            Self::push_block(blocks, entry);
-        }
-    }
-
-    #[cold]
-    fn push_block(blocks: &mut Vec<Vec<E>>, entry: E) {
-        let mut block = Vec::with_capacity(Self::BLOCK);
-        block.push(entry);
-        blocks.push(block);
-    }
-
-    fn copy(&self, bin: usize, to: &mut Vec<E>) {
-        to.clear();
-        self.bins[bin].iter().for_each(|block| to.extend_from_slice(block));
+        });
     }
 }
 
 /// The directory of buckets that end there.
 fn directory(ends: &[u64]) -> (Vec<Cell>, Vec<[u64; GROUP]>) {
-    let (mut cells, mut large) = (Vec::new(), Vec::new());
+    let (mut cells, mut large) = (in_huge_pages(ends.len().div_ceil(GROUP)), Vec::new());
     let mut start = 0;
     for group in ends.chunks(GROUP) {
         let last = *group.last().expect("chunks are not empty");

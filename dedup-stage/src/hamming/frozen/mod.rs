@@ -1,5 +1,6 @@
 //! The frozen index: sorted, compressed tables as a file.
 
+mod bins;
 mod build;
 pub mod coders;
 mod format;

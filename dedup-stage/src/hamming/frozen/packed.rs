@@ -1,13 +1,20 @@
 //! Numbers of a fixed width, bit by bit.
 
+use crate::hamming::memory::in_huge_pages;
+
 /// Appends numbers of `width` bits, at most 63.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Writer {
     words: Vec<u64>,
     bits: usize,
 }
 
 impl Writer {
+    /// Nothing yet, with room for so many numbers.
+    pub fn new(numbers: usize, width: u32) -> Self {
+        Self { words: in_huge_pages((numbers * width as usize).div_ceil(64) + 1), bits: 0 }
+    }
+
     /// Appends the low `width` bits of a number.
     pub fn push(&mut self, number: u64, width: u32) {
         if width == 0 {
@@ -52,7 +59,7 @@ mod tests {
         #[test]
         fn gives_back_what_was_put_in(numbers: Vec<u64>, width in 0u32..=63) {
             let mask = if width == 0 { 0 } else { u64::MAX >> (64 - width) };
-            let mut writer = Writer::default();
+            let mut writer = Writer::new(0, width);
             numbers.iter().for_each(|number| writer.push(number & mask, width));
             let words = writer.finish();
             for (i, number) in numbers.iter().enumerate() {

@@ -1,0 +1,89 @@
+//! Many growing bins in one piece of memory.
+
+use crate::hamming::memory::in_huge_pages;
+
+/// Entries in numbered bins. Bins grow block by block, so that none need be copied to grow, and the memory is used again when they are
+/// cleared.
+pub struct Bins<E> {
+    entries: Vec<E>,
+    /// Where each bin's next entry goes; at a multiple of a block's length there is no room.
+    ends: Vec<usize>,
+    /// Where the blocks of each bin start.
+    blocks: Vec<Vec<usize>>,
+}
+
+impl<E: Copy + Default> Bins<E> {
+    /// Entries of a block.
+    const BLOCK: usize = 1 << 10;
+
+    /// `bins` of them, with room for about so many entries together.
+    pub fn new(bins: usize, entries: usize) -> Self {
+        // One more, for what belongs to none.
+        let bins = bins + 1;
+        Self {
+            entries: in_huge_pages(entries + bins * Self::BLOCK),
+            ends: vec![0; bins],
+            blocks: vec![Vec::new(); bins],
+        }
+    }
+
+    /// Empties them.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.ends.fill(0);
+        self.blocks.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Adds an entry to a bin, if there is one of that number. (Whether there is cannot be predicted, so no branch depends on it.)
+    #[inline(always)]
+    pub fn push(&mut self, bin: u64, entry: E) {
+        let bin = bin.min(self.ends.len() as u64 - 1) as usize;
+        if self.ends[bin].is_multiple_of(Self::BLOCK) {
+            self.add_block(bin);
+        }
+        self.entries[self.ends[bin]] = entry;
+        self.ends[bin] += 1;
+    }
+
+    #[cold]
+    fn add_block(&mut self, bin: usize) {
+        let is_none = bin + 1 == self.ends.len();
+        if is_none && let Some(first) = self.blocks[bin].first() {
+            self.ends[bin] = *first;
+            return;
+        }
+        self.ends[bin] = self.entries.len();
+        self.blocks[bin].push(self.entries.len());
+        self.entries.resize(self.entries.len() + Self::BLOCK, E::default());
+    }
+
+    /// The entries of a bin.
+    pub fn of(&self, bin: usize) -> impl Iterator<Item = &[E]> {
+        let (last, full) = match self.blocks[bin].split_last() {
+            Some((last, full)) => (&self.entries[*last..self.ends[bin]], full),
+            None => (&[][..], &[][..]),
+        };
+        full.iter().map(|start| &self.entries[*start..][..Self::BLOCK]).chain([last])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_hold_what_was_put_in() {
+        let mut bins = Bins::new(3, 0);
+        for round in 0..2u64 {
+            bins.clear();
+            let n = 5 * Bins::<u64>::BLOCK as u64;
+            (0..n).for_each(|i| bins.push(if i % 4 < 3 { i % 4 } else { i }, round * n + i));
+            for bin in 0..3 {
+                let held = bins.of(bin).flatten().copied();
+                assert!(held.eq((0..n).skip(bin).step_by(4).map(|i| round * n + i)));
+            }
+        }
+        bins.clear();
+        assert_eq!(bins.of(0).flatten().count(), 0);
+    }
+}
