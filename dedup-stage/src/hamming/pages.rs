@@ -14,6 +14,9 @@ use super::memory::{HUGE_PAGE, prefer_huge_pages};
 /// Both must be true.
 pub unsafe trait Zero: Send + Sync + 'static {}
 
+// SAFETY: zero is a number, and numbers own nothing.
+unsafe impl Zero for u64 {}
+
 /// As many zeros as fit into a huge page, at the start of one: a random read of what lies in huge pages misses the caches, but not the
 /// page tables too.
 #[derive(Debug)]

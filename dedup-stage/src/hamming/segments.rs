@@ -73,6 +73,17 @@ impl<T: Zero> Segments<T> {
         }
     }
 
+    /// `n` elements from `start` on, as far as they lie in its segment.
+    #[inline(always)]
+    pub fn slice(&self, start: usize, n: usize) -> &[T] {
+        let n = n.min(self.len - start).min(Self::SEGMENT - start % Self::SEGMENT);
+        // SAFETY: the array has so many elements there, or none at all.
+        match self.starts.get(start / Self::SEGMENT) {
+            Some(segment) => unsafe { std::slice::from_raw_parts(segment.add(start % Self::SEGMENT).as_ptr(), n) },
+            None => &[],
+        }
+    }
+
     /// Starts loading the place of the next element.
     #[inline(always)]
     pub fn prefetch_next(&self) {
@@ -138,25 +149,26 @@ impl<T: Zero + Clone> Clone for Segments<T> {
 mod tests {
     use super::*;
 
-    // SAFETY: zero is a number, which owns nothing.
-    unsafe impl Zero for usize {}
-
     #[test]
     fn elements_stay_where_they_are() {
-        let n = 3 * Segments::<usize>::SEGMENT + 5;
+        let n = 3 * Segments::<u64>::SEGMENT + 5;
         let mut array = Segments::new();
         let mut places = Vec::new();
         for i in 0..n {
-            array.push(i);
+            array.push(i as u64);
             places.push(&raw const array[i]);
-            assert_eq!(array[i / 2], i / 2);
+            assert_eq!(array[i / 2], i as u64 / 2);
         }
         assert_eq!(array.len(), n);
         for (i, place) in places.into_iter().enumerate() {
-            assert_eq!(array[i], i);
-            if i >= Segments::<usize>::SMALL {
+            assert_eq!(array[i], i as u64);
+            if i >= Segments::<u64>::SMALL {
                 assert_eq!(&raw const array[i], place);
             }
+        }
+        let segment = Segments::<u64>::SEGMENT;
+        for (start, end) in [(0, 32), (64, 96), (segment - 1, segment), (n - 3, n), (n, n)] {
+            assert!(array.slice(start, 32).iter().copied().eq(start as u64..end as u64));
         }
         array[n - 1] = 1;
         assert_eq!(array.clone()[n - 1], 1);
@@ -167,7 +179,7 @@ mod tests {
     #[should_panic(expected = "i < self.len")]
     fn there_is_nothing_behind_the_end() {
         let mut array = Segments::new();
-        array.push(1usize);
+        array.push(1u64);
         let _ = array[1];
     }
 }
