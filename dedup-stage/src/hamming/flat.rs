@@ -39,13 +39,21 @@ impl Flat {
     /// Appends every fingerprint within `k` of `query`, with its distance, to `out`.
     #[inline(always)]
     pub fn within(&self, kernel: impl Kernel, query: u64, k: u32, out: &mut Vec<(u64, u32)>) {
-        for block in self.0.chunks(64) {
-            let mut near = kernel.near_fingerprints(block, query, k);
-            while near != 0 {
-                let fingerprint = block[near.trailing_zeros() as usize];
-                out.push((fingerprint, (fingerprint ^ query).count_ones()));
-                near &= near - 1;
-            }
+        // Of a whole block the compiler knows the length.
+        let (blocks, rest) = self.0.as_chunks::<64>();
+        for block in blocks {
+            Self::within_block(kernel, block, query, k, out);
+        }
+        Self::within_block(kernel, rest, query, k, out);
+    }
+
+    #[inline(always)]
+    fn within_block(kernel: impl Kernel, block: &[u64], query: u64, k: u32, out: &mut Vec<(u64, u32)>) {
+        let mut near = kernel.near_fingerprints(block, query, k);
+        while near != 0 {
+            let fingerprint = block[near.trailing_zeros() as usize];
+            out.push((fingerprint, (fingerprint ^ query).count_ones()));
+            near &= near - 1;
         }
     }
 

@@ -95,16 +95,26 @@ impl Kernel for Avx512 {
     #[inline(always)]
     fn near_fingerprints(self, fingerprints: &[u64], query: u64, k: u32) -> u64 {
         use std::arch::x86_64::*;
+        let (lines, rest) = fingerprints.as_chunks::<8>();
         let mut near = 0;
-        for (i, line) in fingerprints.chunks(8).enumerate() {
-            let used = u8::MAX >> (8 - line.len());
-            // SAFETY: the mask keeps the read within `line`, and `self` exists only where `new` found the instructions.
+        for (i, line) in lines.iter().enumerate() {
+            // SAFETY: `line` has the 64 bytes that are read, and `self` exists only where `new` found the instructions.
             let mask = unsafe {
-                let line = _mm512_maskz_loadu_epi64(used, line.as_ptr().cast());
-                let different = _mm512_xor_si512(line, _mm512_set1_epi64(query as i64));
-                _mm512_mask_cmple_epu64_mask(used, _mm512_popcnt_epi64(different), _mm512_set1_epi64(i64::from(k)))
+                let different =
+                    _mm512_xor_si512(_mm512_loadu_si512(line.as_ptr().cast()), _mm512_set1_epi64(query as i64));
+                _mm512_cmple_epu64_mask(_mm512_popcnt_epi64(different), _mm512_set1_epi64(i64::from(k)))
             };
             near |= u64::from(mask) << (8 * i);
+        }
+        if !rest.is_empty() {
+            let used = (1 << rest.len()) - 1;
+            // SAFETY: the mask keeps the read within `rest`, and the instructions are there.
+            let mask = unsafe {
+                let rest = _mm512_maskz_loadu_epi64(used, rest.as_ptr().cast());
+                let different = _mm512_xor_si512(rest, _mm512_set1_epi64(query as i64));
+                _mm512_mask_cmple_epu64_mask(used, _mm512_popcnt_epi64(different), _mm512_set1_epi64(i64::from(k)))
+            };
+            near |= u64::from(mask) << (8 * lines.len());
         }
         near
     }
