@@ -1,9 +1,11 @@
-//! Huge pages, as arrays.
+//! Huge pages, as arrays, prepared by a thread of their own.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
+use std::sync::LazyLock;
 
+use crossbeam_channel::Receiver;
 use memmap2::MmapMut;
 
 use super::memory::{HUGE_PAGE, prefer_huge_pages};
@@ -36,20 +38,48 @@ impl<T: Zero> Page<T> {
     /// Number of elements.
     pub const LEN: usize = HUGE_PAGE / size_of::<T>();
 
-    /// Maps a page and touches all of it: a machine whose memory is lent to it only when it is touched takes milliseconds for that.
+    /// A page; waits for it where several are asked for at once.
     ///
     /// # Panics
     ///
     /// If there is no memory.
     pub fn new() -> Self {
-        let mut memory = MmapMut::map_anon(2 * HUGE_PAGE).expect("there is memory to map");
-        let address = memory.as_ptr().addr();
-        let page = &mut memory[address.next_multiple_of(HUGE_PAGE) - address..][..HUGE_PAGE];
-        prefer_huge_pages(page);
-        page.iter_mut().step_by(4096).for_each(|byte| *byte = 0);
-        let start = NonNull::from(page).cast();
+        Self::from(PREPARED.recv().unwrap_or_else(|_| prepare()))
+    }
+
+    /// A page, if one is ready.
+    pub fn ready() -> Option<Self> {
+        PREPARED.try_recv().ok().map(Self::from)
+    }
+
+    fn from(mut memory: MmapMut) -> Self {
+        let start = NonNull::from(huge_page(&mut memory)).cast();
         Self { start, _memory: memory, _elements: PhantomData }
     }
+}
+
+/// Pages that have been touched: where a machine's memory is lent to it only then, that takes milliseconds. One waits here, and one
+/// with the thread; which is there from the first one on that was asked for.
+static PREPARED: LazyLock<Receiver<MmapMut>> = LazyLock::new(|| {
+    let (sender, receiver) = crossbeam_channel::bounded(1);
+    let prepare_on = move || while sender.send(prepare()).is_ok() {};
+    // Without the thread, pages are prepared when they are needed.
+    let _ = std::thread::Builder::new().name("pages".into()).spawn(prepare_on);
+    receiver
+});
+
+fn prepare() -> MmapMut {
+    let mut memory = MmapMut::map_anon(2 * HUGE_PAGE).expect("there is memory to map");
+    let page = huge_page(&mut memory);
+    prefer_huge_pages(page);
+    page.iter_mut().step_by(4096).for_each(|byte| *byte = 0);
+    memory
+}
+
+/// The part of the memory that may become a huge page.
+fn huge_page(memory: &mut MmapMut) -> &mut [u8] {
+    let before = memory.as_ptr().addr().next_multiple_of(HUGE_PAGE) - memory.as_ptr().addr();
+    &mut memory[before..][..HUGE_PAGE]
 }
 
 impl<T: Zero> Deref for Page<T> {

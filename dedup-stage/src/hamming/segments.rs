@@ -1,7 +1,6 @@
 //! An array that grows without ever moving what it holds.
 
 use std::ops::{Index, IndexMut};
-use std::thread::JoinHandle;
 
 use super::memory;
 use super::pages::{Page, Zero};
@@ -9,8 +8,7 @@ use super::pages::{Page, Zero};
 /// A growing array in huge pages: what is stored stays where it is, so that growing never pauses to copy. (A small array is moved as it
 /// doubles, and takes no more than it needs.)
 ///
-/// The next page is prepared by a thread of its own while the last one fills: where a machine's memory is lent to it only when it is
-/// touched, whoever needs a huge page at once waits for several milliseconds.
+/// The next page is taken ahead of time if it is ready: arrays that grow together would wait for each other's at the same moment.
 #[derive(Debug)]
 pub struct Segments<T> {
     len: usize,
@@ -18,7 +16,7 @@ pub struct Segments<T> {
     small: Vec<T>,
     /// Those of a large one.
     pages: Vec<Page<T>>,
-    next: Option<JoinHandle<Page<T>>>,
+    next: Option<Page<T>>,
 }
 
 impl<T: Zero> Segments<T> {
@@ -26,7 +24,7 @@ impl<T: Zero> Segments<T> {
     const SEGMENT: usize = Page::<T>::LEN;
     /// Elements of a small array, at most.
     const SMALL: usize = Self::SEGMENT / 2;
-    /// Elements for which there is still room when the next page is prepared: time enough, yet little memory that is not used.
+    /// Elements for which there is still room when the next page may be taken: time enough, yet little memory that is not used.
     const AHEAD: usize = Self::SEGMENT / 4;
 
     /// An empty array.
@@ -57,8 +55,10 @@ impl<T: Zero> Segments<T> {
             self.pages[self.len / Self::SEGMENT][self.len % Self::SEGMENT] = element;
         }
         self.len += 1;
-        if self.len + Self::AHEAD == Self::SMALL || self.len % Self::SEGMENT == Self::SEGMENT - Self::AHEAD {
-            self.next = std::thread::Builder::new().spawn(Page::new).ok();
+        let room =
+            if self.len < Self::SMALL { Self::SMALL - self.len } else { Self::SEGMENT - self.len % Self::SEGMENT };
+        if room <= Self::AHEAD && self.next.is_none() {
+            self.next = Page::ready();
         }
     }
 
@@ -83,8 +83,7 @@ impl<T: Zero> Segments<T> {
 
     #[cold]
     fn add_page(&mut self) {
-        let prepared = self.next.take().and_then(|next| next.join().ok());
-        let mut page = prepared.unwrap_or_else(Page::new);
+        let mut page = self.next.take().unwrap_or_else(Page::new);
         std::mem::take(&mut self.small).into_iter().zip(&mut *page).for_each(|(element, place)| *place = element);
         self.pages.push(page);
     }
