@@ -54,8 +54,8 @@ pub struct Accepted {
 impl Accepted {
     /// At most this many pages with one and the same fingerprint are visited.
     const SAME_FINGERPRINT: usize = 64;
-    /// At most so many are in memory, 6 MB.
-    const RECENT: usize = 1 << 16;
+    /// At most so many are in memory, 3 MB.
+    const RECENT: usize = 1 << 15;
 
     /// What `session` has; calls `each` with every distinct fingerprint.
     pub fn open(session: &Session, each: &mut impl FnMut(u64)) -> Result<Self> {

@@ -52,6 +52,15 @@ impl<T: Zero> Page<T> {
         PREPARED.try_recv().ok().map(Self::from)
     }
 
+    /// A page of memory that is taken as it is touched, in small pieces.
+    ///
+    /// # Panics
+    ///
+    /// If there is no memory.
+    pub fn untouched() -> Self {
+        Self::from(map())
+    }
+
     fn from(mut memory: MmapMut) -> Self {
         let start = NonNull::from(huge_page(&mut memory)).cast();
         Self { start, _memory: memory, _elements: PhantomData }
@@ -69,11 +78,16 @@ static PREPARED: LazyLock<Receiver<MmapMut>> = LazyLock::new(|| {
 });
 
 fn prepare() -> MmapMut {
-    let mut memory = MmapMut::map_anon(2 * HUGE_PAGE).expect("there is memory to map");
+    let mut memory = map();
     let page = huge_page(&mut memory);
     prefer_huge_pages(page);
     page.iter_mut().step_by(4096).for_each(|byte| *byte = 0);
     memory
+}
+
+/// Memory with room for a huge page wherever it begins.
+fn map() -> MmapMut {
+    MmapMut::map_anon(2 * HUGE_PAGE).expect("there is memory to map")
 }
 
 /// The part of the memory that may become a huge page.

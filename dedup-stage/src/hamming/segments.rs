@@ -5,16 +5,13 @@ use std::ops::{Index, IndexMut};
 use super::memory;
 use super::pages::{Page, Zero};
 
-/// A growing array in huge pages: what is stored stays where it is, so that growing never pauses to copy. (A small array is moved as it
-/// doubles, and takes no more than it needs.)
+/// A growing array in pages: what is stored stays where it is, so that growing never pauses to copy.
 ///
-/// The next page is taken ahead of time if it is ready: arrays that grow together would wait for each other's at the same moment.
+/// The first pages take memory only as they fill, so that a small array is small. The others are huge and prepared; the next of them is
+/// taken ahead of time if it is ready: arrays that grow together would wait for each other's at the same moment.
 #[derive(Debug)]
 pub struct Segments<T> {
     len: usize,
-    /// The elements of a small array.
-    small: Vec<T>,
-    /// Those of a large one.
     pages: Vec<Page<T>>,
     next: Option<Page<T>>,
 }
@@ -22,14 +19,14 @@ pub struct Segments<T> {
 impl<T: Zero> Segments<T> {
     /// Elements of a segment.
     const SEGMENT: usize = Page::<T>::LEN;
-    /// Elements of a small array, at most.
-    const SMALL: usize = Self::SEGMENT / 2;
+    /// So many pages take memory as they fill: above 16 MB, a huge page more is little.
+    const SMALL: usize = 8;
     /// Elements for which there is still room when the next page may be taken: time enough, yet little memory that is not used.
     const AHEAD: usize = Self::SEGMENT / 4;
 
     /// An empty array.
     pub fn new() -> Self {
-        Self { len: 0, small: Vec::new(), pages: Vec::new(), next: None }
+        Self { len: 0, pages: Vec::new(), next: None }
     }
 
     /// Number of elements.
@@ -40,24 +37,19 @@ impl<T: Zero> Segments<T> {
 
     /// Bytes in use or set aside.
     pub fn bytes(&self) -> usize {
-        let pages = self.pages.len() + usize::from(self.next.is_some());
-        self.small.capacity() * size_of::<T>() + pages * Self::SEGMENT * size_of::<T>()
+        let huge = (self.pages.len() + usize::from(self.next.is_some())) * Self::SEGMENT;
+        if self.pages.len() > Self::SMALL { huge * size_of::<T>() } else { self.len * size_of::<T>() }
     }
 
     /// Appends an element.
     pub fn push(&mut self, element: T) {
-        if self.len < Self::SMALL {
-            self.small.push(element);
-        } else {
-            if self.len / Self::SEGMENT == self.pages.len() {
-                self.add_page();
-            }
-            self.pages[self.len / Self::SEGMENT][self.len % Self::SEGMENT] = element;
+        let (segment, place) = (self.len / Self::SEGMENT, self.len % Self::SEGMENT);
+        if segment == self.pages.len() {
+            self.add_page();
         }
+        self.pages[segment][place] = element;
         self.len += 1;
-        let room =
-            if self.len < Self::SMALL { Self::SMALL - self.len } else { Self::SEGMENT - self.len % Self::SEGMENT };
-        if room <= Self::AHEAD && self.next.is_none() {
+        if place >= Self::SEGMENT - Self::AHEAD && self.next.is_none() && self.pages.len() >= Self::SMALL {
             self.next = Page::ready();
         }
     }
@@ -66,11 +58,7 @@ impl<T: Zero> Segments<T> {
     #[inline(always)]
     pub fn slice(&self, start: usize, n: usize) -> &[T] {
         let n = n.min(self.len - start).min(Self::SEGMENT - start % Self::SEGMENT);
-        let (segment, start) = match self.pages.get(start / Self::SEGMENT) {
-            Some(page) => (&page[..], start % Self::SEGMENT),
-            None => (&self.small[..], start),
-        };
-        segment.get(start..start + n).unwrap_or(&[])
+        self.pages.get(start / Self::SEGMENT).map_or(&[], |page| &page[start % Self::SEGMENT..][..n])
     }
 
     /// Starts loading the place of the next element.
@@ -83,17 +71,16 @@ impl<T: Zero> Segments<T> {
 
     #[cold]
     fn add_page(&mut self) {
-        let mut page = self.next.take().unwrap_or_else(Page::new);
-        std::mem::take(&mut self.small).into_iter().zip(&mut *page).for_each(|(element, place)| *place = element);
-        self.pages.push(page);
+        let next = self.next.take();
+        let page = if self.pages.len() < Self::SMALL { Page::untouched } else { Page::new };
+        self.pages.push(next.unwrap_or_else(page));
     }
 
     /// Drops the last segment, so that giving back a large array need not take long at once; false if there was none. Only for
     /// arrays that will not be read any more.
     pub fn shrink(&mut self) -> bool {
         (self.len, self.next) = (0, None);
-        let small = std::mem::take(&mut self.small);
-        self.pages.pop().is_some() || !small.is_empty()
+        self.pages.pop().is_some()
     }
 }
 
@@ -102,20 +89,14 @@ impl<T: Zero> Index<usize> for Segments<T> {
 
     #[inline(always)]
     fn index(&self, i: usize) -> &T {
-        match self.pages.is_empty() {
-            true => &self.small[i],
-            false => &self.pages[i / Self::SEGMENT][i % Self::SEGMENT],
-        }
+        &self.pages[i / Self::SEGMENT][i % Self::SEGMENT]
     }
 }
 
 impl<T: Zero> IndexMut<usize> for Segments<T> {
     #[inline(always)]
     fn index_mut(&mut self, i: usize) -> &mut T {
-        match self.pages.is_empty() {
-            true => &mut self.small[i],
-            false => &mut self.pages[i / Self::SEGMENT][i % Self::SEGMENT],
-        }
+        &mut self.pages[i / Self::SEGMENT][i % Self::SEGMENT]
     }
 }
 
@@ -133,7 +114,7 @@ mod tests {
 
     #[test]
     fn elements_stay_where_they_are() {
-        let n = 3 * Segments::<u64>::SEGMENT + 5;
+        let n = (Segments::<u64>::SMALL + 3) * Segments::<u64>::SEGMENT + 5;
         let mut array = Segments::new();
         let mut places = Vec::new();
         for i in 0..n {
@@ -144,9 +125,7 @@ mod tests {
         assert_eq!(array.len(), n);
         for (i, place) in places.into_iter().enumerate() {
             assert_eq!(array[i], i as u64);
-            if i >= Segments::<u64>::SMALL {
-                assert_eq!(&raw const array[i], place);
-            }
+            assert_eq!(&raw const array[i], place);
         }
         let segment = Segments::<u64>::SEGMENT;
         for (start, end) in [(0, 32), (64, 96), (segment - 1, segment), (n - 3, n), (n, n)] {
@@ -154,6 +133,7 @@ mod tests {
         }
         array[n - 1] = 1;
         assert_eq!(array.clone()[n - 1], 1);
-        assert!((0..4).all(|_| array.shrink()) && !array.shrink());
+        assert!(array.bytes() >= 8 * n);
+        assert!((0..Segments::<u64>::SMALL + 4).all(|_| array.shrink()) && !array.shrink());
     }
 }
