@@ -1,8 +1,8 @@
 //! How time and bytes grow, beside what the planner predicts: a table, and a plot.
 
 use dedup_stage::hamming::frozen::{self, Frozen, Plan, Source};
-use dedup_stage::hamming::plan::{Calibration, estimate};
-use dedup_stage::hamming::{Design, Index};
+use dedup_stage::hamming::plan::estimate;
+use dedup_stage::hamming::{Calibration, Design, Index};
 use memmap2::{Advice, MmapMut};
 
 use super::cpu_time;

@@ -164,7 +164,7 @@ impl Source for ByRow {
 fn frozen_index(n: u64, k: u32, with_rows: bool) {
     let source = ByRow(n);
     // Few passes over the source, which hashes.
-    let part = if with_rows { Plan::PART } else { 2 * Plan::PART };
+    let part = if with_rows { Plan::PART } else { 4 * Plan::PART };
     let plan = Plan { design: Design::standard(k), recipe: "bench".into(), with_rows, threads: 2, part };
     let upper: f64 = plan.design.keys.iter().map(|key| 64.0 - f64::from(Plan::bits(*key, n)) + 5.0).sum::<f64>() / 8.0;
     let size = (upper + if with_rows { 5.0 } else { 0.0 }) * n as f64 + 1e6;

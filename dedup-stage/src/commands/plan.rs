@@ -5,7 +5,10 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use super::rows;
-use crate::hamming::plan::{Calibration, Plan, plan};
+use crate::hamming::{
+    Calibration,
+    plan::{Plan, plan},
+};
 
 /// Arguments of `dedup-stage plan`.
 #[derive(Debug, clap::Args)]

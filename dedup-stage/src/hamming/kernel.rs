@@ -10,8 +10,9 @@ pub trait Kernel: Copy {
     /// Bit i is set where word i of the bucket, header included, is within `k` of `word`.
     fn near<const W: usize>(self, bucket: &Bucket<W>, word: u32, k: u32) -> u32;
 
-    /// Bit i is set where word i of at most 16 is within `k` of `word`.
-    fn near_words(self, words: &[u32], word: u32, k: u32) -> u32;
+    /// Bit i is set where word i of the first `n`, and of the first 16, is within `k` of `word`. Faster where 16 follow, whatever they
+    /// are.
+    fn near_words(self, words: &[u32], n: usize, word: u32, k: u32) -> u32;
 
     /// Bit i is set where fingerprint i of at most 64 is within `k` of `query`.
     fn near_fingerprints(self, fingerprints: &[u64], query: u64, k: u32) -> u64;
@@ -30,9 +31,9 @@ impl Kernel for Scalar {
     }
 
     #[inline(always)]
-    fn near_words(self, words: &[u32], word: u32, k: u32) -> u32 {
+    fn near_words(self, words: &[u32], n: usize, word: u32, k: u32) -> u32 {
         let near = |(i, w): (usize, &u32)| u32::from((w ^ word).count_ones() <= k) << i;
-        words.iter().enumerate().map(near).fold(0, std::ops::BitOr::bitor)
+        words.iter().take(n.min(16)).enumerate().map(near).fold(0, std::ops::BitOr::bitor)
     }
 
     #[inline(always)]
@@ -80,12 +81,16 @@ impl Kernel for Avx512 {
     }
 
     #[inline(always)]
-    fn near_words(self, words: &[u32], word: u32, k: u32) -> u32 {
+    fn near_words(self, words: &[u32], n: usize, word: u32, k: u32) -> u32 {
         use std::arch::x86_64::*;
-        let used = ((1u32 << words.len().min(16)) - 1) as u16;
-        // SAFETY: the mask keeps the read within `words`, and `self` exists only where `new` found the instructions.
+        let used = ((1u32 << n.min(16)) - 1) as u16;
+        // SAFETY: the read is within `words`, by their number or by the mask, and `self` exists only where `new` found the
+        // instructions.
         let mask = unsafe {
-            let words = _mm512_maskz_loadu_epi32(used, words.as_ptr().cast());
+            let words = match words.first_chunk::<16>() {
+                Some(words) => _mm512_loadu_si512(words.as_ptr().cast()),
+                None => _mm512_maskz_loadu_epi32(((1u32 << words.len()) - 1) as u16, words.as_ptr().cast()),
+            };
             let different = _mm512_xor_si512(words, _mm512_set1_epi32(word as i32));
             _mm512_cmple_epu32_mask(_mm512_popcnt_epi32(different), _mm512_set1_epi32(k as i32))
         };
@@ -207,8 +212,9 @@ mod tests {
             #[cfg(target_arch = "x86_64")]
             if let Some(avx512) = Avx512::new() {
                 prop_assert_eq!(u64::from(avx512.near(&bucket, base, k)) & used, u64::from(expected));
-                let few = &bucket.0[..bucket.len().min(16)];
-                prop_assert_eq!(avx512.near_words(few, base, k), Scalar.near_words(few, base, k));
+                for (words, n) in [(&bucket.0[..], bucket.len()), (&bucket.0[..bucket.len().min(15)], 16), (&[], 0)] {
+                    prop_assert_eq!(avx512.near_words(words, n.min(words.len()), base, k), Scalar.near_words(words, n, base, k));
+                }
             }
         }
 

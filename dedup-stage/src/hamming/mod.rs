@@ -2,6 +2,7 @@
 //! distance k of this one?
 
 mod bucket;
+mod calibration;
 pub mod cluster;
 mod code;
 mod cover;
@@ -32,6 +33,7 @@ mod table;
 mod tables;
 mod values;
 
+pub use calibration::Calibration;
 pub use code::Code;
 pub use design::Design;
 pub use error::Error;

@@ -1,15 +1,13 @@
 //! Which design suits so many fingerprints, such a distance, so much memory.
 
-use std::time::Instant;
-
 use serde::Serialize;
 
+use super::calibration::Calibration;
 use super::code::low_mask;
 use super::design::Design;
 use super::frozen;
-use super::index::{Fill, Index};
+use super::index::Fill;
 use super::key::View;
-use super::pairs::kernel;
 use super::recursion::Recursion;
 
 /// What a design is expected to cost.
@@ -65,61 +63,6 @@ pub struct Recursed {
     pub splits: Vec<u32>,
 }
 
-/// What this machine takes, in nanoseconds.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Calibration {
-    /// To visit a bucket that is in the cache.
-    pub visit: f64,
-    /// To compare one more fingerprint.
-    pub candidate: f64,
-    /// For a cache line of main memory among many.
-    pub line: f64,
-}
-
-impl Calibration {
-    /// Measures for about a tenth of a second.
-    pub fn measure() -> Self {
-        let random = |i: u64| {
-            (i ^ 0x5bd1_e995).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(0xbf58_476d_1ce4_e5b9)
-        };
-        // An index that fits into the cache: its time is visits.
-        let design = Design::halves(3);
-        let mut index = Index::with_design(design, Fill::Fast);
-        (0..8_000).for_each(|i| {
-            index.insert(random(i));
-        });
-        let mut near = Vec::new();
-        let visits: usize = 32;
-        let visit = nanoseconds(4_000, |i| {
-            near.clear();
-            index.within(random(i + 1_000_000), &mut near);
-        }) / visits as f64;
-        const REACH: usize = 64;
-        let fingerprints: Vec<u64> = (0..4096).map(random).collect();
-        let mut count = 0;
-        // Eight with as many others at a time.
-        let compare = |_| kernel::neighbours(&fingerprints, &|last, _| last + REACH - 7, 3, &mut |_, _| count += 1);
-        let candidate = nanoseconds(20, compare) / (fingerprints.len() * REACH) as f64;
-        // Lines at random out of 128 MiB, each announced by the loop before it is needed.
-        let memory = vec![1u64; 16 << 20];
-        let mut sum = 0;
-        let line = nanoseconds(200_000, |i| sum += memory[(random(i) >> 40) as usize]);
-        std::hint::black_box((count, sum));
-        Self { visit, candidate, line }
-    }
-}
-
-fn nanoseconds(n: u64, mut work: impl FnMut(u64)) -> f64 {
-    // The best of a few: what else runs can only add.
-    (0..5)
-        .map(|round| {
-            let start = Instant::now();
-            (0..n).for_each(|i| work(i + round * n));
-            start.elapsed().as_nanos() as f64 / n as f64
-        })
-        .fold(f64::MAX, f64::min)
-}
-
 /// What a design is expected to cost.
 pub fn estimate(design: &Design, fingerprints: u64, memory: Option<u64>, machine: Calibration) -> Estimate {
     let n = fingerprints.max(1) as f64;
@@ -142,8 +85,6 @@ pub fn estimate(design: &Design, fingerprints: u64, memory: Option<u64>, machine
         lines += visited * (2.0 + 4.0 * n / buckets / 64.0);
     }
     let bytes_frozen = bits_frozen / 8.0;
-    let in_cache = bytes_frozen * n < f64::from(32 << 20);
-    let line = if in_cache { machine.line / 4.0 } else { machine.line };
     let ones = design.keys.iter().map(|key| key.mask.count_ones());
     Estimate {
         design: design.name.clone(),
@@ -154,7 +95,7 @@ pub fn estimate(design: &Design, fingerprints: u64, memory: Option<u64>, machine
         bytes_online: design.keys.len() as f64 * Fill::Fast.bytes(),
         lookups,
         candidates,
-        nanoseconds: lookups * machine.visit + lines * line + candidates * machine.candidate,
+        nanoseconds: machine.nanoseconds(lookups, candidates, lines, bytes_frozen * n),
         fits: memory.is_none_or(|memory| bytes_frozen * n <= memory as f64),
     }
 }
@@ -183,7 +124,7 @@ pub fn plan(fingerprints: u64, distance: u32, memory: Option<u64>, bits: u32, ma
 mod tests {
     use super::*;
 
-    const MACHINE: Calibration = Calibration { visit: 4.0, candidate: 0.5, line: 6.0 };
+    const MACHINE: Calibration = Calibration { query: 30.0, visit: 4.0, candidate: 0.5, line: 6.0 };
 
     #[test]
     fn a_billion_in_ten_gigabytes_takes_the_two_halves() {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam_channel::bounded;
 
@@ -17,7 +19,7 @@ use crate::hamming::design::Design;
 use crate::hamming::key::{Key, Keyed, View};
 use crate::hamming::memory::in_huge_pages;
 
-/// Where fingerprints come from; for each table read once for as many parts as there are threads.
+/// Where fingerprints come from; for each table read once for as many parts as may be held at a time.
 pub trait Source: Sync {
     /// Number of fingerprints.
     fn rows(&self) -> u64;
@@ -69,25 +71,31 @@ pub fn build(
     done: &(dyn Fn(f64) + Sync),
 ) -> Result<u64, Error> {
     let rows = source.rows();
+    let threads = plan.threads.max(1);
     let mut out = Output::new(out)?;
-    // Four parts at least, so that there is work for several threads, but the file does not depend on how many there are.
-    let part = plan.part.min((rows / 4).max(1 << 20));
+    // Four parts at least, so that there is work for several threads, but the file does not depend on how many there are; and none so
+    // large that what is built of it takes much memory.
+    let part = plan.part.min((rows / 4).clamp(1 << 20, 1 << 26));
     let mut tables = Vec::new();
     let mut further = Vec::new();
     for (i, key) in plan.design.keys.iter().enumerate() {
         let bits = Plan::bits(*key, rows);
         let part_bits = rows.div_ceil(part).next_power_of_two().ilog2().min(bits);
         let with_rows = plan.with_rows && i == 0;
-        // Bins of about 2^14 entries are sorted in the cache.
-        let bin_bits = (rows >> part_bits >> 14).max(1).ilog2().min(12).min(bits - part_bits);
         let row_bits = with_rows.then(|| 64 - rows.leading_zeros());
-        let shape = Shape { view: View::new(*key), bits, part_bits, bin_bits, row_bits };
+        // At a time, as many parts as may be held.
+        let held = plan.part.saturating_mul(threads as u64) / (rows >> part_bits).max(1);
+        let together = held.clamp(1, 1 << part_bits);
+        // Bins of about 2^14 entries are sorted in the cache; of 2^14 bins, the lines that are being filled are in it, too.
+        let of_part = (rows >> part_bits >> 14).max(1).ilog2();
+        let bin_bits = of_part.min(14u32.saturating_sub(together.ilog2())).min(bits - part_bits);
+        let shape = Shape { view: View::new(*key), bits, part_bits, bin_bits, row_bits, together };
         let share = 1.0 / plan.design.keys.len() as f64 / f64::from(1 << part_bits);
         let done = |part| done(part * share);
         let parts = if with_rows {
-            build_table::<(u64, u64)>(source, &shape, plan.threads, &mut out, &mut further, &done)?
+            build_table::<(u64, u64)>(source, &shape, threads, &mut out, &mut further, &done)?
         } else {
-            build_table::<u64>(source, &shape, plan.threads, &mut out, &mut further, &done)?
+            build_table::<u64>(source, &shape, threads, &mut out, &mut further, &done)?
         };
         tables.push(TablePlace { key: *key, bits, parts });
     }
@@ -115,6 +123,8 @@ struct Shape {
     bin_bits: u32,
     /// If entries carry rows: bits of a row.
     row_bits: Option<u32>,
+    /// So many parts are picked out of the source at a time.
+    together: u64,
 }
 
 fn build_table<E: Entry>(
@@ -125,28 +135,32 @@ fn build_table<E: Entry>(
     further: &mut Vec<(u64, u64)>,
     done: &(dyn Fn(f64) + Sync),
 ) -> Result<Vec<PartPlace>, Error> {
-    let threads = threads.clamp(1, 1 << shape.part_bits);
     std::thread::scope(|scope| {
         let (sender, receiver) = bounded(threads);
         // While parts are written, the next are built.
         scope.spawn(move || {
-            let entries = source.rows() >> shape.part_bits;
-            let mut picked: Vec<Bins<E>> =
-                (0..threads).map(|_| Bins::new(threads << shape.bin_bits, entries as usize)).collect();
-            for first in (0..1u64 << shape.part_bits).step_by(threads) {
-                shape.pick(source, first, &mut picked, done);
-                let failed = AtomicBool::new(false);
-                std::thread::scope(|scope| {
-                    for (part, i) in (first..1 << shape.part_bits).zip(0..threads) {
-                        let (sender, picked, failed) = (&sender, &picked, &failed);
-                        scope.spawn(move || {
-                            let built = shape.build(part, i, picked, done);
-                            // A closed channel means that writing failed.
-                            failed.fetch_or(sender.send((part, built)).is_err(), Ordering::Relaxed);
-                        });
+            let parts = 1 << shape.part_bits;
+            for first in (0..parts).step_by(shape.together as usize) {
+                let round = first..parts.min(first + shape.together);
+                let picked: Vec<Vec<Bins<E>>> = shape.pick(source, round.clone(), threads, done);
+                let waiting = Mutex::new(round.zip(picked));
+                let work = || {
+                    loop {
+                        let next = waiting.lock().expect("no thread panicked").next();
+                        let Some((part, bins)) = next else { return true };
+                        let built = shape.build(part, &bins, done);
+                        // For the writer there is room where they were. A closed channel means that writing failed.
+                        drop(bins);
+                        if sender.send((part, built)).is_err() {
+                            return false;
+                        }
                     }
+                };
+                let goes_on = std::thread::scope(|scope| {
+                    let working: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+                    working.into_iter().all(|thread| thread.join().expect("no thread panicked"))
                 });
-                if failed.into_inner() {
+                if !goes_on {
                     break;
                 }
             }
@@ -210,11 +224,9 @@ impl Shape {
         turned << 32 | u64::from(keyed.filter)
     }
 
-    /// Builds a part, the `i`th of those that were picked.
-    fn build<E: Entry>(&self, part: u64, i: usize, picked: &[Bins<E>], done: &(dyn Fn(f64) + Sync)) -> Built {
-        let own = i << self.bin_bits..(i + 1) << self.bin_bits;
-        let entries: usize =
-            picked.iter().flat_map(|bins| own.clone().flat_map(|bin| bins.of(bin))).map(<[E]>::len).sum();
+    /// Builds a part from its bins, as several threads have filled them.
+    fn build<E: Entry>(&self, part: u64, picked: &[Bins<E>], done: &(dyn Fn(f64) + Sync)) -> Built {
+        let entries: usize = picked.iter().map(Bins::len).sum();
         let buckets = 1usize << (self.bits - self.part_bits);
         let rest_bits = 32 - self.bits;
         let mut built = Built { filters: in_huge_pages(entries), ..Built::default() };
@@ -224,8 +236,8 @@ impl Shape {
         let mut last = None;
         let mut bin = Vec::new();
         let first_bucket = (part << (self.bits - self.part_bits)) as usize;
-        let share = 0.5 / own.len() as f64;
-        for i in own {
+        let share = 0.5 / f64::from(1 << self.bin_bits);
+        for i in 0..1 << self.bin_bits {
             bin.clear();
             picked.iter().flat_map(|bins| bins.of(i)).for_each(|block| bin.extend_from_slice(block));
             bin.sort_unstable();
@@ -263,44 +275,54 @@ impl Shape {
         self.view.fingerprint(Keyed { address: turned.rotate_left(self.bits), filter: sort as u32 })
     }
 
-    /// Reads the source once, with as many threads as there are sets of bins, and puts the entries of as many parts, from the first
-    /// on, into the bins of whoever came across them.
+    /// Reads the source once, with some threads, each of which puts what it comes across into bins of its own. By part, then by
+    /// thread.
     fn pick<E: Entry>(
         &self,
         source: &(impl Source + ?Sized),
-        first: u64,
-        picked: &mut [Bins<E>],
+        parts: Range<u64>,
+        threads: usize,
         done: &(dyn Fn(f64) + Sync),
-    ) {
+    ) -> Vec<Vec<Bins<E>>> {
         const CHUNK: u64 = 1 << 14;
         let rows = source.rows();
-        let parts = picked.len() as f64;
+        let n = parts.end - parts.start;
+        // Threads come across as many, about.
+        let entries = (rows >> self.part_bits) as usize / threads * 9 / 8;
         let next = AtomicU64::new(0);
-        std::thread::scope(|scope| {
-            for bins in picked {
-                scope.spawn(|| {
-                    bins.clear();
-                    let mut chunk = vec![0; CHUNK as usize];
-                    let shift = 64 - self.part_bits - self.bin_bits;
-                    loop {
-                        let from = next.fetch_add(CHUNK, Ordering::Relaxed);
-                        if from >= rows {
-                            break;
-                        }
-                        let n = CHUNK.min(rows - from);
-                        let chunk = &mut chunk[..n as usize];
-                        source.read(from, chunk);
-                        for (fingerprint, row) in chunk.iter().zip(from..) {
-                            let sort = self.sort_word(self.view.keyed(*fingerprint));
-                            // Shifting by 64 is no shift.
-                            let place = if shift == 64 { 0 } else { sort >> shift };
-                            bins.push(place.wrapping_sub(first << self.bin_bits), E::new(sort, row));
-                        }
-                        done(0.5 * parts * n as f64 / rows as f64);
-                    }
-                });
+        let work = || {
+            let mut picked: Vec<Bins<E>> = (0..n).map(|_| Bins::new(1 << self.bin_bits, entries)).collect();
+            let mut chunk = vec![0; CHUNK as usize];
+            let shift = 64 - self.part_bits - self.bin_bits;
+            loop {
+                let from = next.fetch_add(CHUNK, Ordering::Relaxed);
+                if from >= rows {
+                    return picked;
+                }
+                let chunk = &mut chunk[..CHUNK.min(rows - from) as usize];
+                source.read(from, chunk);
+                for (fingerprint, row) in chunk.iter().zip(from..) {
+                    let sort = self.sort_word(self.view.keyed(*fingerprint));
+                    // Shifting by 64 is no shift.
+                    let place = if shift == 64 { 0 } else { sort >> shift };
+                    let part = (place >> self.bin_bits).wrapping_sub(parts.start);
+                    let bin = place & ((1 << self.bin_bits) - 1);
+                    // Whether it is of these parts cannot be predicted, so no branch depends on it.
+                    let (part, bin) = if part < n { (part, bin) } else { (0, Bins::<E>::NONE) };
+                    picked[part as usize].push(bin, E::new(sort, row));
+                }
+                done(0.5 * n as f64 * chunk.len() as f64 / rows as f64);
             }
+        };
+        let by_thread: Vec<Vec<Bins<E>>> = std::thread::scope(|scope| {
+            let working: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            working.into_iter().map(|thread| thread.join().expect("no thread panicked")).collect()
         });
+        let mut by_part: Vec<Vec<Bins<E>>> = (0..n).map(|_| Vec::new()).collect();
+        for picked in by_thread {
+            by_part.iter_mut().zip(picked).for_each(|(part, bins)| part.push(bins));
+        }
+        by_part
     }
 }
 

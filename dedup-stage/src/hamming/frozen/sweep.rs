@@ -1,7 +1,7 @@
 //! Many queries at once: each table is read once, region by region, in the order in which it lies in the file.
 
+use super::Reader;
 use super::table::Table;
-use super::{Reader, Visit};
 use crate::hamming::kernel::{Kernel, Work};
 use crate::hamming::memory::prefetch_in;
 
@@ -181,7 +181,7 @@ impl<F: FnMut(usize, u64, u32)> Sweep<'_, F> {
         for stop in stops {
             let mut start = stop.start;
             loop {
-                let near = kernel.near_words(&filters[start..stop.end.min(start + 16)], stop.member.filter, k);
+                let near = kernel.near_words(&filters[start..], stop.end - start, stop.member.filter, k);
                 if near != 0 {
                     self.note(start, near, stop.member);
                 }
@@ -210,10 +210,9 @@ impl<F: FnMut(usize, u64, u32)> Sweep<'_, F> {
 
     fn resolve(&mut self) {
         let table = &self.reader.tables[self.bins.table];
-        for (entry, Member { bucket, filter, query }) in self.candidates.drain(..) {
-            let part = table.part_of(bucket);
-            let visit = Visit { query, table: self.bins.table as u32, bucket, part, filter, entries: 0..0 };
-            self.reader.report(self.queries, &visit, table.fingerprint(part, bucket, entry), self.found);
+        for (entry, Member { bucket, query, .. }) in self.candidates.drain(..) {
+            let fingerprint = table.fingerprint(table.part_of(bucket), bucket, entry);
+            self.reader.report(self.queries, query, self.bins.table as u32, fingerprint, self.found);
         }
     }
 }

@@ -15,7 +15,7 @@ pub struct Probe {
     /// were right then.
     moving: bool,
     past: usize,
-    buckets: Vec<usize>,
+    buckets: [usize; Probe::TABLES],
     len: usize,
     visits: [Visit; Probe::VISITS],
 }
@@ -26,6 +26,8 @@ type Visit = (u32, u32);
 impl Probe {
     /// Buckets that are loaded at a time: what four tables with one flip each need.
     const VISITS: usize = 72;
+    /// Tables whose sizes are remembered; in designs of more, queries begin anew when they end.
+    const TABLES: usize = 8;
 }
 
 impl Default for Probe {
@@ -35,7 +37,7 @@ impl Default for Probe {
             complete: false,
             moving: false,
             past: 0,
-            buckets: Vec::new(),
+            buckets: [0; Probe::TABLES],
             len: 0,
             visits: [(0, 0); Probe::VISITS],
         }
@@ -54,13 +56,17 @@ impl Index {
     /// present one is answered. (To load the one's buckets between comparing the other's was measured to be no faster.)
     pub fn begin(&self, query: u64, probe: &mut Probe) {
         (probe.query, probe.moving, probe.past, probe.len, probe.complete) = (query, self.moving, self.past, 0, true);
-        probe.buckets.clear();
         if !self.moving {
             return;
         }
+        let mut sizes = probe.buckets.iter_mut();
         for (set, s) in self.sets.iter().zip(0..) {
             for (table, t) in set.tables.iter().zip(0..) {
-                probe.buckets.push(table.buckets());
+                let Some(size) = sizes.next() else {
+                    probe.complete = false;
+                    return;
+                };
+                *size = table.buckets();
                 for bucket in table.ball(table.keyed(query)) {
                     if probe.len == Probe::VISITS {
                         probe.complete = false;
