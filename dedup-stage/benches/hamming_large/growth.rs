@@ -1,12 +1,14 @@
 //! How time and bytes grow, beside what the planner predicts: a table, and a plot.
 
-use dedup_stage::hamming::frozen::{self, Frozen, Plan, Source};
+use dedup_stage::hamming::frozen::Source;
 use dedup_stage::hamming::plan::estimate;
 use dedup_stage::hamming::{Calibration, Design, Index};
-use memmap2::{Advice, MmapMut};
 
-use super::cpu_time;
 use super::data::ByRow;
+use super::{built, cpu_time};
+
+/// More do not fit into 24 GiB online.
+const MOST_ONLINE: u64 = 100_000_000;
 
 /// What was predicted and measured for one size and distance.
 struct Row {
@@ -15,13 +17,14 @@ struct Row {
     /// Frozen, in this order: bytes a fingerprint, lookups, candidates, nanoseconds a query.
     predicted: [f64; 4],
     measured: [f64; 4],
-    /// Online: nanoseconds an insertion and a query, bytes a fingerprint.
-    online: [f64; 3],
+    /// Online: nanoseconds an insertion and a query, bytes a fingerprint; if memory allows.
+    online: Option<[f64; 3]>,
 }
 
 /// Predicted and measured, for sizes from 100,000 to `most` and distances from 1 to `farthest`; the plot goes to a file.
 pub fn growth(most: u64, farthest: u32, plot: Option<&str>) {
     let machine = Calibration::measure();
+    println!("{machine:?}");
     println!(
         "n\tk\tdesign\tB/fp predicted\tB/fp\tlookups predicted\tlookups\tcandidates predicted\tcandidates\tns predicted\tns\t\
          insert ns online\twithin ns online\tB/fp online"
@@ -36,8 +39,10 @@ pub fn growth(most: u64, farthest: u32, plot: Option<&str>) {
             for (predicted, measured) in row.predicted.iter().zip(row.measured) {
                 print!("\t{predicted:.2}\t{measured:.2}");
             }
-            let [insert, within, bytes] = row.online;
-            println!("\t{insert:.0}\t{within:.0}\t{bytes:.2}");
+            match row.online {
+                Some([insert, within, bytes]) => println!("\t{insert:.0}\t{within:.0}\t{bytes:.2}"),
+                None => println!("\t-\t-\t-"),
+            }
             rows.push(row);
         }
         n *= 10;
@@ -55,14 +60,7 @@ pub fn growth(most: u64, farthest: u32, plot: Option<&str>) {
 fn measure(n: u64, k: u32, design: &Design, machine: Calibration) -> Row {
     let predicted = estimate(design, n, None, machine);
     let source = ByRow(n);
-    let plan = Plan { design: design.clone(), recipe: "bench".into(), with_rows: false, threads: 2, part: Plan::PART };
-    let mut file = std::io::Cursor::new(Vec::new());
-    let length = frozen::build(&source, &plan, &mut file, &|_| {}).expect("memory does not fail");
-    let mut memory = MmapMut::map_anon(length as usize).expect("memory");
-    let _ = memory.advise(Advice::HugePage);
-    memory.copy_from_slice(file.get_ref());
-    drop(file);
-    let index = Frozen::from_memory(memory, length as usize, "bench").expect("undamaged");
+    let (index, _) = built(n, design.clone(), false);
     let queries = source.queries(20_000);
     let mut reader = index.reader();
     let (lookups, candidates) = reader.reads(&queries);
@@ -80,7 +78,18 @@ fn measure(n: u64, k: u32, design: &Design, machine: Calibration) -> Row {
     let bytes = index.bytes().0 as f64 / index.len() as f64;
     drop(reader);
     drop(index);
-    let mut online = Index::new(k);
+    Row {
+        n,
+        k,
+        predicted: [predicted.bytes_frozen, predicted.lookups, predicted.candidates, predicted.nanoseconds],
+        measured: [bytes, lookups as f64 / each, candidates as f64 / each, frozen],
+        online: (n <= MOST_ONLINE).then(|| online(&source, k, &queries)),
+    }
+}
+
+fn online(source: &ByRow, k: u32, queries: &[u64]) -> [f64; 3] {
+    let n = source.rows();
+    let mut index = Index::new(k);
     let mut chunk = vec![0; 1 << 12];
     let (mut from, mut insert) = (0, 0.0);
     while from < n {
@@ -88,19 +97,13 @@ fn measure(n: u64, k: u32, design: &Design, machine: Calibration) -> Row {
         source.read(from, chunk);
         let start = cpu_time();
         chunk.iter().for_each(|fingerprint| {
-            online.insert(*fingerprint);
+            index.insert(*fingerprint);
         });
         insert += (cpu_time() - start).as_nanos() as f64;
         from += chunk.len() as u64;
     }
-    let within = nanoseconds(&queries, |query, near| online.within(query, near));
-    Row {
-        n,
-        k,
-        predicted: [predicted.bytes_frozen, predicted.lookups, predicted.candidates, predicted.nanoseconds],
-        measured: [bytes, lookups as f64 / each, candidates as f64 / each, frozen],
-        online: [insert / n as f64, within, online.bytes() as f64 / online.len() as f64],
-    }
+    let within = nanoseconds(queries, |query, near| index.within(query, near));
+    [insert / n as f64, within, index.bytes() as f64 / index.len() as f64]
 }
 
 /// Nanoseconds of CPU a query, each after the other, the best of three rounds.
@@ -123,12 +126,12 @@ fn svg(rows: &[Row]) -> String {
     const COLOURS: [&str; 7] = ["#1b6ca8", "#c0392b", "#1e8449", "#8e44ad", "#b9770e", "#117a65", "#5d6d7e"];
     const WIDTH: f64 = 330.0;
     const HEIGHT: f64 = 300.0;
-    type Value = fn(&Row) -> f64;
+    type Value = fn(&Row) -> Option<f64>;
     let panels: [(&str, Value, Option<Value>); 4] = [
-        ("frozen: ns a query", |row| row.measured[3], Some(|row| row.predicted[3])),
-        ("frozen: bytes a fingerprint", |row| row.measured[0], Some(|row| row.predicted[0])),
-        ("online: ns a query", |row| row.online[1], None),
-        ("online: ns an insertion", |row| row.online[0], None),
+        ("frozen: ns a query", |row| Some(row.measured[3]), Some(|row| Some(row.predicted[3]))),
+        ("frozen: bytes a fingerprint", |row| Some(row.measured[0]), Some(|row| Some(row.predicted[0]))),
+        ("online: ns a query", |row| Some(row.online?[1]), None),
+        ("online: ns an insertion", |row| Some(row.online?[0]), None),
     ];
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" font-family=\"sans-serif\" font-size=\"11\">\n\
@@ -140,7 +143,7 @@ fn svg(rows: &[Row]) -> String {
         (rows.first().map_or(5.0, |row| (row.n as f64).log10()), rows.last().map_or(6.0, |row| (row.n as f64).log10()));
     for (place, (title, value, predicted)) in panels.iter().enumerate() {
         let all =
-            rows.iter().flat_map(|row| std::iter::once(value(row)).chain(predicted.map(|p| p(row)))).map(f64::log10);
+            rows.iter().flat_map(|row| value(row).into_iter().chain(predicted.and_then(|p| p(row)))).map(f64::log10);
         let (low, high) = all.fold((f64::MAX, f64::MIN), |(a, b), v| (a.min(v), b.max(v)));
         let (low, high) = (low.floor(), high.ceil().max(low.floor() + 1.0));
         let x = |n: f64| place as f64 * WIDTH + 50.0 + (n.log10() - first) / (last - first).max(1e-9) * (WIDTH - 80.0);
@@ -160,9 +163,8 @@ fn svg(rows: &[Row]) -> String {
         for (k, colour) in (1..).zip(COLOURS) {
             for (value, dash) in [(Some(*value), ""), (*predicted, " stroke-dasharray=\"4 3\"")] {
                 let Some(value) = value else { continue };
-                let of_k = rows.iter().filter(|row| row.k == k);
-                let points: Vec<String> =
-                    of_k.map(|row| format!("{:.1},{:.1}", x(row.n as f64), y(value(row)))).collect();
+                let of_k = rows.iter().filter(|row| row.k == k).filter_map(|row| Some((row.n as f64, value(row)?)));
+                let points: Vec<String> = of_k.map(|(n, value)| format!("{:.1},{:.1}", x(n), y(value))).collect();
                 svg +=
                     &format!("<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\"{dash}/>\n", points.join(" "));
             }

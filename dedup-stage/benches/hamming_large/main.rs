@@ -160,30 +160,37 @@ impl Source for ByRow {
     }
 }
 
-/// Builds an index of `n` in memory, asks it, and searches it with a million queries.
-fn frozen_index(n: u64, k: u32, with_rows: bool) {
-    let source = ByRow(n);
-    // Few passes over the source, which hashes.
-    let part = if with_rows { Plan::PART } else { 4 * Plan::PART };
-    let plan = Plan { design: Design::standard(k), recipe: "bench".into(), with_rows, threads: 2, part };
-    let upper: f64 = plan.design.keys.iter().map(|key| 64.0 - f64::from(Plan::bits(*key, n)) + 5.0).sum::<f64>() / 8.0;
+/// An index of `n` in memory, and how long it took to build.
+fn built(n: u64, design: Design, with_rows: bool) -> (Frozen, Duration) {
+    // Few passes over the source, which hashes, if there is room: a third table of a billion takes what bins would.
+    let part = if with_rows || design.keys.len() > 2 { Plan::PART } else { 4 * Plan::PART };
+    let upper: f64 = design.keys.iter().map(|key| 64.0 - f64::from(Plan::bits(*key, n)) + 5.0).sum::<f64>() / 8.0;
     let size = (upper + if with_rows { 5.0 } else { 0.0 }) * n as f64 + 1e6;
     let mut memory = MmapMut::map_anon(size as usize).expect("address space");
     let _ = memory.advise(Advice::HugePage);
+    let plan = Plan { design, recipe: "bench".into(), with_rows, threads: 2, part };
     let start = Instant::now();
     let mut out = std::io::Cursor::new(&mut memory[..]);
-    let bytes = frozen::build(&source, &plan, &mut out, &|_| {}).expect("memory does not fail");
+    let bytes = frozen::build(&ByRow(n), &plan, &mut out, &|_| {}).expect("memory does not fail");
     let built = start.elapsed();
+    (Frozen::from_memory(memory, bytes as usize, "bench").expect("undamaged"), built)
+}
+
+/// Builds an index of `n`, asks it, and searches it with a million queries.
+fn frozen_index(n: u64, design: Design, with_rows: bool) {
+    let source = ByRow(n);
+    let k = design.distance;
     let start = Instant::now();
-    let index = Frozen::from_memory(memory, bytes as usize, "bench").expect("undamaged");
+    let (index, built) = built(n, design, with_rows);
     let (tables, rows) = index.bytes();
     println!(
-        "frozen k={k} n={n}: built in {:.1} s on two threads; {} distinct; tables {:.3} B/fp, rows {:.3} B/fp; verified in {:.1} s",
+        "frozen {} k={k} n={n}: built in {:.1} s on two threads; {} distinct; tables {:.3} B/fp, rows {:.3} B/fp; verified in {:.1} s",
+        index.design().name,
         built.as_secs_f64(),
         index.len(),
         tables as f64 / n as f64,
         rows as f64 / n as f64,
-        start.elapsed().as_secs_f64(),
+        (start.elapsed() - built).as_secs_f64(),
     );
     let queries = source.queries(100_000);
     let mut reader = index.reader();
@@ -364,7 +371,11 @@ fn main() {
     match arguments.first().map(String::as_str) {
         Some("online") => online(number(1, 10_000_000), number(2, 3) as u32, fill, pauses),
         Some("pairs") => all_pairs(number(1, 10_000_000)),
-        Some("frozen") => frozen_index(number(1, 10_000_000) as u64, number(2, 3) as u32, !given("values")),
+        Some("frozen") => {
+            let k = number(2, 3) as u32;
+            let named = arguments.iter().find_map(|a| Design::named(a, k));
+            frozen_index(number(1, 10_000_000) as u64, named.unwrap_or_else(|| Design::standard(k)), !given("values"))
+        }
         Some("stream") => stream(number(1, 100_000_000) as u64, number(2, 3) as u32),
         Some("coders") => coders(number(1, 16_000_000) as u64),
         Some("growth") => {

@@ -32,12 +32,15 @@ impl Calibration {
     /// Of so many bytes, the lines are at hand.
     const CACHE: f64 = 1024.0 * 1024.0;
 
+    /// What the line behind one that is loaded costs, as a share: its page is at hand.
+    pub const NEXT_LINE: f64 = 0.2;
+
     /// Measures for about a tenth of a second.
     pub fn measure() -> Self {
         // Small enough for the cache: few buckets, many buckets, and few buckets with many fingerprints each.
         let few = Measured::of(Design::halves(1));
         let many = Measured::of(Design::halves(3));
-        let full = Measured::of(Design::flips(6, 5));
+        let full = Measured::of(Design::flips(8, 7));
         let bucket = ((many.nanoseconds - few.nanoseconds) / (many.lookups - few.lookups)).max(0.1);
         let query = (few.nanoseconds - few.lookups * bucket).max(0.0);
         let of_many = many.candidates / many.lookups;
@@ -107,7 +110,7 @@ fn random(i: u64) -> u64 {
 
 /// Nanoseconds of the fastest of a few: what else runs can only add.
 fn best(mut work: impl FnMut()) -> f64 {
-    (0..5)
+    (0..25)
         .map(|_| {
             let start = Instant::now();
             work();

@@ -72,17 +72,23 @@ pub fn estimate(design: &Design, fingerprints: u64, memory: Option<u64>, machine
         let buckets = 2f64.powi(bits as i32);
         bits_frozen += 64.0 - f64::from(bits) + 16.0 * buckets / n;
         let neighbours = View::new(*key).code().neighbours();
-        let size = |list: &Vec<u32>| {
-            let mut list: Vec<u32> = list.iter().map(|change| change & low_mask(bits)).collect();
-            list.sort_unstable();
-            list.dedup();
-            list.len()
+        // Of a ball's buckets, those that differ above their low bits.
+        let apart = |low: u32| {
+            let size = |list: &Vec<u32>| {
+                let mut list: Vec<u32> = list.iter().map(|change| (change & low_mask(bits)) >> low).collect();
+                list.sort_unstable();
+                list.dedup();
+                list.len()
+            };
+            neighbours.iter().map(size).sum::<usize>() as f64 / neighbours.len() as f64
         };
-        let visited = neighbours.iter().map(size).sum::<usize>() as f64 / neighbours.len() as f64;
+        let visited = apart(0);
+        let each = n / buckets;
         lookups += visited;
-        candidates += visited * n / buckets;
-        // A directory cell, and the lines of the filters, which begin anywhere in a line.
-        lines += visited * (2.0 + 4.0 * n / buckets / 64.0);
+        candidates += visited * each;
+        // Lines hold 32 buckets of the directory, and 16 filters; these begin anywhere in a line.
+        let together = (16.0 / each).log2().max(0.0) as u32;
+        lines += apart(5) + apart(together) + Calibration::NEXT_LINE * visited * each / 16.0;
     }
     let bytes_frozen = bits_frozen / 8.0;
     let ones = design.keys.iter().map(|key| key.mask.count_ones());
