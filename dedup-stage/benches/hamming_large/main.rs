@@ -44,7 +44,8 @@ fn online(n: usize, k: u32, fill: Fill, pauses: bool) {
     let base = resident();
     let mut near = Vec::new();
     let mut duplicates = 0;
-    let (mut longest, mut longest_cpu) = (Duration::ZERO, Duration::ZERO);
+    // Time, CPU time of it, and row.
+    let mut longest = [(Duration::ZERO, Duration::ZERO, 0); 5];
     let (start, start_cpu, start_own) = (Instant::now(), process_time(), cpu_time());
     let mut last = (start, start_cpu, 0);
     let batch = 4096;
@@ -70,8 +71,11 @@ fn online(n: usize, k: u32, fill: Fill, pauses: bool) {
                 index.insert_new(fingerprint);
             }
             if let Some((wall, cpu)) = before {
-                longest = longest.max(wall.elapsed());
-                longest_cpu = longest_cpu.max(cpu_time() - cpu);
+                let pause = (wall.elapsed(), cpu_time() - cpu, done + i);
+                if pause > longest[4] {
+                    longest[4] = pause;
+                    longest.sort_unstable_by(|a, b| b.cmp(a));
+                }
             }
         }
         done += chunk.len();
@@ -89,7 +93,7 @@ fn online(n: usize, k: u32, fill: Fill, pauses: bool) {
     let (wall, cpu, own) = (start.elapsed(), process_time() - start_cpu, cpu_time() - start_own);
     println!(
         "online k={k} {fill:?} n={n}: {:.3} M/s cpu, {:.3} M/s cpu of the thread that inserts, {:.3} M/s wall (generator {:.1} % of cpu included); {} stored, {duplicates} near; \
-         {:.2} B/fp counted, {:.2} B/fp resident; longest pause {longest:?}, {longest_cpu:?} of it at work",
+         {:.2} B/fp counted, {:.2} B/fp resident",
         n as f64 / cpu.as_secs_f64() / 1e6,
         n as f64 / own.as_secs_f64() / 1e6,
         n as f64 / wall.as_secs_f64() / 1e6,
@@ -98,6 +102,9 @@ fn online(n: usize, k: u32, fill: Fill, pauses: bool) {
         index.bytes() as f64 / index.len() as f64,
         (resident() - base) as f64 / index.len() as f64,
     );
+    for (wall, cpu, row) in longest.iter().filter(|_| pauses) {
+        println!("pause of {wall:?}, {cpu:?} of it at work, at row {row}");
+    }
     let queries = ByRow(n as u64).queries(100_000);
     latencies(&queries, |query, near| index.within(query, near));
     let start = cpu_time();

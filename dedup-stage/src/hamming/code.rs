@@ -153,7 +153,7 @@ pub fn for_each_error(bits: u32, radius: u32, visit: &mut impl FnMut(u32)) {
 }
 
 /// The positions of the ones of a word.
-fn ones(mut word: u32) -> impl Iterator<Item = u32> {
+pub fn ones(mut word: u32) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         (word != 0).then(|| {
             let i = word.trailing_zeros();

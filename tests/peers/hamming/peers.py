@@ -111,7 +111,7 @@ def main():
         run(name, stored, ask_rows, truth, k, build, ask_usearch, ask_usearch_all)
 
     name = "1e0ng simhash"
-    if wanted(name) and n <= 1_000_000:
+    if wanted(name) and n <= 10_000_000:
         from simhash import Simhash, SimhashIndex
 
         def build():

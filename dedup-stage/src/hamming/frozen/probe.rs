@@ -9,6 +9,8 @@
 use std::ops::Range;
 
 use super::Reader;
+use super::table::near_entries;
+use crate::hamming::code::ones;
 use crate::hamming::kernel::{Kernel, Work};
 use crate::hamming::memory;
 
@@ -20,41 +22,28 @@ const FEW: usize = 64;
 
 /// The buckets that a query reads in one table.
 #[derive(Clone, Copy, Debug)]
-pub struct Ball {
-    pub query: u32,
-    pub table: u32,
-    pub filter: u32,
-    /// After the last of its visits.
-    end: u32,
+struct Ball {
+    query: u32,
+    table: u32,
+    filter: u32,
+    visits: u32,
 }
 
 /// A bucket to be read, and where its entries are, once that is known.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Visit {
     bucket: u32,
-    entries: u32,
-    start: usize,
+    entries: Range<usize>,
 }
 
 /// What is under way.
 #[derive(Clone, Debug, Default)]
 pub struct UnderWay {
     balls: Vec<Ball>,
+    /// Those of the first ball, then those of the next.
     visits: Vec<Visit>,
-    /// Entries whose filters are near: which of the balls, bucket and entry.
+    /// Entries whose filters are near, with their buckets.
     matches: Vec<(Ball, u32, usize)>,
-}
-
-impl UnderWay {
-    /// The balls, each with the places of its visits.
-    #[inline(always)]
-    fn balls(&self) -> impl Iterator<Item = (Ball, Range<usize>)> {
-        let mut start = 0;
-        self.balls.iter().map(move |ball| {
-            let end = ball.end as usize;
-            (*ball, std::mem::replace(&mut start, end)..end)
-        })
-    }
 }
 
 impl Reader<'_> {
@@ -143,78 +132,76 @@ impl<F: FnMut(usize, u64, u32)> Probe<'_, F> {
         let table = &self.reader.tables[t];
         let keyed = table.view.keyed(query);
         let visits = &mut self.under_way.visits;
+        let before = visits.len();
         visits.extend(table.ball(keyed).map(|bucket| {
             memory::prefetch(table.cell(bucket));
-            Visit { bucket, entries: 0, start: 0 }
+            Visit { bucket, entries: 0..0 }
         }));
-        let end = visits.len() as u32;
-        self.under_way.balls.push(Ball { query: i, table: t as u32, filter: keyed.filter, end });
+        let visits = (visits.len() - before) as u32;
+        self.under_way.balls.push(Ball { query: i, table: t as u32, filter: keyed.filter, visits });
     }
 
+    /// Takes the other steps for all that is announced.
     #[inline(always)]
     fn go(&mut self, kernel: impl Kernel) {
-        let tables = &self.reader.tables;
-        let mut start = 0;
-        let few = self.under_way.visits.len() <= FEW;
-        for ball in &self.under_way.balls {
-            let table = &tables[ball.table as usize];
-            for visit in &mut self.under_way.visits[start..ball.end as usize] {
-                let part = &table.parts[table.part_of(visit.bucket) as usize];
-                let entries = part.entries(visit.bucket & table.part_mask());
-                (visit.start, visit.entries) = (entries.start, entries.len() as u32);
+        let reader = self.reader;
+        let table = |ball: &Ball| &reader.tables[ball.table as usize];
+        let UnderWay { balls, visits, matches } = &mut *self.under_way;
+        let few = visits.len() <= FEW;
+        for (ball, visits) in each(balls, visits) {
+            let table = table(ball);
+            for visit in visits {
+                let part = table.part(visit.bucket);
+                visit.entries = part.entries(visit.bucket & table.part_mask());
                 if few {
-                    announce_filters(part.filters, visit);
-                }
-            }
-            start = ball.end as usize;
-        }
-        if !few {
-            for (ball, visits) in self.under_way.balls() {
-                let table = &tables[ball.table as usize];
-                for visit in &self.under_way.visits[visits] {
-                    announce_filters(table.parts[table.part_of(visit.bucket) as usize].filters, visit);
+                    announce_filters(part.filters, &visit.entries);
                 }
             }
         }
-        let distance = self.reader.frozen.header.design.distance;
-        let mut matches = std::mem::take(&mut self.under_way.matches);
-        for (ball, visits) in self.under_way.balls() {
-            let table = &tables[ball.table as usize];
-            for visit in &self.under_way.visits[visits] {
-                let part = table.part_of(visit.bucket);
-                let filters = table.parts[part as usize].filters;
-                let (mut start, mut left) = (visit.start, visit.entries as usize);
-                loop {
-                    let mut near = kernel.near_words(&filters[start..], left.min(16), ball.filter, distance);
-                    while near != 0 {
-                        let entry = start + near.trailing_zeros() as usize;
-                        near &= near - 1;
-                        table.announce_rest(part, entry);
-                        matches.push((ball, visit.bucket, entry));
-                    }
-                    if left <= 16 {
-                        break;
-                    }
-                    (start, left) = (start + 16, left - 16);
-                }
+        for (ball, visits) in each(balls, visits).filter(|_| !few) {
+            let table = table(ball);
+            visits.iter().for_each(|visit| announce_filters(table.part(visit.bucket).filters, &visit.entries));
+        }
+        let distance = reader.frozen.header.design.distance;
+        for (ball, visits) in each(balls, visits) {
+            let table = table(ball);
+            for Visit { bucket, entries } in visits {
+                near_entries(
+                    kernel,
+                    table.part(*bucket).filters,
+                    entries.clone(),
+                    ball.filter,
+                    distance,
+                    &mut |start, near| {
+                        for entry in ones(near).map(|i| start + i as usize) {
+                            table.announce_rest(*bucket, entry);
+                            matches.push((*ball, *bucket, entry));
+                        }
+                    },
+                );
             }
         }
         for (ball, bucket, entry) in matches.drain(..) {
-            let table = &tables[ball.table as usize];
-            let fingerprint = table.fingerprint(table.part_of(bucket), bucket, entry);
-            self.reader.report(self.queries, ball.query, ball.table, fingerprint, self.found);
+            let fingerprint = table(&ball).fingerprint(bucket, entry);
+            reader.report(self.queries, ball.query, ball.table, fingerprint, self.found);
         }
-        self.under_way.matches = matches;
-        self.under_way.balls.clear();
-        self.under_way.visits.clear();
+        balls.clear();
+        visits.clear();
     }
+}
+
+/// Each ball with its visits.
+#[inline(always)]
+fn each<'a>(balls: &'a [Ball], mut visits: &'a mut [Visit]) -> impl Iterator<Item = (&'a Ball, &'a mut [Visit])> {
+    balls
+        .iter()
+        .map(move |ball| (ball, visits.split_off_mut(..ball.visits as usize).expect("each ball has its visits")))
 }
 
 /// Starts loading the filters of a bucket.
 #[inline(always)]
-fn announce_filters(filters: &[u32], visit: &Visit) {
+fn announce_filters(filters: &[u32], entries: &Range<usize>) {
+    memory::prefetch_in(filters, entries.start);
     // Sixteen are read at a time, even where the bucket ends before: the line behind its last may be waited for, too.
-    let end = visit.start + (visit.entries as usize).max(16);
-    memory::prefetch_in(filters, visit.start);
-    memory::prefetch_in(filters, end - 1);
+    memory::prefetch_in(filters, entries.end.max(entries.start + 16) - 1);
 }

@@ -23,11 +23,11 @@ impl Reader<'_> {
             let mut places = [None; BLOCK];
             for (place, fingerprint) in places.iter_mut().zip(block) {
                 *place = table.find(*fingerprint);
-                place.inspect(|(part, entry)| table.announce_row(*part, *entry));
+                place.inspect(|(bucket, entry)| table.announce_row(*bucket, *entry));
             }
             for ((fingerprint, i), place) in block.iter().zip(first..).zip(places) {
-                let Some((part, entry)) = place else { continue };
-                let (row, more) = table.row(part, entry);
+                let Some((bucket, entry)) = place else { continue };
+                let (row, more) = table.row(bucket, entry);
                 found(i, row);
                 if more {
                     self.further_rows(*fingerprint, &mut |row| found(i, row));

@@ -1,7 +1,8 @@
 //! Many queries at once: each table is read once, region by region, in the order in which it lies in the file.
 
 use super::Reader;
-use super::table::Table;
+use super::table::{Table, near_entries};
+use crate::hamming::code::ones;
 use crate::hamming::kernel::{Kernel, Work};
 use crate::hamming::memory::prefetch_in;
 
@@ -145,7 +146,7 @@ impl<F: FnMut(usize, u64, u32)> Work for Sweep<'_, F> {
     fn run(mut self, kernel: impl Kernel) {
         let (bins, table) = (self.bins, &self.reader.tables[self.bins.table]);
         let first = (self.region << bins.shift) as u32;
-        let part = &table.parts[table.part_of(first) as usize];
+        let part = table.part(first);
         if bins.dense {
             table.load(first, 1 << bins.shift);
         }
@@ -178,30 +179,19 @@ impl<F: FnMut(usize, u64, u32)> Sweep<'_, F> {
     #[inline(always)]
     fn compare(&mut self, kernel: impl Kernel, filters: &[u32], stops: &[Stop]) {
         let k = self.reader.frozen.header.design.distance;
-        for stop in stops {
-            let mut start = stop.start;
-            loop {
-                let near = kernel.near_words(&filters[start..], stop.end - start, stop.member.filter, k);
-                if near != 0 {
-                    self.note(start, near, stop.member);
-                }
-                start += 16;
-                if start >= stop.end {
-                    break;
-                }
-            }
+        for Stop { start, end, member } in stops {
+            near_entries(kernel, filters, *start..*end, member.filter, k, &mut |start, near| {
+                self.note(start, near, *member)
+            });
         }
     }
 
     /// Keeps entries whose filters are near, while the rest of them is loaded.
     #[cold]
-    fn note(&mut self, start: usize, mut near: u32, member: Member) {
-        while near != 0 {
-            let entry = start + near.trailing_zeros() as usize;
-            near &= near - 1;
-            let table = &self.reader.tables[self.bins.table];
-            table.announce_rest(table.part_of(member.bucket), entry);
-            self.candidates.push((entry, member));
+    fn note(&mut self, start: usize, near: u32, member: Member) {
+        for i in ones(near) {
+            self.reader.tables[self.bins.table].announce_rest(member.bucket, start + i as usize);
+            self.candidates.push((start + i as usize, member));
         }
         if self.candidates.len() >= AHEAD {
             self.resolve();
@@ -211,7 +201,7 @@ impl<F: FnMut(usize, u64, u32)> Sweep<'_, F> {
     fn resolve(&mut self) {
         let table = &self.reader.tables[self.bins.table];
         for (entry, Member { bucket, query, .. }) in self.candidates.drain(..) {
-            let fingerprint = table.fingerprint(table.part_of(bucket), bucket, entry);
+            let fingerprint = table.fingerprint(bucket, entry);
             self.reader.report(self.queries, query, self.bins.table as u32, fingerprint, self.found);
         }
     }

@@ -6,6 +6,7 @@ use super::format::{PartPlace, Section, TablePlace};
 use super::packed;
 use crate::hamming::code::low_mask;
 use crate::hamming::file::{half_words, words};
+use crate::hamming::kernel::Kernel;
 use crate::hamming::key::{Keyed, View};
 use crate::hamming::memory::prefetch_in;
 
@@ -29,8 +30,8 @@ pub struct Table<'a> {
     part_shift: u32,
     row_bits: u32,
     neighbours: Vec<Vec<u32>>,
-    /// The parts, each with a range of buckets.
-    pub parts: Vec<Part<'a>>,
+    /// Each with a range of buckets.
+    parts: Vec<Part<'a>>,
 }
 
 /// A range of buckets.
@@ -127,15 +128,15 @@ impl<'a> Table<'a> {
 
     /// The part of a bucket.
     #[inline(always)]
-    pub fn part_of(&self, bucket: u32) -> u32 {
-        (u64::from(bucket) >> self.part_shift) as u32
+    pub fn part(&self, bucket: u32) -> &Part<'a> {
+        &self.parts[(u64::from(bucket) >> self.part_shift) as usize]
     }
 
     /// The directory cell of a bucket.
     #[inline(always)]
     pub fn cell(&self, bucket: u32) -> &Cell {
         let within = bucket & self.part_mask();
-        &self.parts[self.part_of(bucket) as usize].cells[within as usize / GROUP]
+        &self.part(bucket).cells[within as usize / GROUP]
     }
 
     /// What of a bucket's number counts within its part.
@@ -146,12 +147,12 @@ impl<'a> Table<'a> {
     /// Where in its part the entries of a bucket are.
     #[inline(always)]
     pub fn entries(&self, bucket: u32) -> Range<usize> {
-        self.parts[self.part_of(bucket) as usize].entries(bucket & self.part_mask())
+        self.part(bucket).entries(bucket & self.part_mask())
     }
 
-    /// The fingerprint of an entry.
-    pub fn fingerprint(&self, part: u32, bucket: u32, entry: usize) -> u64 {
-        let part = &self.parts[part as usize];
+    /// The fingerprint of an entry of a bucket.
+    pub fn fingerprint(&self, bucket: u32, entry: usize) -> u64 {
+        let part = self.part(bucket);
         let rest = packed::get(part.rests, entry, 32 - self.bits);
         let address = (rest << self.bits) as u32 | bucket;
         self.view.fingerprint(Keyed { address, filter: part.filters[entry] })
@@ -160,29 +161,26 @@ impl<'a> Table<'a> {
     /// Calls `visit` with every fingerprint.
     pub fn for_each(&self, visit: &mut impl FnMut(u64)) {
         for bucket in 0..=low_mask(self.bits) {
-            let part = self.part_of(bucket);
-            self.entries(bucket).for_each(|entry| visit(self.fingerprint(part, bucket, entry)));
+            self.entries(bucket).for_each(|entry| visit(self.fingerprint(bucket, entry)));
         }
     }
 
-    /// Part and entry of a fingerprint.
+    /// Bucket and entry of a fingerprint.
     pub fn find(&self, fingerprint: u64) -> Option<(u32, usize)> {
         let keyed = self.view.keyed(fingerprint);
         let bucket = keyed.address & low_mask(self.bits);
-        let part = self.part_of(bucket);
+        let part = self.part(bucket);
         let rest = u64::from(keyed.address) >> self.bits;
-        let filters = self.parts[part as usize].filters;
         self.entries(bucket)
             .find(|entry| {
-                filters[*entry] == keyed.filter
-                    && packed::get(self.parts[part as usize].rests, *entry, 32 - self.bits) == rest
+                part.filters[*entry] == keyed.filter && packed::get(part.rests, *entry, 32 - self.bits) == rest
             })
-            .map(|entry| (part, entry))
+            .map(|entry| (bucket, entry))
     }
 
     /// Starts loading what [`Table::find`] compares in a bucket.
     pub fn announce(&self, bucket: u32) {
-        let part = &self.parts[self.part_of(bucket) as usize];
+        let part = self.part(bucket);
         let entries = self.entries(bucket);
         for entry in [entries.start, entries.end] {
             prefetch_in(part.filters, entry);
@@ -192,14 +190,14 @@ impl<'a> Table<'a> {
 
     /// Starts loading what [`Table::fingerprint`] reads.
     #[inline(always)]
-    pub fn announce_rest(&self, part: u32, entry: usize) {
-        prefetch_in(self.parts[part as usize].rests, entry * (32 - self.bits) as usize / 64);
+    pub fn announce_rest(&self, bucket: u32, entry: usize) {
+        prefetch_in(self.part(bucket).rests, entry * (32 - self.bits) as usize / 64);
     }
 
     /// Loads the directory and the filters of consecutive buckets of one part, in the order that the machine foresees.
     pub fn load(&self, first: u32, buckets: u32) {
         const LINE: usize = 64;
-        let part = &self.parts[self.part_of(first) as usize];
+        let part = self.part(first);
         let within = first & self.part_mask();
         let cells = &part.cells[within as usize / GROUP..(within as usize + buckets as usize).div_ceil(GROUP)];
         let filters = &part.filters[self.entries(first).start..self.entries(first + (buckets - 1)).end];
@@ -209,13 +207,37 @@ impl<'a> Table<'a> {
     }
 
     /// Starts loading what [`Table::row`] reads.
-    pub fn announce_row(&self, part: u32, entry: usize) {
-        prefetch_in(self.parts[part as usize].rows, entry * (self.row_bits + 1) as usize / 64);
+    pub fn announce_row(&self, bucket: u32, entry: usize) {
+        prefetch_in(self.part(bucket).rows, entry * (self.row_bits + 1) as usize / 64);
     }
 
     /// The first row of an entry, and whether it has more.
-    pub fn row(&self, part: u32, entry: usize) -> (u64, bool) {
-        let packed = packed::get(self.parts[part as usize].rows, entry, self.row_bits + 1);
+    pub fn row(&self, bucket: u32, entry: usize) -> (u64, bool) {
+        let packed = packed::get(self.part(bucket).rows, entry, self.row_bits + 1);
         (packed >> 1, packed & 1 == 1)
+    }
+}
+
+/// Calls `found` for every sixteen of the entries of which some have filters that differ from `filter` in at most `k` bits: with the
+/// first of the sixteen, and a bit for each that does.
+#[inline(always)]
+pub fn near_entries(
+    kernel: impl Kernel,
+    filters: &[u32],
+    entries: Range<usize>,
+    filter: u32,
+    k: u32,
+    found: &mut impl FnMut(usize, u32),
+) {
+    let mut start = entries.start;
+    loop {
+        let near = kernel.near_words(&filters[start..], entries.end - start, filter, k);
+        if near != 0 {
+            found(start, near);
+        }
+        start += 16;
+        if start >= entries.end {
+            break;
+        }
     }
 }
