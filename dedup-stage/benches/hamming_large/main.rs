@@ -30,6 +30,17 @@ fn clock(clock: libc::clockid_t) -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
+/// Of this thread.
+fn page_faults() -> i64 {
+    // SAFETY: all zeros is a value of the type, and it is there to be filled in.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage);
+        usage
+    };
+    usage.ru_minflt + usage.ru_majflt
+}
+
 fn resident() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     statm.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or(0) * 4096
@@ -44,8 +55,8 @@ fn online(n: usize, k: u32, fill: Fill, pauses: bool) {
     let base = resident();
     let mut near = Vec::new();
     let mut duplicates = 0;
-    // Time, CPU time of it, and row.
-    let mut longest = [(Duration::ZERO, Duration::ZERO, 0); 5];
+    // Time, CPU time of it, page faults, and row.
+    let mut longest = [(Duration::ZERO, Duration::ZERO, 0, 0); 5];
     let (start, start_cpu, start_own) = (Instant::now(), process_time(), cpu_time());
     let mut last = (start, start_cpu, 0);
     let batch = 4096;
@@ -59,7 +70,7 @@ fn online(n: usize, k: u32, fill: Fill, pauses: bool) {
         generating += cpu_time() - before;
         index.begin(chunk[0], probe);
         for (i, &fingerprint) in chunk.iter().enumerate() {
-            let before = pauses.then(|| (Instant::now(), cpu_time()));
+            let before = pauses.then(|| (page_faults(), cpu_time(), Instant::now()));
             if let Some(query) = chunk.get(i + 1) {
                 index.begin(*query, next);
             }
@@ -70,8 +81,8 @@ fn online(n: usize, k: u32, fill: Fill, pauses: bool) {
             if near.iter().all(|(_, distance)| *distance > 0) {
                 index.insert_new(fingerprint);
             }
-            if let Some((wall, cpu)) = before {
-                let pause = (wall.elapsed(), cpu_time() - cpu, done + i);
+            if let Some((faults, cpu, wall)) = before {
+                let pause = (wall.elapsed(), cpu_time() - cpu, page_faults() - faults, done + i);
                 if pause > longest[4] {
                     longest[4] = pause;
                     longest.sort_unstable_by(|a, b| b.cmp(a));
@@ -102,8 +113,8 @@ fn online(n: usize, k: u32, fill: Fill, pauses: bool) {
         index.bytes() as f64 / index.len() as f64,
         (resident() - base) as f64 / index.len() as f64,
     );
-    for (wall, cpu, row) in longest.iter().filter(|_| pauses) {
-        println!("pause of {wall:?}, {cpu:?} of it at work, at row {row}");
+    for (wall, cpu, faults, row) in longest.iter().filter(|_| pauses) {
+        println!("pause of {wall:?}, {cpu:?} of CPU, {faults} page faults, at row {row}");
     }
     let queries = ByRow(n as u64).queries(100_000);
     latencies(&queries, |query, near| index.within(query, near));

@@ -32,8 +32,8 @@ impl Calibration {
     /// Of so many bytes, the lines are at hand.
     const CACHE: f64 = 1024.0 * 1024.0;
 
-    /// What the line behind one that is loaded costs, as a share: its page is at hand.
-    pub const NEXT_LINE: f64 = 0.2;
+    /// What the line behind one that is loaded costs, as a share of the first: its page is at hand.
+    pub const NEXT_LINE: f64 = 0.6;
 
     /// Measures for about a tenth of a second.
     pub fn measure() -> Self {

@@ -150,6 +150,9 @@ impl<F: FnMut(usize, u64, u32)> Probe<'_, F> {
         let few = visits.len() <= FEW;
         for (ball, visits) in each(balls, visits) {
             let table = table(ball);
+            if table.has_large_groups() {
+                visits.iter().for_each(|visit| table.announce_ends(visit.bucket));
+            }
             for visit in visits {
                 let part = table.part(visit.bucket);
                 visit.entries = part.entries(visit.bucket & table.part_mask());
@@ -198,10 +201,12 @@ fn each<'a>(balls: &'a [Ball], mut visits: &'a mut [Visit]) -> impl Iterator<Ite
         .map(move |ball| (ball, visits.split_off_mut(..ball.visits as usize).expect("each ball has its visits")))
 }
 
-/// Starts loading the filters of a bucket.
+/// Starts loading the filters of a bucket; of a very large one the first, which are followed by those that the machine foresees.
 #[inline(always)]
 fn announce_filters(filters: &[u32], entries: &Range<usize>) {
-    memory::prefetch_in(filters, entries.start);
+    const LINES: usize = 16;
     // Sixteen are read at a time, even where the bucket ends before: the line behind its last may be waited for, too.
-    memory::prefetch_in(filters, entries.end.max(entries.start + 16) - 1);
+    let end = entries.end.max(entries.start + 16);
+    (entries.start..end - 1).step_by(16).take(LINES).for_each(|entry| memory::prefetch_in(filters, entry));
+    memory::prefetch_in(filters, end - 1);
 }

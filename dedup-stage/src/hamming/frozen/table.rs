@@ -30,6 +30,7 @@ pub struct Table<'a> {
     part_shift: u32,
     row_bits: u32,
     neighbours: Vec<Vec<u32>>,
+    large_groups: bool,
     /// Each with a range of buckets.
     parts: Vec<Part<'a>>,
 }
@@ -83,12 +84,14 @@ impl<'a> Table<'a> {
             rows: words(section(&part.rows)),
         };
         let part_bits = place.parts.len().trailing_zeros();
+        let large_groups = place.parts.iter().any(|part| part.large.len() > 0);
         Self {
             view,
             bits: place.bits,
             part_shift: place.bits - part_bits,
             row_bits,
             neighbours,
+            large_groups,
             parts: place.parts.iter().map(part).collect(),
         }
     }
@@ -137,6 +140,20 @@ impl<'a> Table<'a> {
     pub fn cell(&self, bucket: u32) -> &Cell {
         let within = bucket & self.part_mask();
         &self.part(bucket).cells[within as usize / GROUP]
+    }
+
+    /// Whether some groups of buckets have their ends in a list.
+    #[inline(always)]
+    pub fn has_large_groups(&self) -> bool {
+        self.large_groups
+    }
+
+    /// Starts loading the list of ends of a bucket's group, if it has one.
+    pub fn announce_ends(&self, bucket: u32) {
+        let [start, list] = self.cell(bucket);
+        if start & LARGE != 0 {
+            prefetch_in(self.part(bucket).large, *list as usize);
+        }
     }
 
     /// What of a bucket's number counts within its part.

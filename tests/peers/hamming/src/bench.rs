@@ -14,6 +14,9 @@ const SCANNED: usize = 200;
 /// How many are within k of a query.
 pub type Ask<'a> = Box<dyn FnMut(u64) -> usize + 'a>;
 
+/// Asks all queries at once.
+pub type AskAll<'a, T> = &'a dyn Fn(&T, &[u64]);
+
 /// CPU time of this process.
 pub fn cpu_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -64,7 +67,7 @@ impl Bench {
         name: &str,
         build: impl FnOnce() -> T,
         asked: impl for<'a> FnOnce(&'a T) -> Ask<'a>,
-        all: Option<&dyn Fn(&T, &[u64])>,
+        all: Option<AskAll<'_, T>>,
     ) {
         let (memory, start) = (resident(), cpu_time());
         let index = build();

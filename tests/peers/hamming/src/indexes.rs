@@ -18,21 +18,19 @@ const MOST_FOR_TWO: usize = 100_000_000;
 /// Runs the index of a name.
 pub fn run(bench: &Bench, name: &str) {
     match name {
-        "ours, Fast" => online(bench, name, Fill::Fast),
-        "ours, Compact" => online(bench, name, Fill::Compact),
+        "ours, Fast" => online(bench, name, || Index::new(bench.k)),
+        "ours, Compact" => online(bench, name, || Index::with_design(Design::standard(bench.k), Fill::Compact)),
+        "ours, six tables" if bench.k != 3 => {}
+        "ours, six tables" => online(bench, name, || Index::with_design(Design::drop_one(3), Fill::Fast)),
         "ours, frozen" => frozen(bench, name),
         "gaoya" => gaoya(bench),
         _ => mih(bench, name.rsplit(' ').next().and_then(|blocks| blocks.parse().ok()).expect("an index that we know")),
     }
 }
 
-fn online(bench: &Bench, name: &str, fill: Fill) {
-    let k = bench.k;
+fn online(bench: &Bench, name: &str, empty: impl FnOnce() -> Index) {
     let build = || {
-        let mut index = match fill {
-            Fill::Fast => Index::new(k),
-            Fill::Compact => Index::with_design(Design::standard(k), fill),
-        };
+        let mut index = empty();
         bench.stored.iter().for_each(|f| {
             index.insert(*f);
         });

@@ -17,8 +17,17 @@ use bench::Bench;
 
 /// Each index in a process of its own: memory that one gave back would be counted as nobody's.
 fn each(set: &str, k: u32, names: &[String]) {
-    let all =
-        ["ours, Fast", "ours, Compact", "ours, frozen", "mih-rs, 2", "mih-rs, 3", "mih-rs, 4", "mih-rs, 5", "gaoya"];
+    let all = [
+        "ours, Fast",
+        "ours, six tables",
+        "ours, Compact",
+        "ours, frozen",
+        "mih-rs, 2",
+        "mih-rs, 3",
+        "mih-rs, 4",
+        "mih-rs, 5",
+        "gaoya",
+    ];
     let wanted = |name: &&str| names.is_empty() || names.iter().any(|n| name.starts_with(n.as_str()));
     for name in all.into_iter().filter(wanted) {
         let program = std::env::current_exe().expect("this program");
