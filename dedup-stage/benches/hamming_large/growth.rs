@@ -21,8 +21,8 @@ struct Row {
     online: Option<[f64; 3]>,
 }
 
-/// Predicted and measured, for sizes from 100,000 to `most` and distances from 1 to `farthest`; the plot goes to a file.
-pub fn growth(most: u64, farthest: u32, plot: Option<&str>) {
+/// Predicted and measured, for sizes from `least` to `most` and distances from 1 to `farthest`; the plot goes to a file.
+pub fn growth(least: u64, most: u64, farthest: u32, plot: Option<&str>) {
     let machine = Calibration::measure();
     println!("{machine:?}");
     println!(
@@ -30,7 +30,7 @@ pub fn growth(most: u64, farthest: u32, plot: Option<&str>) {
          insert ns online\twithin ns online\tB/fp online"
     );
     let mut rows = Vec::new();
-    let mut n = 100_000;
+    let mut n = least;
     while n <= most {
         for k in 1..=farthest {
             let design = Design::for_size(k, n);

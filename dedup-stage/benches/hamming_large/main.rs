@@ -397,7 +397,8 @@ fn main() {
         Some("stream") => stream(number(1, 100_000_000) as u64, number(2, 3) as u32),
         Some("coders") => coders(number(1, 16_000_000) as u64),
         Some("growth") => {
-            growth::growth(number(1, 1_000_000) as u64, number(2, 7) as u32, arguments.get(3).map(String::as_str))
+            let (least, most) = (number(4, 100_000) as u64, number(1, 1_000_000) as u64);
+            growth::growth(least, most, number(2, 7) as u32, arguments.get(3).map(String::as_str))
         }
         Some("crawl") => crawl(number(1, 64_000), number(2, 7) as u32),
         Some("real") => real(Path::new(&arguments[1]), number(2, 3) as u32),
