@@ -12,9 +12,6 @@ use crate::bench::Bench;
 /// gaoya takes half a kilobyte a fingerprint.
 const MOST_FOR_GAOYA: usize = 10_000_000;
 
-/// mih-rs with two blocks takes an hour's fraction to build, and its keys alone gigabytes.
-const MOST_FOR_TWO: usize = 100_000_000;
-
 /// Runs the index of a name.
 pub fn run(bench: &Bench, name: &str) {
     match name {
@@ -96,9 +93,6 @@ fn frozen(bench: &Bench, name: &str) {
 }
 
 fn mih(bench: &Bench, blocks: usize) {
-    if blocks == 2 && bench.stored.len() > MOST_FOR_TWO {
-        return;
-    }
     // Their index takes the array over, so that it counts as theirs.
     let build = || mih_rs::Index::with_blocks(bench.stored.clone(), blocks).expect("codes");
     let radius = bench.k as usize;
