@@ -1,5 +1,5 @@
-//! Reading a page: bytes and headers in; text, links, title, language and fingerprints out, in one pass of html5ever's
-//! tokenizer and without a tree. Nothing here can fail on content.
+//! Reading a page: bytes and headers in; text, links, title, language and fingerprints out, in one pass and without a
+//! tree. Nothing here can fail on content.
 
 mod charset;
 pub mod content;
@@ -11,9 +11,9 @@ mod links;
 mod media;
 mod outline;
 mod prescan;
-mod raw;
 mod signs;
 mod tags;
+pub mod tokenizer;
 pub mod words;
 
 #[cfg(test)]

@@ -225,7 +225,7 @@ impl Outline {
             return;
         }
         let from = self.hrefs.len() as u32;
-        self.hrefs.push_str(address);
+        self.hrefs.push_str(address.trim());
         self.media.push(RawMedium { address: (from, self.hrefs.len() as u32), signs });
     }
 

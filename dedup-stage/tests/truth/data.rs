@@ -55,6 +55,11 @@ pub fn files(folder: &Path, ending: &str) -> Vec<String> {
     found
 }
 
+/// The text of a file, whatever its bytes are.
+pub fn text(file: &Path) -> String {
+    String::from_utf8_lossy(&std::fs::read(file).expect("readable")).into_owned()
+}
+
 /// Reads a page as it would come from a web server.
 pub fn read(reader: &mut Reader, path: &str, content_type: &str, body: &[u8]) -> Page {
     let url = Url::parse("http://pages.example/").expect("a URL").join(path).expect("a path");

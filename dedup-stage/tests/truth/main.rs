@@ -1,8 +1,9 @@
 //! The judgement on real pages with measured truth: documentation in two versions, versions of encyclopedia articles,
-//! pages with injected noise, and the reading of pages. Run with `--nocapture` to see the figures.
+//! pages with injected noise or other markup, and the reading of pages. Run with `--nocapture` to see the figures.
 //!
 //! The material lies beside the repository; where it is absent, these tests say so and pass.
 
+mod borders;
 mod data;
 mod docs;
 mod noise;
