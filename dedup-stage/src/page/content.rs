@@ -14,8 +14,8 @@ const LIST_PERCENT: usize = 15;
 const TEXT: usize = 10;
 /// Words up to which a line with a long number is a counter, a date, a copyright notice.
 const VOLATILE: usize = 12;
-/// Text of links to other sites, in bytes of 100, from which a paragraph is an advertisement.
-const AWAY_PERCENT: usize = 50;
+/// Text of links to other sites, in bytes of 100 that are no white space, from which a paragraph is an advertisement.
+const AWAY_PERCENT: u64 = 50;
 /// Words from which a block has full weight.
 const FULL: usize = 16;
 
@@ -68,7 +68,7 @@ pub fn choose(
 
 /// A paragraph that is one link to another site; items of lists may lead anywhere.
 fn is_advertisement(block: &Block) -> bool {
-    block.shape == Shape::Plain && block.external_bytes as usize * 100 >= block.range().len() * AWAY_PERCENT
+    block.shape == Shape::Plain && u64::from(block.away_ink) * 100 >= u64::from(block.ink) * AWAY_PERCENT
 }
 
 /// A short line with a long number.
@@ -97,8 +97,9 @@ mod tests {
             blocks.push(Block {
                 start: from,
                 end: to,
-                link_bytes: if matches!(*kind, "link" | "nav" | "away") { to - from } else { 0 },
-                external_bytes: if *kind == "away" { to - from } else { 0 },
+                ink: to - from,
+                link_ink: if matches!(*kind, "link" | "nav" | "away") { to - from } else { 0 },
+                away_ink: if *kind == "away" { to - from } else { 0 },
                 signs: Signs::of_role(kind),
                 shape: match *kind {
                     "head" => Shape::Heading,

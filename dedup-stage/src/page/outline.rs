@@ -13,10 +13,12 @@ pub struct Block {
     pub start: u32,
     /// One past the last byte.
     pub end: u32,
-    /// Bytes of it inside links.
-    pub link_bytes: u32,
-    /// Bytes of it inside links to other hosts.
-    pub external_bytes: u32,
+    /// Bytes of it that are no white space.
+    pub ink: u32,
+    /// Those inside links.
+    pub link_ink: u32,
+    /// Those inside links to other hosts.
+    pub away_ink: u32,
     /// The signs of chrome around it.
     pub signs: Signs,
     /// What it is among blocks.
@@ -41,9 +43,10 @@ impl Block {
         self.start as usize..self.end as usize
     }
 
-    /// Whether less of it than so many bytes of a hundred are text of links.
-    pub(super) fn links_below(&self, percent: usize) -> bool {
-        (self.link_bytes as usize * 100) < self.range().len() * percent
+    /// Whether less of it than so many bytes of a hundred are text of links. White space does not count: markup may be
+    /// indented or not.
+    pub(super) fn links_below(&self, percent: u32) -> bool {
+        u64::from(self.link_ink) * 100 < u64::from(self.ink) * u64::from(percent)
     }
 
     /// Whether it is a list of links: half of it or more.
@@ -61,6 +64,8 @@ pub struct RawLink {
     pub anchor: (u32, u32),
     /// `rel=nofollow`.
     pub nofollow: bool,
+    /// Names another host.
+    pub away: bool,
     /// The signs of chrome around it.
     pub signs: Signs,
 }
@@ -96,7 +101,6 @@ pub struct Outline {
     pub links_cut: Vec<u64>,
     open: Block,
     in_link: bool,
-    is_external: bool,
 }
 
 impl Outline {
@@ -126,7 +130,6 @@ impl Outline {
         self.nofollow = false;
         self.open = Block::default();
         self.in_link = false;
-        self.is_external = false;
         self.host.clear();
     }
 
@@ -152,17 +155,11 @@ impl Outline {
     /// Appends visible text to the open block.
     #[inline]
     pub fn push(&mut self, text: &str) {
-        let before = self.text.len();
         let first = text.as_bytes()[0];
         if first.is_ascii_whitespace() && text.bytes().all(|b| b.is_ascii_whitespace()) {
             self.space();
         } else {
             self.text.push_str(text);
-        }
-        if self.in_link {
-            let bytes = (self.text.len() - before) as u32;
-            self.open.link_bytes += bytes;
-            self.open.external_bytes += if self.is_external { bytes } else { 0 };
         }
     }
 
@@ -174,11 +171,28 @@ impl Outline {
         }
     }
 
-    /// Ends the text: the last block, which the cap may have left open.
+    /// Ends the text: the last link, and the last block, which the cap may have left open. Then finds out how much of the
+    /// blocks is links.
     pub fn end(&mut self) {
+        self.end_link();
         if self.blocks.len() >= Self::MAX_BLOCKS && self.text.len() > self.open.start as usize {
             self.open.end = self.text.len() as u32;
             self.blocks.push(self.open);
+        }
+        let (text, mut first) = (self.text.as_bytes(), 0);
+        for block in &mut self.blocks {
+            block.ink = ink(&text[block.range()]);
+            for link in &self.links[first..] {
+                if link.anchor.0 >= block.end {
+                    break;
+                }
+                let (from, to) = (link.anchor.0.max(block.start), link.anchor.1.min(block.end));
+                let inside = text.get(from as usize..to as usize).map_or(0, ink);
+                block.link_ink += inside;
+                block.away_ink += if link.away { inside } else { 0 };
+                // A link may reach into the next block.
+                first += usize::from(link.anchor.1 <= block.end);
+            }
         }
     }
 
@@ -193,7 +207,7 @@ impl Outline {
             self.text.truncate(start);
             if self.open.shape == Shape::Item && shape == Shape::Plain && self.open.signs == signs {
                 // A paragraph that opens an item is the item.
-                return self.open = Block { link_bytes: 0, external_bytes: 0, ..self.open };
+                return;
             }
         } else {
             self.open.end = self.text.len() as u32;
@@ -213,9 +227,9 @@ impl Outline {
         let from = self.hrefs.len() as u32;
         self.hrefs.push_str(href);
         let at = self.text.len() as u32;
-        self.links.push(RawLink { href: (from, self.hrefs.len() as u32), anchor: (at, at), nofollow, signs });
+        let away = self.leads_away(href);
+        self.links.push(RawLink { href: (from, self.hrefs.len() as u32), anchor: (at, at), nofollow, away, signs });
         self.in_link = has_text;
-        self.is_external = self.leads_away(href);
     }
 
     /// Adds a medium by its address as written.
@@ -266,6 +280,11 @@ impl Outline {
     pub fn anchor(&self, link: &RawLink) -> &str {
         self.text.get(link.anchor.0 as usize..link.anchor.1 as usize).unwrap_or_default()
     }
+}
+
+/// Bytes that are no white space.
+fn ink(text: &[u8]) -> u32 {
+    text.iter().filter(|byte| **byte > b' ').count() as u32
 }
 
 /// Appends `text` to `to` with runs of white space folded to one space, up to `limit` bytes in all.

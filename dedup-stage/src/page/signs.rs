@@ -29,8 +29,8 @@ impl Signs {
     const TIMES: usize = 3;
     /// Words from which a block is running text, and no entry of a menu.
     const RUNNING: usize = 16;
-    /// Link text, in bytes of 100, from which a block is no running text.
-    const LINK_PERCENT: usize = 25;
+    /// Link text, in bytes of 100 that are no white space, from which a block is no running text.
+    const LINK_PERCENT: u32 = 25;
 
     /// The sign of a word of [`hints::CHROME`], by its place there.
     pub fn of_class(place: usize) -> Self {

@@ -9,4 +9,5 @@ mod docs;
 mod noise;
 mod reading;
 mod schemes;
+mod tokens;
 mod wikipedia;

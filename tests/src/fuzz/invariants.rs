@@ -16,7 +16,7 @@ use frontier::sitemap::Sitemap;
 use url::Url;
 
 /// A word for a behaviour.
-fn word(facts: impl Hash) -> u64 {
+pub(super) fn word(facts: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     facts.hash(&mut hasher);
     hasher.finish()

@@ -50,7 +50,6 @@ impl<'a> Builder<'a> {
     pub fn finish(mut self) {
         self.part(Shape::Plain);
         self.outline.end();
-        self.outline.end_link();
     }
 
     fn part(&mut self, shape: Shape) {
