@@ -13,7 +13,7 @@ use crawler::dashboard::Dashboard;
 use crawler::engine::{Observer, Snapshot, Stats};
 use crawler::report::learned::Learned;
 use crawler::report::{Report, Summary, units};
-use dedup_stage::store::{Memory, Session, Space};
+use dedup_stage::store::{Memory, Session};
 use dedup_stage::url::{Canonicalizer, KeyHasher};
 use frontier::rules::Keys;
 use frontier::{Found, Frontier, Merits, Via};
@@ -144,7 +144,7 @@ fn learned(pages: u64) -> Session {
         let cause = json!({"rewrite": {"kind": "parameter", "origin": origin(n, pages), "name": parameter(n)}});
         let rule = json!({"id": n, "cause": cause, "status": "proven", "proof": [33, 0], "audits": [n % 50, 0], "stopped": n, "watch": 0.0});
         let key = [&b"r"[..], &u32::try_from(n).unwrap_or(0).to_be_bytes()].concat();
-        session.put(Space::Rules, key, rule.to_string());
+        session.put(frontier::spaces::RULES, key, rule.to_string());
     }
     session
 }

@@ -24,6 +24,7 @@ use crate::focus::{Topic, TopicError};
 use crate::priority::{self, OfLink, Scoring};
 use crate::record::PageRecord;
 use crate::sink::{Lengths, PagesJsonl, Sink, SkippedJsonl, Warc};
+use crate::spaces;
 
 /// Format of the state; another format is refused.
 const FORMAT: &str = "crawl-3";
@@ -74,7 +75,7 @@ fn advice(error: &store::Error) -> &'static str {
             ". Its pages.jsonl can still be read; to crawl anew, name another directory with --dir"
         }
         store::Error::Locked => ": another crawl runs in this directory; wait for it or stop it",
-        store::Error::Io(_) => "",
+        store::Error::Io(_) | store::Error::Foreign(_) => "",
     }
 }
 
@@ -94,7 +95,8 @@ impl CrawlDir {
             return Err(OpenError::Foreign(path.to_owned()));
         }
         std::fs::create_dir_all(&state).map_err(output)?;
-        let disk = Disk::open(&state).map_err(|error| OpenError::Store { dir: path.to_owned(), error })?;
+        let disk = Disk::open(&state, &spaces::of_crawl())
+            .map_err(|error| OpenError::Store { dir: path.to_owned(), error })?;
         Self::with_session(path, Session::new(Box::new(disk)))
     }
 
@@ -111,21 +113,21 @@ impl CrawlDir {
     /// Opens a crawl directory whose state lives elsewhere (in memory, or behind a fault-injecting store).
     pub fn with_session(path: &Path, mut session: Session) -> Result<Self, OpenError> {
         let store_error = |error| OpenError::Store { dir: path.to_owned(), error };
-        match session.get(Space::Meta, b"format").map_err(store_error)? {
+        match session.get(Space::META, b"format").map_err(store_error)? {
             Some(format) if format == FORMAT.as_bytes() => {}
             Some(format) => {
                 let format = String::from_utf8_lossy(&format).into_owned();
                 let reason = format!("its format is {format:?}, this program writes {FORMAT:?}");
                 return Err(store_error(store::Error::Damaged(reason)));
             }
-            None => session.put(Space::Meta, *b"format", FORMAT),
+            None => session.put(Space::META, *b"format", FORMAT),
         }
         Ok(Self { path: path.to_owned(), session })
     }
 
     /// The settings of the crawl's last run, as TOML.
     pub fn settings(&self) -> Result<Option<String>, OpenError> {
-        let bytes = self.session.get(Space::Meta, b"settings").map_err(|error| self.store_error(error))?;
+        let bytes = self.session.get(Space::META, b"settings").map_err(|error| self.store_error(error))?;
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
@@ -202,9 +204,9 @@ impl CrawlDir {
         };
         let mut open = || -> store::Result<(Frontier, Judge)> {
             let seeds = serde_json::to_vec(&all_seeds).map_err(std::io::Error::from)?;
-            session.put(Space::Meta, *b"seeds", seeds);
-            session.put(Space::Meta, *b"settings", lasting(settings).to_toml());
-            session.delete(Space::Meta, *b"stop-reason");
+            session.put(Space::META, *b"seeds", seeds);
+            session.put(Space::META, *b"settings", lasting(settings).to_toml());
+            session.delete(Space::META, *b"stop-reason");
             let judge = Judge::open(settings.dedup.distance, &mut session)?;
             let mut frontier = Frontier::open(settings, &mut session, now)?;
             if uses_rules(settings) {
@@ -232,7 +234,7 @@ impl CrawlDir {
     }
 
     fn meta<T: DeserializeOwned>(&self, key: &[u8]) -> Result<Option<T>, OpenError> {
-        let Some(bytes) = self.session.get(Space::Meta, key).map_err(|error| self.store_error(error))? else {
+        let Some(bytes) = self.session.get(Space::META, key).map_err(|error| self.store_error(error))? else {
             return Ok(None);
         };
         serde_json::from_slice(&bytes).map(Some).map_err(|error| {
@@ -257,7 +259,7 @@ fn lasting(settings: &Settings) -> Settings {
 fn fetch_again(frontier: &mut Frontier, session: &mut Session) -> store::Result<()> {
     let mut pages = Vec::new();
     let mut met = KeySet::default();
-    session.scan(Space::Pages, &[], &[], &mut |_, value| {
+    session.scan(spaces::PAGES, &[], &[], &mut |_, value| {
         if let Ok(page) = PageRecord::decode(value)
             && page.status > 0
             && met.insert(page.hash)
@@ -303,12 +305,12 @@ fn request_fields(settings: &Settings) -> Vec<(String, Vec<u8>)> {
 
 /// The secret of the crawl's URL hashes.
 fn secret(session: &mut Session) -> store::Result<[u8; KeyHasher::SECRET]> {
-    if let Some(secret) = session.get(Space::Meta, b"secret")? {
+    if let Some(secret) = session.get(Space::META, b"secret")? {
         return secret.try_into().map_err(|_| store::Error::Damaged("the crawl's secret has the wrong length".into()));
     }
     let mut secret = [0; KeyHasher::SECRET];
     getrandom::fill(&mut secret).map_err(|error| store::Error::Io(std::io::Error::other(error.to_string())))?;
-    session.put(Space::Meta, *b"secret", secret);
+    session.put(Space::META, *b"secret", secret);
     Ok(secret)
 }
 
@@ -340,7 +342,7 @@ fn release(
     stopped: bool,
 ) -> store::Result<()> {
     let mut held = Vec::new();
-    session.scan(Space::Held, &[], &[], &mut |hash, link| {
+    session.scan(spaces::HELD, &[], &[], &mut |hash, link| {
         let link = HeldLink::decode(link).filter(|link| stopped || link.rules.is_empty());
         held.extend(link.map(|link| (hash.to_vec(), link)));
         ControlFlow::Continue(())
@@ -354,10 +356,10 @@ fn release(
             let found = Found { url: &url, hash, depth, priority, merits, source, via };
             frontier.add(&found, session)?;
             for reason in [SkipReason::DuplicateSource, SkipReason::Rule, SkipReason::Mirror, SkipReason::Trap] {
-                session.delete(Space::Skipped, skip_key(hash, reason));
+                session.delete(spaces::SKIPPED, skip_key(hash, reason));
             }
         }
-        session.delete(Space::Held, key);
+        session.delete(spaces::HELD, key);
     }
     Ok(())
 }

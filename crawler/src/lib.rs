@@ -15,3 +15,4 @@ pub mod rate;
 pub mod record;
 pub mod report;
 pub mod sink;
+pub mod spaces;

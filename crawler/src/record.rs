@@ -5,12 +5,13 @@
 //! page `text u64 · row u64` follow: what it shows.
 
 use dedup_stage::judge::{Row, Verdict};
-use dedup_stage::store::{Error, Result, Session, Space};
+use dedup_stage::store::{Error, Result, Session};
 
 use frontier::Millis;
 use frontier::rules::Content;
 
 use crate::fetch::Validators;
+use crate::spaces;
 
 /// One fetched page in the state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,12 +88,12 @@ impl PageRecord {
             out.extend(text.to_be_bytes());
             out.extend(row.to_be_bytes());
         }
-        session.put(Space::Pages, row.to_be_bytes(), out);
+        session.put(spaces::PAGES, row.to_be_bytes(), out);
     }
 
     /// Reads the record of `row`.
     pub fn get(row: Row, session: &Session) -> Result<Option<Self>> {
-        session.get(Space::Pages, &row.to_be_bytes())?.map(|bytes| Self::decode(&bytes)).transpose()
+        session.get(spaces::PAGES, &row.to_be_bytes())?.map(|bytes| Self::decode(&bytes)).transpose()
     }
 
     /// From its stored form.
@@ -173,7 +174,7 @@ mod tests {
         let mut session = Session::new(Box::new(Memory::default()));
         record.put(3, &mut session);
         assert_eq!(PageRecord::get(3, &session).unwrap(), Some(record));
-        let bytes = session.get(Space::Pages, &3u64.to_be_bytes()).unwrap().unwrap();
+        let bytes = session.get(spaces::PAGES, &3u64.to_be_bytes()).unwrap().unwrap();
         // Without its content it is a record as well: of a page that was not judged.
         for cut in (0..bytes.len()).filter(|cut| *cut != bytes.len() - 16) {
             assert!(PageRecord::decode(&bytes[..cut]).is_err(), "cut at {cut}");

@@ -14,6 +14,7 @@ use crate::accepted::{Accepted, Entry};
 use crate::hamming::Index;
 use crate::page::Page;
 use crate::signature::{self, Signature};
+use crate::spaces;
 use crate::store::{Error, Result, Session, Space};
 use crate::url::KeySet;
 
@@ -116,8 +117,8 @@ impl Judge {
 
     /// A judge that remembers what `session` has accepted. Errors where the state was made by another recipe.
     pub fn open(distance: u32, session: &mut Session) -> Result<Self> {
-        match session.get(Space::Meta, b"recipe")? {
-            None => session.put(Space::Meta, *b"recipe", signature::RECIPE),
+        match session.get(Space::META, b"recipe")? {
+            None => session.put(Space::META, *b"recipe", signature::RECIPE),
             Some(recipe) if recipe == signature::RECIPE.as_bytes() => {}
             Some(recipe) => {
                 return Err(Error::Damaged(format!(
@@ -128,7 +129,7 @@ impl Judge {
             }
         }
         let mut digests = KeySet::default();
-        session.scan(Space::Digests, &[], &[], &mut |digest, _| {
+        session.scan(spaces::DIGESTS, &[], &[], &mut |digest, _| {
             digests.insert(prefix(digest));
             ControlFlow::Continue(())
         })?;
@@ -170,14 +171,14 @@ impl Judge {
     fn exact(&mut self, case: &Case<'_>, session: &mut Session) -> Result<Option<Row>> {
         let digest = &case.page.sha256;
         if !self.digests.insert(prefix(digest))
-            && let Some(value) = session.get(Space::Digests, digest)?
+            && let Some(value) = session.get(spaces::DIGESTS, digest)?
         {
             let (row, key) = two_words(&value)?;
             return Ok((key != case.key).then_some(row));
         }
         let mut value = case.row.to_be_bytes().to_vec();
         value.extend(case.key.to_be_bytes());
-        session.put(Space::Digests, *digest, value);
+        session.put(spaces::DIGESTS, *digest, value);
         Ok(None)
     }
 

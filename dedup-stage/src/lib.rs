@@ -20,6 +20,7 @@ pub mod page;
 pub mod pipeline;
 pub mod protocol;
 pub mod signature;
+pub mod spaces;
 pub mod stage;
 pub mod store;
 pub mod url;

@@ -65,7 +65,9 @@ impl Crawl {
         settings.politeness.address_delay = Duration(0);
         settings.politeness.delay_factor = 0.0;
         settings.politeness.robots = Robots::Ignore;
-        let mut session = Session::new(Box::new(Disk::open(dir).unwrap()));
+        let mut session = Session::new(Box::new(
+            Disk::open(dir, &dedup_stage::store::Spaces::new(&[frontier::spaces::FRONTIER])).unwrap(),
+        ));
         let frontier = Frontier::open(&settings, &mut session, 0).unwrap();
         Self { session, frontier, made, pages: 0, hosts, now: 1 }
     }
@@ -197,7 +199,7 @@ fn grow(urls: u64) {
 
 fn restart(dir: &Path, made: u64) -> Crawl {
     let (start, before) = (Instant::now(), cpu());
-    drop(Disk::open(dir).unwrap());
+    drop(Disk::open(dir, &dedup_stage::store::Spaces::new(&[frontier::spaces::FRONTIER])).unwrap());
     println!("the store alone opens in {:.1} s ({:.1} s CPU)", start.elapsed().as_secs_f64(), cpu() - before);
     let (start, before) = (Instant::now(), cpu());
     let crawl = Crawl::open(dir, 1_000, made);

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use config::{OnDuplicate, Politeness, Priority, Settings};
-use dedup_stage::store::{Result, Session, Space};
+use dedup_stage::store::{Result, Session};
 
 use crate::addresses::Addresses;
 use crate::budget::Limits;
@@ -18,6 +18,7 @@ use crate::rate::Rate;
 use crate::rules::Rules;
 use crate::schedule::{Phase, Schedule};
 use crate::seen::{self, Seen};
+use crate::spaces;
 use crate::sweep::Sweep;
 use crate::waiting::Waiting;
 
@@ -64,7 +65,7 @@ pub struct Frontier {
     pub(crate) troubled: u64,
 }
 
-/// Key in [`Space::Hosts`] by which a restart is known.
+/// Key in [`spaces::HOSTS`] by which a restart is known.
 const STARTED: &[u8] = b"started";
 
 /// A job handed out.
@@ -117,10 +118,10 @@ impl Frontier {
             restarted: None,
             troubled: 0,
         };
-        if session.get(Space::Hosts, STARTED)?.is_some() {
+        if session.get(spaces::HOSTS, STARTED)?.is_some() {
             frontier.restarted = Some(now);
         } else {
-            session.put(Space::Hosts, STARTED, []);
+            session.put(spaces::HOSTS, STARTED, []);
         }
         frontier.recall_waiting(session)?;
         for id in 0..frontier.hosts.len() as HostId {

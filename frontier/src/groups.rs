@@ -4,7 +4,7 @@
 //! nothing queued is ever touched.
 
 use config::Priority;
-use dedup_stage::store::{Result, Session, Space};
+use dedup_stage::store::{Result, Session};
 use url::Url;
 use xxhash_rust::xxh3;
 
@@ -12,6 +12,7 @@ use crate::budget::Budget;
 use crate::codec::{self, Reader};
 use crate::evidence::{Evidence, Expected};
 use crate::queue::HostId;
+use crate::spaces;
 
 /// One group of a host.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,7 +105,7 @@ impl Groups {
     pub fn set_factor(&mut self, group: u8, factor: f32, host: HostId, session: &mut Session) -> bool {
         let Some(it) = self.groups.get_mut(usize::from(group)) else { return false };
         it.factor = factor;
-        session.put(Space::Hosts, record_key(host, group), it.encode());
+        session.put(spaces::HOSTS, record_key(host, group), it.encode());
         true
     }
 
@@ -130,7 +131,7 @@ impl Groups {
             self.expect(weights);
         }
         if changed {
-            session.put(Space::Hosts, record_key(host, number), self.groups[usize::from(number)].encode());
+            session.put(spaces::HOSTS, record_key(host, number), self.groups[usize::from(number)].encode());
         }
     }
 
@@ -172,7 +173,7 @@ impl Groups {
     fn make(&mut self, origin: u8, label: Box<str>, host: HostId, session: &mut Session) -> u8 {
         let at = self.groups.len() as u8;
         let group = Group::new(origin, label);
-        session.put(Space::Hosts, record_key(host, at), group.encode());
+        session.put(spaces::HOSTS, record_key(host, at), group.encode());
         self.push(group);
         at
     }
@@ -247,7 +248,7 @@ fn id(origin: u8, label: &str) -> u64 {
     xxh3::xxh3_64_with_seed(label.as_bytes(), u64::from(origin))
 }
 
-/// First byte of the keys of group records in [`Space::Hosts`].
+/// First byte of the keys of group records in [`spaces::HOSTS`].
 pub const TAG: u8 = b'g';
 
 fn record_key(host: HostId, group: u8) -> [u8; 6] {

@@ -5,7 +5,7 @@ use std::hash::BuildHasherDefault;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use dedup_stage::store::{Error, Result, Session, Space};
+use dedup_stage::store::{Error, Result, Session};
 use url::Url;
 use xxhash_rust::xxh3::Xxh3Default;
 
@@ -18,6 +18,7 @@ use crate::origins::Origin;
 use crate::politeness::Pace;
 use crate::queue::{self, HostId, Lane, LaneKey, Queues};
 use crate::schedule::{self, Phase, Rank};
+use crate::spaces;
 
 /// One host name, whatever the ports.
 #[derive(Debug)]
@@ -157,7 +158,7 @@ impl Host {
             value.push(u8::from(origin.is_https()));
             value.extend(origin.port().to_be_bytes());
         }
-        session.put(Space::Hosts, key, value);
+        session.put(spaces::HOSTS, key, value);
     }
 
     fn restore(&mut self, mut reader: Reader<'_>) -> Result<()> {
@@ -172,7 +173,7 @@ impl Host {
     }
 }
 
-/// First byte of the keys of host records in [`Space::Hosts`].
+/// First byte of the keys of host records in [`spaces::HOSTS`].
 const TAG: u8 = b'h';
 
 /// Hosts by name and by number.
@@ -186,7 +187,7 @@ impl Hosts {
     /// What `session` remembers, with the lanes given to `queues`.
     pub fn open(queues: &mut Queues, session: &Session) -> Result<Self> {
         let mut records = Vec::new();
-        session.scan(Space::Hosts, &[], &[], &mut |key, value| {
+        session.scan(spaces::HOSTS, &[], &[], &mut |key, value| {
             records.push((key.to_vec(), value.to_vec()));
             std::ops::ControlFlow::Continue(())
         })?;

@@ -29,6 +29,7 @@ mod schedule;
 pub mod scope;
 mod seen;
 pub mod sitemap;
+pub mod spaces;
 mod sweep;
 mod view;
 mod waiting;

@@ -259,7 +259,7 @@ fn the_store_is_rid_of_what_is_done() {
         left += 1;
         std::ops::ControlFlow::Continue(())
     };
-    world.session.scan(dedup_stage::store::Space::Queue, &[], &[], count).unwrap();
+    world.session.scan(crate::spaces::QUEUE, &[], &[], count).unwrap();
     assert!(left < 100, "{left} of 800 left");
 }
 

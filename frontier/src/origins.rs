@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use dedup_stage::store::{Error, Result, Session, Space};
+use dedup_stage::store::{Error, Result, Session};
 use url::Url;
 
 use crate::job::Millis;
 use crate::robots::Rules;
+use crate::spaces;
 
 /// What may be done with a URL of an origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +83,7 @@ impl Origin {
     /// Whether `url`, which is of this origin, may be fetched at `now`.
     pub fn access(&mut self, url: &Url, now: Millis, session: &Session) -> Result<Access> {
         if let Robots::Unread = self.robots {
-            self.robots = match session.get(Space::Robots, key(url).as_bytes())? {
+            self.robots = match session.get(spaces::ROBOTS, key(url).as_bytes())? {
                 Some(bytes) => Robots::Known(Arc::new(
                     Rules::from_bytes(&bytes)
                         .ok_or_else(|| Error::Damaged(format!("the robots rules of {} cannot be read", key(url))))?,
@@ -120,7 +121,7 @@ impl Origin {
             Some(earlier) => rules.after(earlier),
             None => rules,
         };
-        session.put(Space::Robots, key(url).as_bytes(), rules.to_bytes());
+        session.put(spaces::ROBOTS, key(url).as_bytes(), rules.to_bytes());
         self.robots = Robots::Known(Arc::new(rules));
     }
 

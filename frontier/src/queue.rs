@@ -11,10 +11,11 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use dedup_stage::judge::Row;
-use dedup_stage::store::{Error, Result, Session, Space};
+use dedup_stage::store::{Error, Result, Session};
 
 use crate::codec::{self, Reader};
 use crate::job::Merits;
+use crate::spaces;
 
 /// Number of a host, dense from 0.
 pub type HostId = u32;
@@ -140,7 +141,7 @@ impl Lane {
         let mut value = Vec::with_capacity(12);
         codec::write(&mut value, self.head());
         codec::write(&mut value, (self.len() + usize::from(self.open.is_some())) as u64);
-        session.put(Space::Hosts, LaneKey { host, group: self.group, band: self.band }.record(), value);
+        session.put(spaces::HOSTS, LaneKey { host, group: self.group, band: self.band }.record(), value);
     }
 
     /// Whether `bound` is the place of the first entry, not only a bound of it.
@@ -171,12 +172,12 @@ impl Queues {
     const FEW: usize = if cfg!(test) { 2 } else { 8 };
     /// Places put on record at once.
     const RESERVE: Seq = if cfg!(test) { 3 } else { 1 << 16 };
-    /// Key in [`Space::Hosts`] of the places on record.
+    /// Key in [`spaces::HOSTS`] of the places on record.
     const RESERVED: &[u8] = b"arrivals";
 
     /// The order of arrival goes on where it was.
     pub fn open(session: &Session) -> Result<Self> {
-        let reserved = match session.get(Space::Hosts, Self::RESERVED)? {
+        let reserved = match session.get(spaces::HOSTS, Self::RESERVED)? {
             Some(record) => Reader::new(&record, "the order of arrival").number()?,
             None => 0,
         };
@@ -218,10 +219,10 @@ impl Queues {
             self.reserved += Self::RESERVE;
             let mut value = Vec::new();
             codec::write(&mut value, self.reserved);
-            session.put(Space::Hosts, Self::RESERVED, value);
+            session.put(spaces::HOSTS, Self::RESERVED, value);
         }
         let seq = self.arrivals;
-        session.put(Space::Queue, key.entry(seq), entry.encode());
+        session.put(spaces::QUEUE, key.entry(seq), entry.encode());
         let at = lanes.iter().position(|lane| lane.group == key.group && lane.band == key.band).unwrap_or_else(|| {
             self.lanes += 1;
             lanes.push(Lane { group: key.group, band: key.band, read_from: seq, ..Lane::default() });
@@ -289,7 +290,7 @@ impl Queues {
     ) -> Result<()> {
         let (mut damaged, mut more) = (None, true);
         while from <= self.arrivals && more {
-            session.scan(Space::Queue, &key.entry(from), &key.entry_end(from), &mut |at, value| {
+            session.scan(spaces::QUEUE, &key.entry(from), &key.entry_end(from), &mut |at, value| {
                 match Entry::decode(value) {
                     Ok(entry) => more = visit(seq_of(at), entry),
                     Err(error) => (damaged, more) = (Some(error), false),
@@ -327,7 +328,7 @@ impl Queues {
         if lanes[at].len() == 0 {
             lanes.swap_remove(at);
             self.lanes -= 1;
-            session.delete(Space::Hosts, key.record());
+            session.delete(spaces::HOSTS, key.record());
         } else {
             lanes[at].record(key.host, session);
         }
@@ -346,7 +347,7 @@ pub struct LaneKey {
 }
 
 impl LaneKey {
-    /// First byte of the keys of lane records in [`Space::Hosts`].
+    /// First byte of the keys of lane records in [`spaces::HOSTS`].
     pub const TAG: u8 = b'l';
 
     fn record(self) -> [u8; 7] {
@@ -388,7 +389,7 @@ pub fn era(seq: Seq) -> u32 {
     (seq >> ERA) as u32
 }
 
-/// Where the keys of an era begin in [`Space::Queue`].
+/// Where the keys of an era begin in [`spaces::QUEUE`].
 pub fn era_start(era: u32) -> [u8; 4] {
     era.to_be_bytes()
 }

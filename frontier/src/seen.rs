@@ -7,11 +7,12 @@
 use std::ops::ControlFlow;
 
 use dedup_stage::judge::Row;
-use dedup_stage::store::{Error, Result, Session, Space};
+use dedup_stage::store::{Error, Result, Session};
 use dedup_stage::url::KeySet;
 
 use crate::codec::{self, Reader};
 use crate::job::SkipReason;
+use crate::spaces;
 
 /// Where a URL stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ pub struct Seen {
     open: Vec<u8>,
 }
 
-/// First byte of the keys in [`Space::Urls`]: the log …
+/// First byte of the keys in [`spaces::URLS`]: the log …
 const LOG: u8 = b'l';
 /// … and the states.
 const STATE: u8 = b's';
@@ -51,7 +52,7 @@ impl Seen {
     pub fn open(session: &Session) -> Result<Self> {
         let mut seen = Self::default();
         let mut damaged = false;
-        session.scan(Space::Urls, &[LOG], &[LOG + 1], &mut |key, value| {
+        session.scan(spaces::URLS, &[LOG], &[LOG + 1], &mut |key, value| {
             let (hashes, rest) = value.as_chunks::<8>();
             damaged = !rest.is_empty() || key.len() != 9;
             for hash in hashes {
@@ -71,7 +72,7 @@ impl Seen {
         self.open.extend(hash.to_be_bytes());
         let mut key = vec![LOG];
         key.extend(self.entry.to_be_bytes());
-        session.put(Space::Urls, key, self.open.as_slice());
+        session.put(spaces::URLS, key, self.open.as_slice());
         if self.open.len() == Self::ENTRY {
             self.entry += 1;
             self.open.clear();
@@ -110,17 +111,17 @@ pub fn set_state(hash: u64, state: UrlState, session: &mut Session) {
             value.extend(reason.name().as_bytes());
         }
     }
-    session.put(Space::Urls, state_key(hash), value);
+    session.put(spaces::URLS, state_key(hash), value);
 }
 
 /// A URL is queued again: what became of it before does not count.
 pub fn forget_state(hash: u64, session: &mut Session) {
-    session.delete(Space::Urls, state_key(hash));
+    session.delete(spaces::URLS, state_key(hash));
 }
 
 /// What became of a URL, by the hash of its key; `None` while it is queued, or was never met.
 pub fn state(hash: u64, session: &Session) -> Result<Option<UrlState>> {
-    let Some(value) = session.get(Space::Urls, &state_key(hash))? else { return Ok(None) };
+    let Some(value) = session.get(spaces::URLS, &state_key(hash))? else { return Ok(None) };
     let mut reader = Reader::new(&value, "the state of a URL");
     let tag = reader.array::<1>()?[0];
     Ok(Some(match tag {

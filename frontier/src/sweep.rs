@@ -1,15 +1,16 @@
-//! Deleting what is done: whole eras of [`Space::Queue`] in which nothing is live.
+//! Deleting what is done: whole eras of [`spaces::QUEUE`] in which nothing is live.
 //!
 //! A deletion has the store merge everything between what is deleted and what is written now, so it is done seldom: when
 //! the dead eras are as many as the others, which keeps the space at most doubled and the cost a constant share of a push.
 
 use std::ops::ControlFlow;
 
-use dedup_stage::store::{Result, Session, Space};
+use dedup_stage::store::{Result, Session};
 
 use crate::codec::{self, Reader};
 use crate::hosts::Hosts;
 use crate::queue::{self, Seq};
+use crate::spaces;
 
 /// The broom.
 #[derive(Debug, Default)]
@@ -31,12 +32,12 @@ impl Sweep {
     const LEAST: u32 = if cfg!(test) { 1 } else { 4 };
     /// Entries deleted in one call.
     const STEP: usize = if cfg!(test) { 5 } else { 64 };
-    /// Key in [`Space::Hosts`] of the first era that may be there.
+    /// Key in [`spaces::HOSTS`] of the first era that may be there.
     const RECORD: &[u8] = b"swept";
 
     /// The broom where it was left.
     pub fn open(session: &Session) -> Result<Self> {
-        let swept = match session.get(Space::Hosts, Self::RECORD)? {
+        let swept = match session.get(spaces::HOSTS, Self::RECORD)? {
             Some(record) => Reader::new(&record, "the first era").small()?,
             None => 0,
         };
@@ -59,7 +60,7 @@ impl Sweep {
             return Ok(());
         }
         let mut dead = Vec::new();
-        session.scan(Space::Queue, &self.cursor, &queue::era_start(self.until), &mut |key, _| {
+        session.scan(spaces::QUEUE, &self.cursor, &queue::era_start(self.until), &mut |key, _| {
             dead.push(key.to_vec());
             if dead.len() == Self::STEP { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
@@ -69,11 +70,11 @@ impl Sweep {
                 self.swept = self.until;
                 let mut value = Vec::new();
                 codec::write(&mut value, u64::from(self.swept));
-                session.put(Space::Hosts, Self::RECORD, value);
+                session.put(spaces::HOSTS, Self::RECORD, value);
             }
         }
         for key in dead {
-            session.delete(Space::Queue, key);
+            session.delete(spaces::QUEUE, key);
         }
         Ok(())
     }

@@ -6,7 +6,6 @@ use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 use dedup_stage::judge::Row;
-use dedup_stage::store::Space;
 use serde_json::json;
 
 use super::Dir;
@@ -14,6 +13,7 @@ use crate::crawl::CrawlDir;
 use crate::engine::HeldLink;
 use crate::record::PageRecord;
 use crate::sink::{PagesJsonl, SkippedJsonl};
+use crate::spaces;
 
 /// Arguments of `crawler export`.
 #[derive(Debug, clap::Args)]
@@ -71,7 +71,7 @@ fn links(dir: &mut CrawlDir, out: &mut impl Write) -> anyhow::Result<()> {
             }
         }
     };
-    dir.session().scan(Space::Pages, &[], &[], &mut |row, value| {
+    dir.session().scan(spaces::PAGES, &[], &[], &mut |row, value| {
         let (Ok(row), Ok(record)) = (row.try_into().map(Row::from_be_bytes), PageRecord::decode(value)) else {
             return ControlFlow::Continue(());
         };
@@ -79,7 +79,7 @@ fn links(dir: &mut CrawlDir, out: &mut impl Write) -> anyhow::Result<()> {
         urls.insert(row, record.url);
         flow
     })?;
-    dir.session().scan(Space::Held, &[], &[], &mut |_, value| match HeldLink::decode(value) {
+    dir.session().scan(spaces::HELD, &[], &[], &mut |_, value| match HeldLink::decode(value) {
         Some(link) => write(urls.get(&link.source), &link.url, "held"),
         None => ControlFlow::Continue(()),
     })?;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use config::{OnDuplicate, Settings};
 use dedup_stage::judge::Row;
-use dedup_stage::store::{Session, Space};
+use dedup_stage::store::Session;
 use dedup_stage::url::{Canonicalizer, KeyHasher};
 use frontier::rules::stored;
 use frontier::{Frontier, Merits, SkipReason, UrlState};
@@ -23,6 +23,7 @@ use crate::priority::Scoring;
 use crate::record::PageRecord;
 use crate::report::html::put;
 use crate::sink::PagesJsonl;
+use crate::spaces;
 
 /// Arguments of `crawler why`.
 #[derive(Debug, clap::Args)]
@@ -68,7 +69,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         },
         None => known = false,
     }
-    if let Some(link) = session.get(Space::Held, &hash.to_be_bytes())?.and_then(|bytes| HeldLink::decode(&bytes)) {
+    if let Some(link) = session.get(spaces::HELD, &hash.to_be_bytes())?.and_then(|bytes| HeldLink::decode(&bytes)) {
         (known, open) = (true, true);
         if link.rules.is_empty() {
             put!(out, "  held back: so far only a duplicate page links to it, and links of duplicates are dropped\n");
@@ -83,7 +84,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
     }
     let mut skips = Vec::new();
-    session.scan(Space::Skipped, &hash.to_be_bytes(), &[], &mut |key, source| {
+    session.scan(spaces::SKIPPED, &hash.to_be_bytes(), &[], &mut |key, source| {
         let (Some((of, reason)), Ok(source)) = (key.split_last_chunk::<1>(), source.try_into()) else {
             return ControlFlow::Break(());
         };
@@ -125,7 +126,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 /// The last page with this key.
 fn last_row_of(hash: u64, session: &Session) -> anyhow::Result<Option<Row>> {
     let mut found = None;
-    session.scan(Space::Pages, &[], &[], &mut |row, value| {
+    session.scan(spaces::PAGES, &[], &[], &mut |row, value| {
         if PageRecord::decode(value).is_ok_and(|record| record.hash == hash) {
             found = row.try_into().ok().map(Row::from_be_bytes);
         }

@@ -19,6 +19,7 @@ use super::{Engine, Result};
 use crate::estimate::{Stratum, estimate};
 use crate::record::PageRecord;
 use crate::report::Lost;
+use crate::spaces;
 
 /// What a URL is audited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,11 +32,11 @@ pub(super) enum Mark {
     Cluster(u64),
 }
 
-/// First bytes of keys in [`Space::Rules`]: URLs to be audited, by the hash of their keys …
+/// First bytes of keys in [`frontier::spaces::RULES`]: URLs to be audited, by the hash of their keys …
 const MARKED: u8 = b'q';
 /// … and those that were, by row.
 const AUDITED: u8 = b'a';
-/// Keys in [`Space::Meta`]: the sample that was drawn, and what came of it.
+/// Keys in [`Space::META`]: the sample that was drawn, and what came of it.
 const SAMPLE: &[u8] = b"sample";
 const LOST: &[u8] = b"lost";
 
@@ -59,7 +60,7 @@ struct Outcome {
 
 /// What was found to be lost by the last run that went to its end.
 pub fn lost(session: &Session) -> store::Result<Option<Lost>> {
-    let outcome = session.get(Space::Meta, LOST)?.and_then(|bytes| serde_json::from_slice::<Outcome>(&bytes).ok());
+    let outcome = session.get(Space::META, LOST)?.and_then(|bytes| serde_json::from_slice::<Outcome>(&bytes).ok());
     Ok(outcome.and_then(|outcome| outcome.lost).map(|[estimate, low, high]| Lost { estimate, low, high }))
 }
 
@@ -88,7 +89,7 @@ fn key(first: u8, number: u64) -> Vec<u8> {
 
 fn marks(first: u8, session: &Session) -> store::Result<HashMap<u64, Mark>> {
     let mut marks = HashMap::new();
-    session.scan(Space::Rules, &[first], &[first + 1], &mut |key, value| {
+    session.scan(frontier::spaces::RULES, &[first], &[first + 1], &mut |key, value| {
         if let (Ok(number), Some(mark)) = (key[1..].try_into(), Mark::decode(value)) {
             marks.insert(u64::from_be_bytes(number), mark);
         }
@@ -148,9 +149,9 @@ impl Engine<'_> {
     /// A page was fetched that is an audit.
     pub(super) fn note_audit(&mut self, hash: u64, mark: Mark, row: Row) {
         if self.audits.remove(&hash).is_some() {
-            self.session.delete(Space::Rules, key(MARKED, hash));
+            self.session.delete(frontier::spaces::RULES, key(MARKED, hash));
         }
-        self.session.put(Space::Rules, key(AUDITED, row), mark.encode());
+        self.session.put(frontier::spaces::RULES, key(AUDITED, row), mark.encode());
     }
 
     /// Everything queued is done: draws a sample of what was held back, or, where that is done, tells what was lost. True if
@@ -160,15 +161,15 @@ impl Engine<'_> {
         if !dedup.audits || dedup.on_duplicate != OnDuplicate::Drop || self.frontier.rules().is_none() {
             return Ok(false);
         }
-        if let Some(sample) = self.session.get(Space::Meta, SAMPLE)? {
+        if let Some(sample) = self.session.get(Space::META, SAMPLE)? {
             if let Ok(sample) = serde_json::from_slice(&sample) {
                 self.conclude(&sample)?;
             }
-            self.session.delete(Space::Meta, SAMPLE);
+            self.session.delete(Space::META, SAMPLE);
             return Ok(false);
         }
         let held = self.count_held()?;
-        let before = self.session.get(Space::Meta, LOST)?.and_then(|b| serde_json::from_slice::<Outcome>(&b).ok());
+        let before = self.session.get(Space::META, LOST)?.and_then(|b| serde_json::from_slice::<Outcome>(&b).ok());
         if held < dedup.audits_from || before.is_some_and(|before| held <= before.held) {
             return Ok(false);
         }
@@ -215,14 +216,14 @@ impl Engine<'_> {
         }
         let (covered, clusters) = (covered - taken as u64, all.len() as u64);
         let sample = Sample { covered, clusters, drawn: drawn.into_iter().collect() };
-        self.session.put(Space::Meta, SAMPLE, serde_json::to_vec(&sample).map_err(std::io::Error::from)?);
+        self.session.put(Space::META, SAMPLE, serde_json::to_vec(&sample).map_err(std::io::Error::from)?);
         Ok(true)
     }
 
     fn queue_audit(&mut self, hash: u64, link: &HeldLink, mark: Mark) -> Result<()> {
         self.frontier.free(hash);
         self.requeue(hash, link)?;
-        self.session.put(Space::Rules, key(MARKED, hash), mark.encode());
+        self.session.put(frontier::spaces::RULES, key(MARKED, hash), mark.encode());
         self.audits.insert(hash, mark);
         Ok(())
     }
@@ -265,7 +266,7 @@ impl Engine<'_> {
     fn conclude(&mut self, sample: &Sample) -> Result<()> {
         let audited = marks(AUDITED, &self.session)?;
         let (mut known, mut shown) = (HashSet::new(), Vec::new());
-        self.session.scan(Space::Pages, &[], &[], &mut |row, page| {
+        self.session.scan(spaces::PAGES, &[], &[], &mut |row, page| {
             let (Ok(row), Ok(page)) = (row.try_into().map(Row::from_be_bytes), PageRecord::decode(page)) else {
                 return ControlFlow::Continue(());
             };
@@ -303,7 +304,7 @@ impl Engine<'_> {
         let lost = estimate(&[covered, others]).map(|Lost { estimate, low, high }| [estimate, low, high]);
         let held = self.count_held()?;
         let outcome = serde_json::to_vec(&Outcome { held, lost }).map_err(std::io::Error::from)?;
-        self.session.put(Space::Meta, LOST, outcome);
+        self.session.put(Space::META, LOST, outcome);
         Ok(())
     }
 }

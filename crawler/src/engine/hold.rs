@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use config::OnDuplicate;
 use dedup_stage::judge::Row;
-use dedup_stage::store::{self, Session, Space};
+use dedup_stage::store::{self, Session};
 use dedup_stage::url::KeySet;
 use frontier::rules::RuleId;
 use frontier::{Found, Held, Job, SkipReason, Via, Walk};
@@ -17,8 +17,9 @@ use crate::fetch::FetchError;
 use crate::priority::OfLink;
 use crate::record::PageRecord;
 use crate::sink::{SkipOut, SkippedJsonl};
+use crate::spaces;
 
-/// A URL kept aside, under the hash of its key in [`Space::Held`]: `source row u64 · depth u32 · number of rules u8 ·
+/// A URL kept aside, under the hash of its key in [`spaces::HELD`]: `source row u64 · depth u32 · number of rules u8 ·
 /// rules u32 each · class u64 · URL`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeldLink {
@@ -72,7 +73,7 @@ const HELD_AT_ONCE: usize = 2_000;
 /// Hosts whose last failure is remembered.
 const MOST_TROUBLES: usize = 10_000;
 
-/// The key of a skipped URL in [`Space::Skipped`].
+/// The key of a skipped URL in [`spaces::SKIPPED`].
 pub fn skip_key(hash: u64, reason: SkipReason) -> [u8; 9] {
     let mut key = [0; 9];
     key[..8].copy_from_slice(&hash.to_be_bytes());
@@ -83,7 +84,7 @@ pub fn skip_key(hash: u64, reason: SkipReason) -> [u8; 9] {
 /// The set of (URL, reason) that were written before.
 pub(super) fn skips(session: &Session) -> store::Result<KeySet> {
     let mut set = KeySet::default();
-    session.scan(Space::Skipped, &[], &[], &mut |key, _| {
+    session.scan(spaces::SKIPPED, &[], &[], &mut |key, _| {
         set.insert(xxh3_64_with_seed(key, 0));
         ControlFlow::Continue(())
     })?;
@@ -119,7 +120,7 @@ impl Engine<'_> {
         for sink in &mut self.sinks {
             sink.skipped(&SkipOut { url: url.as_str(), reason, source, rule, detail })?;
         }
-        self.session.put(Space::Skipped, key, row.to_be_bytes());
+        self.session.put(spaces::SKIPPED, key, row.to_be_bytes());
         Ok(())
     }
 
@@ -176,7 +177,7 @@ impl Engine<'_> {
             class: stop.class,
             url: job.url.as_str().to_owned(),
         };
-        self.session.put(Space::Held, job.hash.to_be_bytes(), link.encode());
+        self.session.put(spaces::HELD, job.hash.to_be_bytes(), link.encode());
         if self.settings.dedup.on_duplicate == OnDuplicate::Demote && stop.class != 0 {
             return Ok(());
         }
@@ -214,7 +215,7 @@ impl Engine<'_> {
                 self.frontier.free(*hash);
             }
             for reason in [SkipReason::Rule, SkipReason::Mirror, SkipReason::Trap] {
-                self.session.delete(Space::Skipped, skip_key(*hash, reason));
+                self.session.delete(spaces::SKIPPED, skip_key(*hash, reason));
             }
         }
         Ok(back.len() as u64)
@@ -228,14 +229,14 @@ impl Engine<'_> {
             let found = Found { url: &url, hash, depth: link.depth, priority, merits, source, via: Via::Released };
             self.frontier.add(&found, &mut self.session)?;
         }
-        self.session.delete(Space::Held, hash.to_be_bytes());
+        self.session.delete(spaces::HELD, hash.to_be_bytes());
         Ok(())
     }
 
     /// The next held links from a key on, which moves behind them: in parts, for whoever looks at them reads the state as well.
     pub(super) fn held_part(&self, from: &mut Vec<u8>) -> Result<Vec<(u64, HeldLink)>> {
         let mut part = Vec::new();
-        self.session.scan(Space::Held, from, &[], &mut |key, link| {
+        self.session.scan(spaces::HELD, from, &[], &mut |key, link| {
             if let (Ok(hash), Some(link)) = (key.try_into().map(u64::from_be_bytes), HeldLink::decode(link)) {
                 part.push((hash, link));
             }
@@ -265,11 +266,11 @@ impl Engine<'_> {
     /// Keeps a link of a duplicate aside. False if it is held already.
     pub(super) fn hold(&mut self, url: &Url, hash: u64, depth: u32, source: (Row, &Url)) -> Result<bool> {
         let key = hash.to_be_bytes();
-        if self.session.get(Space::Held, &key)?.is_some() {
+        if self.session.get(spaces::HELD, &key)?.is_some() {
             return Ok(false);
         }
         let link = HeldLink { source: source.0, depth, url: url.as_str().to_owned(), ..HeldLink::default() };
-        self.session.put(Space::Held, key, link.encode());
+        self.session.put(spaces::HELD, key, link.encode());
         self.skip(url, hash, Some(source), SkipReason::DuplicateSource)?;
         Ok(true)
     }

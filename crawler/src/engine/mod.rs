@@ -228,7 +228,7 @@ fn counts_in_links(settings: &Settings) -> bool {
 
 /// The number after that of the last page in the state.
 fn next_row(session: &Session) -> Result<Row> {
-    let next = session.get(Space::Meta, b"next-row")?;
+    let next = session.get(Space::META, b"next-row")?;
     Ok(next.and_then(|bytes| bytes.try_into().ok()).map_or(0, Row::from_be_bytes))
 }
 
@@ -249,7 +249,7 @@ impl Engine<'_> {
                     self.skip_held()?;
                 }
                 let name = serde_json::to_vec(reason.name()).map_err(std::io::Error::from)?;
-                self.session.put(Space::Meta, *b"stop-reason", name);
+                self.session.put(Space::META, *b"stop-reason", name);
                 self.commit()?;
                 for sink in &mut self.sinks {
                     sink.finish()?;
@@ -439,12 +439,12 @@ impl Engine<'_> {
         self.stats.elapsed_ms = self.elapsed_before + now.saturating_sub(self.started);
         let stats = serde_json::to_vec(&self.stats).map_err(std::io::Error::from)?;
         let lengths = serde_json::to_vec(&lengths).map_err(std::io::Error::from)?;
-        self.session.put(Space::Meta, *b"stats", stats);
-        self.session.put(Space::Meta, *b"outputs", lengths);
+        self.session.put(Space::META, *b"stats", stats);
+        self.session.put(Space::META, *b"outputs", lengths);
         if let Some(focus) = &self.focus {
             focus.save(&mut self.session)?;
         }
-        self.session.put(Space::Meta, *b"next-row", self.next_row.to_be_bytes());
+        self.session.put(Space::META, *b"next-row", self.next_row.to_be_bytes());
         self.session.commit()?;
         Ok(())
     }

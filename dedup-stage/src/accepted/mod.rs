@@ -12,7 +12,8 @@ use recent::Recent;
 
 use crate::judge::Row;
 use crate::signature::Sketch;
-use crate::store::{Error, Result, Session, Space};
+use crate::spaces;
+use crate::store::{Error, Result, Session};
 
 /// An accepted page.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,7 +65,7 @@ impl Accepted {
 
     fn open_with(session: &Session, most: usize, each: &mut impl FnMut(u64)) -> Result<Self> {
         let mut several = HashSet::new();
-        session.scan(Space::Accepted, &[], &[], &mut |key, _| {
+        session.scan(spaces::ACCEPTED, &[], &[], &mut |key, _| {
             // The first of a fingerprint comes first: its key is the shortest.
             if let Some((fingerprint, row)) = key.split_first_chunk() {
                 let fingerprint = u64::from_be_bytes(*fingerprint);
@@ -88,7 +89,7 @@ impl Accepted {
             self.several.insert(fingerprint);
             key.extend(entry.row.to_be_bytes());
         }
-        session.put(Space::Accepted, key, entry.to_bytes());
+        session.put(spaces::ACCEPTED, key, entry.to_bytes());
     }
 
     /// Visits the pages with a fingerprint in the order of their rows. Nearly always there is one.
@@ -104,7 +105,7 @@ impl Accepted {
         }
         let (key, mut visited, mut result) = (fingerprint.to_be_bytes(), 1, Ok(()));
         let (from, to) = ([key, [0; 8]].concat(), [key, [0xff; 8]].concat());
-        session.scan(Space::Accepted, &from, &to, &mut |_, value| {
+        session.scan(spaces::ACCEPTED, &from, &to, &mut |_, value| {
             visited += 1;
             let flow = match Entry::from_bytes(value) {
                 Ok(entry) => visit(&entry),
@@ -122,7 +123,7 @@ impl Accepted {
         if let Some(entry) = self.recent.get(fingerprint) {
             return Ok(Some(entry));
         }
-        let Some(value) = session.get(Space::Accepted, &fingerprint.to_be_bytes())? else { return Ok(None) };
+        let Some(value) = session.get(spaces::ACCEPTED, &fingerprint.to_be_bytes())? else { return Ok(None) };
         let entry = Entry::from_bytes(&value)?;
         self.recent.put(fingerprint, entry);
         Ok(Some(entry))

@@ -14,6 +14,7 @@ use super::rows::wrong_usage;
 use crate::pipeline::{Limits, Stopper};
 use crate::protocol::{Ended, Greeting, serve};
 use crate::signature;
+use crate::spaces;
 use crate::stage::Stage;
 use crate::store::{Disk, Error, Memory, Session, Store};
 use crate::url::Canonicalizer;
@@ -85,7 +86,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     let store: Box<dyn Store> = match &args.state {
         None => Box::new(Memory::default()),
-        Some(dir) => Box::new(Disk::open(dir).map_err(|error| in_dir(error, dir))?),
+        Some(dir) => Box::new(Disk::open(dir, &spaces::of_stage()).map_err(|error| in_dir(error, dir))?),
     };
     let stage = Stage::open(Session::new(store), settings.dedup.distance, settings.dedup.on_duplicate)
         .with_context(|| args.state.as_ref().map_or("memory".into(), |dir| dir.display().to_string()))?;

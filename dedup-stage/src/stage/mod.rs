@@ -18,6 +18,7 @@ use serde_json::value::RawValue;
 
 use crate::gate::{OnDuplicate, Passage, gate};
 use crate::judge::{Case, Judge, Judgement, Row, Verdict};
+use crate::spaces;
 use crate::store::{Result, Session, Space};
 use crate::url::{KeyHasher, KeySet};
 
@@ -186,7 +187,7 @@ impl Stage {
 }
 
 /// The spaces a page adds to.
-const SPACES: [Space; 4] = [Space::Digests, Space::Accepted, Space::Pages, Space::Urls];
+const SPACES: [Space; 4] = [spaces::DIGESTS, spaces::ACCEPTED, spaces::STAGE_PAGES, spaces::STAGE_URLS];
 
 #[cfg(test)]
 mod tests;

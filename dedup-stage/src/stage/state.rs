@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::judge::Row;
+use crate::spaces;
 use crate::store::{Error, Result, Session, Space};
 use crate::url::{KeyHasher, KeySet};
 
@@ -18,8 +19,8 @@ const KEY_SPILLED: &[u8] = b"spilled";
 
 /// Checks what kind of state this is, and removes what was not flushed.
 pub(super) fn open(session: &mut Session) -> Result<Counts> {
-    match session.get(Space::Meta, KEY_FORMAT)? {
-        None => session.put(Space::Meta, KEY_FORMAT, FORMAT),
+    match session.get(Space::META, KEY_FORMAT)? {
+        None => session.put(Space::META, KEY_FORMAT, FORMAT),
         Some(format) if format == FORMAT => {}
         Some(format) => {
             return Err(Error::Damaged(format!(
@@ -29,15 +30,15 @@ pub(super) fn open(session: &mut Session) -> Result<Counts> {
             )));
         }
     }
-    let counts: Counts = match session.get(Space::Meta, KEY_COUNTS)? {
+    let counts: Counts = match session.get(Space::META, KEY_COUNTS)? {
         None => Counts::default(),
         Some(json) => serde_json::from_slice(&json).map_err(|error| Error::Damaged(format!("its counts: {error}")))?,
     };
-    if session.get(Space::Meta, KEY_SPILLED)?.is_some() {
+    if session.get(Space::META, KEY_SPILLED)?.is_some() {
         for space in SPACES {
             cut(session, space, counts.pages)?;
         }
-        session.delete(Space::Meta, KEY_SPILLED);
+        session.delete(Space::META, KEY_SPILLED);
         session.commit()?;
     }
     Ok(counts)
@@ -71,28 +72,26 @@ fn cut(session: &mut Session, space: Space, rows: Row) -> Result<()> {
 
 /// The page that an entry belongs to.
 fn row_of(space: Space, key: &[u8], value: &[u8]) -> Row {
-    let bytes = match space {
-        Space::Digests | Space::Accepted => value.get(..8),
-        _ => key.get(..8),
-    };
+    let in_value = space == spaces::DIGESTS || space == spaces::ACCEPTED;
+    let bytes = if in_value { value.get(..8) } else { key.get(..8) };
     bytes.and_then(|bytes| bytes.try_into().ok()).map_or(Row::MAX, u64::from_be_bytes)
 }
 
 /// The secret by which URL keys are hashed; made once per state.
 pub(super) fn secret(session: &mut Session) -> Result<[u8; KeyHasher::SECRET]> {
-    if let Some(secret) = session.get(Space::Meta, KEY_SECRET)? {
+    if let Some(secret) = session.get(Space::META, KEY_SECRET)? {
         return secret.try_into().map_err(|_| Error::Damaged("its secret has the wrong length".into()));
     }
     let mut secret = [0; KeyHasher::SECRET];
     getrandom::fill(&mut secret).map_err(|error| Error::Io(std::io::Error::other(error)))?;
-    session.put(Space::Meta, KEY_SECRET, secret);
+    session.put(Space::META, KEY_SECRET, secret);
     Ok(secret)
 }
 
 /// The URL keys met in all earlier runs.
 pub(super) fn seen(session: &Session) -> Result<KeySet> {
     let mut seen = KeySet::default();
-    session.scan(Space::Urls, &[], &[], &mut |_, hashes| {
+    session.scan(spaces::STAGE_URLS, &[], &[], &mut |_, hashes| {
         for hash in hashes.as_chunks::<8>().0 {
             seen.insert(u64::from_be_bytes(*hash));
         }
@@ -104,25 +103,25 @@ pub(super) fn seen(session: &Session) -> Result<KeySet> {
 pub(super) fn put_seen(session: &mut Session, row: Row, hashes: &[u64]) {
     if !hashes.is_empty() {
         let value: Vec<u8> = hashes.iter().flat_map(|hash| hash.to_be_bytes()).collect();
-        session.put(Space::Urls, row.to_be_bytes(), value);
+        session.put(spaces::STAGE_URLS, row.to_be_bytes(), value);
     }
 }
 
 pub(super) fn twin(session: &Session, row: Row) -> Result<Option<Twin>> {
-    let Some(json) = session.get(Space::Pages, &row.to_be_bytes())? else { return Ok(None) };
+    let Some(json) = session.get(spaces::STAGE_PAGES, &row.to_be_bytes())? else { return Ok(None) };
     serde_json::from_slice(&json).map(Some).map_err(|error| Error::Damaged(format!("page {row}: {error}")))
 }
 
 pub(super) fn put_twin(session: &mut Session, row: Row, twin: &Twin) {
     let json = serde_json::to_vec(twin).expect("a URL and a JSON value serialise");
-    session.put(Space::Pages, row.to_be_bytes(), json);
+    session.put(spaces::STAGE_PAGES, row.to_be_bytes(), json);
 }
 
 pub(super) fn put_counts(session: &mut Session, counts: &Counts) {
-    session.put(Space::Meta, KEY_COUNTS, serde_json::to_vec(counts).expect("numbers serialise"));
-    session.delete(Space::Meta, KEY_SPILLED);
+    session.put(Space::META, KEY_COUNTS, serde_json::to_vec(counts).expect("numbers serialise"));
+    session.delete(Space::META, KEY_SPILLED);
 }
 
 pub(super) fn mark_spilled(session: &mut Session) {
-    session.put(Space::Meta, KEY_SPILLED, []);
+    session.put(Space::META, KEY_SPILLED, []);
 }

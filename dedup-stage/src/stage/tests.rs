@@ -87,7 +87,7 @@ fn what_was_not_flushed_never_was() {
 fn a_state_of_another_kind_is_refused() {
     let mut disk = Disk::default();
     let foreign =
-        crate::store::Change { space: Space::Meta, key: b"format".to_vec(), value: Some(b"crawl-1".to_vec()) };
+        crate::store::Change { space: Space::META, key: b"format".to_vec(), value: Some(b"crawl-1".to_vec()) };
     disk.commit(&vec![foreign]).unwrap();
     let refused = Stage::open(Session::new(Box::new(disk)), 3, OnDuplicate::Drop);
     assert!(refused.unwrap_err().to_string().contains("another kind"));

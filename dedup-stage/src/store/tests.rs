@@ -22,8 +22,15 @@ enum Step {
     Crash,
 }
 
+const POINTS: Space = Space::new(1, "points", Layout::Points);
+const VOLUME: Space = Space::new(5, "volume", Layout::Volume);
+
+fn spaces() -> Spaces {
+    Spaces::new(&[&[POINTS, VOLUME]])
+}
+
 fn space() -> impl Strategy<Value = Space> {
-    prop_oneof![Just(Space::Meta), Just(Space::Queue), Just(Space::Held)]
+    prop_oneof![Just(Space::META), Just(POINTS), Just(VOLUME)]
 }
 
 fn key() -> impl Strategy<Value = Vec<u8>> {
@@ -106,7 +113,7 @@ proptest! {
         }
         drop(session);
         let session = Session::new(Box::new(disk));
-        for space in Space::ALL {
+        for space in spaces().iter() {
             let mut found = Vec::new();
             session.scan(space, &[], &[], &mut collect(&mut found, usize::MAX)).unwrap();
             prop_assert_eq!(found, scan_map(&durable, space, &[], &[], usize::MAX));
@@ -116,7 +123,7 @@ proptest! {
 
 fn contents(store: &dyn Store) -> Result<Map> {
     let mut map = Map::new();
-    for space in Space::ALL {
+    for space in spaces().iter() {
         store.scan(space, &[], &[], &mut |key, value| {
             map.insert((space, key.to_vec()), value.to_vec());
             ControlFlow::Continue(())
@@ -128,7 +135,7 @@ fn contents(store: &dyn Store) -> Result<Map> {
 fn random_batch(random: &mut Rng) -> Batch {
     (0..random.usize(1..=60))
         .map(|_| Change {
-            space: Space::ALL[random.usize(..Space::ALL.len())],
+            space: [Space::META, POINTS, VOLUME][random.usize(..3)],
             key: random.u32(..500).to_be_bytes().to_vec(),
             value: (random.u8(..4) > 0).then(|| vec![random.u8(..); random.usize(..200)]),
         })
@@ -141,7 +148,7 @@ fn the_disk_agrees_with_memory_across_reopening() {
     let mut memory = Memory::default();
     let mut random = Rng::with_seed(1);
     for _ in 0..4 {
-        let mut disk = Disk::open_with(dir.path(), 8 << 10).unwrap();
+        let mut disk = Disk::open_with(dir.path(), &spaces(), 8 << 10).unwrap();
         for _ in 0..30 {
             let batch = random_batch(&mut random);
             disk.commit(&batch).unwrap();
@@ -149,7 +156,7 @@ fn the_disk_agrees_with_memory_across_reopening() {
         }
         assert_eq!(contents(&disk).unwrap(), contents(&memory).unwrap());
         let (from, to) = (100u32.to_be_bytes(), 200u32.to_be_bytes());
-        for space in Space::ALL {
+        for space in spaces().iter() {
             let (mut left, mut right) = (Vec::new(), Vec::new());
             disk.scan(space, &from, &to, &mut collect(&mut left, 7)).unwrap();
             memory.scan(space, &from, &to, &mut collect(&mut right, 7)).unwrap();
@@ -157,16 +164,16 @@ fn the_disk_agrees_with_memory_across_reopening() {
             assert_eq!(disk.get(space, &from).unwrap(), memory.get(space, &from).unwrap());
         }
     }
-    assert_eq!(contents(&Disk::open(dir.path()).unwrap()).unwrap(), contents(&memory).unwrap());
+    assert_eq!(contents(&Disk::open(dir.path(), &spaces()).unwrap()).unwrap(), contents(&memory).unwrap());
 }
 
 #[test]
 fn a_store_is_open_once() {
     let dir = tempfile::tempdir().unwrap();
-    let disk = Disk::open(dir.path()).unwrap();
-    assert!(matches!(Disk::open(dir.path()), Err(Error::Locked)));
+    let disk = Disk::open(dir.path(), &spaces()).unwrap();
+    assert!(matches!(Disk::open(dir.path(), &spaces()), Err(Error::Locked)));
     drop(disk);
-    assert!(Disk::open(dir.path()).is_ok());
+    assert!(Disk::open(dir.path(), &spaces()).is_ok());
 }
 
 fn files(dir: &Path, out: &mut Vec<PathBuf>) {
@@ -188,7 +195,7 @@ fn copy(from: &Path, to: &Path) {
 
 /// Opens a damaged store: what it then holds must be what some commit left, or it must say that it is damaged.
 fn judge(dir: &Path, states: &[Map], what: &str) -> bool {
-    let outcome = Disk::open_with(dir, 8 << 10).and_then(|disk| contents(&disk));
+    let outcome = Disk::open_with(dir, &spaces(), 8 << 10).and_then(|disk| contents(&disk));
     match outcome {
         Ok(map) => {
             assert!(states.contains(&map), "{what}: a state that no commit left");
@@ -205,7 +212,7 @@ fn a_torn_or_flipped_file_gives_an_earlier_commit_or_is_told() {
     let mut random = Rng::with_seed(2);
     let mut states = vec![Map::new()];
     let mut memory = Memory::default();
-    let mut disk = Disk::open_with(original.path(), 8 << 10).unwrap();
+    let mut disk = Disk::open_with(original.path(), &spaces(), 8 << 10).unwrap();
     for _ in 0..40 {
         let batch = random_batch(&mut random);
         disk.commit(&batch).unwrap();

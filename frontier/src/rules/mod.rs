@@ -30,7 +30,7 @@ use std::hash::BuildHasherDefault;
 use std::ops::ControlFlow;
 
 use dedup_stage::judge::Row;
-use dedup_stage::store::{Result, Session, Space};
+use dedup_stage::store::{Result, Session};
 use dedup_stage::url::{Canonicalizer, KeyHasher};
 use url::Url;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64, xxh3_64_with_seed};
@@ -38,6 +38,7 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64, xxh3_64_with_seed};
 use crate::groups::label;
 use crate::job::SkipReason;
 use crate::seen::{self, Seen, UrlState};
+use crate::spaces;
 pub use evidence::{Evidence, Proof, Watch};
 use family::Families;
 pub use family::Family;
@@ -142,7 +143,7 @@ pub struct Rules {
     lenient: bool,
 }
 
-/// First byte of the keys of claims in [`Space::Rules`], by class.
+/// First byte of the keys of claims in [`spaces::RULES`], by class.
 const CLAIM: u8 = b'c';
 
 impl Rules {
@@ -167,7 +168,7 @@ impl Rules {
             }
         }
         let mut claims = Map::default();
-        session.scan(Space::Rules, &[CLAIM], &[CLAIM + 1], &mut |key, value| {
+        session.scan(spaces::RULES, &[CLAIM], &[CLAIM + 1], &mut |key, value| {
             if let (Some(class), Ok(hash)) = (key.get(1..).and_then(|class| class.try_into().ok()), value.try_into()) {
                 claims.insert(u64::from_be_bytes(class), u64::from_be_bytes(hash));
             }
@@ -387,7 +388,7 @@ impl Rules {
         self.claims.insert(class, hash);
         let mut key = vec![CLAIM];
         key.extend(class.to_be_bytes());
-        session.put(Space::Rules, key, hash.to_be_bytes());
+        session.put(spaces::RULES, key, hash.to_be_bytes());
     }
 
     fn weigh_family(&mut self, lesson: &Lesson<'_>, session: &mut Session) {

@@ -3,14 +3,15 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
-use dedup_stage::store::{Error, Result, Session, Space};
+use dedup_stage::store::{Error, Result, Session};
 use serde::{Deserialize, Serialize};
 
 use super::evidence::{Evidence, Watch};
 use super::family::Family;
 use super::rewrite::Rewrite;
+use crate::spaces;
 
-/// First byte of the keys of rules in [`Space::Rules`], by number.
+/// First byte of the keys of rules in [`spaces::RULES`], by number.
 const RULE: u8 = b'r';
 
 /// Number of a rule, dense from 0 in the order of proof.
@@ -135,7 +136,7 @@ impl Rule {
         let mut key = vec![RULE];
         key.extend(self.id.to_be_bytes());
         // Strings and numbers always become JSON.
-        session.put(Space::Rules, key, serde_json::to_vec(&stored).unwrap_or_default());
+        session.put(spaces::RULES, key, serde_json::to_vec(&stored).unwrap_or_default());
     }
 
     /// Reads it back.
@@ -159,7 +160,7 @@ impl Rule {
 pub fn stored(session: &Session) -> Result<Vec<Rule>> {
     let mut rules = Vec::new();
     let mut failure = None;
-    session.scan(Space::Rules, &[RULE], &[RULE + 1], &mut |_, value| match Rule::read(value) {
+    session.scan(spaces::RULES, &[RULE], &[RULE + 1], &mut |_, value| match Rule::read(value) {
         Ok(rule) => {
             rules.push(rule);
             ControlFlow::Continue(())

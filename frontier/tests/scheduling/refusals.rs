@@ -3,11 +3,12 @@
 use std::net::IpAddr;
 
 use config::{OnDuplicate, Robots};
-use dedup_stage::store::{Double, Session, Space};
+use dedup_stage::store::{Double, Session};
 use frontier::{Admission, Found, Frontier, JobKind, Merits, Millis, Next, Outcome, SkipReason, Via, stored_budgets};
 use url::Url;
 
 use crate::sim::{Sim, polite};
+use frontier::spaces;
 
 #[test]
 fn a_url_that_cannot_be_fetched_is_refused_with_its_reason() {
@@ -91,7 +92,7 @@ fn an_endless_space_of_copies_ends_and_the_rest_of_the_site_does_not() {
 
 #[test]
 fn damage_in_the_store_is_told_and_not_crawled_over() {
-    for space in [Space::Urls, Space::Hosts, Space::Queue] {
+    for space in [spaces::URLS, spaces::HOSTS, spaces::QUEUE] {
         let disk = Double::default();
         let mut session = Session::new(Box::new(disk.clone()));
         let mut frontier = Frontier::open(&polite(0), &mut session, 0).unwrap();
