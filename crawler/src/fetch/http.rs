@@ -2,10 +2,9 @@
 //! server can stretch.
 
 use std::net::{IpAddr, Ipv6Addr};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use anyhow::Context;
-use frontier::Millis;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http_body_util::BodyExt;
 use reqwest::Client;
@@ -19,6 +18,7 @@ use super::decode::Decoder;
 use super::names::Names;
 use super::route::{Pinned, Route, SOCKETS, route};
 use super::{Fetch, FetchError, Request, Response, Truncation, content, failure};
+use crate::clock::Clock;
 
 /// How long a connection waits in the pool for its host's next turn.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -216,7 +216,7 @@ impl HttpFetch {
 
 impl Fetch for HttpFetch {
     async fn fetch(&self, request: Request) -> Result<Response, FetchError> {
-        let (sent_at, started) = (now(), Instant::now());
+        let (sent_at, started) = (Clock::System.now(), Instant::now());
         let response = self.send(&request, started).await?;
         let address = response.remote_addr().map(|peer| peer.ip()).filter(|_| self.proxied == Proxied::No);
         let (head, mut frames) = http::Response::<reqwest::Body>::from(response).into_parts();
@@ -250,7 +250,7 @@ impl Fetch for HttpFetch {
             truncated,
             address,
             sent_at,
-            ended_at: now(),
+            ended_at: Clock::System.now(),
             share: body.share,
         })
     }
@@ -355,8 +355,4 @@ fn stand_in(name: &str) -> IpAddr {
 
 fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
-}
-
-fn now() -> Millis {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as Millis)
 }
