@@ -13,6 +13,7 @@ use url::Url;
 
 use super::flags::SettingFlags;
 use super::progress::{self, Terminal};
+use super::say::say;
 use super::summary::{self, Told};
 use super::{Usage, end_code, signals, typed};
 use crate::clock::Clock;
@@ -53,6 +54,9 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    // From here on a signal ends the crawl with its state saved, even if it comes before the crawl has begun.
+    let (control_in, control) = crossbeam_channel::unbounded();
+    signals::watch(control_in.clone())?;
     start_log(args.quiet, args.verbose);
     let seeds = seeds(&args)?;
     // Everything that may be wrong with the call is looked at before anything is made on disk.
@@ -70,13 +74,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         runtime.block_on(focus::example(&fetch, &settings, url, &Clock::System))
     })?;
     if settings.fetch.contact.is_empty() && !settings.fetch.allow_private && !args.quiet {
-        eprintln!("note: no --contact: site owners cannot reach you; give a URL or an e-mail address");
+        say!("note: no --contact: site owners cannot reach you; give a URL or an e-mail address");
     }
-    let (control_in, control) = crossbeam_channel::unbounded();
-    signals::watch(control_in.clone())?;
     let resumed = dir.stats()?.0.pages;
     if resumed > 0 && !args.quiet {
-        eprintln!("going on with the crawl in {} after {resumed} pages", args.dir.display());
+        say!("going on with the crawl in {} after {resumed} pages", args.dir.display());
     }
     let parts = dir.start(&settings, seeds, Clock::System, control)?;
     let live = live_page(&settings.output.dashboard, &args.dir, control_in)?;
@@ -98,7 +100,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             page: None,
             skipped: &summary::skipped(&args.dir)?,
         };
-        eprint!("{}", summary::text(&told));
+        say!("{}", summary::text(&told).trim_end());
     }
     Ok(end_code(reason, stats.pages))
 }
@@ -131,9 +133,9 @@ fn live_page(address: &str, dir: &Path, control: Sender<Control>) -> anyhow::Res
     let address: SocketAddr = address.parse().map_err(|_| Usage(format!("--dashboard {address}: no address")))?;
     let live = Dashboard::start(address, dir, control).with_context(|| format!("--dashboard {address}"))?;
     if !live.address().ip().is_loopback() {
-        eprintln!("note: the live page can be read by everybody who reaches {}", live.address());
+        say!("note: the live page can be read by everybody who reaches {}", live.address());
     }
-    eprintln!("live page: {}", live.url());
+    say!("live page: {}", live.url());
     Ok(Some(live))
 }
 

@@ -6,6 +6,7 @@ mod flags;
 mod progress;
 mod report;
 mod rules;
+pub(crate) mod say;
 mod screen;
 mod shown;
 mod signals;
@@ -22,6 +23,7 @@ use url::Url;
 
 use crate::crawl::{CrawlDir, OpenError};
 use crate::engine::StopReason;
+use say::say;
 
 /// A polite crawler that expands each page of the web once, not each URL.
 #[derive(Debug, Parser)]
@@ -130,7 +132,7 @@ pub fn main() -> ExitCode {
         if error.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
             return ExitCode::SUCCESS;
         }
-        eprintln!("crawler: {error:#}");
+        say!("crawler: {error:#}");
         ExitCode::from(exit_code(&error))
     })
 }

@@ -6,6 +6,7 @@ use config::Progress;
 use frontier::Millis;
 use frontier::rules::Totals;
 
+use super::say::say;
 use super::screen::{self, Line};
 use crate::clock::rfc3339;
 use crate::engine::{Observer, Snapshot, Stats};
@@ -74,7 +75,7 @@ impl Observer for Terminal {
                 let since = *last.get_or_insert(snapshot.now);
                 if snapshot.now >= since + LINE_INTERVAL || snapshot.stopped.is_some() {
                     *last = Some(snapshot.now);
-                    eprintln!("{}", plain(snapshot, rate));
+                    say!("{}", plain(snapshot, rate));
                 }
             }
         }
