@@ -3,6 +3,7 @@
 //! Settings are built in layers, the weakest first: the defaults, a profile, files, the environment, flags. See [`Layers`].
 
 mod check;
+mod deprecated;
 mod error;
 mod flags;
 mod layers;
@@ -10,6 +11,7 @@ mod nearest;
 mod settings;
 mod units;
 
+pub use deprecated::DEPRECATED;
 pub use error::{ConfigError, Origin};
 pub use flags::flags;
 pub use layers::{DEFAULT, Layers, PROFILES};
@@ -18,4 +20,4 @@ pub use settings::{
     Dedup, Fetch, Focus, Limits, OnDuplicate, Output, Politeness, Priority, Progress, Robots, Scope, ScopeKind,
     Settings, Urls,
 };
-pub use units::{Duration, Size};
+pub use units::{Duration, Share, Size};

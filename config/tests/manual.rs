@@ -7,8 +7,11 @@ use config::{DEFAULT, Settings, flags};
 
 /// What `crawler crawl --help` documents, but for what says where settings come from and how loud the program is
 /// (`--dir`, `--seeds`, `--profile`, `--config`, `-q`, `-v`).
-const DOCUMENTED: [&str; 31] = [
+const DOCUMENTED: [&str; 34] = [
     "max-pages",
+    "max-pages-per-host",
+    "max-pages-per-domain",
+    "rescue",
     "max-depth",
     "time-limit",
     "concurrency",

@@ -65,7 +65,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         return Err(OpenError::NoSeeds.into());
     }
     let mut dir = CrawlDir::open(&args.dir)?;
-    let settings = layers(&args, dir.settings()?.as_deref())?.finish()?;
+    let layers = layers(&args, dir.settings()?.as_deref())?;
+    if !args.quiet {
+        layers.warnings().iter().for_each(|warning| say!("note: {warning}"));
+    }
+    let settings = layers.finish()?;
     let fetch = HttpFetch::new(&settings)?;
     Topic::open(&settings.focus, dir.session(), &mut |url| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
