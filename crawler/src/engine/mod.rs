@@ -29,6 +29,7 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::Clock;
 use crate::fetch::Fetch;
 use crate::fetch::budget::Budget;
+use crate::fetch::pressure::Pressure;
 use crate::focus::Focus;
 use crate::priority::{InLinks, Scoring};
 use crate::sink::{Lengths, Sink};
@@ -162,6 +163,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         clock: parts.clock.clone(),
         budget: Budget::new(settings.fetch.body_budget.0),
         keep_wire: settings.output.warc,
+        pressure: Pressure::default(),
         fetched: fetched_in,
     };
     let fetchers = fetchers.start(orders_out, abandon.clone())?;

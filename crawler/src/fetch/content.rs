@@ -1,26 +1,8 @@
-//! What is worth a body, and how much of one, by the kind of job.
+//! What is worth a body, by the kind of job and the content type.
 
 use frontier::JobKind;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
-
-/// RFC 9309, section 2.5: at least the first 500 KiB of a robots.txt are read.
-const ROBOTS: usize = 512 << 10;
-/// sitemaps.org: a sitemap is at most 50 MiB, uncompressed.
-const SITEMAP: usize = 50 << 20;
-/// The text of a redirect is for people; nobody reads more than this of it.
-const REDIRECT: usize = 64 << 10;
-
-/// The largest decoded body that is kept.
-pub(super) fn limit(kind: JobKind, status: u16, max_body: usize) -> usize {
-    match kind {
-        _ if (300..400).contains(&status) => REDIRECT,
-        JobKind::Resolve => 0,
-        JobKind::Robots => ROBOTS,
-        JobKind::Sitemap => SITEMAP,
-        JobKind::Page => max_body,
-    }
-}
 
 /// Whether the content type promises something to read. Without a type there is hope. robots.txt and sitemaps are read
 /// whatever their servers call them.

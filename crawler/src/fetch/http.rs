@@ -13,9 +13,12 @@ use url::{Host, Url};
 
 use super::address::AddressRules;
 use super::body::{Body, Full};
+use super::caps::Caps;
 use super::connect_to::{self, ConnectTo, Target};
 use super::decode::Decoder;
+use super::files::{self, Kept};
 use super::names::Names;
+use super::pressure::Pressure;
 use super::route::{Pinned, Route, SOCKETS, route};
 use super::{Fetch, FetchError, Request, Response, Truncation, content, failure};
 use crate::clock::Clock;
@@ -43,7 +46,8 @@ pub struct HttpFetch {
     connect_to: Vec<ConnectTo>,
     proxied: Proxied,
     timeouts: Timeouts,
-    max_body: usize,
+    caps: Caps,
+    kept: Kept,
     /// Why no certificate can be trusted on this machine.
     no_roots: Option<String>,
 }
@@ -118,7 +122,8 @@ impl HttpFetch {
                 idle: fetch.idle_timeout.to_std(),
                 total: fetch.timeout.to_std(),
             },
-            max_body: usize::try_from(fetch.max_body.0).unwrap_or(usize::MAX),
+            caps: Caps::of(settings),
+            kept: Kept::new(files::raise_limit(), fetch.concurrency, KEEP_ALIVE),
             no_roots,
         })
     }
@@ -163,12 +168,19 @@ impl HttpFetch {
             add(header::IF_NONE_MATCH, &validators.etag);
             add(header::IF_MODIFIED_SINCE, &validators.last_modified);
         }
-        let client = if single { &self.single } else { &self.client };
+        let keep = !single && self.kept.admits(&message.url()[..url::Position::BeforePath], started.into_std());
+        let client = if keep { &self.client } else { &self.single };
         let deadline = started + self.timeouts.headers.min(self.timeouts.total);
-        let response = timeout_at(deadline, SOCKETS.scope(sockets, client.execute(message)))
-            .await
-            .map_err(|_| FetchError::Timeout("no headers in time".into()))?
-            .map_err(|error| self.name(&error))?;
+        let answer = SOCKETS.scope(sockets, client.execute(message));
+        let mut answer = std::pin::pin!(answer);
+        let response = loop {
+            let look = (Instant::now() + Pressure::LOOK).min(deadline);
+            match timeout_at(look, &mut answer).await {
+                Ok(response) => break response.map_err(|error| self.name(&error))?,
+                Err(_) if Instant::now() >= deadline => return Err(FetchError::Timeout("no headers in time".into())),
+                Err(_) => give_way(request, 0, started)?,
+            }
+        };
         self.check_peer(&response)?;
         Ok(response)
     }
@@ -191,19 +203,27 @@ impl HttpFetch {
     /// Reads the body into `body` as far as it may be.
     async fn read(
         &self,
+        request: &Request,
         frames: &mut reqwest::Body,
         body: &mut Body,
         started: Instant,
     ) -> Result<Option<Truncation>, FetchError> {
         let end = started + self.timeouts.total;
+        let mut deadline = (Instant::now() + self.timeouts.idle).min(end);
         loop {
-            let idle = Instant::now() + self.timeouts.idle;
-            let frame = match timeout_at(idle.min(end), frames.frame()).await {
-                Err(_) => return Ok(Some(Truncation::Time)),
+            let look = Instant::now() + Pressure::LOOK;
+            let frame = match timeout_at(look.min(deadline), frames.frame()).await {
+                Err(_) if Instant::now() >= deadline => return Ok(Some(Truncation::Time)),
+                Err(_) => {
+                    give_way(request, body.wire_bytes, started)?;
+                    continue;
+                }
                 Ok(None) => return Ok(body.finish()),
                 Ok(Some(Err(error))) => return Ok(Some(failure::of_body(&error))),
                 Ok(Some(Ok(frame))) => frame,
             };
+            give_way(request, body.wire_bytes, started)?;
+            deadline = (Instant::now() + self.timeouts.idle).min(end);
             let Ok(chunk) = frame.into_data() else { continue };
             match body.push(&chunk) {
                 Ok(()) => {}
@@ -223,7 +243,7 @@ impl Fetch for HttpFetch {
         let (status, headers) = (head.status.as_u16(), head.headers);
         let promised = content_length(&headers);
         let worth = content::is_worth_a_body(request.kind, &headers);
-        let cap = if worth { content::limit(request.kind, status, self.max_body) } else { 0 };
+        let cap = if worth { self.caps.of_answer(request.kind, status) } else { 0 };
         let encodings = headers.get_all(header::CONTENT_ENCODING).iter().filter_map(|value| value.to_str().ok());
         let decoder = Decoder::new(encodings);
         let readable = worth && decoder.is_ok();
@@ -235,7 +255,7 @@ impl Fetch for HttpFetch {
             promised.unwrap_or(0),
         );
         let truncated = if readable {
-            self.read(&mut frames, &mut body, started).await?
+            self.read(&request, &mut frames, &mut body, started).await?
         } else {
             self.drain(&mut frames, promised, started).await;
             Some(if worth { Truncation::Encoding } else { Truncation::NotAPage })
@@ -285,6 +305,16 @@ impl HttpFetch {
             let _ = timeout_at(idle.min(end), rest).await;
         }
     }
+}
+
+/// An error where a request that has brought so many bytes should give up its slot to a host that waits.
+fn give_way(request: &Request, bytes: u64, started: Instant) -> Result<(), FetchError> {
+    let elapsed = started.elapsed();
+    if !request.pressure.takes_slot(bytes, elapsed, request.attempt) {
+        return Ok(());
+    }
+    let seconds = elapsed.as_secs();
+    Err(FetchError::Slow(format!("{bytes} bytes in {seconds} s, while other hosts waited for a free slot")))
 }
 
 /// The header fields that every request has, but for Host and validators.

@@ -3,12 +3,15 @@
 pub mod address;
 mod body;
 pub mod budget;
+mod caps;
 pub mod connect_to;
 mod content;
 mod decode;
 mod failure;
+mod files;
 pub mod http;
 mod names;
+pub mod pressure;
 pub mod retry_after;
 mod route;
 
@@ -20,6 +23,8 @@ use frontier::{JobKind, Millis};
 use url::Url;
 
 use budget::{Budget, Share};
+pub use files::raise_limit;
+use pressure::Pressure;
 
 /// Brings answers. Implemented over HTTP, and by the tests' synthetic web in memory.
 pub trait Fetch: Send + Sync + 'static {
@@ -45,6 +50,18 @@ pub struct Request {
     pub budget: Arc<Budget>,
     /// Keep the body as received as well, for the archive.
     pub keep_wire: bool,
+    /// Attempts at this URL before this one.
+    pub attempt: u32,
+    /// Tells whether other hosts wait for the slot of this request.
+    pub pressure: Pressure,
+}
+
+impl Request {
+    /// A first, unconditional request, whose body draws on a budget of its own.
+    pub fn new(url: Url, kind: JobKind, addresses: impl Into<Arc<[IpAddr]>>, budget: Arc<Budget>) -> Self {
+        let (addresses, pressure) = (addresses.into(), Pressure::default());
+        Self { url, kind, addresses, validators: None, budget, keep_wire: false, attempt: 0, pressure }
+    }
 }
 
 /// Validators of an earlier answer (RFC 9110, section 8.8).
@@ -135,9 +152,15 @@ pub enum FetchError {
     /// Not HTTP, or headers over the limits.
     #[error("protocol: {0}")]
     Protocol(String),
+    /// Made too little progress while other hosts waited.
+    #[error("slow: {0}")]
+    Slow(String),
     /// The body does not fit the budget now; to be tried again later.
     #[error("budget: no room for the body now")]
     Budget,
+    /// The trouble is on this machine: no file, no memory, no network. It says nothing of the host.
+    #[error("local: {0}")]
+    Local(String),
 }
 
 impl FetchError {
@@ -148,7 +171,9 @@ impl FetchError {
             | FetchError::Connect(_)
             | FetchError::Timeout(_)
             | FetchError::Reset(_)
-            | FetchError::Budget => true,
+            | FetchError::Slow(_)
+            | FetchError::Budget
+            | FetchError::Local(_) => true,
             FetchError::Address(_) | FetchError::Tls(_) | FetchError::Protocol(_) => false,
         }
     }

@@ -21,7 +21,7 @@ pub async fn example<F: Fetch>(fetch: &F, settings: &Settings, url: &Url, clock:
     let get = |url: Url, kind| {
         let budget = Budget::new(settings.fetch.body_budget.0);
         let addresses = Arc::clone(&addresses);
-        fetch.fetch(Request { url, kind, addresses, validators: None, budget, keep_wire: false })
+        fetch.fetch(Request::new(url, kind, addresses, budget))
     };
     if settings.politeness.robots == Robots::Obey {
         let robots = url.join("/robots.txt").map_err(|error| refused(error.to_string()))?;
