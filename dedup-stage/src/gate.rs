@@ -1,6 +1,6 @@
 //! What becomes of the out-links of a page, by its verdict: the gate before the frontier.
 
-use crate::judge::{Judgement, Verdict};
+use crate::old_judge::{Judgement, Verdict};
 
 pub use config::OnDuplicate;
 

@@ -12,10 +12,12 @@
 mod accepted;
 pub mod commands;
 pub mod evaluate;
-pub mod gate;
+pub mod flow;
+mod gate;
 pub mod hamming;
 mod hex;
 pub mod judge;
+mod old_judge;
 pub mod page;
 pub mod pipeline;
 pub mod protocol;

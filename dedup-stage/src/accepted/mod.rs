@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 
 use recent::Recent;
 
-use crate::judge::Row;
+use crate::old_judge::Row;
 use crate::signature::Sketch;
 use crate::spaces;
 use crate::store::{Error, Result, Session};

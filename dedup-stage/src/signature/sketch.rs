@@ -1,6 +1,8 @@
 //! The second look: a few dozen bytes beside the fingerprint, which tell near-duplicates from pages that merely use the
 //! same words, and copies from pages of one list.
 
+use serde::{Deserialize, Serialize};
+
 use crate::page::words::{WordHash, fold_multiply};
 
 /// Words of a shingle.
@@ -22,8 +24,24 @@ const LINKS_END: usize = TEXT_END + LINKS * LINK_BITS / 8;
 /// Permutation Hashing", NIPS 2012), empty bins filled from others (Shrivastava, "Optimal Densification", ICML 2017);
 /// one bit of each bin is kept of the text, four of the links (Li, König, "b-Bit Minwise Hashing", WWW 2010). With 352
 /// bits the resemblance of two texts is estimated with a standard deviation of 0.04 where it is 0.7.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "[[u8; 32]; 2]", into = "[[u8; 32]; 2]")]
 pub struct Sketch([u8; Sketch::BYTES]);
+
+impl From<[[u8; 32]; 2]> for Sketch {
+    fn from(halves: [[u8; 32]; 2]) -> Self {
+        let mut bytes = [0; Sketch::BYTES];
+        bytes.as_chunks_mut().0.copy_from_slice(&halves);
+        Self(bytes)
+    }
+}
+
+impl From<Sketch> for [[u8; 32]; 2] {
+    fn from(sketch: Sketch) -> Self {
+        let (halves, _) = sketch.0.as_chunks();
+        [halves[0], halves[1]]
+    }
+}
 
 /// How two pages compare at the second look.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::gate::{OnDuplicate, Passage, gate};
-use crate::judge::{Case, Judge, Judgement, Row, Verdict};
+use crate::old_judge::{Case, Judge, Judgement, Row, Verdict};
 use crate::spaces;
 use crate::store::{Result, Session, Space};
 use crate::url::{KeyHasher, KeySet};

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::judge::Row;
+use crate::old_judge::Row;
 use crate::spaces;
 use crate::store::{Error, Result, Session, Space};
 use crate::url::{KeyHasher, KeySet};

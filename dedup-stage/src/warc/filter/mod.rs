@@ -16,7 +16,7 @@ use serde_json::value::to_raw_value;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::hex::hex;
-use crate::judge::Verdict;
+use crate::old_judge::Verdict;
 use crate::stage::{Prepared, Stage, Twin};
 use crate::store;
 use crate::url::KeySet;
