@@ -2,14 +2,13 @@
 
 use dedup_stage::store::{Layout, Space, Spaces};
 
-/// Row → what was recorded of the page.
+/// Identity of a page (URL and visit) → what was recorded of the visit.
 pub(crate) const PAGES: Space = Space::new(32, "pages", Layout::Points);
-/// Links kept from the frontier, by the page that carried them.
-pub(crate) const HELD: Space = Space::new(33, "held", Layout::Points);
-/// Hash of a URL key and a reason → the page that carried it.
-pub(crate) const SKIPPED: Space = Space::new(34, "skipped", Layout::Points);
+
+/// Identity of a URL that was held or stopped and is tried at the end → what came of it.
+pub(crate) const TRIALS: Space = Space::new(33, "trials", Layout::Points);
 
 /// All spaces of a crawl directory.
 pub fn of_crawl() -> Spaces {
-    Spaces::new(&[dedup_stage::spaces::JUDGE, frontier::spaces::FRONTIER, &[PAGES, HELD, SKIPPED]])
+    Spaces::new(&[dedup_stage::spaces::JUDGE, frontier::spaces::FRONTIER, &[PAGES, TRIALS]])
 }

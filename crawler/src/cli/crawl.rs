@@ -22,7 +22,7 @@ use crate::dashboard::Dashboard;
 use crate::engine::{self, Control, Observer, Snapshot};
 use crate::fetch::http::HttpFetch;
 use crate::focus::{self, Topic, TopicError};
-use crate::report::Lost;
+use crate::estimate::Lost;
 
 /// Arguments of `crawler crawl`.
 #[derive(Debug, clap::Args)]

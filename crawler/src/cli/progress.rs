@@ -12,7 +12,8 @@ use crate::clock::rfc3339;
 use crate::engine::{Observer, Snapshot, Stats};
 use crate::rate::Recent;
 use crate::report::html::put;
-use crate::report::{Lost, units};
+use crate::estimate::Lost;
+use crate::report::{units};
 
 /// Between two lines where stderr is no terminal.
 const LINE_INTERVAL: Millis = 10_000;

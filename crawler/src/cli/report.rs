@@ -13,7 +13,8 @@ use super::{Telling, last_settings, tell};
 use crate::crawl::{CrawlDir, OpenError};
 use crate::engine::{self, Stats};
 use crate::report::learned::Learned;
-use crate::report::{Lost, Report, Summary};
+use crate::estimate::Lost;
+use crate::report::{Report, Summary};
 use crate::sink::Lengths;
 
 /// What the state of a crawl says, or its outputs where another process holds the state.

@@ -10,7 +10,8 @@ use frontier::rules::Totals;
 use crate::engine::Stats;
 use crate::report::line::SkipLine;
 use crate::report::source::Lines;
-use crate::report::{Lost, ending, units};
+use crate::estimate::Lost;
+use crate::report::{ending, units};
 use crate::sink::{PagesJsonl, SkippedJsonl};
 
 /// What the summary tells.

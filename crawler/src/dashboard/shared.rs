@@ -18,7 +18,7 @@ use tokio::sync::{Notify, watch};
 use super::fragments::Drawn;
 use super::tail::Read;
 use crate::engine::{Control, Stats, StopReason};
-use crate::report::Lost;
+use crate::estimate::Lost;
 use crate::report::learned::Learned;
 
 /// The last tick.

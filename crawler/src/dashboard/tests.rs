@@ -11,7 +11,7 @@ use frontier::rules::Totals;
 
 use super::*;
 use crate::engine::{Stats, StopReason};
-use crate::report::Lost;
+use crate::estimate::Lost;
 
 struct Live {
     dashboard: Dashboard,

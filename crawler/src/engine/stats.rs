@@ -1,16 +1,18 @@
 //! Counters of a crawl, kept in the state with every commit, and what observers are shown.
 
+use std::collections::BTreeMap;
+
 use dedup_stage::judge::Verdict;
-use frontier::{Counts, Frontier, Millis};
+use frontier::{Counts, Failure, Frontier, Millis};
 use serde::{Deserialize, Serialize};
 
-use crate::report::Lost;
+use crate::estimate::Lost;
 
 /// Totals since the crawl began, over all its runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Stats {
-    /// Answers received to requests for pages: `unique + exact + near + unjudged`.
+    /// Answers received to requests for pages: `unique + exact + near + unchanged + unjudged`.
     pub pages: u64,
     /// Pages judged new.
     pub unique: u64,
@@ -18,12 +20,18 @@ pub struct Stats {
     pub exact: u64,
     /// Pages that say what an earlier one said.
     pub near: u64,
+    /// Pages that say what the same URL said at its last visit.
+    pub unchanged: u64,
     /// Redirects, error pages, pages with too little text, what is no page.
     pub unjudged: u64,
     /// Redirects among them.
     pub redirects: u64,
     /// URLs given up without an answer.
     pub failed: u64,
+    /// Answers by HTTP status.
+    pub statuses: BTreeMap<u16, u64>,
+    /// URLs given up, by the word for why.
+    pub failures: BTreeMap<String, u64>,
     /// Out-links read, one per key and page.
     pub links_found: u64,
     /// Out-links not seen before.
@@ -36,8 +44,8 @@ pub struct Stats {
     pub scored: u64,
     /// The sum of their relevances.
     pub relevance: f64,
-    /// URLs skipped, once per key and reason.
-    pub skipped: u64,
+    /// Links beyond the cap on the links of one page: they were not read.
+    pub links_cut: u64,
     /// Bytes of decoded bodies.
     pub bytes: u64,
     /// Bytes of bodies as received.
@@ -53,15 +61,23 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Counts a verdict.
-    pub fn count(&mut self, verdict: &Verdict) {
+    /// Counts an answer.
+    pub fn count(&mut self, verdict: &Verdict, status: u16) {
         self.pages += 1;
+        *self.statuses.entry(status).or_default() += 1;
         match verdict {
             Verdict::Unique => self.unique += 1,
             Verdict::Exact { .. } => self.exact += 1,
             Verdict::Near { .. } => self.near += 1,
+            Verdict::Unchanged { .. } => self.unchanged += 1,
             Verdict::Unjudged => self.unjudged += 1,
         }
+    }
+
+    /// Counts a URL that was given up without an answer.
+    pub fn count_failure(&mut self, failure: Failure) {
+        self.failed += 1;
+        *self.failures.entry(failure.name().to_owned()).or_default() += 1;
     }
 
     /// Mean relevance of the pages fetched, 0..1; `None` in a crawl without a topic.
@@ -126,6 +142,8 @@ pub struct Snapshot<'a> {
     pub lost: Option<Lost>,
     /// In a focused crawl, the mean relevance of the pages fetched.
     pub harvest: Option<f64>,
+    /// Trouble on this machine, while it lasts: nothing is fetched then.
+    pub trouble: Option<&'a str>,
     /// The time.
     pub now: Millis,
     /// Why the run ended, in the last snapshot.

@@ -19,7 +19,8 @@ use std::future::Future;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use frontier::{JobKind, Millis};
+use frontier::{Failure, JobKind, Millis};
+use serde::{Deserialize, Serialize};
 use url::Url;
 
 use budget::{Budget, Share};
@@ -65,12 +66,19 @@ impl Request {
 }
 
 /// Validators of an earlier answer (RFC 9110, section 8.8).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Validators {
     /// `ETag`.
     pub etag: Option<String>,
     /// `Last-Modified`.
     pub last_modified: Option<String>,
+}
+
+impl Validators {
+    /// Whether there is nothing to ask with.
+    pub fn is_empty(&self) -> bool {
+        self.etag.is_none() && self.last_modified.is_none()
+    }
 }
 
 /// A whole answer, or one cut at a cap.
@@ -164,17 +172,19 @@ pub enum FetchError {
 }
 
 impl FetchError {
-    /// Whether a later attempt might succeed.
-    pub fn is_transient(&self) -> bool {
+    /// The kind of failure, as reports, retries and counters have it.
+    pub fn kind(&self) -> Failure {
         match self {
-            FetchError::Dns(_)
-            | FetchError::Connect(_)
-            | FetchError::Timeout(_)
-            | FetchError::Reset(_)
-            | FetchError::Slow(_)
-            | FetchError::Budget
-            | FetchError::Local(_) => true,
-            FetchError::Address(_) | FetchError::Tls(_) | FetchError::Protocol(_) => false,
+            FetchError::Dns(_) => Failure::Name,
+            FetchError::Address(_) => Failure::Address,
+            FetchError::Connect(_) => Failure::Refused,
+            FetchError::Tls(_) => Failure::Tls,
+            FetchError::Timeout(_) => Failure::Timeout,
+            FetchError::Reset(_) => Failure::Reset,
+            FetchError::Protocol(_) => Failure::Protocol,
+            FetchError::Slow(_) => Failure::Slow,
+            FetchError::Budget => Failure::NoRoom,
+            FetchError::Local(_) => Failure::Local,
         }
     }
 }

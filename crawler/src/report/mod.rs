@@ -36,7 +36,7 @@ pub use learned::Learned;
 use line::{PageLine, SkipLine};
 use shell::Shell;
 use source::Lines;
-pub use summary::{Lost, Summary, ending};
+pub use summary::{Summary, ending};
 use tally::Tally;
 use words::Difference;
 

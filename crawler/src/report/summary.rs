@@ -1,7 +1,7 @@
 //! What the state of a crawl knows and its outputs do not: where it started, how it ended, what it learned, what it may have lost.
 
 use super::learned::Learned;
-use super::units;
+use crate::estimate::Lost;
 
 /// What the outputs of a crawl do not say, but its state does.
 #[derive(Clone, Debug, Default)]
@@ -26,26 +26,6 @@ pub struct Summary {
     pub learned: Option<Learned>,
     /// Settings, as TOML.
     pub settings: Option<String>,
-}
-
-/// An estimate with its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Lost {
-    /// Unique pages among the URLs held back.
-    pub estimate: f64,
-    /// Lower end.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-}
-
-impl Lost {
-    /// `12 (3 to 40)`: the estimate and its interval, in whole pages.
-    pub fn short(&self) -> String {
-        let [estimate, low, high] =
-            [self.estimate, self.low, self.high].map(|pages| units::count(pages.round() as u64));
-        format!("{estimate} ({low} to {high})")
-    }
 }
 
 /// Why a crawl ended, as a sentence.

@@ -50,6 +50,8 @@ pub struct Link {
     pub nofollow: bool,
     /// Visible text of the link, white space folded, at most 200 bytes.
     pub anchor: String,
+    /// Whether it stands in the content of the page, and not in its navigation. False where the page has no content.
+    pub content: bool,
 }
 
 /// Everything that is read from one page; a function of its [`Input`] and the recipe alone.
@@ -155,6 +157,9 @@ impl Reader {
         if (200..300).contains(&input.status) {
             content::choose(&self.outline.blocks, &self.spans, &self.hashes, &mut self.content);
             self.mark_content_links(page.links.len());
+            for (link, content) in page.links.iter_mut().zip(&self.in_content) {
+                link.content = *content;
+            }
             let links = page.links.iter().map(|link| &link.url).zip(self.in_content.iter().copied());
             page.signature = self.signer.sign(&self.hashes, &self.content, links);
         }

@@ -1,0 +1,1 @@
+pub use dedup_stage::url::Keys;
