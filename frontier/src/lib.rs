@@ -19,7 +19,7 @@ pub mod spaces;
 mod url;
 mod view;
 
-pub use crate::url::{Cause, Counters, End, Kept, State};
+pub use crate::url::{Cause, Counters, End, Kept, State, Visit};
 pub use evidence::Expected;
 pub use failure::Failure;
 pub use frontier::{Frontier, QueuedAs, Skipped, Walk};
