@@ -1,227 +1,263 @@
-//! The frontier itself: what every part of it holds, and how a URL passes through them.
-//!
-//! A URL is met once ([`Seen`]), queued in a lane of its host ([`Queues`]), and handed out when its host's turn comes
-//! ([`Schedule`]): after the host's address is known, after its robots.txt was read, not before the host's pace and its
-//! address's floor allow it. The report of the job ends all this, or queues the URL again.
+//! The frontier itself, and what its owner may ask of it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
-use config::{OnDuplicate, Politeness, Priority, Settings};
+use config::Settings;
 use dedup_stage::store::{Result, Session};
+use dedup_stage::url::{PageId, SiteId, UrlId};
+use url::Url;
 
-use crate::addresses::Addresses;
-use crate::budget::Limits;
-use crate::hosts::{Errand, Hosts};
-use crate::job::{Job, Millis};
-use crate::queue::{Entry, HostId, LaneKey, Queues, Seq};
-use crate::rate::Rate;
-use crate::rules::Rules;
-use crate::schedule::{Phase, Schedule};
-use crate::seen::{self, Seen};
-use crate::spaces;
-use crate::sweep::Sweep;
-use crate::waiting::Waiting;
+use crate::evidence::Expected;
+use crate::hold::{Cluster, Sample};
+use crate::job::{Admission, Found, Hold, Job, Merits, Millis, Next, Outcome, Via};
+use crate::keys::Keys;
+use crate::reason::{Detail, SkipReason};
+use crate::rules::{Lesson, RuleId, Rules, Shows};
+use crate::scope::Scope;
+use crate::url::State;
+use crate::view::{BudgetView, Counts, HostView};
 
 /// The frontier; owned by the engine.
 #[derive(Debug)]
-pub struct Frontier {
-    pub(crate) settings: Politeness,
-    pub(crate) max_length: usize,
-    /// Whether sitemaps that robots.txt names are read.
-    pub(crate) sitemaps: bool,
-    /// What duplicates may cost.
-    pub(crate) limits: Limits,
-    /// Every URL met.
-    pub(crate) seen: Seen,
-    /// Where each host is, what it allows, what is queued for it.
-    pub(crate) hosts: Hosts,
-    /// What the lanes of all hosts share.
-    pub(crate) queues: Queues,
-    /// Rids the store of what is done.
-    pub(crate) sweep: Sweep,
-    /// What was learned of URLs, where rules are used.
-    pub(crate) rules: Option<Rules>,
-    /// Whose turn it is.
-    pub(crate) schedule: Schedule,
-    /// Weights of the parts of a priority.
-    pub(crate) priority: Priority,
-    /// Whether verdicts lower what is expected of URLs.
-    pub(crate) expects: bool,
-    /// Whether worse hosts wait for better ones.
-    pub(crate) holds_back: bool,
-    /// URLs that may be queued again with a better priority.
-    pub(crate) waiting: Waiting,
-    /// Floors of shared addresses.
-    pub(crate) addresses: Addresses,
-    /// Caps over all hosts.
-    pub(crate) rate: Rate,
-    /// Jobs handed out and not reported.
-    pub(crate) open: BTreeMap<u64, Open>,
-    /// The last job handed out.
-    pub(crate) next_job: u64,
-    /// When this process took over from an earlier one, if it did.
-    pub(crate) restarted: Option<Millis>,
-    /// Hosts slowed down or set aside.
-    pub(crate) troubled: u64,
+pub struct Frontier {}
+
+/// A queued URL, for people to look at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueuedAs {
+    /// The priority with which it will be handed out.
+    pub priority: f32,
+    /// What that was made of.
+    pub merits: Merits,
+    /// Links from a seed.
+    pub depth: u32,
+    /// The page that carried it.
+    pub source: Option<PageId>,
+    /// How it came to be queued.
+    pub via: Via,
 }
 
-/// Key in [`spaces::HOSTS`] by which a restart is known.
-const STARTED: &[u8] = b"started";
-
-/// A job handed out.
-#[derive(Debug)]
-pub(crate) struct Open {
-    pub(crate) host: HostId,
-    pub(crate) task: Task,
+/// A URL that is not fetched, as `skipped.jsonl` has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Skipped {
+    /// As it would be fetched.
+    pub url: Box<str>,
+    /// Its identity.
+    pub id: UrlId,
+    /// Why.
+    pub reason: SkipReason,
+    /// What can be said beside the reason.
+    pub detail: Detail,
+    /// The rules that stopped it, in the order in which they were applied.
+    pub rules: Vec<RuleId>,
+    /// The corpus that knows the page that links to it.
+    pub known: Option<String>,
+    /// The page that carried it.
+    pub source: Option<PageId>,
 }
 
-/// What a job is about.
-#[derive(Debug)]
-pub(crate) enum Task {
-    /// The address of its host.
-    Resolve,
-    /// The rules of an origin.
-    Robots(Errand),
-    /// A queued URL; it still stands in the store.
-    Entry(LaneKey, Seq, Entry),
-}
+/// Where a walk over skipped URLs stands.
+#[derive(Clone, Debug, Default)]
+pub struct Walk {}
 
 impl Frontier {
-    /// Above it are the priorities of links of pages that are no duplicates, whatever else they are.
-    const DEMOTED: f32 = 0.45;
-
     /// A frontier with what `session` remembers. After a restart every host waits one full delay from `now`, a host that
     /// the store does not know yet included: it may have been asked just before the crash. (So that a crash right after the
     /// first start is known as one, commit before the first request.)
-    pub fn open(settings: &Settings, session: &mut Session, now: Millis) -> Result<Self> {
-        let mut queues = Queues::open(session)?;
-        let mut frontier = Self {
-            settings: settings.politeness.clone(),
-            max_length: settings.urls.max_length,
-            sitemaps: settings.scope.sitemaps,
-            limits: Limits::of(settings.dedup.on_duplicate),
-            seen: Seen::open(session)?,
-            hosts: Hosts::open(&mut queues, session)?,
-            queues,
-            sweep: Sweep::open(session)?,
-            rules: None,
-            schedule: Schedule::default(),
-            expects: settings.dedup.on_duplicate != OnDuplicate::Keep,
-            holds_back: settings.priority.hold_back > 0.0
-                && (settings.focus.is_on() || settings.dedup.on_duplicate == OnDuplicate::Demote),
-            waiting: Waiting::new(Self::waits_below(settings)),
-            priority: settings.priority.clone(),
-            addresses: Addresses::default(),
-            rate: Rate::new(&settings.politeness, now),
-            open: BTreeMap::new(),
-            next_job: 0,
-            restarted: None,
-            troubled: 0,
-        };
-        if session.get(spaces::HOSTS, STARTED)?.is_some() {
-            frontier.restarted = Some(now);
-        } else {
-            session.put(spaces::HOSTS, STARTED, []);
-        }
-        frontier.recall_waiting(session)?;
-        for id in 0..frontier.hosts.len() as HostId {
-            let host = frontier.hosts.get_mut(id);
-            if frontier.expects {
-                host.groups.expect(&frontier.priority);
-            }
-            let rank = host.has_work().then(|| host.rank());
-            frontier.schedule.stands(id, &mut host.standing, rank);
-            host.pace.ended(now, &frontier.settings);
-            if !host.lanes.is_empty() {
-                // It is due at once, for its address; the pace keeps requests back.
-                frontier.schedule.wait(id, &mut host.phase, now);
-            }
-        }
-        Ok(frontier)
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Foreign`](dedup_stage::store::Error::Foreign) where the state was written by a version with another format.
+    pub fn open(_settings: &Settings, _keys: &Keys, _session: &mut Session, _now: Millis) -> Result<Self> {
+        todo!()
     }
 
-    /// Whether a URL was met before (queued, done or refused).
-    pub fn seen(&self, hash: u64) -> bool {
-        self.seen.contains(hash)
+    /// From now on, rules are learned and applied; those in `session` are at once.
+    pub fn use_rules(&mut self, _session: &Session) -> Result<()> {
+        todo!()
     }
 
-    /// Says which URLs will be asked about or added next, such as the links of a page: that is faster together.
-    pub fn expect(&self, hashes: impl IntoIterator<Item = u64>) {
-        self.seen.expect(hashes);
+    /// From now on, a queued URL that `scope` does not admit is refused when its turn comes; and what was refused for its
+    /// scope, depth, length or shape is looked at again by [`Frontier::step`] and queued where `scope` admits it. To be
+    /// called at the start of a run; `changed` says whether the scope is another than that of the last run.
+    pub fn use_scope(&mut self, _scope: Arc<Scope>, _changed: bool, _session: &mut Session) {
+        todo!()
     }
 
-    /// What was learned of a group of a host's URLs: their scores are multiplied by `factor` from now on. False if there
-    /// is no such host or group. Groups are numbered as [`Frontier::groups`] gives them.
-    pub fn set_factor(&mut self, host: &str, group: u8, factor: f32, session: &mut Session) -> bool {
-        let Some(id) = self.hosts.find(host) else { return false };
-        let host = self.hosts.get_mut(id);
-        let known = host.groups.set_factor(group, factor, id, session);
-        if let Phase::Ready(..) = host.phase {
-            self.awake(id);
-        }
-        known
+    /// Most pages that are fetched of one host, and of one registrable domain; 0 for no cap.
+    pub fn cap_pages(&mut self, _of_host: u64, _of_domain: u64) {
+        todo!()
     }
 
-    /// Finds out which queued URLs may be queued again with a better priority. An entry whose URL is done was passed over.
-    fn recall_waiting(&mut self, session: &Session) -> Result<()> {
-        if !self.waiting.is_on() {
-            return Ok(());
-        }
-        let mut best = HashMap::new();
-        for (id, host) in self.hosts.iter().enumerate() {
-            for lane in &host.lanes {
-                let key = LaneKey { host: id as HostId, group: lane.group, band: lane.band };
-                self.queues.look(lane, key, 0, session, &mut |_, entry| {
-                    let (band, again) = best.entry(entry.hash).or_insert((lane.band, entry.again));
-                    *band = lane.band.min(*band);
-                    *again |= entry.again;
-                    true
-                })?;
-            }
-        }
-        for (hash, (band, again)) in best {
-            if again || seen::state(hash, session)?.is_none() {
-                self.waiting.queued(hash, band);
-            }
-        }
-        Ok(())
+    /// From now on, URLs of other hosts than those that `owns` names are [`Admission::Foreign`].
+    pub fn own(&mut self, _owns: Arc<dyn Fn(SiteId) -> bool + Send + Sync>) {
+        todo!()
     }
 
-    /// The priority at or below which URLs may be queued again with a better one.
-    fn waits_below(settings: &Settings) -> f32 {
-        let Settings { dedup, focus, .. } = settings;
-        if focus.is_on() {
-            1.0
-        } else if dedup.on_duplicate == OnDuplicate::Demote {
-            Self::DEMOTED
-        } else {
-            -1.0
-        }
+    /// Says which URLs (`id.url`) will be asked about or added next, such as the links of a page: that is faster together.
+    pub fn expect(&self, _urls: impl IntoIterator<Item = u64>) {
+        todo!()
     }
 
-    /// A page was judged: duplicates spend the budget of their group and host, others earn it back. What is queued where a
-    /// budget is spent is refused as [`SkipReason::Budget`](crate::SkipReason) when its turn comes. How much of the page was
-    /// new, 0..1, bears on what is expected of others like it. What is no duplicate and no new page either (an error, say)
-    /// is neither (`None`).
-    pub fn verdict(&mut self, job: &Job, duplicate: Option<bool>, novelty: f32, session: &mut Session) {
-        let Some(id) = job.url.host_str().and_then(|name| self.hosts.find(name)) else { return };
-        let host = self.hosts.get_mut(id);
-        let Some(origin) = host.origin(&job.url) else { return };
-        let weights = self.expects.then_some(&self.priority);
-        host.groups.judged(&job.url, origin, (duplicate, novelty), weights, id, session);
-        if duplicate.is_some_and(|duplicate| host.budget.page(duplicate)) {
-            host.record(id, session);
-        }
-        if let Some(standing) = host.standing {
-            let rank = host.rank();
-            if rank != standing {
-                self.schedule.stands(id, &mut host.standing, Some(rank));
-            }
-        }
+    /// Whether a URL (`id.url`) was ever met: it stands in some state. Answered from memory.
+    pub fn met(&self, _url: u64) -> bool {
+        todo!()
+    }
+
+    /// The record of a URL; `None` if it was never met.
+    pub fn state(&self, _id: UrlId, _session: &Session) -> Result<Option<State>> {
+        todo!()
+    }
+
+    /// A link asks to be queued. It is where it was never met, where it was held, stopped or refused for a reason that is
+    /// gone. One that waits with a lower priority is queued again where such URLs are kept in mind (in `demote`, and in
+    /// focused crawls); it counts as seen all the same.
+    pub fn add(&mut self, _found: &Found<'_>, _session: &mut Session) -> Result<Admission> {
+        todo!()
+    }
+
+    /// A link of a duplicate in `drop` mode: held, unless it must be tried, or what it would be held for has fallen.
+    pub fn hold(&mut self, _found: &Found<'_>, _hold: Hold<'_>, _session: &mut Session) -> Result<Admission> {
+        todo!()
+    }
+
+    /// A link that is not to be fetched: outside the scope, too deep, `nofollow` and so on. It is recorded, unless it was met
+    /// before.
+    pub fn refuse(&mut self, _found: &Found<'_>, _reason: SkipReason, _session: &mut Session) -> Result<Admission> {
+        todo!()
+    }
+
+    /// A sitemap named by a sitemap index asks to be fetched (those that robots.txt names, the frontier knows itself).
+    /// It is fetched before any page of its host, and exempt from robots rules.
+    pub fn add_sitemap(&mut self, _url: &Url, _session: &mut Session) -> Result<()> {
+        todo!()
+    }
+
+    /// The next job that may start at `now`. URLs found forbidden by robots.txt on the way, without budget, or stopped by a
+    /// learned rule are recorded as such.
+    ///
+    /// # Complexity
+    ///
+    /// O(log hosts + lanes of the host) amortised, whatever is queued.
+    pub fn next(&mut self, _now: Millis, _session: &mut Session) -> Result<Next> {
+        todo!()
+    }
+
+    /// A job ended at `at`. True if its URL was queued again. A job that is not open is ignored.
+    pub fn report(&mut self, _job: &Job, _outcome: Outcome, _at: Millis, _session: &mut Session) -> Result<bool> {
+        todo!()
+    }
+
+    /// A page was judged, and all its links were added, held or refused. Duplicates spend the budget of their group and
+    /// host, others earn it back. How much of the page was new, 0..1, bears on what is expected of others like it. What is
+    /// no duplicate and no new page either (an error, say) is neither (`None`). For a trial, this is its result.
+    pub fn verdict(
+        &mut self,
+        _job: &Job,
+        _duplicate: Option<bool>,
+        _novelty: f32,
+        _session: &mut Session,
+    ) -> Result<()> {
+        todo!()
+    }
+
+    /// What a judged page teaches rules, and what a trial of one showed. To be called after [`Frontier::verdict`] for every
+    /// page that was judged, whether rules are used or not: holds across domains are tried in the same way. What a rule
+    /// that is withdrawn by this had stopped is queued again, by [`Frontier::step`].
+    pub fn learn(&mut self, _job: &Job, _lesson: &Lesson<'_>, _shows: Shows<'_>, _session: &mut Session) -> Result<()> {
+        todo!()
+    }
+
+    /// Does a little of what there is to do in the background: releases, trials, sweeps. To be called once in each round of
+    /// the engine's loop; at most some 256 URLs change. True if there is more to do.
+    pub fn step(&mut self, _session: &mut Session) -> Result<bool> {
+        todo!()
+    }
+
+    /// Nothing is left to be fetched, or what is left cannot be reached. Releases what is held for URLs that are still queued,
+    /// and in `demote` mode what rules stopped. True if something is to be fetched after all: then the crawl goes on.
+    pub fn drain(&mut self, _session: &mut Session) -> Result<bool> {
+        todo!()
+    }
+
+    /// Releases every link of a duplicate that is held, and what rules stopped if `stopped` is set: for a crawl that goes on
+    /// in another mode than it began. The work is done by [`Frontier::step`].
+    pub fn release_all(&mut self, _stopped: bool, _session: &mut Session) -> Result<()> {
+        todo!()
+    }
+
+    /// Draws a random sample of everything that is held or stopped: about `wanted` URLs, at most `of_cluster` of each
+    /// cluster. Reads all of it, in bounded memory.
+    pub fn sample_held(&self, _wanted: usize, _of_cluster: usize, _session: &Session) -> Result<Sample> {
+        todo!()
+    }
+
+    /// Queues one URL that is held or stopped, as [`Via::Rescue`]. False if it is neither any more.
+    pub fn rescue(&mut self, _id: UrlId, _session: &mut Session) -> Result<bool> {
+        todo!()
+    }
+
+    /// Releases everything of a cluster. The work is done by [`Frontier::step`].
+    pub fn release_cluster(&mut self, _cluster: Cluster, _session: &mut Session) -> Result<()> {
+        todo!()
+    }
+
+    /// Up to `most` further URLs that are not fetched, and why; none at the end of the walk. Also those that stay queued
+    /// because their host cannot be asked, if the walk is to have them. Between two calls nothing else may be called.
+    pub fn skipped(&self, _walk: &mut Walk, _most: usize, _session: &Session) -> Result<Vec<Skipped>> {
+        todo!()
+    }
+
+    /// Looks for whatever in the state contradicts itself: a URL in two states, a queue entry without a record, counters that
+    /// are wrong, something held for nothing. One sentence for each finding, at most 100.
+    pub fn check(&self, _session: &Session) -> Result<Vec<String>> {
+        todo!()
+    }
+
+    /// Totals.
+    pub fn counts(&self) -> Counts {
+        todo!()
+    }
+
+    /// Calls `visit` for each host in memory.
+    pub fn hosts(&self, _visit: &mut dyn FnMut(HostView<'_>)) {
+        todo!()
+    }
+
+    /// The budgets of which at least half is spent.
+    pub fn budgets(&self) -> Vec<BudgetView> {
+        todo!()
+    }
+
+    /// How a URL stands in the queue, if it does. Reads the lanes of its host.
+    pub fn queued_as(&self, _id: UrlId, _session: &Session) -> Result<Option<QueuedAs>> {
+        todo!()
+    }
+
+    /// What is to be expected of a page at `url`, by what pages like it turned out to be; `None` if its host is not known.
+    pub fn expected(&self, _url: &Url) -> Option<Expected> {
+        todo!()
     }
 
     /// So many body bytes were received until `at`; counts for the cap on bytes a second.
-    pub fn received(&mut self, bytes: u64, at: Millis) {
-        self.rate.received(bytes, at);
+    pub fn received(&mut self, _bytes: u64, _at: Millis) {
+        todo!()
+    }
+
+    /// The rules, where they are used.
+    pub fn rules(&self) -> Option<&Rules> {
+        todo!()
+    }
+
+    /// Writes down what is only counted in memory; to be called before each commit.
+    pub fn save(&mut self, _session: &mut Session) {
+        todo!()
+    }
+}
+
+impl Walk {
+    /// A walk over all URLs that are not fetched; with `withheld`, also over those that stay queued because their host cannot
+    /// be asked.
+    pub fn new(_withheld: bool) -> Self {
+        todo!()
     }
 }

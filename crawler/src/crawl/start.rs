@@ -10,7 +10,7 @@ use dedup_stage::flow::Flow;
 use dedup_stage::store::{self, Session, Space};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, PageId};
 use frontier::scope::Scope;
-use frontier::{Found, Frontier, Merits, SkipReason, Via};
+use frontier::{Found, Frontier, Merits, Via};
 use url::Url;
 
 use super::{CrawlDir, OpenError};
@@ -99,11 +99,7 @@ fn frontier(
         let (id, _) = context.keys.identify(url);
         let merits = Merits { novelty: u8::MAX, relevance: u8::MAX, ..Merits::default() };
         let found = Found { url, id, depth: 0, priority: priority::SEED, merits, source: None, via: Via::Seed };
-        match context.scope.admits(url, 0) {
-            // A seed that --include or --exclude cuts is what its user asked for; other limits are for links.
-            Err(SkipReason::Scope) => frontier.refuse(&found, SkipReason::Scope, session)?,
-            _ => frontier.add(&found, session)?,
-        };
+        frontier.add(&found, session)?;
     }
     if settings.dedup.on_duplicate != OnDuplicate::Drop {
         // An earlier run in `drop` mode may have held links. While rules are used, what they stopped comes after everything else.

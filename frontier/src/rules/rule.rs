@@ -14,8 +14,8 @@ use crate::spaces;
 /// First byte of the keys of rules in [`spaces::RULES`], by number.
 const RULE: u8 = b'r';
 
-/// Number of a rule, dense from 0 in the order of proof.
-pub type RuleId = u32;
+/// Identity of a rule: a keyed hash of what the rule says, of 53 bits (so that it is exact in JSON).
+pub type RuleId = u64;
 
 /// What a rule is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,8 +13,8 @@ use crate::rules::RuleId;
 pub enum State {
     /// It waits for its turn, or is being fetched. Its queue entry says the rest.
     Queued {
-        /// How often it was visited before.
-        visits: u32,
+        /// The last visit, if it was visited before.
+        before: Option<Visit>,
     },
     /// Only duplicate pages link to it, and their twins have counterparts of these links: it is fetched where none of these
     /// can be.
@@ -52,17 +52,18 @@ pub enum State {
         link: Kept,
     },
     /// It was answered, or given up after its attempts.
-    Done {
-        /// Number of the last visit, from 1.
-        visit: u32,
-        /// How that visit ended.
-        end: End,
-    },
-    /// It was there, or was expected to be, and was missing at two visits in a row.
-    Gone {
-        /// Number of the last visit.
-        visit: u32,
-    },
+    Done(Visit),
+    /// It was missing (404 or 410) at two visits in a row.
+    Gone(Visit),
+}
+
+/// One visit to a URL: the fetch that wrote its line in `pages.jsonl`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Visit {
+    /// Its number, from 1.
+    pub number: u32,
+    /// How it ended.
+    pub end: End,
 }
 
 /// Why a link of a duplicate is held where no counterpart decides.
@@ -130,8 +131,8 @@ impl State {
             State::HeldAs { cause: Cause::Known { .. }, .. } => "held as known",
             State::Stopped { .. } => "stopped",
             State::Refused { .. } => "refused",
-            State::Done { .. } => "done",
-            State::Gone { .. } => "gone",
+            State::Done(_) => "done",
+            State::Gone(_) => "gone",
         }
     }
 
@@ -142,7 +143,7 @@ impl State {
             | State::HeldAs { link, .. }
             | State::Stopped { link, .. }
             | State::Refused { link, .. } => Some(link),
-            State::Queued { .. } | State::Done { .. } | State::Gone { .. } => None,
+            State::Queued { .. } | State::Done(_) | State::Gone(_) => None,
         }
     }
 }

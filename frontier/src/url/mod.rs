@@ -4,4 +4,4 @@ mod counters;
 mod life;
 
 pub use counters::Counters;
-pub use life::{Cause, End, Kept, State};
+pub use life::{Cause, End, Kept, State, Visit};
