@@ -261,3 +261,14 @@ impl Walk {
         todo!()
     }
 }
+
+impl Frontier {
+    /// Redirects followed in a row.
+    pub const MOST_HOPS: u8 = 10;
+
+    /// Whether a duplicate's link to a URL (`id.url`) would change anything: the URL was never met, or is held for another
+    /// counterpart. Answered from memory.
+    pub fn wants_counterpart(&self, _url: u64) -> bool {
+        todo!()
+    }
+}

@@ -167,7 +167,6 @@ impl Known {
             failed: verdicts.failed,
             links_found: tally.links,
             links_dropped: tally.links_dropped,
-            skipped: tally.skips.values().map(|skips| skips.count).sum(),
             bytes: tally.bytes,
             ..Stats::default()
         }

@@ -63,7 +63,7 @@ impl CrawlDir {
         });
         let lasting = lasting(settings).to_toml();
         let changed = before.is_some_and(|before| before != lasting) || known != all_seeds;
-        let mut open = || -> store::Result<(Frontier, Flow)> {
+        let open = || -> store::Result<(Frontier, Flow)> {
             let seeds = serde_json::to_vec(&all_seeds).map_err(std::io::Error::from)?;
             session.put(Space::META, *b"seeds", seeds);
             session.put(Space::META, *b"settings", lasting);

@@ -107,6 +107,7 @@ impl Observer for Dashboard {
             rate: self.recent.rate(snapshot.now, snapshot.stats.pages),
             lost: snapshot.lost,
             rules: snapshot.frontier.rules().map(|rules| Totals::of(rules.iter())).unwrap_or_default(),
+            trouble: snapshot.trouble.is_some(),
             time: snapshot.now,
             stopped: snapshot.stopped,
             at: Instant::now(),

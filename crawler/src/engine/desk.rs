@@ -2,12 +2,13 @@
 
 use config::{OnDuplicate, Settings};
 use dedup_stage::flow::Flow;
-use frontier::{Admission, Found, Frontier, Job, JobKind, Millis, Outcome, Via};
+use frontier::{Admission, Found, Frontier, Job, JobKind, Millis, Outcome, SkipReason, Via};
 
-use super::ledger::{self, Ledger};
+use super::ledger::Ledger;
 use super::message::{Finding, Named, Report, SitemapFinding};
 use super::rescue::Rescue;
 use super::scores::Scores;
+use super::trouble::{HostTroubles, LocalTrouble};
 use super::Result;
 use crate::clock::Clock;
 use crate::fetch::FetchError;
@@ -23,50 +24,8 @@ pub(super) struct Desk<'a> {
     pub ledger: Ledger,
     pub rescue: Rescue,
     pub local: LocalTrouble,
+    pub hosts: HostTroubles,
     pub clock: Clock,
-}
-
-/// Trouble on this machine: files, memory, disk, network. While it lasts nothing is fetched, and nothing is booked on hosts.
-#[derive(Debug, Default)]
-pub(super) struct LocalTrouble {
-    /// What happened last, and when the crawl tries again.
-    now: Option<(String, Millis)>,
-    /// Troubles in a row.
-    times: u32,
-}
-
-impl LocalTrouble {
-    /// First pause; doubled at each trouble in a row.
-    const PAUSE: Millis = 1_000;
-    /// Longest pause.
-    const LONGEST: Millis = 30_000;
-
-    /// A job failed because of this machine.
-    pub fn note(&mut self, what: &str, now: Millis) {
-        if self.now.as_ref().is_some_and(|(_, until)| now < *until) {
-            // Jobs that were open when the trouble began.
-            return;
-        }
-        let pause = (Self::PAUSE << self.times.min(5)).min(Self::LONGEST);
-        self.times += 1;
-        tracing::warn!("trouble on this machine: {what}; the crawl pauses for {} s and tries again", pause / 1_000);
-        self.now = Some((what.to_owned(), now + pause));
-    }
-
-    /// A job was answered.
-    pub fn answered(&mut self) {
-        (self.now, self.times) = (None, 0);
-    }
-
-    /// Until when nothing is to be fetched, if there is trouble at `now`.
-    pub fn pause(&self, now: Millis) -> Option<Millis> {
-        self.now.as_ref().map(|(_, until)| *until).filter(|until| now < *until)
-    }
-
-    /// What the trouble is, while it lasts.
-    pub fn what(&self) -> Option<&str> {
-        self.now.as_ref().map(|(what, _)| what.as_str())
-    }
 }
 
 impl Desk<'_> {
@@ -114,6 +73,7 @@ impl Desk<'_> {
             return Ok(());
         }
         self.ledger.stats.count_failure(error.kind());
+        self.hosts.note(&job.url, error.kind().name());
         let before = self.before(job)?;
         let out = PageOut::failed(line);
         let record = PageRecord {
@@ -154,7 +114,7 @@ impl Desk<'_> {
     }
 
     /// One link asks to be queued, unless there is a reason against it.
-    pub fn admit(&mut self, found: &Found<'_>, refusal: Option<frontier::SkipReason>) -> Result<Admission> {
+    pub fn admit(&mut self, found: &Found<'_>, refusal: Option<SkipReason>) -> Result<Admission> {
         let session = &mut self.ledger.session;
         Ok(match refusal {
             Some(reason) => self.frontier.refuse(found, reason, session)?,
@@ -174,7 +134,7 @@ impl Desk<'_> {
 
     /// Does a little of what the frontier has to do in the background. True if there is more.
     pub fn step(&mut self) -> Result<bool> {
-        Ok(self.frontier.step(&ledger::shows, &mut self.ledger.session)?)
+        Ok(self.frontier.step(&mut self.ledger.session)?)
     }
 
     /// Everything queued is done: releases what must be fetched after all. True if there is anything.

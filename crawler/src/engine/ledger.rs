@@ -89,7 +89,7 @@ impl Ledger {
     /// Brings the time spent and the totals of the frontier up to date.
     pub fn update(&mut self, now: Millis, counts: &Counts) {
         self.stats.elapsed_ms = self.elapsed_before + now.saturating_sub(self.started);
-        (self.stats.urls_seen, self.stats.frontier) = (counts.seen, counts.queued);
+        self.stats.take_counts(counts);
     }
 
     /// Writes a page to the outputs and to the state. The record lacks its place in `pages.jsonl`, which is only known now.

@@ -17,7 +17,9 @@ mod page;
 mod rescue;
 mod scores;
 mod stats;
+mod trouble;
 mod worker;
+mod close;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,9 +37,9 @@ use crate::clock::Clock;
 use crate::fetch::Fetch;
 use crate::fetch::budget::Budget;
 use crate::fetch::pressure::Pressure;
-use crate::sink::{Sink, write_skipped};
+use crate::sink::Sink;
 
-use desk::{Desk, LocalTrouble};
+use desk::Desk;
 use fetchers::Fetchers;
 use jobs::Jobs;
 use ledger::Ledger;
@@ -45,6 +47,7 @@ use message::{Fetched, Report};
 pub use rescue::lost;
 use scores::Scores;
 pub use stats::{Nobody, Observer, Snapshot, Stats, StopReason, TICK};
+pub use trouble::WorstHost;
 pub use worker::Context;
 
 /// What the owner of a crawl may ask of it while it runs.
@@ -148,7 +151,8 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let rescue = rescue::Rescue::open(&parts.session)?;
     let ledger = Ledger::open(parts.session, parts.sinks, parts.stats, now)?;
     let Parts { frontier, flow, clock, .. } = parts;
-    let desk = Desk { settings, frontier, flow, scores, ledger, rescue, local: LocalTrouble::default(), clock };
+    let (local, hosts) = Default::default();
+    let desk = Desk { settings, frontier, flow, scores, ledger, rescue, local, hosts, clock };
     let mut engine = Engine {
         desk,
         jobs: Jobs::new(credits, orders, reports, pressure),
@@ -253,10 +257,7 @@ impl Engine<'_> {
 
     /// The run ends: everything is written down.
     fn finish(&mut self, reason: StopReason) -> Result<StopReason> {
-        let Desk { frontier, ledger, .. } = &mut self.desk;
-        ledger.note_end(reason)?;
-        let rules = frontier.rules();
-        write_skipped(&self.dir, frontier, &|id| rules?.get(id), &ledger.session)?;
+        self.desk.close(reason, &self.dir)?;
         self.desk.commit()?;
         self.desk.ledger.finish()?;
         self.tick(Some(reason));

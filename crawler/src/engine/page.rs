@@ -46,6 +46,9 @@ impl Desk<'_> {
         stats.bytes += finding.bytes;
         stats.wire_bytes += finding.wire_bytes;
         stats.links_cut += u64::from(finding.page.links_cut);
+        if status >= 400 {
+            self.hosts.note(&job.url, &status.to_string());
+        }
         if let Some(relevance) = relevance {
             stats.scored += 1;
             stats.relevance += f64::from(relevance);

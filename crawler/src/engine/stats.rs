@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use dedup_stage::judge::Verdict;
-use frontier::{Counts, Failure, Frontier, Millis};
+use frontier::{Counts, Failure, Frontier, Millis, SkipReason};
 use serde::{Deserialize, Serialize};
 
+use super::trouble::WorstHost;
 use crate::estimate::Lost;
 
 /// Totals since the crawl began, over all its runs.
@@ -44,6 +45,21 @@ pub struct Stats {
     pub scored: u64,
     /// The sum of their relevances.
     pub relevance: f64,
+    /// At the end of a run: URLs that could not be fetched because robots.txt forbids it or cannot be had, or their host not
+    /// be found, by the word for why.
+    pub withheld: BTreeMap<String, u64>,
+    /// URLs held as links of duplicates, and stopped by what was learned, at the last commit.
+    pub held: u64,
+    /// See `held`.
+    pub stopped: u64,
+    /// URLs refused, by the word for the reason, at the last commit.
+    pub refused: BTreeMap<String, u64>,
+    /// At the end of a run: URLs held or stopped, for which nothing was fetched that shows the same.
+    pub uncovered: u64,
+    /// Whether the last run fetched everything: see `complete` in OUTPUT.md.
+    pub complete: bool,
+    /// The host with which most went wrong.
+    pub worst_host: Option<WorstHost>,
     /// Links beyond the cap on the links of one page: they were not read.
     pub links_cut: u64,
     /// Bytes of decoded bodies.
@@ -78,6 +94,24 @@ impl Stats {
     pub fn count_failure(&mut self, failure: Failure) {
         self.failed += 1;
         *self.failures.entry(failure.name().to_owned()).or_default() += 1;
+    }
+
+    /// Takes over what the frontier counts.
+    pub fn take_counts(&mut self, counts: &Counts) {
+        (self.urls_seen, self.frontier) = (counts.seen, counts.queued);
+        (self.held, self.stopped) = (counts.states.held(), counts.states.stopped());
+        let refused = SkipReason::ALL.map(|reason| (reason.name().to_owned(), counts.states.refused_for(reason)));
+        self.refused = refused.into_iter().filter(|(_, count)| *count > 0).collect();
+    }
+
+    /// URLs that were met and will not be fetched: the lines of `skipped.jsonl`, without those that stay queued.
+    pub fn skipped(&self) -> u64 {
+        self.held + self.stopped + self.refused.values().sum::<u64>()
+    }
+
+    /// Whether any page was answered with 2xx or 304.
+    pub fn any_page(&self) -> bool {
+        self.statuses.iter().any(|(status, count)| *count > 0 && matches!(status, 200..=299 | 304))
     }
 
     /// Mean relevance of the pages fetched, 0..1; `None` in a crawl without a topic.

@@ -73,7 +73,8 @@ impl Report {
     /// One pass over both files; memory for about 40 bytes a page and some hundred a host.
     pub fn read(dir: &Path, summary: Summary, length: impl Fn(&str) -> Option<u64>) -> io::Result<Self> {
         let pages = Lines::open(&dir.join("pages.jsonl"), length("pages.jsonl"))?;
-        let skips = Lines::open(&dir.join("skipped.jsonl"), length("skipped.jsonl"))?;
+        // Written at once, as a whole: it needs nobody who vouches for its length.
+        let skips = Lines::open(&dir.join("skipped.jsonl"), None)?;
         let mut tally = Tally::new(true);
         let mut damaged = 0;
         pages.each(&mut |offset, line| match PageLine::parse(line) {

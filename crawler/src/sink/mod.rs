@@ -14,7 +14,7 @@ use frontier::Millis;
 
 pub use append::AppendFile;
 pub use jsonl::PagesJsonl;
-pub use skipped::{SkippedJsonl, write_skipped};
+pub use skipped::{SkippedJsonl, write_lines, write_skipped};
 pub use warc::Warc;
 
 use crate::archive::Exchange;

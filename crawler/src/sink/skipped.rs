@@ -26,37 +26,38 @@ impl SkippedJsonl {
     const PART: usize = 1_024;
 }
 
-/// Writes the file in `dir` anew.
+/// Writes the file in `dir` anew, and shows `each` what its lines are made of.
 pub fn write_skipped<'r>(
     dir: &Path,
     frontier: &Frontier,
     rule: &dyn Fn(RuleId) -> Option<&'r Rule>,
     session: &Session,
-) -> io::Result<u64> {
+    each: &mut dyn FnMut(&Skipped),
+) -> io::Result<()> {
     let path = dir.join(SkippedJsonl::NAME);
     let unfinished = path.with_extension("jsonl.part");
     let mut out = BufWriter::new(File::create(&unfinished)?);
-    let lines = write_lines(&mut out, frontier, rule, session)?;
+    write_lines(&mut out, frontier, rule, session, each)?;
     out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-    std::fs::rename(&unfinished, &path)?;
-    Ok(lines)
+    std::fs::rename(&unfinished, &path)
 }
 
-/// Writes one line for each URL that is not fetched, in the order of the state. Returns how many.
+/// Writes one line for each URL that is not fetched, in the order of the state.
 pub fn write_lines<'r>(
     out: &mut dyn Write,
     frontier: &Frontier,
     rule: &dyn Fn(RuleId) -> Option<&'r Rule>,
     session: &Session,
-) -> io::Result<u64> {
+    each: &mut dyn FnMut(&Skipped),
+) -> io::Result<()> {
     let failed = |error: Error| io::Error::other(error.to_string());
-    let (mut walk, mut lines) = (Walk::new(true), 0);
+    let mut walk = Walk::new(true);
     // Links of one page mostly stand side by side.
     let mut last: Option<(PageId, Option<String>)> = None;
     loop {
         let part = frontier.skipped(&mut walk, SkippedJsonl::PART, session).map_err(failed)?;
         if part.is_empty() {
-            return Ok(lines);
+            return Ok(());
         }
         for skipped in part {
             let source = match skipped.source {
@@ -70,7 +71,7 @@ pub fn write_lines<'r>(
                 None => None,
             };
             writeln!(out, "{}", line(&skipped, source, rule))?;
-            lines += 1;
+            each(&skipped);
         }
     }
 }

@@ -22,7 +22,7 @@ pub use rule::{Cause, Rule, RuleId, Status, Totals, stored};
 type Map<K, V> = HashMap<K, V, BuildHasherDefault<Xxh3Default>>;
 
 /// What a page shows, as far as rules are concerned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Content {
     /// Hash of all its words, in order.
     pub text: u64,

@@ -7,8 +7,9 @@ use super::super::html::put;
 use super::super::learned::Learned;
 use super::super::svg::{Line, Lines};
 use super::super::tally::Tally;
-use super::super::{Lost, Summary, units};
+use super::super::{Summary, units};
 use super::{Table, count, share};
+use crate::estimate::Lost;
 
 /// The key figures.
 pub fn figures(out: &mut String, summary: &Summary, tally: &Tally) {
