@@ -10,6 +10,7 @@ pub mod engine;
 pub mod estimate;
 pub mod fetch;
 pub mod focus;
+pub mod outcome;
 pub mod priority;
 pub mod rate;
 pub mod record;

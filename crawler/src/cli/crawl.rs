@@ -20,9 +20,9 @@ use crate::clock::Clock;
 use crate::crawl::{CrawlDir, OpenError};
 use crate::dashboard::Dashboard;
 use crate::engine::{self, Control, Observer, Snapshot};
+use crate::estimate::Lost;
 use crate::fetch::http::HttpFetch;
 use crate::focus::{self, Topic, TopicError};
-use crate::estimate::Lost;
 
 /// Arguments of `crawler crawl`.
 #[derive(Debug, clap::Args)]
@@ -102,11 +102,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             lost,
             rules,
             page: None,
-            skipped: &summary::skipped(&args.dir)?,
         };
         say!("{}", summary::text(&told).trim_end());
     }
-    Ok(end_code(reason, stats.pages))
+    Ok(end_code(reason, stats.any_page()))
 }
 
 /// Who watches the crawl.

@@ -100,7 +100,7 @@ pub mod exit {
     pub const FAILED: u8 = 1;
     /// Wrong usage or configuration.
     pub const USAGE: u8 = 2;
-    /// Nothing could be fetched at all.
+    /// Not one page with a 2xx or 304 answer in the directory.
     pub const NOTHING_FETCHED: u8 = 3;
     /// Stopped by a signal; state saved.
     pub const STOPPED: u8 = 11;
@@ -171,11 +171,11 @@ fn exit_code(error: &anyhow::Error) -> u8 {
     if usage { exit::USAGE } else { exit::FAILED }
 }
 
-/// The exit code of a crawl that ended by itself.
-fn end_code(reason: StopReason, pages: u64) -> ExitCode {
+/// The exit code of a crawl that ended. `any_page`: whether a page in the directory was answered with 2xx or 304.
+fn end_code(reason: StopReason, any_page: bool) -> ExitCode {
     match reason {
         StopReason::Stopped => ExitCode::from(exit::STOPPED),
-        StopReason::Done | StopReason::Waiting if pages == 0 => ExitCode::from(exit::NOTHING_FETCHED),
+        StopReason::Done | StopReason::Waiting if !any_page => ExitCode::from(exit::NOTHING_FETCHED),
         StopReason::Done | StopReason::Waiting => ExitCode::SUCCESS,
         StopReason::PageLimit => ExitCode::from(exit::PAGE_LIMIT),
         StopReason::TimeLimit => ExitCode::from(exit::TIME_LIMIT),

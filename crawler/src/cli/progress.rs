@@ -10,10 +10,10 @@ use super::say::say;
 use super::screen::{self, Line};
 use crate::clock::rfc3339;
 use crate::engine::{Observer, Snapshot, Stats};
+use crate::estimate::Lost;
 use crate::rate::Recent;
 use crate::report::html::put;
-use crate::estimate::Lost;
-use crate::report::{units};
+use crate::report::units;
 
 /// Between two lines where stderr is no terminal.
 const LINE_INTERVAL: Millis = 10_000;

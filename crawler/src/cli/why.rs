@@ -75,7 +75,10 @@ impl Story<'_> {
                 self.carrier(out, &link)?;
             }
             Some(State::HeldAs { cause: Cause::News { .. }, link }) => {
-                put!(out, "  held back: so far only duplicate pages link to it, and what they repeat has no such link\n");
+                put!(
+                    out,
+                    "  held back: so far only duplicate pages link to it, and what they repeat has no such link\n"
+                );
                 put!(out, "  links like it are tried; they are fetched once trials bring new pages\n");
                 self.carrier(out, &link)?;
             }

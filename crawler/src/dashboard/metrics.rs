@@ -44,7 +44,12 @@ impl Collector for Metrics {
             ConstGauge::new(count as f64).encode(refusals.encode_family(&[("reason", reason)])?)?;
         }
         gauge(&mut out, "urls_held", "Links of duplicates that are held", stats.held as f64)?;
-        gauge(&mut out, "local_trouble", "1 while trouble on this machine keeps the crawl from fetching", f64::from(u8::from(*trouble)))?;
+        gauge(
+            &mut out,
+            "local_trouble",
+            "1 while trouble on this machine keeps the crawl from fetching",
+            f64::from(u8::from(*trouble)),
+        )?;
         let links = [("admitted", stats.links_admitted), ("dropped", stats.links_dropped)];
         counters(&mut out, "links", "New links, by what the gate did with them", "fate", &links)?;
         counter(&mut out, "links_found", "Links read, one per key and page", stats.links_found)?;

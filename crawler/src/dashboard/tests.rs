@@ -41,6 +41,7 @@ fn tick(live: &Live, stopped: Option<StopReason>) {
         rate: 1.5,
         lost: Some(Lost { estimate: 4.4, low: 0.0, high: 12.0 }),
         rules: Totals { proven: 3, withdrawn: 1, stopped: 1_234 },
+        trouble: false,
         time: 0,
         stopped,
         at: Instant::now(),

@@ -4,12 +4,12 @@ use config::{OnDuplicate, Settings};
 use dedup_stage::flow::Flow;
 use frontier::{Admission, Found, Frontier, Job, JobKind, Millis, Outcome, SkipReason, Via};
 
+use super::Result;
 use super::ledger::Ledger;
 use super::message::{Finding, Named, Report, SitemapFinding};
 use super::rescue::Rescue;
 use super::scores::Scores;
 use super::trouble::{HostTroubles, LocalTrouble};
-use super::Result;
 use crate::clock::Clock;
 use crate::fetch::FetchError;
 use crate::record::PageRecord;
@@ -155,4 +155,3 @@ impl Desk<'_> {
         self.ledger.commit(now)
     }
 }
-

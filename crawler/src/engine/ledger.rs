@@ -9,8 +9,8 @@ use frontier::rules::Content;
 use frontier::{Counts, Millis};
 use url::Url;
 
-use super::stats::{Stats, StopReason};
 use super::Result;
+use super::stats::{Stats, StopReason};
 use crate::record::PageRecord;
 use crate::sink::{Lengths, PageOut, Sink};
 

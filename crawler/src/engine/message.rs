@@ -131,6 +131,8 @@ pub struct PageFinding {
     pub bytes: u64,
     /// Bytes received.
     pub wire_bytes: u64,
+    /// Why the body is not whole, if it is not.
+    pub cut: Option<&'static str>,
     /// Whether the judge may compare it.
     pub judgeable: bool,
     /// Text, title, fingerprints; its links have moved to `links`.

@@ -5,6 +5,7 @@
 //! workers know nothing of it.
 
 mod batch;
+mod close;
 mod desk;
 mod fetchers;
 mod jobs;
@@ -19,7 +20,6 @@ mod scores;
 mod stats;
 mod trouble;
 mod worker;
-mod close;
 
 use std::path::PathBuf;
 use std::sync::Arc;

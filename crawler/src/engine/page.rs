@@ -3,7 +3,7 @@
 use dedup_stage::flow::{Fate, Passage};
 use dedup_stage::judge::{Case, Judge, Judgement, Shown, Verdict};
 use frontier::rules::{Content, Family, Lesson};
-use frontier::{Job, Millis, Outcome};
+use frontier::{Job, Millis, Outcome, SkipReason};
 use url::Url;
 
 use super::Result;
@@ -42,7 +42,15 @@ impl Desk<'_> {
         self.rescue.fetched(&job, new, &mut self.ledger.session);
         let stats = &mut self.ledger.stats;
         stats.count(&judgement.verdict, status);
-        stats.redirects += u64::from(finding.redirect.is_some());
+        if finding.redirect.is_some() {
+            stats.redirects += 1;
+            stats.redirects_endless += u64::from(finding.links.is_empty());
+            let out = finding.notes.iter().any(|note| note.refusal == Some(SkipReason::Scope));
+            stats.redirects_out += u64::from(out);
+        }
+        if let Some(kind) = finding.cut {
+            *stats.cut.entry(kind.to_owned()).or_default() += 1;
+        }
         stats.bytes += finding.bytes;
         stats.wire_bytes += finding.wire_bytes;
         stats.links_cut += u64::from(finding.page.links_cut);
@@ -122,7 +130,8 @@ impl Desk<'_> {
             validators.etag = validators.etag.or_else(|| before.validators.etag.clone());
             validators.last_modified = validators.last_modified.or_else(|| before.validators.last_modified.clone());
         }
-        let earlier = if matches!(judgement.verdict, Verdict::Unchanged { .. }) { before.as_ref() } else { twin.as_ref() };
+        let earlier =
+            if matches!(judgement.verdict, Verdict::Unchanged { .. }) { before.as_ref() } else { twin.as_ref() };
         let out = PageOut {
             line: &finding.line,
             judgement: &judgement,

@@ -180,21 +180,19 @@ impl Rescue {
     /// What the trials of each cluster showed.
     fn results(&self, session: &Session) -> Result<BTreeMap<u64, Outcome>> {
         let (mut results, mut damaged) = (BTreeMap::<u64, Outcome>::new(), None);
-        session.scan(spaces::TRIALS, &[], &[], &mut |_, value| {
-            match codec::decode::<Trial>(value, "a trial") {
-                Ok(trial) => {
-                    let result = results.entry(trial.cluster).or_default();
-                    if trial.round > result.round {
-                        *result = Outcome { round: trial.round, ..Outcome::default() };
-                    }
-                    result.drawn += u64::from(trial.round == result.round);
-                    result.new += u64::from(trial.round == result.round && trial.new == Some(true));
-                    ControlFlow::Continue(())
+        session.scan(spaces::TRIALS, &[], &[], &mut |_, value| match codec::decode::<Trial>(value, "a trial") {
+            Ok(trial) => {
+                let result = results.entry(trial.cluster).or_default();
+                if trial.round > result.round {
+                    *result = Outcome { round: trial.round, ..Outcome::default() };
                 }
-                Err(error) => {
-                    damaged = Some(error);
-                    ControlFlow::Break(())
-                }
+                result.drawn += u64::from(trial.round == result.round);
+                result.new += u64::from(trial.round == result.round && trial.new == Some(true));
+                ControlFlow::Continue(())
+            }
+            Err(error) => {
+                damaged = Some(error);
+                ControlFlow::Break(())
             }
         })?;
         damaged.map_or(Ok(results), |error| Err(error.into()))

@@ -27,6 +27,12 @@ pub struct Stats {
     pub unjudged: u64,
     /// Redirects among them.
     pub redirects: u64,
+    /// Redirects that lead out of the scope.
+    pub redirects_out: u64,
+    /// Chains of redirects that were given up.
+    pub redirects_endless: u64,
+    /// Bodies that were cut, by the word for why.
+    pub cut: BTreeMap<String, u64>,
     /// URLs given up without an answer.
     pub failed: u64,
     /// Answers by HTTP status.

@@ -18,9 +18,7 @@ use url::Url;
 
 use super::batch;
 use super::line::{Facts, line};
-use super::message::{
-    Answer, Fetched, Finding, LinkNote, Named, PageFinding, RedirectFinding, Report, SitemapFinding,
-};
+use super::message::{Answer, Fetched, Finding, LinkNote, Named, PageFinding, RedirectFinding, Report, SitemapFinding};
 use crate::archive::Exchange;
 use crate::fetch::retry_after::retry_after;
 use crate::fetch::{FetchError, Response, Truncation, Validators};
@@ -182,6 +180,7 @@ impl Worker<'_> {
             retry_after: wait(response, ended_at),
             bytes: response.body.len() as u64,
             wire_bytes: response.wire_bytes,
+            cut: cut.map(Truncation::kind),
             judgeable,
             page,
             links,

@@ -124,6 +124,17 @@ pub enum Truncation {
 }
 
 impl Truncation {
+    /// The word used in counters.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Truncation::Length => "too_large",
+            Truncation::Time => "timeout",
+            Truncation::Disconnect => "reset",
+            Truncation::Encoding => "encoding",
+            Truncation::NotAPage => "not_a_page",
+        }
+    }
+
     /// A sentence for `pages.jsonl`.
     pub fn name(self) -> &'static str {
         match self {

@@ -27,6 +27,8 @@ pub enum Word {
     Exact,
     /// Says what an earlier page said.
     Near,
+    /// Says what the same URL said at its last visit.
+    Unchanged,
     /// Not compared.
     #[default]
     #[serde(other)]
@@ -35,7 +37,7 @@ pub enum Word {
 
 impl Word {
     /// All of them, in the order in which they are shown.
-    pub const ALL: [Word; 4] = [Word::Unique, Word::Near, Word::Exact, Word::Unjudged];
+    pub const ALL: [Word; 5] = [Word::Unique, Word::Near, Word::Exact, Word::Unchanged, Word::Unjudged];
 
     /// The word.
     pub fn name(self) -> &'static str {
@@ -43,6 +45,7 @@ impl Word {
             Word::Unique => "unique",
             Word::Near => "near",
             Word::Exact => "exact",
+            Word::Unchanged => "unchanged",
             Word::Unjudged => "unjudged",
         }
     }

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use dedup_stage::judge::Verdict;
 use super::{AppendFile, Lengths, PageOut, Sink};
+use dedup_stage::judge::Verdict;
 
 /// One object a line for each page fetched.
 #[derive(Debug)]
