@@ -1,5 +1,6 @@
 //! The command line: what `crawler` understands, and one file for each command.
 
+pub mod check;
 mod crawl;
 mod export;
 mod flags;
@@ -47,6 +48,8 @@ enum Command {
     Rules(Telling),
     /// Pages, links or skipped URLs of a crawl as JSON Lines
     Export(export::Args),
+    /// Whether every URL met is in exactly one state, and outputs and state agree (exit 1 if not)
+    Check(check::Args),
     /// Completions for a shell, on stdout
     Completions {
         /// Which shell
@@ -120,6 +123,7 @@ pub fn main() -> ExitCode {
         Command::Why(args) => why::run(args),
         Command::Rules(args) => rules::run(args),
         Command::Export(args) => export::run(args),
+        Command::Check(args) => check::run(args),
         Command::Completions { shell } => {
             // It would panic where stdout is closed.
             let mut script = Vec::new();

@@ -58,6 +58,8 @@ pub struct PageLine<'a> {
     /// As fetched.
     #[serde(borrow)]
     pub url: Str<'a>,
+    /// Number of the visit to the URL, from 1.
+    pub visit: u32,
     /// HTTP status; none where the fetch failed.
     pub status: Option<u16>,
     /// Links from a seed.
