@@ -3,10 +3,10 @@
 use dedup_stage::store::{Layout, Space, Spaces};
 
 /// Identity of a page (URL and visit) → what was recorded of the visit.
-pub(crate) const PAGES: Space = Space::new(32, "pages", Layout::Points);
+pub const PAGES: Space = Space::new(32, "pages", Layout::Points);
 
 /// Identity of a URL that was held or stopped and is tried at the end → what came of it.
-pub(crate) const TRIALS: Space = Space::new(33, "trials", Layout::Points);
+pub const TRIALS: Space = Space::new(33, "trials", Layout::Points);
 
 /// All spaces of a crawl directory.
 pub fn of_crawl() -> Spaces {

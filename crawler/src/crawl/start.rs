@@ -19,7 +19,7 @@ use crate::engine::{Context, Control, Parts, Stats};
 use crate::focus::{Topic, TopicError};
 use crate::priority;
 use crate::record::PageRecord;
-use crate::sink::{Lengths, PagesJsonl, Sink, Warc};
+use crate::sink::{Lengths, PagesJsonl, Sink, SkippedJsonl, Warc};
 use crate::spaces;
 
 impl CrawlDir {
@@ -149,6 +149,11 @@ fn fetch_again(frontier: &mut Frontier, session: &mut Session) -> store::Result<
 
 fn sinks(dir: &Path, lengths: &Lengths, settings: &Settings) -> std::io::Result<Vec<Box<dyn Sink>>> {
     let mut sinks: Vec<Box<dyn Sink>> = vec![Box::new(PagesJsonl::open(dir, lengths)?)];
+    let skipped = dir.join(SkippedJsonl::NAME);
+    if !skipped.exists() {
+        // It is written when the run ends; until then its readers find nothing in it.
+        std::fs::write(skipped, b"")?;
+    }
     if settings.output.warc {
         sinks.push(Box::new(Warc::open(dir, lengths, &settings.fetch.user_agent)?));
     }
