@@ -5,7 +5,6 @@ mod body;
 pub mod budget;
 mod caps;
 pub mod connect_to;
-mod content;
 mod decode;
 mod failure;
 mod files;
