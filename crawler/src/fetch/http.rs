@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
 use anyhow::Context;
+use config::{ConnectTo, Target};
 use dedup_stage::page::Kind;
 use frontier::JobKind;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -16,7 +17,6 @@ use url::{Host, Url};
 use super::address::AddressRules;
 use super::body::{Body, Full};
 use super::caps::Caps;
-use super::connect_to::{self, ConnectTo, Target};
 use super::decode::Decoder;
 use super::files::{self, Kept};
 use super::names::Names;
@@ -135,7 +135,7 @@ impl HttpFetch {
         if let Some(address) = literal(url.host().map(|host| host.to_owned()).as_ref()) {
             self.rules.check(address).map_err(FetchError::Address)?;
         }
-        connect_to::target(url, &self.connect_to).ok_or_else(|| FetchError::Connect(format!("{url} has no host")))
+        Target::of(url, &self.connect_to).ok_or_else(|| FetchError::Connect(format!("{url} has no host")))
     }
 
     /// The route of a request, with nothing in it that the address rules forbid.

@@ -4,7 +4,6 @@ pub mod address;
 mod body;
 pub mod budget;
 mod caps;
-pub mod connect_to;
 mod decode;
 mod failure;
 mod files;

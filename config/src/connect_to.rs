@@ -25,17 +25,19 @@ pub struct Target {
     pub redirected: bool,
 }
 
-/// Where the connection for `url` goes by the first of `rules` that matches; `None` for a URL without host or port.
-pub fn target(url: &Url, rules: &[ConnectTo]) -> Option<Target> {
-    let host = url.host()?.to_owned();
-    let port = url.port_or_known_default()?;
-    let rule = rules.iter().find(|rule| {
-        rule.from_host.as_ref().is_none_or(|from| *from == host) && rule.from_port.is_none_or(|from| from == port)
-    });
-    let target = rule.map(|rule| (rule.to_host.clone().unwrap_or(host.clone()), rule.to_port.unwrap_or(port)));
-    let (to_host, to_port) = target.unwrap_or((host.clone(), port));
-    let redirected = to_host != host || to_port != port;
-    Some(Target { host: to_host, port: to_port, redirected })
+impl Target {
+    /// Where the connection for `url` goes by the first of `rules` that matches; `None` for a URL without host or port.
+    pub fn of(url: &Url, rules: &[ConnectTo]) -> Option<Self> {
+        let host = url.host()?.to_owned();
+        let port = url.port_or_known_default()?;
+        let rule = rules.iter().find(|rule| {
+            rule.from_host.as_ref().is_none_or(|from| *from == host) && rule.from_port.is_none_or(|from| from == port)
+        });
+        let target = rule.map(|rule| (rule.to_host.clone().unwrap_or(host.clone()), rule.to_port.unwrap_or(port)));
+        let (to_host, to_port) = target.unwrap_or((host.clone(), port));
+        let redirected = to_host != host || to_port != port;
+        Some(Self { host: to_host, port: to_port, redirected })
+    }
 }
 
 impl FromStr for ConnectTo {
@@ -85,7 +87,7 @@ mod tests {
 
     fn go(url: &str, rules: &[&str]) -> String {
         let rules: Vec<ConnectTo> = rules.iter().map(|rule| rule.parse().expect("a rule")).collect();
-        let target = target(&url.parse().expect("a URL"), &rules).expect("a target");
+        let target = Target::of(&url.parse().expect("a URL"), &rules).expect("a target");
         format!("{}:{} {}", target.host, target.port, target.redirected)
     }
 
