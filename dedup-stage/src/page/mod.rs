@@ -50,6 +50,8 @@ pub struct Link {
     pub nofollow: bool,
     /// Visible text of the link, white space folded, at most 200 bytes.
     pub anchor: String,
+    /// Whether it stands in the content: from its first block on, outside chrome.
+    pub content: bool,
 }
 
 /// Everything that is read from one page; a function of its [`Input`] and the recipe alone.
@@ -100,7 +102,6 @@ pub struct Reader {
     spans: Vec<Range<usize>>,
     content: Vec<Passage>,
     places: Vec<(u32, u32)>,
-    in_content: Vec<bool>,
     signer: Signer,
 }
 
@@ -154,8 +155,8 @@ impl Reader {
         }
         if (200..300).contains(&input.status) {
             content::choose(&self.outline.blocks, &self.spans, &self.hashes, &mut self.content);
-            self.mark_content_links(page.links.len());
-            let links = page.links.iter().map(|link| &link.url).zip(self.in_content.iter().copied());
+            self.mark_content_links(&mut page.links);
+            let links = page.links.iter().map(|link| (&link.url, link.content));
             page.signature = self.signer.sign(&self.hashes, &self.content, links);
         }
         page
@@ -163,13 +164,11 @@ impl Reader {
 
     /// Finds out which links stand in content: from its first block on, lists that add nothing to the text included. (Those
     /// in marked chrome have no place.)
-    fn mark_content_links(&mut self, links: usize) {
-        self.in_content.clear();
-        self.in_content.resize(links, false);
+    fn mark_content_links(&self, links: &mut [Link]) {
         let Some(first) = self.content.first() else { return };
         let start = self.outline.blocks[first.block].start;
         for &(_, link) in self.places.iter().filter(|(place, _)| *place >= start) {
-            self.in_content[link as usize] = true;
+            links[link as usize].content = true;
         }
     }
 
