@@ -52,7 +52,7 @@ pub struct Link {
     pub nofollow: bool,
     /// Visible text of the link, white space folded, at most 200 bytes.
     pub anchor: String,
-    /// Whether it stands in the content of the page, and not in its navigation. False where the page has no content.
+    /// Whether it stands in the content: from its first block on, outside chrome.
     pub content: bool,
 }
 
@@ -104,7 +104,6 @@ pub struct Reader {
     spans: Vec<Range<usize>>,
     content: Vec<Passage>,
     places: Vec<(u32, u32)>,
-    in_content: Vec<bool>,
     signer: Signer,
 }
 
@@ -158,11 +157,8 @@ impl Reader {
         }
         if (200..300).contains(&input.status) {
             content::choose(&self.outline.blocks, &self.spans, &self.hashes, &mut self.content);
-            self.mark_content_links(page.links.len());
-            for (link, content) in page.links.iter_mut().zip(&self.in_content) {
-                link.content = *content;
-            }
-            let links = page.links.iter().map(|link| &link.url).zip(self.in_content.iter().copied());
+            self.mark_content_links(&mut page.links);
+            let links = page.links.iter().map(|link| (&link.url, link.content));
             page.signature = self.signer.sign(&self.hashes, &self.content, links);
         }
         page
@@ -170,13 +166,11 @@ impl Reader {
 
     /// Finds out which links stand in content: from its first block on, lists that add nothing to the text included. (Those
     /// in marked chrome have no place.)
-    fn mark_content_links(&mut self, links: usize) {
-        self.in_content.clear();
-        self.in_content.resize(links, false);
+    fn mark_content_links(&self, links: &mut [Link]) {
         let Some(first) = self.content.first() else { return };
         let start = self.outline.blocks[first.block].start;
         for &(_, link) in self.places.iter().filter(|(place, _)| *place >= start) {
-            self.in_content[link as usize] = true;
+            links[link as usize].content = true;
         }
     }
 
