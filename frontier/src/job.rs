@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::failure::Failure;
+use crate::hold::Trial;
 use crate::reason::SkipReason;
 use crate::robots::Rules;
-use crate::rules::Stop;
 
 /// Milliseconds since the Unix epoch.
 pub type Millis = u64;
@@ -171,8 +171,8 @@ pub struct Job {
     pub via: Via,
     /// The host's addresses, to be connected to (empty for `Resolve`).
     pub addresses: Arc<[IpAddr]>,
-    /// For a trial of learned rules, what they say of the URL.
-    pub stop: Option<Arc<Stop>>,
+    /// For a trial, what is tried.
+    pub trial: Option<Arc<Trial>>,
 }
 
 /// Kinds of job.

@@ -5,14 +5,12 @@
 
 use std::ops::ControlFlow;
 
-use dedup_stage::store::{Result, Session};
+use dedup_stage::store::{Result, Session, codec};
 
-use crate::codec::{self, Reader};
-use crate::hosts::Hosts;
-use crate::queue::{self, Seq};
+use super::lane::{self, LaneKey, Seq};
 use crate::spaces;
 
-/// The broom.
+/// Deletes dead eras, a little at a time.
 #[derive(Debug, Default)]
 pub struct Sweep {
     /// Eras before this one are gone.
@@ -32,35 +30,34 @@ impl Sweep {
     const LEAST: u32 = if cfg!(test) { 1 } else { 4 };
     /// Entries deleted in one call.
     const STEP: usize = if cfg!(test) { 5 } else { 64 };
-    /// Key in [`spaces::HOSTS`] of the first era that may be there.
+    /// Key in [`spaces::FRONTIER_OWN`] of the first era that may be there.
     const RECORD: &[u8] = b"swept";
 
-    /// The broom where it was left.
+    /// Goes on where the last process ended.
     pub fn open(session: &Session) -> Result<Self> {
-        let swept = match session.get(spaces::HOSTS, Self::RECORD)? {
-            Some(record) => Reader::new(&record, "the first era").small()?,
+        let swept = match session.get(spaces::FRONTIER_OWN, Self::RECORD)? {
+            Some(record) => codec::decode(&record, "the first era")?,
             None => 0,
         };
         Ok(Self { swept, until: swept, ..Self::default() })
     }
 
     /// To be called when an entry is done; does a little of what there is to do.
-    pub fn step(&mut self, hosts: &Hosts, arrivals: Seq, session: &mut Session) -> Result<()> {
+    pub fn step(&mut self, arrivals: Seq, session: &mut Session) -> Result<()> {
         self.calls += 1;
         if self.calls.is_multiple_of(Self::EVERY) && self.until == self.swept {
-            let heads = hosts.iter().flat_map(|host| &host.lanes).map(|lane| lane.head());
-            let first_live = queue::era(heads.min().unwrap_or(arrivals));
-            let (dead, live) = (first_live - self.swept.min(first_live), queue::era(arrivals) - first_live + 1);
+            let first_live = lane::era(first_live(session)?.unwrap_or(arrivals));
+            let (dead, live) = (first_live - self.swept.min(first_live), lane::era(arrivals) - first_live + 1);
             if dead >= live.max(Self::LEAST) {
                 self.until = first_live;
-                self.cursor = queue::era_start(self.swept).to_vec();
+                self.cursor = lane::era_start(self.swept).to_vec();
             }
         }
         if self.until == self.swept {
             return Ok(());
         }
         let mut dead = Vec::new();
-        session.scan(spaces::QUEUE, &self.cursor, &queue::era_start(self.until), &mut |key, _| {
+        session.scan(spaces::QUEUE, &self.cursor, &lane::era_start(self.until), &mut |key, _| {
             dead.push(key.to_vec());
             if dead.len() == Self::STEP { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
@@ -68,9 +65,7 @@ impl Sweep {
             Some(last) => self.cursor.clone_from(last),
             None => {
                 self.swept = self.until;
-                let mut value = Vec::new();
-                codec::write(&mut value, u64::from(self.swept));
-                session.put(spaces::HOSTS, Self::RECORD, value);
+                session.put(spaces::FRONTIER_OWN, Self::RECORD, codec::encode(&self.swept));
             }
         }
         for key in dead {
@@ -78,4 +73,22 @@ impl Sweep {
         }
         Ok(())
     }
+}
+
+/// A place before which no lane of any host has anything: sleeping hosts have their lanes on record, too.
+fn first_live(session: &Session) -> Result<Option<Seq>> {
+    let (mut first, mut failure) = (None::<Seq>, None);
+    session.scan(spaces::HOSTS, &[], &[], &mut |key, value| {
+        if LaneKey::of_record(key).is_some() {
+            match LaneKey::head_of(value) {
+                Ok(head) => first = Some(first.map_or(head, |first| first.min(head))),
+                Err(error) => {
+                    failure = Some(error);
+                    return ControlFlow::Break(());
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    failure.map_or(Ok(first), Err)
 }

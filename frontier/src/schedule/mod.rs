@@ -2,23 +2,28 @@
 
 use std::collections::BTreeSet;
 
+use crate::host::HostId;
 use crate::job::Millis;
-use crate::queue::HostId;
+use crate::process::AddressId;
 
 /// Where a host stands; exactly one of these at any time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Nothing queued, or everything queued waits for an open job.
-    #[default]
-    Idle,
+    Idle(Turn),
     /// Due at this time.
     Waiting(Millis, Turn),
     /// May have a job now.
     Ready(Rank, Turn),
     /// Due, but its address is not: it stands in the line of that address.
-    Parked,
+    Parked(AddressId, Rank, Turn),
     /// Has a job open.
     Fetching,
+}
+
+impl Phase {
+    /// That of a host that has just come into memory.
+    pub const NEW: Phase = Phase::Idle(0);
 }
 
 /// How good a host's best URL is; 0 is best.
@@ -37,7 +42,7 @@ pub fn score(rank: Rank) -> f32 {
 /// Counts the changes of phase: among equals, who came first goes first.
 pub type Turn = u64;
 
-/// The waiting and the ready hosts.
+/// The waiting, the ready and the idle hosts.
 ///
 /// # Complexity
 ///
@@ -46,6 +51,7 @@ pub type Turn = u64;
 pub struct Schedule {
     waiting: BTreeSet<(Millis, Turn, HostId)>,
     ready: BTreeSet<(Rank, Turn, HostId)>,
+    idle: BTreeSet<(Turn, HostId)>,
     /// Hosts that worse ones wait for.
     standing: BTreeSet<(Rank, HostId)>,
     turn: Turn,
@@ -65,7 +71,7 @@ impl Schedule {
     pub fn make_ready(&mut self, host: HostId, phase: &mut Phase, rank: Rank) {
         let turn = match *phase {
             Phase::Waiting(_, turn) | Phase::Ready(_, turn) => turn,
-            Phase::Idle | Phase::Parked | Phase::Fetching => {
+            Phase::Idle(_) | Phase::Parked(..) | Phase::Fetching => {
                 self.turn += 1;
                 self.turn
             }
@@ -75,12 +81,25 @@ impl Schedule {
         *phase = Phase::Ready(rank, turn);
     }
 
-    /// The host is neither waiting nor ready.
-    pub fn set_aside(&mut self, host: HostId, phase: &mut Phase, to: Phase) {
-        debug_assert!(matches!(to, Phase::Idle | Phase::Parked | Phase::Fetching));
+    /// The host has nothing to do now.
+    pub fn rest(&mut self, host: HostId, phase: &mut Phase) {
         self.leave(host, *phase);
-        self.fetching += u64::from(to == Phase::Fetching);
-        *phase = to;
+        self.turn += 1;
+        self.idle.insert((self.turn, host));
+        *phase = Phase::Idle(self.turn);
+    }
+
+    /// The host stands in the line of an address.
+    pub fn park(&mut self, host: HostId, phase: &mut Phase, at: (AddressId, Rank, Turn)) {
+        self.leave(host, *phase);
+        *phase = Phase::Parked(at.0, at.1, at.2);
+    }
+
+    /// The host has a job.
+    pub fn fetch(&mut self, host: HostId, phase: &mut Phase) {
+        self.leave(host, *phase);
+        self.fetching += 1;
+        *phase = Phase::Fetching;
     }
 
     /// The next host to become due, if it is due at `now`.
@@ -96,6 +115,15 @@ impl Schedule {
     /// The best ready host.
     pub fn best(&self) -> Option<HostId> {
         self.ready.first().map(|(.., host)| *host)
+    }
+
+    /// Hosts that can best leave memory: first those that have been idle longest, then those that are due last, then those
+    /// with the worst rank among the ready ones.
+    pub fn least(&self) -> impl Iterator<Item = HostId> + '_ {
+        let idle = self.idle.iter().map(|(_, host)| *host);
+        let waiting = self.waiting.iter().rev().map(|(.., host)| *host);
+        let ready = self.ready.iter().rev().map(|(.., host)| *host);
+        idle.chain(waiting).chain(ready)
     }
 
     /// The host has something of this rank, or nothing that others should wait for.
@@ -129,12 +157,14 @@ impl Schedule {
         (self.waiting.len() + self.ready.len()) as u64
     }
 
-    fn leave(&mut self, host: HostId, phase: Phase) {
+    /// The host is nowhere any more: it leaves memory, or is about to stand elsewhere.
+    pub fn leave(&mut self, host: HostId, phase: Phase) {
         match phase {
+            Phase::Idle(turn) => _ = self.idle.remove(&(turn, host)),
             Phase::Waiting(due, turn) => _ = self.waiting.remove(&(due, turn, host)),
             Phase::Ready(rank, turn) => _ = self.ready.remove(&(rank, turn, host)),
             Phase::Fetching => self.fetching -= 1,
-            Phase::Idle | Phase::Parked => {}
+            Phase::Parked(..) => {}
         }
     }
 }

@@ -5,12 +5,13 @@
 //! answer shrinks. Failures in a row back off exponentially, and enough of them set the host aside.
 
 use config::Politeness;
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3;
 
 use crate::job::Millis;
 
 /// The pace of one host.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pace {
     /// No request before this time.
     pub not_before: Millis,

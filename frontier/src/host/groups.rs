@@ -4,14 +4,14 @@
 //! nothing queued is ever touched.
 
 use config::Priority;
-use dedup_stage::store::{Result, Session};
+use dedup_stage::store::{Error, Result, Session, codec};
+use dedup_stage::url::SiteId;
 use url::Url;
 use xxhash_rust::xxh3;
 
-use crate::budget::Budget;
-use crate::codec::{self, Reader};
-use crate::evidence::{Evidence, Expected};
-use crate::queue::HostId;
+use super::budget::Budget;
+use super::evidence::{Evidence, Expected};
+use super::key;
 use crate::spaces;
 
 /// One group of a host.
@@ -19,9 +19,7 @@ use crate::spaces;
 pub struct Group {
     /// Number of its origin, within the host.
     pub origin: u8,
-    /// Multiplies the score of its URLs; 1 unless it was set.
-    pub factor: f32,
-    /// Multiplies it as well: what is to be expected of its pages.
+    /// Multiplies the score of its URLs: what is to be expected of its pages.
     pub expected: f32,
     /// What its pages turned out to be.
     evidence: Evidence,
@@ -70,6 +68,8 @@ pub fn label(url: &Url) -> String {
 }
 
 impl Groups {
+    /// Kind of the records of groups in [`spaces::HOSTS`].
+    pub const TAG: u8 = b'g';
     /// Groups that a host may have; what comes later shares the group `*` of its origin.
     const MOST: usize = 64;
     /// Longest label.
@@ -80,15 +80,15 @@ impl Groups {
     const REST: &str = "*";
 
     /// The group of a URL of the origin given, made if need be.
-    pub fn of(&mut self, url: &Url, origin: u8, host: HostId, session: &mut Session) -> u8 {
+    pub fn of(&mut self, url: &Url, origin: u8, site: SiteId, session: &mut Session) -> u8 {
         let label = label(url);
         if let Some(at) = self.find(origin, &label) {
             return at;
         }
         if self.groups.len() < Self::MOST {
-            return self.make(origin, label.into(), host, session);
+            return self.make(origin, label.into(), site, session);
         }
-        self.find(origin, Self::REST).unwrap_or_else(|| self.make(origin, Self::REST.into(), host, session))
+        self.find(origin, Self::REST).unwrap_or_else(|| self.make(origin, Self::REST.into(), site, session))
     }
 
     /// The group with this number.
@@ -97,16 +97,13 @@ impl Groups {
     }
 
     /// All groups, by number.
-    pub fn iter(&self) -> impl Iterator<Item = (u8, &Group)> {
-        self.groups.iter().enumerate().map(|(at, group)| (at as u8, group))
+    pub fn iter(&self) -> impl Iterator<Item = &Group> {
+        self.groups.iter()
     }
 
-    /// Sets the factor of a group; false if there is no such group.
-    pub fn set_factor(&mut self, group: u8, factor: f32, host: HostId, session: &mut Session) -> bool {
-        let Some(it) = self.groups.get_mut(usize::from(group)) else { return false };
-        it.factor = factor;
-        session.put(spaces::HOSTS, record_key(host, group), it.encode());
-        true
+    /// Number of groups.
+    pub fn len(&self) -> usize {
+        self.groups.len()
     }
 
     /// A page of the group of `url` was judged: whether it is a duplicate, if that is known, and how much of it is new.
@@ -117,7 +114,7 @@ impl Groups {
         origin: u8,
         (duplicate, novelty): (Option<bool>, f32),
         weights: Option<&Priority>,
-        host: HostId,
+        site: SiteId,
         session: &mut Session,
     ) {
         let group = self.find(origin, &label(url)).or_else(|| self.find(origin, Self::REST));
@@ -131,7 +128,7 @@ impl Groups {
             self.expect(weights);
         }
         if changed {
-            session.put(spaces::HOSTS, record_key(host, number), self.groups[usize::from(number)].encode());
+            self.record(number, site, session);
         }
     }
 
@@ -150,7 +147,10 @@ impl Groups {
     }
 
     /// Takes back a group that was recorded in the store; groups come in the order of their numbers.
-    pub fn restore(&mut self, record: &[u8]) -> Result<()> {
+    pub fn restore(&mut self, number: u8, record: &[u8]) -> Result<()> {
+        if usize::from(number) != self.groups.len() {
+            return Err(Error::Damaged("a group of URLs is missing".into()));
+        }
         self.push(Group::decode(record)?);
         Ok(())
     }
@@ -170,12 +170,17 @@ impl Groups {
         self.groups.iter().position(|group| group.id == id).map(|at| at as u8)
     }
 
-    fn make(&mut self, origin: u8, label: Box<str>, host: HostId, session: &mut Session) -> u8 {
+    fn make(&mut self, origin: u8, label: Box<str>, site: SiteId, session: &mut Session) -> u8 {
         let at = self.groups.len() as u8;
-        let group = Group::new(origin, label);
-        session.put(spaces::HOSTS, record_key(host, at), group.encode());
-        self.push(group);
+        self.push(Group::new(origin, label));
+        self.record(at, site, session);
         at
+    }
+
+    fn record(&self, number: u8, site: SiteId, session: &mut Session) {
+        let mut key = key(site, Self::TAG);
+        key.push(number);
+        session.put(spaces::HOSTS, key, self.groups[usize::from(number)].encode());
     }
 }
 
@@ -206,12 +211,14 @@ impl Sums {
     }
 }
 
+/// What is recorded of a group: origin, budget spent, pages judged and how many of them were new, label.
+type Record = (u8, u32, u16, u16, Box<str>);
+
 impl Group {
     fn new(origin: u8, label: Box<str>) -> Self {
         let (path, query) = label.split_once('?').unwrap_or((&label, ""));
         Self {
             origin,
-            factor: 1.0,
             expected: 1.0,
             evidence: Evidence::default(),
             path: (id(origin, path), 0),
@@ -223,43 +230,20 @@ impl Group {
     }
 
     fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.label.len() + 8);
-        codec::write(&mut out, u64::from(self.origin));
-        out.extend(self.factor.to_be_bytes());
-        codec::write(&mut out, u64::from(self.budget.spent()));
         let (pages, new) = self.evidence.rounded();
-        codec::write(&mut out, u64::from(pages));
-        codec::write(&mut out, u64::from(new));
-        out.extend(self.label.as_bytes());
-        out
+        let record: Record = (self.origin, self.budget.spent(), pages, new, self.label.clone());
+        codec::encode(&record)
     }
 
     fn decode(bytes: &[u8]) -> Result<Self> {
-        let mut reader = Reader::new(bytes, "a group");
-        let origin = reader.small()?;
-        let factor = f32::from_be_bytes(reader.array()?);
-        let budget = Budget::new(reader.small()?);
-        let evidence = Evidence::new(reader.small()?, reader.small()?);
-        Ok(Self { factor, budget, evidence, ..Self::new(origin, reader.text()?.into()) })
+        let (origin, spent, pages, new, label): Record = codec::decode(bytes, "a group of URLs")?;
+        let (budget, evidence) = (Budget::new(spent), Evidence::new(pages, new));
+        Ok(Self { budget, evidence, ..Self::new(origin, label) })
     }
 }
 
 fn id(origin: u8, label: &str) -> u64 {
     xxh3::xxh3_64_with_seed(label.as_bytes(), u64::from(origin))
-}
-
-/// First byte of the keys of group records in [`spaces::HOSTS`].
-pub const TAG: u8 = b'g';
-
-fn record_key(host: HostId, group: u8) -> [u8; 6] {
-    let [a, b, c, d] = host.to_be_bytes();
-    [TAG, a, b, c, d, group]
-}
-
-/// The host that a record key names.
-pub fn host_of_record(key: &[u8]) -> Option<HostId> {
-    let &[TAG, a, b, c, d, _] = key else { return None };
-    Some(u32::from_be_bytes([a, b, c, d]))
 }
 
 #[cfg(test)]
