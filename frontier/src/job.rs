@@ -47,6 +47,33 @@ pub enum Via {
     Rescue,
 }
 
+impl Via {
+    /// The word used in outputs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Via::Seed => "seed",
+            Via::Link => "link",
+            Via::Redirect { .. } => "redirect",
+            Via::Sitemap => "sitemap",
+            Via::Feed => "feed",
+            Via::Again => "again",
+            Via::Trial => "trial",
+            Via::Rescue => "rescue",
+            Via::Released { why } => match why {
+                Release::Linked => "released:linked",
+                Release::Counterpart => "released:counterpart",
+                Release::Waited => "released:waited",
+                Release::Template => "released:template",
+                Release::Pair => "released:pair",
+                Release::Rule => "released:rule",
+                Release::Cluster => "released:cluster",
+                Release::Reason => "released:reason",
+                Release::Mode => "released:mode",
+            },
+        }
+    }
+}
+
 /// Why a URL that was held, stopped or refused is queued after all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Release {

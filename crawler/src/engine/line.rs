@@ -71,6 +71,7 @@ pub(super) fn line(facts: &Facts<'_>) -> Vec<u8> {
     let _ = write!(out, "{:.3}", job.priority);
     let [novelty, in_links, hint, relevance] = job.merits.to_bytes();
     let _ = write!(out, ",\"merits\":[{novelty},{in_links},{hint},{relevance}]");
+    let _ = write!(out, ",\"via\":\"{}\"", job.via.name());
     out.extend(b",\"redirect_to\":");
     text(&mut out, facts.redirect_to.map(Url::as_str));
     out.extend(b",\"error\":");
