@@ -61,6 +61,14 @@ pub enum ConfigError {
         /// Which, and why.
         reason: String,
     },
+    /// An environment variable with the program's prefix that means nothing.
+    #[error("unknown environment variable {name}{}", meant(.nearest))]
+    UnknownVariable {
+        /// Its name.
+        name: String,
+        /// The known variable that looks most like it.
+        nearest: Option<String>,
+    },
     /// No such profile.
     #[error("unknown profile `{name}`{}", meant(.nearest))]
     UnknownProfile {

@@ -43,6 +43,8 @@ pub struct Layers {
     values: Table,
     settings: Settings,
     warnings: Vec<String>,
+    /// Environment variables that mean nothing, with the known one that looks most like each.
+    unknown: Vec<(String, Option<String>)>,
 }
 
 impl Default for Layers {
@@ -62,7 +64,7 @@ impl Layers {
     pub fn new() -> Self {
         let values = defaults();
         let settings = read(&values).unwrap_or_else(|(key, reason)| panic!("default.toml: {key}: {reason}"));
-        Self { values, settings, warnings: Vec::new() }
+        Self { values, settings, warnings: Vec::new(), unknown: Vec::new() }
     }
 
     /// What the user should know although nothing is wrong: deprecated keys, and environment variables that mean nothing.
@@ -96,9 +98,24 @@ impl Layers {
     }
 
     /// Lays the environment over it: `CRAWLER_ON_DUPLICATE` sets what `--on-duplicate` does. A list is one item, or
-    /// several as in TOML: `["a", "b"]`. Other variables with this prefix only bring a warning, since orchestrators make up
-    /// such names; those in `others` the program reads itself.
+    /// several as in TOML: `["a", "b"]`. Other variables with this prefix are errors, but for those in `others`, which the
+    /// program reads itself.
     pub fn env(
+        self,
+        prefix: &str,
+        variables: impl IntoIterator<Item = (String, String)>,
+        others: &[&str],
+    ) -> Result<Self, ConfigError> {
+        let mut layers = self.env_of_any(prefix, variables, others)?;
+        match layers.unknown.pop() {
+            Some((name, nearest)) => Err(ConfigError::UnknownVariable { name, nearest }),
+            None => Ok(layers),
+        }
+    }
+
+    /// As [`Layers::env`], but unknown variables only bring a warning: orchestrators make up names such as
+    /// `CRAWLER_SERVICE_HOST`.
+    pub fn env_of_any(
         mut self,
         prefix: &str,
         variables: impl IntoIterator<Item = (String, String)>,
@@ -113,8 +130,9 @@ impl Layers {
             }
             let Some((_, key)) = known.iter().find(|(variable, _)| *variable == name) else {
                 let nearest = nearest_variable(&name, known.iter().map(|(variable, _)| variable.as_str()), others);
-                let meant = nearest.map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default();
-                self.warnings.push(format!("unknown environment variable {name}{meant}"));
+                let error = ConfigError::UnknownVariable { name: name.clone(), nearest: nearest.clone() };
+                self.warnings.push(error.to_string());
+                self.unknown.push((name, nearest));
                 continue;
             };
             self.lay(key, Value::String(text), || Origin::Variable(name.clone()))?;

@@ -15,7 +15,8 @@ fn crawl(odd: Odd, mode: &str) -> anyhow::Result<Run> {
 fn no_rule_loses_what_the_gate_finds() -> anyhow::Result<()> {
     for odd in ODD {
         let [drop, rules] = [crawl(odd, "drop")?, crawl(odd, "drop+rules")?].map(|run| run.curve);
-        println!("{}: {} of {}, {} with rules", odd.name, drop.contents(), odd.contents, rules.contents());
+        let (found, fetches) = ((drop.contents(), rules.contents()), (drop.fetches, rules.fetches));
+        println!("{}: {found:?} of {}, {fetches:?} fetches, without and with rules", odd.name, odd.contents);
         assert!(rules.contents() >= drop.contents(), "{}", odd.name);
         assert!(rules.fetches <= drop.fetches, "{}", odd.name);
     }

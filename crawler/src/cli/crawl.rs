@@ -154,7 +154,7 @@ fn layers(args: &Args, stored: Option<&str>) -> anyhow::Result<Layers> {
     for file in &args.config {
         layers = layers.file(file)?;
     }
-    let layers = layers.env("CRAWLER_", std::env::vars(), &["CRAWLER_DIR"])?;
+    let layers = layers.env_of_any("CRAWLER_", std::env::vars(), &["CRAWLER_DIR"])?;
     Ok(args.settings.over(layers)?)
 }
 

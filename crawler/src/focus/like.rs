@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::{Robots, Settings};
-use frontier::{Detail, JobKind};
 use frontier::robots::{Answer, Rules};
+use frontier::{Detail, JobKind};
 use url::Url;
 
 use super::TopicError;
