@@ -100,9 +100,9 @@ impl Frontier {
 
     /// What stays queued because its host cannot be asked.
     fn withheld(&self, walk: &mut Walk, most: usize, found: &mut Vec<Skipped>, session: &Session) -> Result<()> {
-        let (host, mut lane, mut from) = walk.place;
-        for (id, host) in self.hosts.iter().filter(|(id, _)| *id >= host) {
-            if id != walk.place.0 {
+        let (first, mut lane, mut from) = walk.place;
+        for (id, host) in self.hosts.iter().filter(|(id, _)| *id >= first) {
+            if id != first {
                 (lane, from) = (0, 0);
             }
             while let Some(at) = host.lanes.get(lane) {

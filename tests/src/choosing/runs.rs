@@ -19,12 +19,11 @@ pub struct Mode {
     pub settings: &'static [(&'static str, &'static str)],
 }
 
-/// The crawler's own ways. Audits of what was held back are no part of any: they estimate what was lost, and find nothing new
-/// but by chance.
+/// The crawler's own ways, each as it is by default.
 pub const MODES: [Mode; 5] = [
     Mode { name: "keep", settings: &[("dedup.on-duplicate", "keep")] },
     Mode { name: "drop", settings: &[("dedup.on-duplicate", "drop"), ("dedup.rules", "false")] },
-    Mode { name: "drop+rules", settings: &[("dedup.on-duplicate", "drop"), ("dedup.audits", "false")] },
+    Mode { name: "drop+rules", settings: &[("dedup.on-duplicate", "drop")] },
     Mode { name: "demote", settings: &[("dedup.on-duplicate", "demote"), ("dedup.rules", "false")] },
     Mode { name: "demote+rules", settings: &[("dedup.on-duplicate", "demote")] },
 ];
