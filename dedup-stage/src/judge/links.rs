@@ -106,8 +106,8 @@ fn key(page: PageId) -> Vec<u8> {
 }
 
 /// The media of a page.
-pub(super) fn media_of<'a>(_case: &Case<'a>) -> impl Iterator<Item = u32> + use<'a> {
-    std::iter::empty()
+pub(super) fn media_of<'a>(case: &Case<'a>) -> impl Iterator<Item = u32> + use<'a> {
+    case.page.media.iter().map(|medium| *medium as u32)
 }
 
 /// A set of 32-bit hashes, or the smallest of a large one: a min-wise sample (Broder, CPM 2000, section 2).
