@@ -70,7 +70,7 @@ impl From<LinkSet> for Known {
     }
 }
 
-/// Whether so many links (or media) without a counterpart, of so many, are enough to say something new.
+/// Links of the content without a counterpart, below which a page says nothing new by its links.
 const NEWS: usize = 4;
 
 impl Comparison {
@@ -104,14 +104,14 @@ impl Comparison {
         let twin = if known.is_some() { known } else { url_of(self.twin, session)? };
         if let Some(twin) = twin {
             let constants_of_twin = self.known.as_ref().map_or(&[][..], |known| &known.constants);
-            let constants = constants(case.links, case.id.url.site);
+            let constants = constants(case.links);
             self.mapping = Some(Mapping::new(case.url, &twin, &constants, constants_of_twin));
         }
         Ok(())
     }
 
     /// Whether the page's links, or beside little text its media, say what the twin does not say: at least four of the links
-    /// in its content, and at least half of them, are not the twin's; or more than half of its media.
+    /// in its content, and more than half of them, are not the twin's; or more than half of its media are not.
     pub(super) fn contradicts(
         &mut self,
         case: &Case<'_>,
@@ -149,7 +149,7 @@ impl Comparison {
                 None => {}
             }
         }
-        news >= NEWS && news * 2 >= all
+        news >= NEWS && news * 2 > all
     }
 
     /// The share of the links in the page's content that have a counterpart, 0..1; 1 where there are none.
@@ -183,15 +183,14 @@ impl Comparison {
             return Some(Counterpart::Same);
         }
         let mut decided = known.links.decides(name);
-        if link.id.site == self.own_site() {
-            for variant in self.mapping.iter().flat_map(|mapping| mapping.variants(&link.url)) {
-                let (id, reference) = self.keys.identify(&variant);
-                let name = name_on(self.twin_site(), id, reference);
-                if known.links.contains(name) {
-                    return Some(if id == link.id { Counterpart::Same } else { Counterpart::Of(id) });
-                }
-                decided &= known.links.decides(name);
+        let to_own_host = link.id.site == self.own_site();
+        for variant in self.mapping.iter().flat_map(|mapping| mapping.variants(&link.url, to_own_host)) {
+            let (id, reference) = self.keys.identify(&variant);
+            let name = name_on(self.twin_site(), id, reference);
+            if known.links.contains(name) {
+                return Some(if id == link.id { Counterpart::Same } else { Counterpart::Of(id) });
             }
+            decided &= known.links.decides(name);
         }
         decided.then_some(Counterpart::News)
     }

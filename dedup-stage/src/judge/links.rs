@@ -59,7 +59,7 @@ impl LinkSet {
         Self {
             url: None,
             links: Sample::new(names),
-            constants: constants(case.links, site),
+            constants: constants(case.links),
             media: Sample::new(media_of(case)),
         }
     }
@@ -106,8 +106,8 @@ fn key(page: PageId) -> Vec<u8> {
 }
 
 /// The media of a page.
-pub(super) fn media_of<'a>(_case: &Case<'a>) -> impl Iterator<Item = u32> + use<'a> {
-    std::iter::empty()
+pub(super) fn media_of<'a>(case: &Case<'a>) -> impl Iterator<Item = u32> + use<'a> {
+    case.page.media.iter().map(|medium| *medium as u32)
 }
 
 /// A set of 32-bit hashes, or the smallest of a large one: a min-wise sample (Broder, CPM 2000, section 2).
@@ -150,14 +150,13 @@ impl Sample {
     }
 }
 
-/// The parameters that stand, with one value, on more than half of the links to `site` that have any.
-pub(super) fn constants(links: &[OutLink], site: SiteId) -> Vec<String> {
+/// The parameters that stand, with one value, on more than half of the links that have any.
+pub(super) fn constants(links: &[OutLink]) -> Vec<String> {
     /// Bytes of a parameter that is kept, and how many are.
     const LONG: usize = 64;
     const MOST: usize = 8;
     let (mut with_parameters, mut pairs) = (0, HashMap::<&str, usize>::new());
-    for link in links.iter().filter(|link| link.id.site == site) {
-        let Some(query) = link.url.query() else { continue };
+    for query in links.iter().filter_map(|link| link.url.query()) {
         with_parameters += 1;
         for pair in query.split('&').filter(|pair| !pair.is_empty() && pair.len() <= LONG) {
             *pairs.entry(pair).or_default() += 1;
@@ -205,11 +204,10 @@ mod tests {
         let keys = crate::testing::keys();
         let link = |text: &str| OutLink::new(Url::parse("http://a.test/").unwrap().join(text).unwrap(), true, &keys);
         let links = |texts: &[&str]| -> Vec<OutLink> { texts.iter().map(|text| link(text)).collect() };
-        let of = |texts: &[&str]| constants(&links(texts), keys.site(&Url::parse("http://a.test/").unwrap()));
+        let of = |texts: &[&str]| constants(&links(texts));
         assert_eq!(of(&["/a?s=1&id=1", "/b?id=2&s=1", "/c?id=3", "/d", "/e"]), ["s=1"]);
         assert_eq!(of(&["/a?s=1", "/b?s=2"]), [""; 0]);
         assert_eq!(of(&["/a?s=1", "/b", "/c"]), [""; 0], "one link has no constants");
-        assert_eq!(of(&["http://b.test/a?s=1", "http://b.test/b?s=1"]), [""; 0], "those of other hosts do not count");
         assert_eq!(of(&["/a?s=1&l=de", "/b?s=1&l=de"]), ["l=de", "s=1"]);
     }
 }

@@ -22,7 +22,9 @@ impl Mapping {
     /// From the links of `page` to those of `twin`, with the constant parameters of either's links.
     pub(super) fn new(page: &Url, twin: &Url, constants: &[String], constants_of_twin: &[String]) -> Self {
         let mut prefixes = Vec::new();
-        for swap in [by_common_end(page.path(), twin.path()), (folder(page.path()), folder(twin.path()))] {
+        let folders = (folder(page.path()), folder(twin.path()));
+        let first = first_difference(&folders.0, &folders.1);
+        for swap in [by_common_end(page.path(), twin.path()), folders, first] {
             if swap.0 != swap.1 && !prefixes.contains(&swap) {
                 prefixes.push(swap);
             }
@@ -45,13 +47,15 @@ impl Mapping {
         Self { twin: twin.clone(), prefixes, parameters, added }
     }
 
-    /// The URLs that the twin may have in place of a link to the page's own host, the least changed first.
-    pub(super) fn variants<'a>(&'a self, link: &'a Url) -> impl Iterator<Item = Url> + 'a {
+    /// The URLs that the twin may have in place of a link, the least changed first. Hosts and folders are swapped in links to
+    /// the page's own host only.
+    pub(super) fn variants<'a>(&'a self, link: &'a Url, to_own_host: bool) -> impl Iterator<Item = Url> + 'a {
         let queries = self.queries(link.query());
-        let paths = self.paths(link.path());
+        let (base, paths) =
+            if to_own_host { (&self.twin, self.paths(link.path())) } else { (link, vec![link.path().to_owned()]) };
         queries.into_iter().flat_map(move |query| {
             let paths = paths.clone();
-            paths.into_iter().map(move |path| self.on_twin(&path, query.as_deref()))
+            paths.into_iter().map(move |path| with(base, &path, query.as_deref()))
         })
     }
 
@@ -61,15 +65,7 @@ impl Mapping {
         let paths = self.paths(link.path());
         let path = paths.get(1).unwrap_or(&paths[0]);
         let query = self.swapped(link.query());
-        self.on_twin(path, query.as_deref())
-    }
-
-    fn on_twin(&self, path: &str, query: Option<&str>) -> Url {
-        let mut url = self.twin.clone();
-        url.set_path(path);
-        url.set_query(query);
-        url.set_fragment(None);
-        url
+        with(&self.twin, path, query.as_deref())
     }
 
     fn paths(&self, path: &str) -> Vec<String> {
@@ -111,6 +107,15 @@ impl Mapping {
     }
 }
 
+/// A URL with another path and query.
+fn with(base: &Url, path: &str, query: Option<&str>) -> Url {
+    let mut url = base.clone();
+    url.set_path(path);
+    url.set_query(query);
+    url.set_fragment(None);
+    url
+}
+
 /// The parameters of a URL.
 fn pairs(url: &Url) -> impl Iterator<Item = &str> {
     url.query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty())
@@ -133,6 +138,13 @@ fn folder(path: &str) -> String {
     path.rsplit_once('/').map_or_else(String::new, |(folder, _)| folder.to_owned())
 }
 
+/// Two folders up to the first segment in which they differ.
+fn first_difference(a: &str, b: &str) -> (String, String) {
+    let common = a.split('/').zip(b.split('/')).take_while(|(a, b)| a == b).count();
+    let beginning = |folder: &str| folder.split('/').take(common + 1).collect::<Vec<_>>().join("/");
+    (beginning(a), beginning(b))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,7 +156,7 @@ mod tests {
     fn variants(page: &str, twin: &str, constants: [&[&str]; 2], link: &str) -> Vec<String> {
         let [own, others] = constants.map(|pairs| pairs.iter().map(|pair| (*pair).to_owned()).collect::<Vec<_>>());
         let mapping = Mapping::new(&url(page), &url(twin), &own, &others);
-        mapping.variants(&url(link)).map(String::from).collect()
+        mapping.variants(&url(link), true).map(String::from).collect()
     }
 
     #[test]
@@ -159,6 +171,7 @@ mod tests {
             ("/copy/index.html", "/index.html", "/copy", &["/copy", "/"]),
             ("/b/2", "/c/1", "/b/9", &["/b/9", "/c/9"]),
             ("/b/2", "/c/1", "/b/2/9", &["/b/2/9", "/c/1/9", "/c/2/9"]),
+            ("/3.13/builtins/x", "/3.11/lib/x", "/3.13/lib/y", &["/3.13/lib/y", "/3.11/lib/y"]),
             ("/2024/05/", "/2024/06/", "/2024/05/17", &["/2024/05/17", "/2024/06/17"]),
         ] {
             let expected: Vec<String> = expected.iter().map(|text| url(text).into()).collect();
@@ -183,6 +196,15 @@ mod tests {
             let expected: Vec<String> = expected.iter().map(|text| url(text).into()).collect();
             assert_eq!(variants(page, twin, constants, link), expected, "{page} {twin} {link}");
         }
+    }
+
+    #[test]
+    fn links_to_other_hosts_keep_host_and_path() {
+        let constants = [["s=1".to_owned()], ["s=2".to_owned()]];
+        let mapping = Mapping::new(&url("/a/x"), &url("http://b.test/c/x"), &constants[0], &constants[1]);
+        let link = url("http://c.test/a/y?s=1");
+        let variants: Vec<String> = mapping.variants(&link, false).map(String::from).collect();
+        assert_eq!(variants, ["http://c.test/a/y?s=1", "http://c.test/a/y?s=2"]);
     }
 
     #[test]

@@ -90,6 +90,17 @@ impl Judgement {
     /// Of a page that is not judged.
     pub const UNJUDGED: Self = Self { verdict: Verdict::Unjudged, novelty: 0.5, acquitted: false };
 
+    /// What changed since the last visit of this URL, at which it showed `before`: `no`, `bytes` (the same content in other
+    /// bytes) or `content`. `None` at the first visit, and where nothing can be compared.
+    pub fn changed(&self, before: Option<&Shown>) -> Option<&'static str> {
+        match (self.verdict, before) {
+            (Verdict::Unchanged { bytes: false, .. }, _) => Some("no"),
+            (Verdict::Unchanged { bytes: true, .. }, _) => Some("bytes"),
+            (Verdict::Unjudged, _) | (_, None) => None,
+            (Verdict::Unique | Verdict::Exact { .. } | Verdict::Near { .. }, Some(_)) => Some("content"),
+        }
+    }
+
     /// Of an answer that says by itself that nothing changed (304), where the URL showed `before` at its last visit.
     pub fn not_modified(before: &Shown) -> Self {
         Self { verdict: Verdict::Unchanged { bytes: false, of: before.of }, novelty: 0.0, acquitted: false }

@@ -9,9 +9,11 @@ mod kind;
 mod language;
 mod letters;
 mod links;
+mod media;
 mod outline;
 mod prescan;
 mod raw;
+mod signs;
 mod tags;
 pub mod words;
 
@@ -27,7 +29,8 @@ use crate::signature::{Signature, Signer};
 use content::Passage;
 pub use kind::Kind;
 use outline::Outline;
-pub use outline::{Block, Chrome, Shape};
+pub use outline::{Block, Shape};
+use signs::Signs;
 use words::{WordHash, Words};
 
 /// One fetched page, as HTTP gave it (transfer and content encodings removed).
@@ -75,8 +78,14 @@ pub struct Page {
     pub nofollow: bool,
     /// Links in document order; one per distinct URL, at most [`Reader::MAX_LINKS`].
     pub links: Vec<Link>,
-    /// Links that `MAX_LINKS` cut.
+    /// Distinct links that `MAX_LINKS` cut; of more than 100,000 links as written, those written in different ways count as
+    /// different.
     pub links_cut: u32,
+    /// Hashes of the distinct images, videos, sounds and embedded files of the page's own site outside chrome, sorted, at
+    /// most [`Reader::MAX_MEDIA`]. A medium counts by the last two segments of its path.
+    pub media: Vec<u64>,
+    /// Media that `MAX_MEDIA` cut.
+    pub media_cut: u32,
     /// Hash of all words of the visible text, in order; 0 where there are none.
     pub text: u64,
     /// SHA-256 of the body.
@@ -102,6 +111,7 @@ pub struct Reader {
     words: Words,
     hashes: Vec<WordHash>,
     spans: Vec<Range<usize>>,
+    believed: Signs,
     content: Vec<Passage>,
     places: Vec<(u32, u32)>,
     signer: Signer,
@@ -110,6 +120,8 @@ pub struct Reader {
 impl Reader {
     /// Cap on the links taken from one page.
     pub const MAX_LINKS: usize = 10_000;
+    /// Cap on the media taken from one page.
+    pub const MAX_MEDIA: usize = 256;
     /// Bytes of a body that are read; what follows counts for its digest only.
     pub const MAX_BODY: usize = 16 << 20;
     /// Elements of scratch memory that are kept for the next page.
@@ -121,6 +133,7 @@ impl Reader {
     pub fn read(&mut self, input: &Input<'_>) -> Page {
         let mut page = Page { sha256: Sha256::digest(input.body).into(), ..Page::default() };
         self.outline.clear(Self::KEPT);
+        self.believed = Signs::NONE;
         self.content.clear();
         self.outline.host.push_str(input.url.host_str().unwrap_or_default());
         let body = &input.body[..input.body.len().min(Self::MAX_BODY)];
@@ -139,7 +152,6 @@ impl Reader {
         }
         outline::fold_space(&self.outline.title, &mut page.title, Self::MAX_TITLE);
         (page.noindex, page.nofollow) = (self.outline.noindex, self.outline.nofollow);
-        (page.links, page.links_cut) = self.resolver.resolve(input.url, &self.outline, &mut self.places);
         page.language = primary_language(&self.outline.language);
 
         self.hashes.clear();
@@ -155,8 +167,13 @@ impl Reader {
         if page.language.is_empty() {
             page.language.push_str(language::detect(&self.outline.text, &self.hashes));
         }
+        self.believed = Signs::believed(&self.outline.blocks, &self.spans);
+        let base = links::base(input.url, &self.outline);
+        let base = base.as_ref().unwrap_or(input.url);
+        (page.links, page.links_cut) = self.resolver.resolve(base, &self.outline, self.believed, &mut self.places);
+        (page.media, page.media_cut) = media::hashes(input.url, base, &self.outline, self.believed);
         if (200..300).contains(&input.status) {
-            content::choose(&self.outline.blocks, &self.spans, &self.hashes, &mut self.content);
+            content::choose(&self.outline.blocks, &self.spans, &self.hashes, self.believed, &mut self.content);
             self.mark_content_links(&mut page.links);
             let links = page.links.iter().map(|link| (&link.url, link.content));
             page.signature = self.signer.sign(&self.hashes, &self.content, links);
@@ -202,7 +219,7 @@ impl Reader {
 
     /// Where the texts of links stand in [`Reader::text`], those in chrome left out.
     pub fn anchors(&self) -> impl Iterator<Item = Range<usize>> {
-        let links = self.outline.links.iter().filter(|link| !link.chrome);
+        let links = self.outline.links.iter().filter(|link| !link.signs.meet(self.believed));
         links
             .map(|link| link.anchor.0 as usize..link.anchor.1 as usize)
             .filter(|anchor| self.outline.text.get(anchor.clone()).is_some())

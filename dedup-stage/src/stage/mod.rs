@@ -68,6 +68,8 @@ pub struct Outcome {
     pub twin: Option<PageName>,
     /// Whether that page repeats another one itself: then it is a near duplicate with its own bytes.
     pub twin_repeats: bool,
+    /// What changed since the last visit of this URL, see [`Judgement::changed`].
+    pub changed: Option<&'static str>,
     /// Of an unchanged page, the earlier page of the same URL that showed the same.
     pub earlier: Option<PageName>,
     /// Links to follow, none met before.
@@ -152,6 +154,7 @@ impl Stage {
         };
         let passage = self.flow.page(&case, &url_of, &mut self.session)?;
         let judgement = passage.judgement;
+        let changed = judgement.changed(case.before);
         let twin = match judgement.verdict.twin() {
             Some(of) => Record::get(of.url, &self.session)?,
             None => None,
@@ -198,7 +201,7 @@ impl Stage {
         }
         let earlier = earlier.filter(|_| matches!(judgement.verdict, Verdict::Unchanged { .. }));
         let links = next_links(page.links, &links);
-        Ok(Outcome { judgement, twin, twin_repeats, earlier, links, priority, links_dropped, links_news })
+        Ok(Outcome { judgement, twin, twin_repeats, changed, earlier, links, priority, links_dropped, links_news })
     }
 
     fn count(&mut self, verdict: Verdict, admitted: usize, dropped: u32) {

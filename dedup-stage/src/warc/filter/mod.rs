@@ -6,6 +6,8 @@
 //! kept, since a reader would join this record's head with the other's payload.
 
 mod rewrite;
+#[cfg(test)]
+mod tests;
 mod unit;
 mod verdict;
 
@@ -250,6 +252,7 @@ impl<W: Write, V: Write> Filter<W, V> {
                 file: &self.file,
                 offset: record.offset,
                 verdict: verdict.name(),
+                changed: outcome.changed,
                 duplicate_of: twin.as_ref().map(|twin| twin.url.as_str()),
                 duplicate_record: twin.as_ref().map(|twin| twin.origin.id.as_str()),
                 distance,
@@ -278,6 +281,7 @@ impl<W: Write, V: Write> Filter<W, V> {
             file: &self.file,
             offset: record.offset,
             verdict: if is_same_url { "unchanged" } else { "exact" },
+            changed: is_same_url.then_some("no"),
             duplicate_of: copy_of,
             duplicate_record: record.fields.text("WARC-Refers-To").filter(|_| copy_of.is_some()),
             distance: (!is_same_url).then_some(0),

@@ -1,5 +1,7 @@
 //! The protocol against hostile lines, odd reads, and any number of threads; all in this process.
 
+mod verdicts;
+
 use std::io::{self, Read, Write};
 use std::sync::{Arc, Mutex};
 

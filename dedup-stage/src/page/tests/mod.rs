@@ -1,5 +1,8 @@
 //! Reading whole pages through the public seam.
 
+mod chrome;
+mod media;
+
 use url::Url;
 
 use super::{Input, Page, Reader};
@@ -49,6 +52,20 @@ fn links_are_resolved_once_each() {
     assert_eq!(page.links[0].anchor, "one");
     assert_eq!(page.links[1].anchor, "b bold");
     assert!(page.links[1].nofollow && !page.links[0].nofollow);
+}
+
+#[test]
+fn links_beyond_the_cap_are_counted() {
+    let page = |links: std::ops::Range<usize>| -> String { links.map(|i| format!("<a href=/{i}>")).collect() };
+    let cut = |html: &str| (read(html).links.len(), read(html).links_cut);
+    let full = page(0..Reader::MAX_LINKS);
+    assert_eq!(cut(&full), (Reader::MAX_LINKS, 0));
+    assert_eq!(cut(&format!("{full}{full}<a href=mailto:x><a href=/1#top>")), (Reader::MAX_LINKS, 0));
+    assert_eq!(cut(&format!("{full}{}{}", page(10_000..10_007), page(10_000..10_007))), (Reader::MAX_LINKS, 7));
+    // More links as written than are kept: only what leads elsewhere is lost.
+    let again = page(0..5).repeat(25_000);
+    assert_eq!(cut(&again), (5, 0));
+    assert_eq!(cut(&format!("{again}{}{}<a href=mailto:x>", page(3..8), page(3..8))), (5, 3));
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! The stores against plain maps, and the disk against damage.
 
+mod cut;
+mod undo;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
