@@ -13,6 +13,8 @@ mod hold;
 mod host;
 mod job;
 mod keys;
+#[cfg(test)]
+mod model;
 mod process;
 mod reason;
 pub mod robots;

@@ -77,6 +77,9 @@ impl Hosts {
         for (id, asleep) in rest.awake {
             let Self { slots, sleep, .. } = &mut hosts;
             if let Some(host) = slots[id as usize].as_deref_mut() {
+                if asleep.has_work() {
+                    sleep.found();
+                }
                 sleep.wake(host, asleep, session);
             }
         }
@@ -256,11 +259,6 @@ impl Hosts {
     /// Number of hosts ever met.
     pub fn len(&self) -> usize {
         self.known.len()
-    }
-
-    /// Hosts in memory.
-    pub fn awake(&self) -> usize {
-        self.numbers.len()
     }
 
     /// A sitemap was found, named by its hash; false if it was met before.
