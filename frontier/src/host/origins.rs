@@ -76,13 +76,26 @@ impl Port {
         self.port == if self.https { 443 } else { 80 }
     }
 
-    /// How URLs of this port of a host usually begin.
+    /// How URLs of this port of a host usually begin: `http://a.test`.
     pub fn authority(self, name: &str) -> String {
-        let scheme = if self.https { "https" } else { "http" };
+        let scheme = if self.https { "https://" } else { "http://" };
         match self.is_default() {
-            true => format!("{scheme}://{name}"),
-            false => format!("{scheme}://{name}:{}", self.port),
+            true => [scheme, name].concat(),
+            false => format!("{scheme}{name}:{}", self.port),
         }
+    }
+
+    /// What follows scheme, host and port in a URL of this port of a host, if the URL begins as such URLs usually do.
+    pub fn rest<'a>(self, url: &'a Url, name: &str) -> Option<&'a str> {
+        let begin = &url[..url::Position::BeforePath];
+        let begin = begin.strip_prefix(if self.https { "https://" } else { "http://" })?.strip_prefix(name)?;
+        let port = match begin.strip_prefix(':') {
+            Some(port) => Some(port.parse().ok()?),
+            None if begin.is_empty() => None,
+            None => return None,
+        };
+        let port = port.or_else(|| self.is_default().then_some(self.port));
+        (port == Some(self.port)).then(|| &url[url::Position::BeforePath..])
     }
 
     /// The key of its rules in [`spaces::ROBOTS`].
@@ -311,6 +324,24 @@ mod tests {
         assert!(origins.find(&url(1_000)).is_none_or(|at| origins.get(at).unwrap().has_left()));
         let there = origins.iter().filter(|origin| !origin.has_left()).count();
         assert!(there <= Origins::MOST + 3 && origins.iter().count() <= Origins::EVER);
+    }
+
+    #[test]
+    fn what_a_url_says_after_its_authority_brings_it_back() {
+        for (text, is_usual) in [
+            ("http://a.test/x?y", true),
+            ("https://a.test/", true),
+            ("http://a.test:81/x", true),
+            ("https://a.test:80/x", true),
+            ("http://a.test./x", false),
+            ("http://me@a.test/x", false),
+            ("http://a.tester/x", false),
+        ] {
+            let url = Url::parse(text).unwrap();
+            let port = Port::of(&url);
+            let rest = port.rest(&url, "a.test");
+            assert_eq!(rest.map(|rest| port.authority("a.test") + rest), is_usual.then(|| text.to_owned()));
+        }
     }
 
     #[test]

@@ -84,7 +84,7 @@ fn live(steps: Vec<Step>) -> World {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_frontier_keeps_its_promises(steps in proptest::collection::vec(step(), 1..300)) {
