@@ -12,6 +12,8 @@ mod frontier;
 mod hold;
 mod host;
 mod job;
+#[cfg(test)]
+mod model;
 mod process;
 mod reason;
 pub mod robots;

@@ -133,8 +133,8 @@ impl Frontier {
         };
         let refusal = match refusal {
             None => {
-                let (fixed, queued) = (found.via == Via::Seed, State::Queued { before });
-                if self.enqueue(found.url, entry(found, trial), fixed, Some(&queued), session)? {
+                let fixed = found.via == Via::Seed;
+                if self.enqueue(found.url, entry(found, trial), fixed, Some(before), session)? {
                     if hops(found.via) > 0 && self.jobs.chained.len() < Self::CHAINED {
                         self.jobs.chained.insert(found.id.url, false);
                     }

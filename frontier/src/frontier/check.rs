@@ -7,8 +7,8 @@ use dedup_stage::url::{KeySet, UrlId};
 use url::Url;
 
 use super::Frontier;
-use crate::host::Hosts;
 use crate::host::entry::Packed;
+use crate::host::{Host, Hosts};
 use crate::spaces;
 use crate::url::{Counters, Standing, State, Urls};
 
@@ -119,39 +119,52 @@ impl Frontier {
 
     /// The queue: whether each lane has as many entries as it says, and each queued URL an entry.
     fn check_queue(&self, counted: &mut Counters, found: &mut Vec<String>, session: &Session) -> Result<()> {
-        let (mut hosts, mut queued) = (Vec::new(), KeySet::default());
+        let (mut asleep, mut queued) = (Vec::new(), KeySet::default());
+        for (_, host) in self.hosts.iter() {
+            self.check_host(host, &mut queued, found, session)?;
+        }
         Hosts::read_all(session, &mut |host| {
-            if host.has_work() {
-                hosts.push(host.site);
+            if host.has_work() && self.hosts.find(host.site).is_none() {
+                asleep.push(host.site);
             }
         })?;
-        for site in hosts {
-            let Some(host) = Hosts::read(site, session)? else { continue };
-            for lane in &host.lanes {
-                let (mut left, authority) = (lane.len(), host.authority(lane.group));
-                self.queues.look(lane, site, session, &mut |_, entry| {
-                    left -= 1;
-                    let entry = Packed::new(entry);
-                    let live = match self.urls.get(entry.url()) {
-                        Some(Standing::Queued { band, .. }) => band == lane.band,
-                        Some(Standing::Open { .. }) => true,
-                        _ => false,
-                    };
-                    if !entry.is_sitemap() && live {
-                        queued.insert(entry.url());
-                        let url = entry.open(site, &authority).ok().and_then(|entry| Url::parse(&entry.url).ok());
-                        if url.is_none_or(|url| self.keys.id(&url).url != entry.url()) {
-                            found.push(format!("an entry of {} lies under the key of another URL", host.name));
-                        }
-                    }
-                    true
-                })?;
-                if left > 0 {
-                    found.push(format!("{} has {left} queued URLs less than it should have", host.name));
-                }
+        for site in asleep {
+            if let Some(host) = Hosts::read(site, session)? {
+                self.check_host(&host, &mut queued, found, session)?;
             }
         }
         counted.queued = queued.len() as u64;
+        Ok(())
+    }
+
+    fn check_host(&self, host: &Host, queued: &mut KeySet, found: &mut Vec<String>, session: &Session) -> Result<()> {
+        for lane in &host.lanes {
+            let (mut left, authority) = (lane.undone(), host.authority(lane.group));
+            let mut visit = |entry: &[u8]| {
+                let entry = Packed::new(entry);
+                let live = match self.urls.get(entry.url()) {
+                    Some(Standing::Queued { band, .. }) => band == lane.band,
+                    Some(Standing::Open { .. }) => true,
+                    _ => false,
+                };
+                if entry.is_sitemap() || !live {
+                    return;
+                }
+                queued.insert(entry.url());
+                let url = entry.open(host.site, &authority).ok().and_then(|entry| Url::parse(&entry.url).ok());
+                if url.is_none_or(|url| self.keys.id(&url).url != entry.url()) {
+                    found.push(format!("an entry of {} lies under the key of another URL", host.name));
+                }
+            };
+            self.queues.look(lane, host.site, session, &mut |_, entry| {
+                left -= 1;
+                visit(entry);
+                true
+            })?;
+            if left > 0 {
+                found.push(format!("{} has {left} queued URLs less than it should have", host.name));
+            }
+        }
         Ok(())
     }
 }

@@ -5,25 +5,25 @@ use dedup_stage::url::SiteId;
 use url::Url;
 
 use super::Frontier;
-use crate::host::entry::{Entry, Packed};
+use crate::host::entry::Entry;
 use crate::host::lane::{LaneKey, band};
 use crate::host::place::Place;
 use crate::host::{HostId, hosts};
 use crate::schedule::{Phase, rank};
-use crate::url::State;
+use crate::url::Visit;
 
 impl Frontier {
     /// Most sitemaps of one host in one run of the program: sitemaps can name sitemaps without end.
     const SITEMAPS: u32 = 50_000;
 
-    /// Queues an entry, and changes the state of its URL to `state` if there is one; false where its host has no room for it.
-    /// `fixed` if the port of the URL shall always have room.
+    /// Queues an entry; false where its host has no room for it. `fixed` if the port of the URL shall always have room. With
+    /// `queued` its URL comes into the state of being queued, with this last visit; without, it is there already.
     pub(super) fn enqueue(
         &mut self,
         url: &Url,
         entry: Entry,
         fixed: bool,
-        state: Option<&State>,
+        queued: Option<Option<Visit>>,
         session: &mut Session,
     ) -> Result<bool> {
         let Some(id) = self.host(url, entry.id.site, session)? else { return Ok(false) };
@@ -35,17 +35,17 @@ impl Frontier {
             }
         }
         let Some(origin) = host.origin(url, fixed, session) else { return Ok(false) };
-        if let Some(state) = state {
-            self.urls.change(entry.id, state, session)?;
+        let band = band(entry.priority);
+        if let Some(before) = queued {
+            self.urls.queue(entry.id, before, band, session)?;
+        } else if !entry.sitemap {
+            self.urls.place(entry.id.url, band);
         }
         let groups = host.groups.len();
         let group = host.groups.of(url, origin, host.site, session);
-        let key = LaneKey { site: host.site, group, band: band(entry.priority) };
-        let packed = Packed::of(&entry, &host.authority(group));
+        let key = LaneKey { site: host.site, group, band };
+        let packed = host.pack(&entry, url, group);
         self.queues.push(&mut host.lanes, key, packed, session);
-        if !entry.sitemap {
-            self.urls.place(entry.id.url, key.band);
-        }
         let score = host.score(group, key.band);
         self.schedule.stands_better(id, &mut host.standing, rank(score));
         self.hosts.weigh(groups, id);

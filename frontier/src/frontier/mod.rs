@@ -32,10 +32,11 @@ use dedup_stage::url::SiteId;
 use crate::hold::news::News;
 use crate::hold::works::Works;
 use crate::host::budget::Limits;
-use crate::host::entry::{self, Entry};
+use crate::host::entry::Entry;
 use crate::host::errands::Errand;
 use crate::host::lane::{BANDS, LaneKey, Seq, band};
 use crate::host::queue::Queues;
+use crate::host::stocks::Stocks;
 use crate::host::{HostId, Hosts, Sweep};
 use crate::job::Millis;
 use crate::process::{Addresses, Rate};
@@ -165,12 +166,14 @@ impl Frontier {
     pub fn open(settings: &Settings, keys: &Keys, session: &mut Session, now: Millis) -> Result<Self> {
         let restarted = is_restart(session)?.then_some(now);
         put_format(session);
-        let mut queues = Queues::open(session)?;
-        let hosts = Hosts::open(&mut queues, session, now)?;
+        let (mut queues, mut urls) = (Queues::open(session)?, Urls::default());
+        let stocks = Stocks::read(session, &mut |url, band| urls.found_queued(url, band))?;
+        urls.open(session)?;
+        let hosts = Hosts::open(&stocks, &mut queues, session, now)?;
         let mut frontier = Self {
             conduct: Conduct::of(settings),
             keys: keys.clone(),
-            urls: Urls::default(),
+            urls,
             hosts,
             queues,
             sweep: Sweep::open(session)?,
@@ -186,42 +189,11 @@ impl Frontier {
             now,
             troubled: 0,
         };
-        frontier.read_queue(session)?;
-        frontier.urls.open(session)?;
         let awake: Vec<HostId> = frontier.hosts.iter().map(|(id, _)| id).collect();
         for id in awake {
             frontier.came(id);
         }
         Ok(frontier)
-    }
-
-    /// Finds out which URLs are queued. An entry before the place where its lane stands is done.
-    fn read_queue(&mut self, session: &Session) -> Result<()> {
-        let (mut heads, mut failure) = (Vec::<(LaneKey, Seq)>::new(), None);
-        session.scan(spaces::HOSTS, &[], &[], &mut |key, value| {
-            match LaneKey::of_record(key).map(|lane| (lane, LaneKey::head_of(value))) {
-                Some((lane, Ok(head))) => heads.push((lane, head)),
-                Some((_, Err(error))) => failure = Some(error),
-                None => {}
-            }
-            if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
-        if let Some(error) = failure {
-            return Err(error);
-        }
-        // Within an era entries are sorted as lanes are, so that the lane of an entry is most often the one before.
-        let (urls, mut at) = (&mut self.urls, 0);
-        session.scan(spaces::QUEUE, &[], &[], &mut |key, value| {
-            let Some((lane, seq)) = LaneKey::of_entry(key) else { return ControlFlow::Continue(()) };
-            if heads.get(at).is_none_or(|(known, _)| *known != lane) {
-                at = heads.partition_point(|(known, _)| *known < lane);
-            }
-            let live = heads.get(at).is_some_and(|(known, head)| *known == lane && seq >= *head);
-            if live && !entry::is_sitemap(value) {
-                urls.found_queued(entry::url_of(value), lane.band);
-            }
-            ControlFlow::Continue(())
-        })
     }
 }
 

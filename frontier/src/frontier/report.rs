@@ -11,7 +11,7 @@ use crate::hold::Trial;
 use crate::hold::news::Showed;
 use crate::hold::works::Task as Work;
 use crate::host::HostId;
-use crate::host::entry::{Entry, Packed};
+use crate::host::entry::Entry;
 use crate::host::lane::{LaneKey, Seq};
 use crate::host::place::Place;
 use crate::job::{Job, Millis, Outcome};
@@ -39,7 +39,7 @@ impl Frontier {
             }
             Task::Entry(key, seq, entry) => {
                 let again = self.entry_ended(id, key, seq, *entry, job, &outcome, at, session)?;
-                self.sweep.step(self.queues.arrivals(), session)?;
+                self.sweep.step(&self.hosts, self.queues.arrivals(), session)?;
                 again
             }
         };
@@ -50,7 +50,6 @@ impl Frontier {
         self.troubled += u64::from(host.pace.is_troubled());
         self.troubled -= u64::from(troubled);
         self.queues.shrink(&mut host.lanes);
-        self.schedule.rest(id, &mut host.phase);
         self.settle(id);
         self.take_turns(id, session)?;
         Ok(again)
@@ -99,7 +98,7 @@ impl Frontier {
                 host.pace.ended(at, politeness);
                 host.pace.wait_until(at + Self::RETURNED);
                 entry.returned += u8::from(matches!(outcome, Outcome::Returned { requested: true }));
-                let packed = Packed::of(&entry, &host.authority(key.group));
+                let packed = host.pack(&entry, &job.url, key.group);
                 self.queues.put_back(&mut host.lanes, key, seq, packed);
                 if !entry.sitemap {
                     self.urls.place(entry.id.url, key.band);
@@ -111,7 +110,7 @@ impl Frontier {
         self.queues.finish(&mut host.lanes, key, session);
         if retry && entry.attempts + 1 < self.conduct.politeness.attempts {
             entry.attempts += 1;
-            let packed = Packed::of(&entry, &host.authority(key.group));
+            let packed = host.pack(&entry, &job.url, key.group);
             self.queues.push(&mut host.lanes, key, packed, session);
             if !entry.sitemap {
                 self.urls.place(entry.id.url, key.band);

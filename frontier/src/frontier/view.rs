@@ -172,7 +172,17 @@ impl Frontier {
     /// How a URL stands in the queue, if it does. Reads what is queued for its host.
     pub fn queued_as(&self, id: UrlId, session: &Session) -> Result<Option<QueuedAs>> {
         let Some(Standing::Queued { band, .. }) = self.urls.get(id.url) else { return Ok(None) };
-        let Some(host) = Hosts::read(id.site, session)? else { return Ok(None) };
+        let asleep;
+        let host = match self.hosts.find(id.site) {
+            Some(awake) => self.hosts.get(awake),
+            None => match Hosts::read(id.site, session)? {
+                Some(read) => {
+                    asleep = read;
+                    &asleep
+                }
+                None => return Ok(None),
+            },
+        };
         let mut found: Option<(u8, Packed)> = None;
         for lane in host.lanes.iter().filter(|lane| lane.band == band) {
             self.queues.look(lane, id.site, session, &mut |_, entry| {

@@ -219,8 +219,8 @@ mod tests {
     #[test]
     fn many_are_tried_at_first_and_never_fewer_than_one_in_a_hundred() {
         use Strictness::{Foreign, SameDomain, SameHost};
-        assert_eq!([4, 30, 600].map(|of| trials(of, Foreign)), [4, 8, 21]);
-        assert_eq!([4, 30, 600].map(|of| trials(of, SameDomain)), [3, 7, 20]);
+        assert_eq!([4, 30, 600].map(|of| trials(of, Foreign)), [4, 7, 19]);
+        assert_eq!([4, 30, 600].map(|of| trials(of, SameDomain)), [3, 7, 19]);
         assert_eq!([4, 30, 600].map(|of| trials(of, SameHost)), [1, 2, 8]);
         for strictness in [Foreign, SameDomain, SameHost] {
             assert!(trials(100_000, strictness) >= 1_000);
@@ -261,7 +261,7 @@ mod tests {
             ladder.take(step);
             tried += u32::from(step == Step::Try);
         }
-        assert_eq!(tried, 10);
+        assert_eq!(tried, 9);
         (0..tried).for_each(|_| ladder.is_off());
         assert_eq!(ladder.next(Strictness::Foreign), Step::Try, "without a result nothing is known");
     }

@@ -9,9 +9,10 @@ use dedup_stage::url::{KeySet, SiteId};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::groups::Groups;
-use super::lane::LaneKey;
+use super::lane::{LaneKey, Stock};
 use super::queue::Queues;
 use super::sleep::{self, Asleep, Sleep};
+use super::stocks::Stocks;
 use super::{HOST, Host, HostId, SITEMAP};
 use crate::job::Millis;
 use crate::spaces;
@@ -40,8 +41,8 @@ struct Read {
 }
 
 /// What is left to do when all hosts were read.
-#[derive(Default)]
-struct Rest {
+struct Rest<'a> {
+    stocks: &'a Stocks,
     /// Hosts that are in memory now, and what was kept while they slept.
     awake: Vec<(HostId, Asleep)>,
     /// Hosts with work that were in memory, and for which there is no room any more.
@@ -54,11 +55,12 @@ impl Hosts {
     /// … and groups and lanes of all of them.
     const WEIGHT: usize = if cfg!(test) { 40 } else { 250_000 };
 
-    /// What `session` remembers, with the lanes given to `queues`. Hosts with work come into memory as long as it has room.
-    /// `boot` is when this process began.
-    pub fn open(queues: &mut Queues, session: &mut Session, boot: Millis) -> Result<Self> {
+    /// What `session` remembers, with the lanes that have `stocks` given to `queues`. Hosts with work come into memory as long
+    /// as it has room. `boot` is when this process began.
+    pub fn open(stocks: &Stocks, queues: &mut Queues, session: &mut Session, boot: Millis) -> Result<Self> {
         let mut hosts = Self { sleep: Sleep::new(boot), ..Self::default() };
-        let (mut read, mut rest, mut failure) = (None::<Read>, Rest::default(), None);
+        let (mut read, mut failure) = (None::<Read>, None);
+        let mut rest = Rest { stocks, awake: Vec::new(), tired: Vec::new() };
         // All records of a host lie together.
         session.scan(spaces::HOSTS, &[], &[], &mut |key, value| match hosts.part(key, value, &mut read, queues) {
             Ok(done) => {
@@ -77,11 +79,20 @@ impl Hosts {
         for (id, asleep) in rest.awake {
             let Self { slots, sleep, .. } = &mut hosts;
             if let Some(host) = slots[id as usize].as_deref_mut() {
+                if asleep.has_work() {
+                    sleep.found();
+                }
                 sleep.wake(host, asleep, session);
             }
         }
         for site in rest.tired {
             let (id, _) = hosts.of(site, "", queues, session)?;
+            let host = hosts.get_mut(id);
+            queues.forget(&host.lanes);
+            host.lanes.clear();
+            for (key, stock) in stocks.of(site) {
+                queues.restore(&mut host.lanes, *key, *stock);
+            }
             hosts.put_to_sleep(id, Some(boot), queues, session);
         }
         Ok(hosts)
@@ -101,9 +112,15 @@ impl Hosts {
     }
 
     /// A host was read whole, if any was.
-    fn take_in(&mut self, read: Option<Read>, queues: &mut Queues, rest: &mut Rest) {
-        let Some(Read { host, asleep }) = read else { return };
+    fn take_in(&mut self, read: Option<Read>, queues: &mut Queues, rest: &mut Rest<'_>) {
+        let Some(Read { mut host, asleep }) = read else { return };
         self.known.insert(host.site.host);
+        // What is on record of lanes may be old.
+        queues.forget(&host.lanes);
+        host.lanes.clear();
+        for (key, stock) in rest.stocks.of(host.site) {
+            queues.restore(&mut host.lanes, *key, *stock);
+        }
         if host.has_work() && !self.is_full(queues) {
             let id = self.insert(host);
             rest.awake.extend(asleep.map(|asleep| (id, asleep)));
@@ -159,7 +176,8 @@ impl Hosts {
         Ok((self.insert(host), Came::Woke))
     }
 
-    /// A host as the store has it, whether it is in memory or not; `None` if it was never met.
+    /// A host as the store has it, whether it is in memory or not; `None` if it was never met. Its lanes are exact only while
+    /// it sleeps.
     pub fn read(site: SiteId, session: &Session) -> Result<Option<Host>> {
         let mut found = None;
         Self::read_range(&site.to_bytes(), &[&site.to_bytes()[..], &[0xff]].concat(), session, &mut |host| {
@@ -211,6 +229,7 @@ impl Hosts {
     pub fn put_to_sleep(&mut self, id: HostId, due: Option<Millis>, queues: &mut Queues, session: &mut Session) {
         let Some(host) = self.slots[id as usize].take() else { return };
         host.record(session);
+        host.lanes.iter().for_each(|lane| lane.record(host.site, session));
         self.sleep.add(&host, due, session);
         queues.forget(&host.lanes);
         self.numbers.remove(&host.site.host);
@@ -258,11 +277,6 @@ impl Hosts {
         self.known.len()
     }
 
-    /// Hosts in memory.
-    pub fn awake(&self) -> usize {
-        self.numbers.len()
-    }
-
     /// A sitemap was found, named by its hash; false if it was met before.
     pub fn meet_sitemap(&mut self, site: SiteId, hash: u64, session: &mut Session) -> bool {
         let new = self.sitemaps.insert(hash);
@@ -297,7 +311,7 @@ impl Read {
             }
             [LaneKey::TAG, ..] => {
                 let lane = LaneKey::of_record(key).ok_or_else(damaged)?;
-                queues.restore(&mut self.host.lanes, lane, value)?;
+                queues.restore(&mut self.host.lanes, lane, Stock::decode(value)?);
             }
             [SITEMAP, ..] => {}
             [sleep::TAG] => self.asleep = Some(codec::decode(value, "a sleeping host")?),

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::SiteId;
+use serde::{Deserialize, Serialize};
 
 use super::entry::Packed;
 use crate::spaces;
@@ -55,6 +56,11 @@ impl Lane {
         self.buffer.len() + self.unread as usize
     }
 
+    /// Entries that are not done, the one that is handed out included.
+    pub fn undone(&self) -> usize {
+        self.len() + usize::from(self.open.is_some())
+    }
+
     /// A place before which the lane has nothing to hand out.
     pub fn bound(&self) -> Seq {
         self.buffer.front().map_or(self.read_from, |(seq, _)| *seq)
@@ -71,21 +77,36 @@ impl Lane {
     }
 
     /// A place before which all entries are done.
-    fn head(&self) -> Seq {
+    pub fn head(&self) -> Seq {
         self.open.unwrap_or_else(|| self.bound())
     }
 
-    /// Writes down where the lane stands: the place before which all is done, and how many entries are not.
+    /// Writes down where the lane stands. What is queued behind needs no record: the entries themselves tell.
     pub(super) fn record(&self, site: SiteId, session: &mut Session) {
-        let undone = (self.len() + usize::from(self.open.is_some())) as u64;
+        let undone = self.undone() as u32;
         let key = LaneKey { site, group: self.group, band: self.band };
-        session.put(spaces::HOSTS, key.record(), codec::encode(&(self.head(), undone)));
+        session.put(spaces::HOSTS, key.record(), codec::encode(&Stock { head: self.head(), undone }));
     }
 
-    /// The lane that was recorded.
-    pub(super) fn restore(key: LaneKey, record: &[u8]) -> Result<Self> {
-        let (head, undone) = codec::decode::<(Seq, u32)>(record, "a lane")?;
-        Ok(Self { unread: undone, ..Self::new(key.group, key.band, head) })
+    /// A lane as it was found.
+    pub(super) fn restore(key: LaneKey, stock: Stock) -> Self {
+        Self { unread: stock.undone, ..Self::new(key.group, key.band, stock.head) }
+    }
+}
+
+/// Where a lane stands. On record it is as of the last entry that was done, and exact while the host of the lane sleeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stock {
+    /// A place before which all entries are done.
+    pub head: Seq,
+    /// Entries that are not.
+    pub undone: u32,
+}
+
+impl Stock {
+    /// From its record.
+    pub fn decode(record: &[u8]) -> Result<Self> {
+        codec::decode(record, "a lane")
     }
 }
 
@@ -118,11 +139,6 @@ impl LaneKey {
     pub fn of_record(key: &[u8]) -> Option<Self> {
         let (site, &[Self::TAG, group, band]) = (SiteId::read(key)?, key.get(SiteId::BYTES..)?) else { return None };
         Some(Self { site, group, band })
-    }
-
-    /// The head that a lane's record names: all before it is done.
-    pub fn head_of(record: &[u8]) -> Result<Seq> {
-        Ok(codec::decode::<(Seq, u32)>(record, "a lane")?.0)
     }
 
     /// The key of the entry of this lane at a place.

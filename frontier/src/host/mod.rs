@@ -18,6 +18,7 @@ pub mod pace;
 pub mod place;
 pub mod queue;
 mod sleep;
+pub mod stocks;
 mod sweep;
 
 use std::collections::HashMap;
@@ -31,6 +32,7 @@ use url::Url;
 use crate::schedule::{self, Phase, Rank};
 use crate::spaces;
 use budget::{Budget, Limits};
+use entry::{Entry, Packed};
 use errands::Errands;
 pub use evidence::Expected;
 use groups::Groups;
@@ -146,6 +148,12 @@ impl Host {
             self.record(session);
         }
         number
+    }
+
+    /// The stored form of an entry of a group.
+    pub fn pack(&self, entry: &Entry, url: &Url, group: u8) -> Packed {
+        let origin = self.groups.get(group).and_then(|group| self.origins.get(group.origin));
+        Packed::of(entry, origin.and_then(|origin| origin.port().rest(url, &self.name)))
     }
 
     /// How URLs of a group usually begin: `http://a.test`.

@@ -39,6 +39,8 @@ pub struct Origin {
     good: bool,
     /// Whether it made room for another: what is queued for it is refused.
     left: bool,
+    /// When it was linked to last, as far as this process knows: counts links.
+    linked: u64,
     robots: Robots,
 }
 
@@ -74,13 +76,26 @@ impl Port {
         self.port == if self.https { 443 } else { 80 }
     }
 
-    /// How URLs of this port of a host usually begin.
+    /// How URLs of this port of a host usually begin: `http://a.test`.
     pub fn authority(self, name: &str) -> String {
-        let scheme = if self.https { "https" } else { "http" };
+        let scheme = if self.https { "https://" } else { "http://" };
         match self.is_default() {
-            true => format!("{scheme}://{name}"),
-            false => format!("{scheme}://{name}:{}", self.port),
+            true => [scheme, name].concat(),
+            false => format!("{scheme}{name}:{}", self.port),
         }
+    }
+
+    /// What follows scheme, host and port in a URL of this port of a host, if the URL begins as such URLs usually do.
+    pub fn rest<'a>(self, url: &'a Url, name: &str) -> Option<&'a str> {
+        let begin = &url[..url::Position::BeforePath];
+        let begin = begin.strip_prefix(if self.https { "https://" } else { "http://" })?.strip_prefix(name)?;
+        let port = match begin.strip_prefix(':') {
+            Some(port) => Some(port.parse().ok()?),
+            None if begin.is_empty() => None,
+            None => return None,
+        };
+        let port = port.or_else(|| self.is_default().then_some(self.port));
+        (port == Some(self.port)).then(|| &url[url::Position::BeforePath..])
     }
 
     /// The key of its rules in [`spaces::ROBOTS`].
@@ -106,7 +121,7 @@ pub fn robots_url(url: &Url) -> Url {
 
 impl Origin {
     fn new(port: Port, fixed: bool) -> Self {
-        Self { port, fixed: fixed || port.is_default(), good: false, left: false, robots: Robots::Unread }
+        Self { port, fixed: fixed || port.is_default(), good: false, left: false, linked: 0, robots: Robots::Unread }
     }
 
     /// Its scheme and port.
@@ -185,7 +200,10 @@ impl Origin {
 
 /// The origins of one host, by number.
 #[derive(Debug, Default)]
-pub struct Origins(Vec<Origin>);
+pub struct Origins {
+    all: Vec<Origin>,
+    links: u64,
+}
 
 impl Origins {
     /// Origins beside those that always have room.
@@ -197,40 +215,39 @@ impl Origins {
     /// is queued for the origin with a number. `None` where there is no room.
     pub fn number(&mut self, url: &Url, fixed: bool, is_idle: &dyn Fn(u8) -> bool) -> Option<u8> {
         let port = Port::of(url);
-        if let Some(at) = self.0.iter().position(|known| known.port == port) {
-            self.0[at].fixed |= fixed;
-            if !self.0[at].left {
-                return Some(at as u8);
-            }
-            // It made room once; to come back it needs room like any other.
-            if fixed || self.make_room() {
-                self.0[at].left = false;
-                return Some(at as u8);
-            }
-            return None;
+        self.links += 1;
+        let known = self.all.iter().position(|known| known.port == port);
+        if let Some(at) = known.filter(|at| !self.all[*at].left) {
+            self.all[at].fixed |= fixed;
+            self.all[at].linked = self.links;
+            return Some(at as u8);
         }
-        let origin = Origin::new(port, fixed);
+        let origin = Origin { linked: self.links, ..Origin::new(port, fixed) };
         if !(origin.fixed || self.make_room()) {
             return None;
         }
-        if self.0.len() < Self::EVER {
-            self.0.push(origin);
-            return Some((self.0.len() - 1) as u8);
-        }
-        // The number of one that made room is free again when its queue is empty.
-        let at = (0..self.0.len()).find(|at| self.0[*at].left && is_idle(*at as u8))?;
-        self.0[at] = origin;
+        let at = match known {
+            // It made room once, and comes back.
+            Some(at) => at,
+            None if self.all.len() < Self::EVER => {
+                self.all.push(origin);
+                return Some((self.all.len() - 1) as u8);
+            }
+            // The number of one that made room is free again when its queue is empty.
+            None => (0..self.all.len()).find(|at| self.all[*at].left && is_idle(*at as u8))?,
+        };
+        self.all[at] = origin;
         Some(at as u8)
     }
 
     /// Makes room for one more, if that can be.
     fn make_room(&mut self) -> bool {
-        let taken = self.0.iter().filter(|origin| !origin.fixed && !origin.left).count();
+        let taken = self.all.iter().filter(|origin| !origin.fixed && !origin.left).count();
         if taken < Self::MOST {
             return true;
         }
-        let useless = self.0.iter_mut().find(|origin| !(origin.fixed || origin.left || origin.good));
-        if let Some(origin) = useless {
+        let useless = self.all.iter_mut().filter(|origin| !(origin.fixed || origin.left || origin.good));
+        if let Some(origin) = useless.min_by_key(|origin| origin.linked) {
             origin.left = true;
             return true;
         }
@@ -240,17 +257,17 @@ impl Origins {
     /// The number of the origin of `url`, if the host has it.
     pub fn find(&self, url: &Url) -> Option<u8> {
         let port = Port::of(url);
-        self.0.iter().position(|known| known.port == port).map(|at| at as u8)
+        self.all.iter().position(|known| known.port == port).map(|at| at as u8)
     }
 
     /// The origin with this number.
     pub fn get(&self, number: u8) -> Option<&Origin> {
-        self.0.get(usize::from(number))
+        self.all.get(usize::from(number))
     }
 
     /// As [`Origins::get`].
     pub fn get_mut(&mut self, number: u8) -> Option<&mut Origin> {
-        self.0.get_mut(usize::from(number))
+        self.all.get_mut(usize::from(number))
     }
 
     /// A URL of an origin was answered well; true if that is the first time.
@@ -261,18 +278,18 @@ impl Origins {
 
     /// All of them, by number.
     pub fn iter(&self) -> impl Iterator<Item = &Origin> {
-        self.0.iter()
+        self.all.iter()
     }
 
     /// What is to be recorded.
     pub fn records(&self) -> Vec<Record> {
-        self.0.iter().map(|origin| (origin.port, origin.fixed, origin.good, origin.left)).collect()
+        self.all.iter().map(|origin| (origin.port, origin.fixed, origin.good, origin.left)).collect()
     }
 
     /// From the records.
     pub fn of_records(records: Vec<Record>) -> Self {
         let origin = |(port, fixed, good, left)| Origin { good, left, ..Origin::new(port, fixed) };
-        Self(records.into_iter().map(origin).collect())
+        Self { all: records.into_iter().map(origin).collect(), links: 0 }
     }
 }
 
@@ -307,6 +324,24 @@ mod tests {
         assert!(origins.find(&url(1_000)).is_none_or(|at| origins.get(at).unwrap().has_left()));
         let there = origins.iter().filter(|origin| !origin.has_left()).count();
         assert!(there <= Origins::MOST + 3 && origins.iter().count() <= Origins::EVER);
+    }
+
+    #[test]
+    fn what_a_url_says_after_its_authority_brings_it_back() {
+        for (text, is_usual) in [
+            ("http://a.test/x?y", true),
+            ("https://a.test/", true),
+            ("http://a.test:81/x", true),
+            ("https://a.test:80/x", true),
+            ("http://a.test./x", false),
+            ("http://me@a.test/x", false),
+            ("http://a.tester/x", false),
+        ] {
+            let url = Url::parse(text).unwrap();
+            let port = Port::of(&url);
+            let rest = port.rest(&url, "a.test");
+            assert_eq!(rest.map(|rest| port.authority("a.test") + rest), is_usual.then(|| text.to_owned()));
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! every half a million arrivals: what is queued now is never merged with what was queued long ago, and a push costs the
 //! same at ten thousand URLs and at ten million. For the same reason what is done is not deleted one by one: a lane is
 //! handed out in order, and the place where it stands, which is on record, tells what is done. Eras with nothing live are
-//! deleted whole, and only when they are as many as the others (see [`super::sweep`]).
+//! deleted whole, and only when they are as many as the others (see [`super::sweep`]). A push writes nothing but the entry.
 
 use std::ops::ControlFlow;
 
@@ -13,7 +13,7 @@ use dedup_stage::store::{Error, Result, Session, codec};
 use dedup_stage::url::SiteId;
 
 use super::entry::Packed;
-use super::lane::{LAST_OF_ERA, Lane, LaneKey, Seq};
+use super::lane::{LAST_OF_ERA, Lane, LaneKey, Seq, Stock};
 use crate::spaces;
 
 /// What all lanes share: the order of arrival, and a bound on the entries in memory.
@@ -71,11 +71,12 @@ impl Queues {
         self.lanes
     }
 
-    /// Takes back a lane that was recorded in the store.
-    pub fn restore(&mut self, lanes: &mut Vec<Lane>, key: LaneKey, record: &[u8]) -> Result<()> {
-        self.lanes += 1;
-        lanes.push(Lane::restore(key, record)?);
-        Ok(())
+    /// Takes back a lane of the store.
+    pub fn restore(&mut self, lanes: &mut Vec<Lane>, key: LaneKey, stock: Stock) {
+        if stock.undone > 0 {
+            self.lanes += 1;
+            lanes.push(Lane::restore(key, stock));
+        }
     }
 
     /// The lanes of a host leave memory; their records are in the store.
@@ -109,7 +110,6 @@ impl Queues {
         } else {
             lane.unread += 1;
         }
-        lane.record(key.site, session);
     }
 
     /// Reads the front of a lane, if it is in the store only.
@@ -152,7 +152,8 @@ impl Queues {
         }
     }
 
-    /// Shows the entries of a lane that are not done, in order, until `visit` has seen enough and returns false.
+    /// Shows the entries of a lane that are not done, the one that is handed out included, in order, until `visit` has seen
+    /// enough and returns false.
     pub fn look(
         &self,
         lane: &Lane,
@@ -161,11 +162,11 @@ impl Queues {
         visit: &mut dyn FnMut(Seq, &[u8]) -> bool,
     ) -> Result<()> {
         let key = LaneKey { site, group: lane.group, band: lane.band };
-        let mut left = lane.len();
+        let mut left = lane.undone();
         if left == 0 {
             return Ok(());
         }
-        self.stored(key, lane.bound(), session, &mut |seq, entry| {
+        self.stored(key, lane.head(), session, &mut |seq, entry| {
             left -= 1;
             visit(seq, entry) && left > 0
         })
@@ -217,12 +218,10 @@ impl Queues {
     pub fn finish(&mut self, lanes: &mut Vec<Lane>, key: LaneKey, session: &mut Session) {
         let Some(at) = find(lanes, key) else { return };
         lanes[at].open = None;
+        lanes[at].record(key.site, session);
         if lanes[at].len() == 0 {
             lanes.swap_remove(at);
             self.lanes -= 1;
-            session.delete(spaces::HOSTS, key.record());
-        } else {
-            lanes[at].record(key.site, session);
         }
     }
 

@@ -7,7 +7,8 @@ use std::ops::ControlFlow;
 
 use dedup_stage::store::{Result, Session, codec};
 
-use super::lane::{self, LaneKey, Seq};
+use super::Hosts;
+use super::lane::{self, Lane, LaneKey, Seq, Stock};
 use crate::spaces;
 
 /// Deletes dead eras, a little at a time.
@@ -43,10 +44,10 @@ impl Sweep {
     }
 
     /// To be called when an entry is done; does a little of what there is to do.
-    pub fn step(&mut self, arrivals: Seq, session: &mut Session) -> Result<()> {
+    pub fn step(&mut self, hosts: &Hosts, arrivals: Seq, session: &mut Session) -> Result<()> {
         self.calls += 1;
         if self.calls.is_multiple_of(Self::EVERY) && self.until == self.swept {
-            let first_live = lane::era(first_live(session)?.unwrap_or(arrivals));
+            let first_live = lane::era(first_live(hosts, session)?.unwrap_or(arrivals));
             let (dead, live) = (first_live - self.swept.min(first_live), lane::era(arrivals) - first_live + 1);
             if dead >= live.max(Self::LEAST) {
                 self.until = first_live;
@@ -75,13 +76,16 @@ impl Sweep {
     }
 }
 
-/// A place before which no lane of any host has anything: sleeping hosts have their lanes on record, too.
-fn first_live(session: &Session) -> Result<Option<Seq>> {
-    let (mut first, mut failure) = (None::<Seq>, None);
+/// A place before which no lane of any host has anything. The records are exact for the hosts that sleep; for those in memory
+/// they may name an earlier place, which does no harm.
+fn first_live(hosts: &Hosts, session: &Session) -> Result<Option<Seq>> {
+    let lanes = hosts.iter().flat_map(|(_, host)| &host.lanes);
+    let (mut first, mut failure) = (lanes.map(Lane::head).min(), None);
     session.scan(spaces::HOSTS, &[], &[], &mut |key, value| {
         if LaneKey::of_record(key).is_some() {
-            match LaneKey::head_of(value) {
-                Ok(head) => first = Some(first.map_or(head, |first| first.min(head))),
+            match Stock::decode(value) {
+                Ok(stock) if stock.undone == 0 => {}
+                Ok(stock) => first = Some(first.map_or(stock.head, |first| first.min(stock.head))),
                 Err(error) => {
                     failure = Some(error);
                     return ControlFlow::Break(());

@@ -102,14 +102,24 @@ impl Urls {
         }
     }
 
-    /// A URL comes into another state. This is the only way.
+    /// A URL comes into another state. This, and [`Urls::queue`], is the only way.
     ///
     /// # Errors
     ///
     /// [`Error::Engine`] where the table has no such transition, naming both states.
     pub fn change(&mut self, id: UrlId, to: &State, session: &mut Session) -> Result<()> {
+        self.move_to(id, to, Standing::of(to), session)
+    }
+
+    /// A URL is queued in a band of priority; `before` is its last visit, if it was visited. As [`Urls::change`].
+    pub fn queue(&mut self, id: UrlId, before: Option<Visit>, band: u8, session: &mut Session) -> Result<()> {
+        let note = if before.is_some() { Note::Again } else { Note::None };
+        self.move_to(id, &State::Queued { before }, Standing::Queued { band, note }, session)
+    }
+
+    fn move_to(&mut self, id: UrlId, to: &State, mut now: Standing, session: &mut Session) -> Result<()> {
         let standing = self.get(id.url);
-        let (from, kind) = (standing.map_or(Kind::Unmet, Kind::from), Kind::from(Standing::of(to)));
+        let (from, kind) = (standing.map_or(Kind::Unmet, Kind::from), Kind::from(now));
         if !from.may_become(kind) {
             let (from, to) = (from.name(), to.name());
             return Err(Error::Engine(format!("internal: a URL that is {from} cannot become {to}")));
@@ -130,7 +140,6 @@ impl Urls {
             State::Queued { before: None } => session.delete(spaces::URLS, id.to_bytes()),
             to => session.put(spaces::URLS, id.to_bytes(), stored::encode(to, id.site)),
         }
-        let mut now = Standing::of(to);
         if let Standing::Queued { note: note @ Note::None, .. } = &mut now
             && from != Kind::Unmet
         {
