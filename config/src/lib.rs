@@ -3,6 +3,7 @@
 //! Settings are built in layers, the weakest first: the defaults, a profile, files, the environment, flags. See [`Layers`].
 
 mod check;
+mod connect_to;
 mod deprecated;
 mod error;
 mod flags;
@@ -11,6 +12,7 @@ mod nearest;
 mod settings;
 mod units;
 
+pub use connect_to::{ConnectTo, Target};
 pub use deprecated::DEPRECATED;
 pub use error::{ConfigError, Origin};
 pub use flags::flags;

@@ -9,15 +9,12 @@
 //! Other programs meet all of it as a [`stage`], through the [`protocol`] or as a filter over [`warc`] files, with the work
 //! spread over the cores by [`pipeline`].
 
-mod accepted;
 pub mod commands;
 pub mod evaluate;
 pub mod flow;
-mod gate;
 pub mod hamming;
-mod hex;
+pub mod hex;
 pub mod judge;
-mod old_judge;
 pub mod page;
 pub mod pipeline;
 pub mod protocol;
@@ -25,5 +22,7 @@ pub mod signature;
 pub mod spaces;
 pub mod stage;
 pub mod store;
+#[cfg(test)]
+mod testing;
 pub mod url;
 pub mod warc;

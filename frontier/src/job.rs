@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::failure::Failure;
+use crate::hold::Trial;
 use crate::reason::SkipReason;
 use crate::robots::Rules;
-use crate::rules::Stop;
 
 /// Milliseconds since the Unix epoch.
 pub type Millis = u64;
@@ -167,12 +167,14 @@ pub struct Job {
     pub source: Option<PageId>,
     /// Redirect hops of the chain that led here.
     pub hops: u8,
+    /// Attempts at this URL before this one.
+    pub attempts: u32,
     /// How it came to be queued.
     pub via: Via,
     /// The host's addresses, to be connected to (empty for `Resolve`).
     pub addresses: Arc<[IpAddr]>,
-    /// For a trial of learned rules, what they say of the URL.
-    pub stop: Option<Arc<Stop>>,
+    /// For a trial, what is tried.
+    pub trial: Option<Arc<Trial>>,
 }
 
 /// Kinds of job.

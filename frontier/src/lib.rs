@@ -3,28 +3,30 @@
 //! The frontier knows every URL that the crawl has met and where it stands, keeps those still to be fetched in the queues of
 //! their hosts, and hands them out so that no host is asked twice at once or sooner than its delay allows. It opens no
 //! socket and reads no clock: time is a parameter, and what must survive goes through a [`dedup_stage::store::Session`].
+//!
+//! Where to read first: `url/life.rs` and `url/table.rs` (where a URL can stand), `frontier/plan.rs` (what comes before a
+//! fetch), `hold/mod.rs` (what is held back, and for what), `host/queue.rs` (how millions of URLs are queued).
 
-mod evidence;
 mod failure;
 mod frontier;
 mod hold;
+mod host;
 mod job;
-mod keys;
+mod process;
 mod reason;
 pub mod robots;
 pub mod rules;
+mod schedule;
 pub mod scope;
 pub mod sitemap;
 pub mod spaces;
 mod url;
-mod view;
 
 pub use crate::url::{Cause, Counters, End, Kept, State, Visit};
-pub use evidence::Expected;
+pub use dedup_stage::url::Keys;
 pub use failure::Failure;
-pub use frontier::{Frontier, QueuedAs, Skipped, Walk};
-pub use hold::{Cluster, Drawn, Sample};
+pub use frontier::{BudgetView, Counts, Frontier, HostState, HostView, QueuedAs, Set, Skipped, Walk, stored_budgets};
+pub use hold::{Cluster, Draw, Drawn, Sample, Trial};
+pub use host::Expected;
 pub use job::{Admission, Found, Hold, Job, JobKind, Merits, Millis, Next, Outcome, Release, Via};
-pub use keys::Keys;
 pub use reason::{Detail, SkipReason};
-pub use view::{BudgetView, Counts, HostState, HostView, stored_budgets};

@@ -159,10 +159,10 @@ pub fn totals(snapshot: &Snapshot<'_>) -> Totals {
 /// The line for logs and scripts: `progress` and `key=value` pairs.
 fn plain(snapshot: &Snapshot<'_>, rate: f64) -> String {
     let Snapshot { stats, counts, now, lost, harvest, .. } = *snapshot;
-    let Stats { pages, unique, exact, near, unjudged, failed, links_dropped, bytes, .. } = stats;
+    let Stats { pages, unique, exact, near, unchanged, unjudged, failed, links_dropped, bytes, .. } = stats;
     let mut line = format!(
         "progress time={} elapsed_seconds={:.1} pages={pages} unique={unique} exact={exact} near={near} \
-         unjudged={unjudged} failed={failed} links_dropped={links_dropped} bytes={bytes} pages_per_second={rate:.1} \
+         unchanged={unchanged} unjudged={unjudged} failed={failed} links_dropped={links_dropped} bytes={bytes} pages_per_second={rate:.1} \
          pages_per_second_overall={:.1} queued={} urls_seen={} hosts_fetching={} hosts_waiting={} hosts_backing_off={}",
         rfc3339(now),
         stats.elapsed_ms as f64 / 1000.0,

@@ -131,7 +131,8 @@ fn went_wrong(out: &mut String, stats: &Stats) {
     if troubles.is_empty() {
         return;
     }
-    let mut head = "\nwrong";
+    out.push('\n');
+    let mut head = "wrong";
     for Trouble { count, meaning, .. } in troubles.iter().take(MOST) {
         let _ = writeln!(out, "{:8}{:>13}  {:>6}  {meaning}", std::mem::take(&mut head), units::count(*count), "");
     }

@@ -93,7 +93,7 @@ fn frontier(
     if uses_rules(settings) {
         frontier.use_rules(session)?;
     }
-    frontier.cap_pages(settings.limits.max_pages_per_host, settings.limits.max_pages_per_domain);
+    frontier.cap_pages(settings.limits.max_pages_per_host, settings.limits.max_pages_per_domain, session)?;
     frontier.use_scope(Arc::clone(&context.scope), changed, session);
     for url in seeds {
         let (id, _) = context.keys.identify(url);
@@ -103,7 +103,7 @@ fn frontier(
     }
     if settings.dedup.on_duplicate != OnDuplicate::Drop {
         // An earlier run in `drop` mode may have held links. While rules are used, what they stopped comes after everything else.
-        frontier.release_all(!uses_rules(settings), session)?;
+        frontier.release_all(!uses_rules(settings), session);
     }
     if settings.fetch.recrawl && frontier.counts().queued == 0 {
         fetch_again(&mut frontier, session)?;

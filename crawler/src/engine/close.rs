@@ -26,7 +26,7 @@ impl Desk<'_> {
             };
             *withheld.entry(failure).or_default() += 1;
         })?;
-        let sample = self.frontier.sample_held(0, 0, session)?;
+        let sample = self.frontier.sample_held(0, 0, 0, session)?;
         let stats = &mut self.ledger.stats;
         stats.withheld = withheld;
         stats.uncovered = sample.held.saturating_sub(sample.covered);

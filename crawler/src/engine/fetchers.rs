@@ -72,7 +72,7 @@ impl<F: Fetch> Fetchers<F> {
             validators: order.validators,
             budget: Arc::clone(&self.budget),
             keep_wire: self.keep_wire && kind == JobKind::Page,
-            attempt: 0,
+            attempt: order.job.attempts,
             pressure: self.pressure.clone(),
         };
         self.fetch.fetch(request).await.map(|response| Answer::Response(Box::new(response)))

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 use config::Settings;
 use dedup_stage::store::{self, Session, Space, codec};
-use frontier::{Cluster, Frontier, Job, Via};
+use frontier::{Cluster, Draw, Frontier, Job, Via};
 use serde::{Deserialize, Serialize};
 
 use super::Result;
@@ -94,7 +94,7 @@ impl Rescue {
     pub fn next(&mut self, settings: &Settings, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<bool> {
         let results = self.results(&ledger.session)?;
         if self.round.last {
-            let held = frontier.sample_held(0, 0, &ledger.session)?.held;
+            let held = frontier.sample_held(0, 0, 0, &ledger.session)?.held;
             if self.round.lost.is_none() || held != self.round.held {
                 self.conclude(&results, held);
                 self.save(ledger);
@@ -104,7 +104,7 @@ impl Rescue {
         let mut released = false;
         for (cluster, result) in results.iter().filter(|(_, result)| result.new > 0) {
             if result.round == self.round.number {
-                frontier.release_cluster(Cluster(*cluster), &mut ledger.session)?;
+                frontier.release_cluster(Cluster(*cluster), &mut ledger.session);
                 released = true;
             }
         }
@@ -134,14 +134,20 @@ impl Rescue {
         ledger: &mut Ledger,
     ) -> Result<bool> {
         let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
-        let sample = frontier.sample_held(wanted, of_cluster, &ledger.session)?;
+        // Clusters that were tried in vain are left to the last round.
+        let tried = if last { BTreeMap::new() } else { self.results(&ledger.session)? };
+        let mut draw = Draw::new(wanted, of_cluster, u64::from(self.round.number));
+        frontier.each_held(&ledger.session, &mut |drawn| {
+            if !tried.contains_key(&drawn.cluster.0) {
+                draw.show(drawn);
+            }
+        })?;
+        let sample = draw.end();
+        let held = frontier.counts().states.held() + frontier.counts().states.stopped();
         self.round.number += 1;
-        (self.round.last, self.round.held, self.round.lost) = (last, sample.held, None);
+        (self.round.last, self.round.held, self.round.lost) = (last, held, None);
         let mut any = false;
         for drawn in sample.drawn {
-            if !last && self.is_tried(drawn.cluster, &ledger.session)? {
-                continue;
-            }
             if frontier.rescue(drawn.id, &mut ledger.session)? {
                 let trial = Trial { round: self.round.number, cluster: drawn.cluster.0, new: None };
                 ledger.session.put(spaces::TRIALS, drawn.id.to_bytes(), codec::encode(&trial));
@@ -150,16 +156,10 @@ impl Rescue {
             }
         }
         if last && !any {
-            self.conclude(&BTreeMap::new(), sample.held);
+            self.conclude(&BTreeMap::new(), held);
         }
         self.save(ledger);
         Ok(any)
-    }
-
-    /// Whether a cluster was tried in an earlier round, in vain.
-    fn is_tried(&self, cluster: Cluster, session: &Session) -> Result<bool> {
-        let results = self.results(session)?;
-        Ok(results.get(&cluster.0).is_some_and(|result| result.drawn >= Self::OF_CLUSTER as u64 && result.new == 0))
     }
 
     /// Estimates what was lost from the results of the last round. `held` URLs are left.

@@ -5,6 +5,9 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
 use anyhow::Context;
+use config::{ConnectTo, Target};
+use dedup_stage::page::Kind;
+use frontier::JobKind;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http_body_util::BodyExt;
 use reqwest::Client;
@@ -14,13 +17,12 @@ use url::{Host, Url};
 use super::address::AddressRules;
 use super::body::{Body, Full};
 use super::caps::Caps;
-use super::connect_to::{self, ConnectTo, Target};
 use super::decode::Decoder;
 use super::files::{self, Kept};
 use super::names::Names;
 use super::pressure::Pressure;
 use super::route::{Pinned, Route, SOCKETS, route};
-use super::{Fetch, FetchError, Request, Response, Truncation, content, failure};
+use super::{Fetch, FetchError, Request, Response, Truncation, failure};
 use crate::clock::Clock;
 
 /// How long a connection waits in the pool for its host's next turn.
@@ -133,7 +135,7 @@ impl HttpFetch {
         if let Some(address) = literal(url.host().map(|host| host.to_owned()).as_ref()) {
             self.rules.check(address).map_err(FetchError::Address)?;
         }
-        connect_to::target(url, &self.connect_to).ok_or_else(|| FetchError::Connect(format!("{url} has no host")))
+        Target::of(url, &self.connect_to).ok_or_else(|| FetchError::Connect(format!("{url} has no host")))
     }
 
     /// The route of a request, with nothing in it that the address rules forbid.
@@ -242,7 +244,7 @@ impl Fetch for HttpFetch {
         let (head, mut frames) = http::Response::<reqwest::Body>::from(response).into_parts();
         let (status, headers) = (head.status.as_u16(), head.headers);
         let promised = content_length(&headers);
-        let worth = content::is_worth_a_body(request.kind, &headers);
+        let worth = is_worth_a_body(request.kind, &headers);
         let cap = if worth { self.caps.of_answer(request.kind, status) } else { 0 };
         let encodings = headers.get_all(header::CONTENT_ENCODING).iter().filter_map(|value| value.to_str().ok());
         let decoder = Decoder::new(encodings);
@@ -381,6 +383,13 @@ fn literal(host: Option<&Host>) -> Option<IpAddr> {
 fn stand_in(name: &str) -> IpAddr {
     let hash = xxhash_rust::xxh3::xxh3_64(name.as_bytes());
     Ipv6Addr::from((0x0100_u128 << 112) | u128::from(hash)).into()
+}
+
+/// Whether a body is worth fetching. robots.txt and sitemaps are read whatever their servers call them.
+fn is_worth_a_body(kind: JobKind, headers: &HeaderMap) -> bool {
+    let content_type = headers.get(header::CONTENT_TYPE);
+    // A header that is no text says nothing.
+    kind != JobKind::Page || Kind::of(content_type.and_then(|value| value.to_str().ok())).is_fetched()
 }
 
 fn content_length(headers: &HeaderMap) -> Option<u64> {

@@ -4,8 +4,6 @@ pub mod address;
 mod body;
 pub mod budget;
 mod caps;
-pub mod connect_to;
-mod content;
 mod decode;
 mod failure;
 mod files;

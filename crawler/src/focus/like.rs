@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::{Robots, Settings};
-use frontier::JobKind;
+use frontier::{Detail, JobKind};
 use frontier::robots::{Answer, Rules};
 use url::Url;
 
@@ -30,7 +30,7 @@ pub async fn example<F: Fetch>(fetch: &F, settings: &Settings, url: &Url, clock:
             Ok(Response { status, body, .. }) => {
                 Rules::read(&Answer { url, status, retry_after: None, body: &body, at }, &settings.fetch.user_agent)
             }
-            Err(_) => Rules::unreachable(at, None),
+            Err(error) => Rules::unreachable(at, None, Detail::NoRobots(error.kind())),
         };
         if !rules.allowed(url) {
             return Err(refused("robots.txt forbids it".into()));

@@ -13,13 +13,17 @@ use crate::stage::Stage;
 use crate::store::{Memory, Session};
 use crate::url::Canonicalizer;
 
+fn stage() -> Stage {
+    let dedup = config::Dedup { distance: 3, ..config::Settings::default().dedup };
+    Stage::open(Session::new(Box::new(Memory::default())), &dedup, Canonicalizer::default()).unwrap()
+}
+
 /// Answers to `input` with so many threads.
 fn answers_to(input: impl Read + Send + 'static, threads: usize) -> Vec<Value> {
     let output = Shared::default();
-    let stage = Stage::open(Session::new(Box::new(Memory::default())), 3, config::OnDuplicate::Drop).unwrap();
+    let stage = stage();
     let greeting = Greeting { recipe: "words", distance: 3, on_duplicate: config::OnDuplicate::Drop, durable: false };
-    let ended =
-        serve(input, output.clone(), stage, &Canonicalizer::default(), Limits::new(threads), greeting, |_| {}).unwrap();
+    let ended = serve(input, output.clone(), stage, Limits::new(threads), greeting, |_| {}).unwrap();
     assert!(matches!(ended, Ended::Input));
     output.lines()
 }
@@ -91,12 +95,12 @@ fn ids_come_back_unchanged() {
         ["1e400", "123456789012345678901234567890", "{\"b\":1,\"a\":[1.0, null]}", "\"\\u00e9\\ud83d\\ude00\"", "-0.0"]
     {
         let output = Shared::default();
-        let stage = Stage::open(Session::new(Box::new(Memory::default())), 3, config::OnDuplicate::Drop).unwrap();
+        let stage = stage();
         let greeting =
             Greeting { recipe: "words", distance: 3, on_duplicate: config::OnDuplicate::Drop, durable: false };
         let line = format!("{{\"url\":\"http://a.test/\",\"body\":\"\",\"id\":{id}}}");
         let input = io::Cursor::new(line.into_bytes());
-        serve(input, output.clone(), stage, &Canonicalizer::default(), Limits::new(1), greeting, |_| {}).unwrap();
+        serve(input, output.clone(), stage, Limits::new(1), greeting, |_| {}).unwrap();
         let text = String::from_utf8(output.0.lock().unwrap().clone()).unwrap();
         assert!(text.starts_with(&format!("{{\"id\":{id},")), "{text}");
     }
@@ -186,11 +190,11 @@ fn conversation() -> (Sender<Vec<u8>>, Receiver<Vec<u8>>, std::thread::JoinHandl
     let (to_stage, pieces) = unbounded();
     let (post, from_stage) = unbounded();
     let served = std::thread::spawn(move || {
-        let stage = Stage::open(Session::new(Box::new(Memory::default())), 3, config::OnDuplicate::Drop).unwrap();
+        let stage = stage();
         let greeting =
             Greeting { recipe: "words", distance: 3, on_duplicate: config::OnDuplicate::Drop, durable: false };
         let input = Dripping { pieces, rest: Vec::new() };
-        serve(input, Posting(post), stage, &Canonicalizer::default(), Limits::new(2), greeting, |_| {}).unwrap()
+        serve(input, Posting(post), stage, Limits::new(2), greeting, |_| {}).unwrap()
     });
     (to_stage, from_stage, served)
 }

@@ -1,80 +1,92 @@
-//! What the stage keeps in the store beside the judge's own entries, and how the state is cut back to the last flush.
+//! The state as a whole: its format, its secret and its counts, and how it goes back to the last flush.
 
 use std::ops::ControlFlow;
 
-use crate::old_judge::Row;
+use super::Counts;
 use crate::spaces;
-use crate::store::{Error, Result, Session, Space};
-use crate::url::{KeyHasher, KeySet};
+use crate::store::{Error, Result, Session, Space, codec};
+use crate::url::KeyHasher;
 
-use super::{Counts, SPACES, Twin};
-
-const FORMAT: &[u8] = b"stage-2";
+const FORMAT: &str = "stage-3";
 const KEY_FORMAT: &[u8] = b"format";
 const KEY_SECRET: &[u8] = b"secret";
-/// Counts at the last flush, as JSON; rows from `pages` on do not count.
+/// Counts at the last flush. Pages whose order is `pages` or more do not count.
 const KEY_COUNTS: &[u8] = b"counts";
-/// There, while rows that do not count may be in the store.
+/// Epoch of the undo log: the number of flushes.
+const KEY_EPOCH: &[u8] = b"epoch";
+/// There, while pages that do not count may be in the store.
 const KEY_SPILLED: &[u8] = b"spilled";
 
-/// Checks what kind of state this is, and removes what was not flushed.
+/// The spaces whose values begin with the order of the page that wrote them.
+const ORDERED: [Space; 4] = [spaces::DIGESTS, spaces::ACCEPTED, spaces::LINKS, spaces::STAGE_PAGES];
+
+/// Checks what kind of state this is, and takes back what was not flushed.
 pub(super) fn open(session: &mut Session) -> Result<Counts> {
     match session.get(Space::META, KEY_FORMAT)? {
         None => session.put(Space::META, KEY_FORMAT, FORMAT),
-        Some(format) if format == FORMAT => {}
-        Some(format) => {
-            return Err(Error::Damaged(format!(
-                "it is of another kind, {:?}; `dedup-stage run` keeps {:?}",
-                String::from_utf8_lossy(&format),
-                String::from_utf8_lossy(FORMAT)
-            )));
-        }
+        Some(format) if format == FORMAT.as_bytes() => {}
+        Some(format) => return Err(foreign(&String::from_utf8_lossy(&format))),
     }
-    let counts: Counts = match session.get(Space::META, KEY_COUNTS)? {
-        None => Counts::default(),
-        Some(json) => serde_json::from_slice(&json).map_err(|error| Error::Damaged(format!("its counts: {error}")))?,
-    };
+    let counts: Counts = record(session, KEY_COUNTS)?.unwrap_or_default();
+    session.keep_undo(spaces::STAGE_UNDO, record(session, KEY_EPOCH)?.unwrap_or(0));
     if session.get(Space::META, KEY_SPILLED)?.is_some() {
-        for space in SPACES {
-            cut(session, space, counts.pages)?;
+        session.undo(&ORDERED)?;
+        for space in ORDERED {
+            take_back(session, space, counts.pages, &|_, value| codec::decode_first(value, "an order"))?;
         }
-        session.delete(Space::META, KEY_SPILLED);
+        take_back(session, spaces::STAGE_URLS, counts.pages, &|key, _| {
+            let order = key.first_chunk().map(|order| u64::from_be_bytes(*order));
+            order.ok_or_else(|| Error::Damaged("the key of the URLs met on a page is too short".into()))
+        })?;
+        put_counts(session, &counts)?;
+        session.commit()?;
+    }
+    while session.sweep_undo()? {
         session.commit()?;
     }
     Ok(counts)
 }
 
-/// Removes the entries of rows from `rows` on.
-fn cut(session: &mut Session, space: Space, rows: Row) -> Result<()> {
+fn foreign(format: &str) -> Error {
+    let what = if format.starts_with("stage-") { "by another version" } else { "by another program" };
+    Error::Foreign(format!(
+        "it was written {what}, in the format {format:?}, and this program writes {FORMAT:?}; start with an empty \
+         directory, and send the pages again"
+    ))
+}
+
+fn record<T: serde::de::DeserializeOwned>(session: &Session, key: &[u8]) -> Result<Option<T>> {
+    session.get(Space::META, key)?.map(|value| codec::decode(&value, "the counts of the state")).transpose()
+}
+
+/// The order of the page that wrote an entry, from its key and value.
+type OrderOf<'a> = &'a dyn Fn(&[u8], &[u8]) -> Result<u64>;
+
+/// Removes the entries of pages from the order `from_order` on.
+fn take_back(session: &mut Session, space: Space, from_order: u64, order_of: OrderOf<'_>) -> Result<()> {
     const AT_ONCE: usize = 1 << 16;
     let mut from = Vec::new();
     loop {
-        let mut last = Vec::new();
-        let mut doomed = Vec::new();
+        let (mut last, mut doomed, mut result) = (Vec::new(), Vec::new(), Ok(()));
         session.scan(space, &from, &[], &mut |key, value| {
-            if row_of(space, key, value) >= rows {
-                doomed.push(key.to_vec());
+            match order_of(key, value) {
+                Ok(order) if order >= from_order => doomed.push(key.to_vec()),
+                Ok(_) => {}
+                Err(error) => result = Err(error),
             }
             last = key.to_vec();
-            if doomed.len() == AT_ONCE { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            let more = result.is_ok() && doomed.len() < AT_ONCE;
+            if more { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
+        result?;
         let more = doomed.len() == AT_ONCE;
-        for key in doomed {
-            session.delete(space, key);
-        }
+        doomed.into_iter().for_each(|key| session.delete(space, key));
         session.commit()?;
         if !more {
             return Ok(());
         }
         from = last;
     }
-}
-
-/// The page that an entry belongs to.
-fn row_of(space: Space, key: &[u8], value: &[u8]) -> Row {
-    let in_value = space == spaces::DIGESTS || space == spaces::ACCEPTED;
-    let bytes = if in_value { value.get(..8) } else { key.get(..8) };
-    bytes.and_then(|bytes| bytes.try_into().ok()).map_or(Row::MAX, u64::from_be_bytes)
 }
 
 /// The secret by which URL keys are hashed; made once per state.
@@ -88,38 +100,14 @@ pub(super) fn secret(session: &mut Session) -> Result<[u8; KeyHasher::SECRET]> {
     Ok(secret)
 }
 
-/// The URL keys met in all earlier runs.
-pub(super) fn seen(session: &Session) -> Result<KeySet> {
-    let mut seen = KeySet::default();
-    session.scan(spaces::STAGE_URLS, &[], &[], &mut |_, hashes| {
-        for hash in hashes.as_chunks::<8>().0 {
-            seen.insert(u64::from_be_bytes(*hash));
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(seen)
-}
-
-pub(super) fn put_seen(session: &mut Session, row: Row, hashes: &[u64]) {
-    if !hashes.is_empty() {
-        let value: Vec<u8> = hashes.iter().flat_map(|hash| hash.to_be_bytes()).collect();
-        session.put(spaces::STAGE_URLS, row.to_be_bytes(), value);
-    }
-}
-
-pub(super) fn twin(session: &Session, row: Row) -> Result<Option<Twin>> {
-    let Some(json) = session.get(spaces::STAGE_PAGES, &row.to_be_bytes())? else { return Ok(None) };
-    serde_json::from_slice(&json).map(Some).map_err(|error| Error::Damaged(format!("page {row}: {error}")))
-}
-
-pub(super) fn put_twin(session: &mut Session, row: Row, twin: &Twin) {
-    let json = serde_json::to_vec(twin).expect("a URL and a JSON value serialise");
-    session.put(spaces::STAGE_PAGES, row.to_be_bytes(), json);
-}
-
-pub(super) fn put_counts(session: &mut Session, counts: &Counts) {
-    session.put(Space::META, KEY_COUNTS, serde_json::to_vec(counts).expect("numbers serialise"));
+/// Lets everything judged so far count, from the next commit on.
+pub(super) fn put_counts(session: &mut Session, counts: &Counts) -> Result<()> {
+    let epoch: u64 = record(session, KEY_EPOCH)?.unwrap_or(0);
+    session.put(Space::META, KEY_EPOCH, codec::encode(&(epoch + 1)));
+    session.put(Space::META, KEY_COUNTS, codec::encode(counts));
     session.delete(Space::META, KEY_SPILLED);
+    session.forget_undo();
+    Ok(())
 }
 
 pub(super) fn mark_spilled(session: &mut Session) {

@@ -18,8 +18,20 @@ pub fn encode<T: Serialize + ?Sized>(record: &T) -> Vec<u8> {
 pub fn decode<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T> {
     match postcard::take_from_bytes(bytes) {
         Ok((record, [])) => Ok(record),
-        _ => Err(Error::Damaged(format!("a record of the state ({what}) cannot be read"))),
+        _ => Err(damaged(what)),
     }
+}
+
+/// The first field of a record, whatever follows; `what` names it in the error.
+pub fn decode_first<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T> {
+    match postcard::take_from_bytes(bytes) {
+        Ok((first, _)) => Ok(first),
+        Err(_) => Err(damaged(what)),
+    }
+}
+
+fn damaged(what: &str) -> Error {
+    Error::Damaged(format!("a record of the state ({what}) cannot be read"))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 //! the store as one [`Batch`] when the owner commits.
 
 pub mod codec;
+pub mod cut;
 mod disk;
 #[cfg(any(test, feature = "double"))]
 mod double;
@@ -16,6 +17,7 @@ mod session;
 mod space;
 #[cfg(test)]
 mod tests;
+mod undo;
 
 use std::ops::ControlFlow;
 

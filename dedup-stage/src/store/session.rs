@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::{Bound, ControlFlow};
 
+use super::undo::Log;
 use super::{Batch, Change, Result, Space, Store, Visitor};
 
 /// The pending changes of one space: new values, or `None` for what is to be deleted.
@@ -10,10 +11,12 @@ type Pending = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
 
 /// A store with the changes that are not committed yet laid over it. One owner; what it reads is what it wrote.
 pub struct Session {
-    store: Box<dyn Store>,
+    pub(super) store: Box<dyn Store>,
     /// By the number of the space.
     pending: Vec<(Space, Pending)>,
     changes: usize,
+    /// Where old values are kept, if they are.
+    pub(super) log: Option<Log>,
 }
 
 impl std::fmt::Debug for Session {
@@ -25,10 +28,10 @@ impl std::fmt::Debug for Session {
 impl Session {
     /// Starts with nothing pending.
     pub fn new(store: Box<dyn Store>) -> Self {
-        Self { store, pending: Vec::new(), changes: 0 }
+        Self { store, pending: Vec::new(), changes: 0, log: None }
     }
 
-    /// Sets a value.
+    /// Sets a value. In a session that keeps an undo log: of a new entry, see [`Session::overwrite`].
     pub fn put(&mut self, space: Space, key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) {
         self.change(space, key.into(), Some(value.into()));
     }
@@ -38,13 +41,21 @@ impl Session {
         self.change(space, key.into(), None);
     }
 
-    fn change(&mut self, space: Space, key: Vec<u8>, value: Option<Vec<u8>>) {
+    pub(super) fn change(&mut self, space: Space, key: Vec<u8>, value: Option<Vec<u8>>) {
         let number = space.number();
         while self.pending.len() <= number {
             self.pending.push((space, Pending::new()));
         }
         self.pending[number].0 = space;
         self.changes += usize::from(self.pending[number].1.insert(key, value).is_none());
+    }
+
+    /// Drops the pending changes of a space.
+    pub(super) fn discard(&mut self, space: Space) {
+        if let Some((_, pending)) = self.pending.get_mut(space.number()) {
+            self.changes -= pending.len();
+            pending.clear();
+        }
     }
 
     fn pending_of(&self, space: Space) -> Option<&Pending> {

@@ -19,6 +19,11 @@ impl Keys {
         self.canonicalizer.identify(url, &self.hasher)
     }
 
+    /// The identity of a URL.
+    pub fn id(&self, url: &Url) -> UrlId {
+        self.identify(url).0
+    }
+
     /// The identity of a URL's host.
     pub fn site(&self, url: &Url) -> SiteId {
         self.hasher.site(url)

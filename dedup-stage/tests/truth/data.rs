@@ -64,7 +64,7 @@ pub fn read(reader: &mut Reader, path: &str, content_type: &str, body: &[u8]) ->
 /// Whether the cascade within distance `k` takes two pages for duplicates.
 pub fn duplicates(a: &Option<Signature>, b: &Option<Signature>, k: u32) -> bool {
     match (a, b) {
-        (Some(a), Some(b)) => (a.simhash ^ b.simhash).count_ones() <= k && a.sketch.compare(&b.sketch).duplicate,
+        (Some(a), Some(b)) => (a.simhash ^ b.simhash).count_ones() <= k && a.sketch.compare(&b.sketch).is_duplicate(),
         _ => false,
     }
 }

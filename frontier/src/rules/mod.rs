@@ -1,21 +1,46 @@
 //! Learned rules: which URLs need no fetch, because what they show was fetched elsewhere or is worth nothing.
+//!
+//! Pairs of URLs that were found to show the same suggest rules; other pairs prove or refute them ([`trials`], [`evidence`]).
+//! A proven rule maps each URL of its domain to a *class*: the URL that all rules together make of it. One URL of a class is
+//! fetched and stands for it: its *representative*. The others are stopped when their turn comes; what is queued is never
+//! touched. The class itself need not be a URL that anybody linked to; then the first of its URLs that comes up is the
+//! representative. While the representative is not fetched nothing is decided; if it has no good answer, the others are
+//! queued again.
+//!
+//! A *trap* is a family of URLs (a folder, or the queries of one path) whose pages keep bringing nothing: no new text, and
+//! no link to anything new outside the family, but ever more links to their own kind.
+//!
+//! While a rule acts, some of what it stops is fetched all the same, as trials ([`crate::hold::ladder`]). A trial that fails
+//! ends the rule in the folder of the URL; where trials fail often, the whole rule is withdrawn.
+//!
+//! Nothing here reads a clock or opens a socket, and what is learned goes to the session that the caller commits.
 
 mod evidence;
 mod family;
+mod learner;
+mod propose;
+mod proven;
 mod rewrite;
 mod rule;
+#[cfg(test)]
+mod tests;
+mod trials;
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::{PageId, UrlId};
+use serde::{Deserialize, Serialize};
 use url::Url;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::reason::SkipReason;
 pub use evidence::{Evidence, Proof, Watch};
 pub use family::Family;
+pub use learner::Rules;
+pub(crate) use learner::shown_at;
+pub use proven::Clusters;
 pub use rewrite::Rewrite;
 pub use rule::{Cause, Rule, RuleId, Status, Totals, stored};
 
@@ -55,7 +80,7 @@ pub struct Lesson<'a> {
 }
 
 /// That learned rules say that a URL need not be fetched, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stop {
     /// The rules, in the order in which they were applied.
     pub rules: Vec<RuleId>,
@@ -65,21 +90,13 @@ pub struct Stop {
     pub representative: Option<UrlId>,
 }
 
-/// Tells what a page showed, from the record that the owner of the pages keeps.
-pub type Shows<'a> = &'a dyn Fn(PageId, &Session) -> Result<Option<Content>>;
-
-/// All that was learned.
-#[derive(Debug)]
-pub struct Rules {}
-
-impl Rules {
-    /// All rules that were ever proven, in the order of proof.
-    pub fn iter(&self) -> impl Iterator<Item = &Rule> {
-        std::iter::empty()
-    }
-
-    /// The rule with this identity.
-    pub fn get(&self, _id: RuleId) -> Option<&Rule> {
-        todo!()
+impl Stop {
+    /// The rule that is tried by what this stops: the mirror among them, else the first one.
+    pub(crate) fn tried(&self, rules: &Rules) -> Option<RuleId> {
+        let mirror = self.rules.iter().find(|id| rules.get(**id).is_some_and(Rule::is_mirror));
+        mirror.or(self.rules.first()).copied()
     }
 }
+
+/// Tells what a page showed, from the record that the owner of the pages keeps.
+pub type Shows<'a> = &'a dyn Fn(PageId, &Session) -> Result<Option<Content>>;

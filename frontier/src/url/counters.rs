@@ -1,5 +1,6 @@
 //! How many URLs stand in each state. Kept by the code that changes states, so that all outputs give the same numbers.
 
+use super::standing::{Ended, Standing, StoppedBy};
 use crate::reason::SkipReason;
 
 /// URLs by state.
@@ -64,5 +65,30 @@ impl Counters {
     /// Every URL ever met: each stands in exactly one state.
     pub fn met(&self) -> u64 {
         self.queued + self.open + self.held() + self.stopped() + self.refused() + self.fetched()
+    }
+
+    /// One more URL stands there.
+    pub(crate) fn add(&mut self, standing: Standing) {
+        *self.of(standing) += 1;
+    }
+
+    /// The counter of the URLs that stand there.
+    pub(super) fn of(&mut self, standing: Standing) -> &mut u64 {
+        match standing {
+            Standing::Queued { .. } => &mut self.queued,
+            Standing::Open { .. } => &mut self.open,
+            Standing::HeldFor => &mut self.held_for,
+            Standing::HeldAs { known: false } => &mut self.held_news,
+            Standing::HeldAs { known: true } => &mut self.held_known,
+            Standing::Stopped { by: StoppedBy::Rule } => &mut self.stopped_rule,
+            Standing::Stopped { by: StoppedBy::Mirror } => &mut self.stopped_mirror,
+            Standing::Stopped { by: StoppedBy::Trap } => &mut self.stopped_trap,
+            Standing::Refused(reason) => &mut self.refused[reason as usize],
+            Standing::Done(Ended::Well) => &mut self.answered,
+            Standing::Done(Ended::Redirected) => &mut self.redirected,
+            Standing::Done(Ended::Error) => &mut self.errors,
+            Standing::Done(Ended::Failed) => &mut self.failed,
+            Standing::Gone => &mut self.gone,
+        }
     }
 }

@@ -1,0 +1,170 @@
+//! A queued URL, and its stored form.
+
+use std::sync::Arc;
+
+use dedup_stage::store::{Error, Result, codec};
+use dedup_stage::url::{PageId, SiteId, UrlId};
+use serde::{Deserialize, Serialize};
+
+use crate::hold::Trial;
+use crate::job::{Merits, Via};
+use crate::url::compact::{Source, Worth};
+
+/// A queued URL.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Its identity.
+    pub id: UrlId,
+    /// As it will be fetched.
+    pub url: Box<str>,
+    /// Links from a seed.
+    pub depth: u32,
+    /// Static priority, 0..1, in steps of 1/65535.
+    pub priority: f32,
+    /// What that was made of.
+    pub merits: Merits,
+    /// The page that carried it.
+    pub source: Option<PageId>,
+    /// How it came to be queued.
+    pub via: Via,
+    /// Attempts so far.
+    pub attempts: u32,
+    /// How often its body found no room, as far as this process knows.
+    pub returned: u8,
+    /// A sitemap, not a page.
+    pub sitemap: bool,
+    /// For a trial, what is tried.
+    pub trial: Option<Arc<Trial>>,
+}
+
+/// An entry in its stored form: the hash of the URL, a byte that tells sitemaps from pages, the rest. The host is in the key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Packed(Box<[u8]>);
+
+/// The rest of the stored form. The order of the fields is the format.
+#[derive(Serialize, Deserialize)]
+struct Rest {
+    depth: u32,
+    attempts: u32,
+    returned: u8,
+    via: Via,
+    source: Source,
+    worth: Worth,
+    trial: Option<Trial>,
+    url: Box<str>,
+}
+
+impl Packed {
+    /// The stored form of an entry. `authority` is how URLs of its origin usually begin (`http://a.test`): it is left out.
+    pub fn of(entry: &Entry, authority: &str) -> Self {
+        let path = entry.url.strip_prefix(authority).filter(|rest| rest.starts_with('/'));
+        let rest = codec::encode(&Rest {
+            depth: entry.depth,
+            attempts: entry.attempts,
+            returned: entry.returned,
+            via: entry.via,
+            source: Source::of(entry.source, entry.id.site),
+            worth: Worth::of(entry.priority, entry.merits),
+            trial: entry.trial.as_deref().cloned(),
+            url: path.unwrap_or(&entry.url).into(),
+        });
+        let mut bytes = Vec::with_capacity(9 + rest.len());
+        bytes.extend(entry.id.url.to_be_bytes());
+        bytes.push(u8::from(entry.sitemap));
+        bytes.extend(rest);
+        Self(bytes.into())
+    }
+
+    /// From the bytes of [`Packed::bytes`].
+    pub fn new(bytes: &[u8]) -> Self {
+        Self(bytes.into())
+    }
+
+    /// For the store.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// `id.url` of the URL.
+    pub fn url(&self) -> u64 {
+        url_of(&self.0)
+    }
+
+    /// Whether it is a sitemap.
+    pub fn is_sitemap(&self) -> bool {
+        is_sitemap(&self.0)
+    }
+
+    /// The entry, which is of a host and of an origin whose URLs usually begin with `authority`.
+    pub fn open(&self, site: SiteId, authority: &str) -> Result<Entry> {
+        let rest = self.0.get(9..).ok_or_else(|| Error::Damaged("a queued URL is cut short".into()))?;
+        let rest: Rest = codec::decode(rest, "a queued URL")?;
+        let url = match rest.url.starts_with('/') {
+            true => [authority, &rest.url].concat().into(),
+            false => rest.url,
+        };
+        let (priority, merits) = rest.worth.open();
+        Ok(Entry {
+            id: UrlId { site, url: self.url() },
+            url,
+            depth: rest.depth,
+            priority,
+            merits,
+            source: rest.source.open(site),
+            via: rest.via,
+            attempts: rest.attempts,
+            returned: rest.returned,
+            sitemap: self.is_sitemap(),
+            trial: rest.trial.map(Arc::new),
+        })
+    }
+}
+
+/// `id.url` of a stored entry.
+pub fn url_of(bytes: &[u8]) -> u64 {
+    bytes.first_chunk().map_or(0, |url| u64::from_be_bytes(*url))
+}
+
+/// Whether a stored entry is a sitemap.
+pub fn is_sitemap(bytes: &[u8]) -> bool {
+    bytes.get(8).is_some_and(|kind| *kind != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::Release;
+
+    #[test]
+    fn an_entry_comes_back_however_its_url_is_spelled() {
+        let site = SiteId { domain: 1, host: 2 };
+        let id = UrlId { site, url: u64::MAX };
+        for (url, authority, length) in [
+            ("http://a.test/x?y", "http://a.test", 4),
+            ("http://a.test./x?y", "http://a.test", 18),
+            ("http://me@a.test/x", "http://a.test", 18),
+            ("http://a.test:81/", "http://a.test:81", 1),
+            ("http://a.test:81/", "http://a.test", 17),
+        ] {
+            let entry = Entry {
+                id,
+                url: url.into(),
+                depth: 3,
+                priority: 1.0,
+                merits: Merits { novelty: 1, ..Merits::default() },
+                source: Some(PageId { url: id, visit: 1 }),
+                via: Via::Released { why: Release::Rule },
+                attempts: 2,
+                returned: 1,
+                sitemap: true,
+                trial: Some(Arc::new(Trial::News { template: 5 })),
+            };
+            let packed = Packed::of(&entry, authority);
+            assert_eq!(packed.open(site, authority).unwrap(), entry);
+            assert_eq!((packed.url(), packed.is_sitemap()), (id.url, true));
+            let text = packed.bytes().len() - length;
+            assert!(packed.bytes()[text..].ends_with(&url.as_bytes()[url.len() - length..]), "{url}");
+            assert!(Packed::new(&packed.bytes()[..20]).open(site, authority).is_err());
+        }
+    }
+}

@@ -1,3 +1,0 @@
-//! How URLs become identities: see [`dedup_stage::url::Keys`].
-
-pub use dedup_stage::url::Keys;
