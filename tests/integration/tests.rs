@@ -18,6 +18,7 @@ mod fuzz;
 mod choosing;
 mod crawls;
 mod docs;
+mod gate;
 mod invariants;
 mod kill;
 mod odd;
