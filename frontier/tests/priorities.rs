@@ -2,8 +2,13 @@
 
 use config::{Duration, OnDuplicate, Robots, Settings};
 use dedup_stage::store::{Double, Session};
+use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
 use frontier::{Admission, Found, Frontier, Job, JobKind, Merits, Millis, Next, Outcome, Via};
 use url::Url;
+
+fn keys() -> Keys {
+    Keys { canonicalizer: Canonicalizer::default(), hasher: KeyHasher::new([9; KeyHasher::SECRET]) }
+}
 
 struct Sim {
     frontier: Frontier,
@@ -23,22 +28,22 @@ fn settings(on_duplicate: OnDuplicate) -> Settings {
 impl Sim {
     fn open(settings: &Settings, store: &Double) -> Self {
         let mut session = Session::new(Box::new(store.clone()));
-        let frontier = Frontier::open(settings, &mut session, 0).unwrap();
+        let frontier = Frontier::open(settings, &keys(), &mut session, 0).unwrap();
         Self { frontier, session, now: 1_000 }
     }
 
     fn add(&mut self, url: &str, priority: f32) -> Admission {
-        let hash = xxhash_rust::xxh3::xxh3_64(url.as_bytes());
         let url = Url::parse(url).unwrap();
+        let id = keys().id(&url);
         let merits = Merits::default();
-        let found = Found { url: &url, hash, depth: 1, priority, merits, source: None, via: Via::Link };
+        let found = Found { url: &url, id, depth: 1, priority, merits, source: None, via: Via::Link };
         self.frontier.add(&found, &mut self.session).unwrap()
     }
 
     /// The next page job; addresses are found on the way.
     fn next(&mut self) -> Option<Job> {
         loop {
-            match self.frontier.next(self.now, &mut self.session, &mut |_, _| {}).unwrap() {
+            match self.frontier.next(self.now, &mut self.session).unwrap() {
                 Next::Job(job) if job.kind == JobKind::Resolve => {
                     let host = job.url.host_str().unwrap().as_bytes()[0];
                     let address = Outcome::Resolved(vec![[10, 0, 0, host].into()]);
@@ -52,7 +57,7 @@ impl Sim {
     }
 
     fn done(&mut self, job: &Job) {
-        let outcome = Outcome::Done { status: 200, elapsed: 1, retry_after: None, row: 0 };
+        let outcome = Outcome::Done { status: 200, elapsed: 1, retry_after: None, target: None };
         self.frontier.report(job, outcome, self.now, &mut self.session).unwrap();
     }
 
@@ -135,7 +140,7 @@ fn pages_that_turn_out_to_be_copies_lower_what_is_queued_of_their_kind() {
         let job = sim.next().unwrap();
         sim.done(&job);
         let copy = job.url.path().starts_with("/print/");
-        sim.frontier.verdict(&job, Some(copy), f32::from(u8::from(!copy)), &mut sim.session);
+        sim.frontier.verdict(&job, Some(copy), f32::from(u8::from(!copy)), &mut sim.session).unwrap();
         let expected = sim.frontier.expected(&job.url).unwrap();
         assert!(n == 0 || (expected.path < 1.0) == copy, "{n} {copy} {expected:?}");
     }

@@ -1,11 +1,10 @@
 //! The learner on made-up sites: what it learns, what it must not, and how it takes it back.
 
 use dedup_stage::store::Double;
-use dedup_stage::url::{Canonicalizer, KeyHasher};
+use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
 
 use super::*;
 use crate::hold::Fate;
-use crate::keys::Keys;
 use crate::reason::Detail;
 use crate::url::{End, Kept, State, Urls, Visit};
 

@@ -53,7 +53,6 @@ impl Site for Sessions {
         let Some(number) = self.articles.read(&self.plain(target)) else { return Reply::Missing };
         let page = self.articles.page(number);
         let links: Vec<String> = page.links.iter().map(|to| self.link(target, to)).collect();
-        let page = Page { links: Vec::new(), ..page };
         // The links stand below the text, which they replace as a whole.
         let text = page.things.iter().fold(Page::new("An article"), |page, thing| match thing {
             crate::gate::Thing::Text(number) => page.text(*number, 150),
