@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tests::hostile::{Case, Hostile, cases};
+use tests::sound::sound_at;
 
 use crate::hostile::right_endings;
 
@@ -38,6 +39,7 @@ fn crawl(server: &Hostile, flags: &[&str], seeds: impl IntoIterator<Item = Strin
     program.args(["--delay", "20ms", "--delay-factor", "0", "--address-delay", "0ms", "--attempts", "1", "--quiet"]);
     program.args(["--connect-timeout", "2s", "--idle-timeout", "2s", "--timeout", "12s", "--patience", "2s"]);
     let output = program.args(flags).args(seeds).output().expect("a process");
+    sound_at(&out).expect("a sound directory");
     let mut lines: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for file in ["pages.jsonl", "skipped.jsonl"] {
         for line in std::fs::read_to_string(out.join(file)).unwrap_or_default().lines() {

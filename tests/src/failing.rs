@@ -162,6 +162,11 @@ async fn request(stream: &mut TcpStream) -> std::io::Result<Option<(String, Stri
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         match stream.read_u8().await {
+            // The first byte of a TLS handshake: there is no TLS here.
+            Ok(0x16) if head.is_empty() => {
+                stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n").await?;
+                return Ok(None);
+            }
             Ok(byte) => head.push(byte),
             Err(_) => return Ok(None),
         }

@@ -17,5 +17,7 @@ pub mod polite;
 pub mod power;
 pub mod programs;
 pub mod real;
+pub mod scripted;
 pub mod site;
+pub mod sound;
 pub mod watch;

@@ -1,7 +1,7 @@
 //! `crawler why`: why a URL was fetched, dropped, demoted, stopped by a rule, refused or never seen.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -20,7 +20,9 @@ use crate::crawl::CrawlDir;
 use crate::priority::Scoring;
 use crate::record::PageRecord;
 use crate::report::html::put;
-use crate::sink::PagesJsonl;
+use crate::report::line::SkipLine;
+use crate::report::source::Lines;
+use crate::sink::{PagesJsonl, SkippedJsonl};
 
 /// Arguments of `crawler why`.
 #[derive(Debug, clap::Args)]
@@ -38,10 +40,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     url.set_fragment(None);
     let settings = last_settings(&dir)?;
     let keys = Keys { canonicalizer: Canonicalizer::new(&settings.urls), hasher: KeyHasher::new(dir.secret()?) };
-    let pages = dir.path().join(PagesJsonl::NAME);
+    let [pages, skipped] = [PagesJsonl::NAME, SkippedJsonl::NAME].map(|name| dir.path().join(name));
     let session = dir.session();
     let frontier = Frontier::open(&settings, &keys, session, Clock::System.now())?;
-    let story = Story { pages, settings: &settings, frontier: &frontier, session };
+    let story = Story { pages, skipped, settings: &settings, frontier: &frontier, session };
     let mut out = String::new();
     put!(out, "{url}\n");
     put!(out, "  compared as {}\n", keys.canonicalizer.key(&url).as_str());
@@ -52,6 +54,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 /// What the story of a URL is told from.
 struct Story<'a> {
     pages: PathBuf,
+    skipped: PathBuf,
     settings: &'a Settings,
     frontier: &'a Frontier,
     session: &'a Session,
@@ -66,7 +69,7 @@ impl Story<'_> {
                 put!(out, "  never seen: no page fetched so far links to it, and it is no seed\n");
                 return Ok(());
             }
-            Some(State::Queued { .. }) => self.queued(out, id)?,
+            Some(State::Queued { .. }) => self.queued(out, url, id)?,
             Some(State::HeldFor { counterparts, link }) => {
                 put!(out, "  held back: so far only duplicate pages link to it, and links of duplicates are dropped\n");
                 for counterpart in counterparts {
@@ -110,7 +113,10 @@ impl Story<'_> {
         Ok(())
     }
 
-    fn queued(&self, out: &mut String, id: UrlId) -> anyhow::Result<()> {
+    fn queued(&self, out: &mut String, url: &Url, id: UrlId) -> anyhow::Result<()> {
+        if let Some((reason, detail)) = self.withheld(url)? {
+            put!(out, "  not asked for when the last run ended: {} ({})\n", reason.name(), Shown(&detail));
+        }
         match self.frontier.queued_as(id, self.session)? {
             Some(QueuedAs { priority, merits, depth, source, via }) => {
                 put!(out, "  queued with priority {priority:.3} at depth {depth}; not fetched yet\n");
@@ -121,6 +127,23 @@ impl Story<'_> {
             None => put!(out, "  being fetched when the crawl ended\n"),
         }
         Ok(())
+    }
+
+    /// Why a queued URL could not be asked for when the last run ended: then it has a line in `skipped.jsonl`.
+    fn withheld(&self, url: &Url) -> io::Result<Option<(SkipReason, String)>> {
+        let (mut found, text) = (None, url.as_str().as_bytes());
+        Lines::open(&self.skipped, None)?.each(&mut |_, line| {
+            if found.is_some() || memchr::memmem::find(line, text).is_none() {
+                return;
+            }
+            let Ok(skip) = serde_json::from_slice::<SkipLine<'_>>(line) else { return };
+            if *skip.url == *url.as_str()
+                && let (Some(reason), Some(detail)) = (SkipReason::named(&skip.reason), skip.detail)
+            {
+                found = Some((reason, detail.to_string()));
+            }
+        })?;
+        Ok(found)
     }
 
     fn refused(&self, out: &mut String, reason: SkipReason, detail: Detail) {
@@ -222,6 +245,9 @@ impl Story<'_> {
                 line["priority"]
             ),
             None => put!(out, "{indent}tried at {}, and given up: {}\n", text("fetched_at"), Shown(&text("error"))),
+        }
+        if let (true, Some(error)) = (line["status"].is_u64(), line["error"].as_str()) {
+            put!(out, "{indent}what is wrong with the answer: {}\n", Shown(error));
         }
         let merits = &line["merits"];
         let merit = |at: usize| merits[at].as_u64().and_then(|merit| u8::try_from(merit).ok());

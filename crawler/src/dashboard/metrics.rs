@@ -35,6 +35,13 @@ impl Collector for Metrics {
         counters(&mut out, "pages", "Answers to requests for pages, by verdict", "verdict", &verdicts)?;
         let failures: Vec<_> = stats.failures.iter().map(|(kind, count)| (kind.as_str(), *count)).collect();
         counters(&mut out, "failures", "URLs given up without an answer, by why", "kind", &failures)?;
+        let errands: Vec<_> = stats.errand_failures.iter().map(|(kind, count)| (kind.as_str(), *count)).collect();
+        let help = "Failed look-ups of addresses and requests for robots.txt, by why";
+        counters(&mut out, "errand_failures", help, "kind", &errands)?;
+        let redirects = [("out", stats.redirects_out), ("loop", stats.redirects_endless)];
+        counters(&mut out, "redirects_failed", "Redirects out of the scope, and endless ones", "kind", &redirects)?;
+        let cut: Vec<_> = stats.cut.iter().map(|(kind, count)| (kind.as_str(), *count)).collect();
+        counters(&mut out, "bodies_cut", "Bodies that were cut, by why", "kind", &cut)?;
         let statuses: Vec<_> = stats.statuses.iter().map(|(status, count)| (status.to_string(), *count)).collect();
         let statuses: Vec<_> = statuses.iter().map(|(status, count)| (status.as_str(), *count)).collect();
         counters(&mut out, "answers", "Answers to requests for pages, by HTTP status", "status", &statuses)?;

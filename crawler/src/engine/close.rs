@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use frontier::{Detail, SkipReason};
+use frontier::SkipReason;
+use url::Url;
 
 use super::Result;
-use super::desk::Desk;
+use super::desk::{Desk, withheld_for};
 use super::stats::StopReason;
 use crate::sink::write_skipped;
+
+/// The word for URLs that robots.txt forbids: no trouble, and yet not fetched.
+const FORBIDDEN: &str = "robots";
 
 impl Desk<'_> {
     /// The run ends: writes `skipped.jsonl` anew, and counts what only the whole state tells.
@@ -16,15 +20,14 @@ impl Desk<'_> {
         self.ledger.note_end(reason)?;
         let rules = self.frontier.rules();
         let mut withheld = BTreeMap::<String, u64>::new();
-        let session = &self.ledger.session;
+        let (session, hosts) = (&self.ledger.session, &mut self.hosts);
         write_skipped(dir, &self.frontier, &|id| rules?.get(id), session, &mut |skipped| {
-            let failure = match skipped.detail {
-                Detail::NoRobots(failure) | Detail::NoAddress(failure) => failure.name().to_owned(),
-                Detail::RobotsStatus(status) => format!("robots_{status}"),
-                _ if skipped.reason == SkipReason::Robots => "robots".to_owned(),
-                _ => return,
-            };
-            *withheld.entry(failure).or_default() += 1;
+            let forbidden = (skipped.reason == SkipReason::Robots).then(|| FORBIDDEN.to_owned());
+            let Some(kind) = withheld_for(skipped.detail).or(forbidden) else { return };
+            if let Ok(url) = Url::parse(&skipped.url) {
+                hosts.note(&url, &kind);
+            }
+            *withheld.entry(kind).or_default() += 1;
         })?;
         let sample = self.frontier.sample_held(0, 0, 0, session)?;
         let stats = &mut self.ledger.stats;
@@ -36,6 +39,7 @@ impl Desk<'_> {
             && self.frontier.counts().queued == 0
             && stats.uncovered == 0
             && stats.failed == 0
+            && stats.withheld.keys().all(|kind| kind == FORBIDDEN)
             && server_errors == 0;
         Ok(())
     }

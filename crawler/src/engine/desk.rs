@@ -2,7 +2,7 @@
 
 use config::{OnDuplicate, Settings};
 use dedup_stage::flow::Flow;
-use frontier::{Admission, Found, Frontier, Job, JobKind, Millis, Outcome, SkipReason, Via};
+use frontier::{Admission, Detail, Found, Frontier, Job, JobKind, Millis, Outcome, SkipReason, Via};
 
 use super::Result;
 use super::ledger::Ledger;
@@ -48,6 +48,9 @@ impl Desk<'_> {
                     let url = &job.url;
                     tracing::warn!("{url} asks for a Crawl-delay of {delay}; clamped to {most} (--max-crawl-delay)");
                 }
+                if let Some(kind) = withheld_for(rules.trouble()) {
+                    self.ledger.stats.count_errand_failure(kind);
+                }
                 Outcome::Robots(rules)
             }
         };
@@ -68,6 +71,9 @@ impl Desk<'_> {
             }
             _ => Outcome::Failed(error.kind()),
         };
+        if matches!(job.kind, JobKind::Resolve | JobKind::Robots) && matches!(outcome, Outcome::Failed(_)) {
+            self.ledger.stats.count_errand_failure(error.kind().name().to_owned());
+        }
         let again = self.frontier.report(job, outcome, at, &mut self.ledger.session)?;
         if again || job.kind != JobKind::Page {
             return Ok(());
@@ -153,5 +159,14 @@ impl Desk<'_> {
         self.scores.save(&mut self.ledger.session)?;
         self.ledger.update(now, &self.frontier.counts());
         self.ledger.commit(now)
+    }
+}
+
+/// The word for why the pages of a host are not asked for, where that is trouble with its robots.txt or its address.
+pub(super) fn withheld_for(detail: Detail) -> Option<String> {
+    match detail {
+        Detail::NoRobots(failure) | Detail::NoAddress(failure) => Some(failure.name().to_owned()),
+        Detail::RobotsStatus(status) => Some(format!("robots_{status}")),
+        _ => None,
     }
 }

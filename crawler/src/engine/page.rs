@@ -2,17 +2,22 @@
 
 use dedup_stage::flow::{Fate, Passage};
 use dedup_stage::judge::{Case, Judge, Judgement, Shown, Verdict};
+use dedup_stage::url::UrlId;
 use frontier::rules::{Content, Family, Lesson};
-use frontier::{Job, Millis, Outcome, SkipReason};
+use frontier::{End, Frontier, Job, Millis, Outcome, SkipReason, State, Visit};
 use url::Url;
 
 use super::Result;
 use super::desk::Desk;
 use super::ledger;
 use super::links::LinkCounts;
-use super::message::PageFinding;
+use super::message::{PageFinding, RedirectFinding};
 use crate::record::PageRecord;
 use crate::sink::{Changed, PageOut, Twin};
+
+/// The words for redirects that lead nowhere.
+const OUT: &str = "redirected_out";
+const LOOP: &str = "redirect_loop";
 
 impl Desk<'_> {
     /// Takes an answer to a request for a page.
@@ -38,15 +43,18 @@ impl Desk<'_> {
         let counts = self.take_links(&job, &judgement, relevance, &finding, fate)?;
         self.teach(&job, status, &judgement, content, twin.as_ref(), counts)?;
 
+        let trouble = self.trouble(&job, &finding)?;
+        if let Some(kind) = &trouble {
+            self.hosts.note(&job.url, kind);
+        }
         let new = judgement.verdict == Verdict::Unique;
         self.rescue.fetched(&job, new, &mut self.ledger.session);
         let stats = &mut self.ledger.stats;
         stats.count(&judgement.verdict, status);
         if finding.redirect.is_some() {
             stats.redirects += 1;
-            stats.redirects_endless += u64::from(finding.links.is_empty());
-            let out = finding.notes.iter().any(|note| note.refusal == Some(SkipReason::Scope));
-            stats.redirects_out += u64::from(out);
+            stats.redirects_endless += u64::from(trouble.as_deref() == Some(LOOP));
+            stats.redirects_out += u64::from(trouble.as_deref() == Some(OUT));
         }
         if let Some(kind) = finding.cut {
             *stats.cut.entry(kind.to_owned()).or_default() += 1;
@@ -54,14 +62,35 @@ impl Desk<'_> {
         stats.bytes += finding.bytes;
         stats.wire_bytes += finding.wire_bytes;
         stats.links_cut += u64::from(finding.page.links_cut);
-        if status >= 400 {
-            self.hosts.note(&job.url, &status.to_string());
-        }
         if let Some(relevance) = relevance {
             stats.scored += 1;
             stats.relevance += f64::from(relevance);
         }
         self.record(&job, ended_at, &finding, Taken { judgement, before, twin, content, shown, relevance, counts })
+    }
+
+    /// The word for what is wrong with an answer, if anything.
+    fn trouble(&self, job: &Job, finding: &PageFinding) -> Result<Option<String>> {
+        if let Some(redirect) = &finding.redirect {
+            let out = finding.notes.iter().any(|note| note.refusal == Some(SkipReason::Scope));
+            let endless = finding.links.is_empty() || self.leads_back(job.page.url, redirect)?;
+            return Ok(if out { Some(OUT) } else { endless.then_some(LOOP) }.map(str::to_owned));
+        }
+        let cut = finding.cut.map(|kind| format!("cut_{kind}"));
+        Ok(if finding.status >= 400 { Some(finding.status.to_string()) } else { cut })
+    }
+
+    /// Whether a redirect leads to a URL that redirects back, at once or over others. (One to its own URL is followed: it may
+    /// set a cookie.)
+    fn leads_back(&self, from: UrlId, redirect: &RedirectFinding) -> Result<bool> {
+        let mut at = redirect.target;
+        for _ in 0..Frontier::MOST_HOPS {
+            match self.frontier.state(at, &self.ledger.session)? {
+                Some(State::Done(Visit { end: End::Redirected { target, .. }, .. })) if at != from => at = target,
+                _ => break,
+            }
+        }
+        Ok(at == from && !redirect.same_key)
     }
 
     /// The verdict on an answer, and the fate of its links.

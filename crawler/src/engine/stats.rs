@@ -29,8 +29,10 @@ pub struct Stats {
     pub redirects: u64,
     /// Redirects that lead out of the scope.
     pub redirects_out: u64,
-    /// Chains of redirects that were given up.
+    /// Redirects that lead back to where they came from, or on for too long.
     pub redirects_endless: u64,
+    /// Failed look-ups of addresses and requests for robots.txt, by the word for why. Each attempt counts.
+    pub errand_failures: BTreeMap<String, u64>,
     /// Bodies that were cut, by the word for why.
     pub cut: BTreeMap<String, u64>,
     /// URLs given up without an answer.
@@ -100,6 +102,11 @@ impl Stats {
     pub fn count_failure(&mut self, failure: Failure) {
         self.failed += 1;
         *self.failures.entry(failure.name().to_owned()).or_default() += 1;
+    }
+
+    /// Counts a look-up of an address or a request for robots.txt that failed.
+    pub fn count_errand_failure(&mut self, kind: String) {
+        *self.errand_failures.entry(kind).or_default() += 1;
     }
 
     /// Takes over what the frontier counts.

@@ -80,6 +80,9 @@ pub struct PageLine<'a> {
     pub title: Option<Str<'a>>,
     /// Words of visible text.
     pub words: u64,
+    /// SHA-256 of the body, in hex digits.
+    #[serde(borrow)]
+    pub sha256: Option<Str<'a>>,
     /// 16 hex digits.
     #[serde(borrow)]
     pub simhash: Option<Str<'a>>,
@@ -134,6 +137,9 @@ pub struct SkipLine<'a> {
     /// The rule that stopped it.
     #[serde(borrow)]
     pub rule: Option<Str<'a>>,
+    /// What can be said beside the reason.
+    #[serde(borrow)]
+    pub detail: Option<Str<'a>>,
 }
 
 /// The host and port of a URL, as text between `//` and the next slash.

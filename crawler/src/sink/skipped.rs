@@ -37,21 +37,21 @@ pub fn write_skipped<'r>(
     let path = dir.join(SkippedJsonl::NAME);
     let unfinished = path.with_extension("jsonl.part");
     let mut out = BufWriter::new(File::create(&unfinished)?);
-    write_lines(&mut out, frontier, rule, session, each)?;
+    write_lines(&mut out, frontier, Walk::new(true), rule, session, each)?;
     out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
     std::fs::rename(&unfinished, &path)
 }
 
-/// Writes one line for each URL that is not fetched, in the order of the state.
+/// Writes one line for each URL of a walk over those that are not fetched.
 pub fn write_lines<'r>(
     out: &mut dyn Write,
     frontier: &Frontier,
+    mut walk: Walk,
     rule: &dyn Fn(RuleId) -> Option<&'r Rule>,
     session: &Session,
     each: &mut dyn FnMut(&Skipped),
 ) -> io::Result<()> {
     let failed = |error: Error| io::Error::other(error.to_string());
-    let mut walk = Walk::new(true);
     // Links of one page mostly stand side by side.
     let mut last: Option<(PageId, Option<String>)> = None;
     loop {

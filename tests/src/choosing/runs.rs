@@ -5,10 +5,11 @@ use std::sync::Arc;
 use crawler::clock::Clock;
 use crawler::crawl::CrawlDir;
 use crawler::engine::{self, Nobody, Stats};
-use dedup_stage::store::{Memory, Session};
+use dedup_stage::store::Memory;
 
 use super::{Curve, World, WorldFetch};
 use crate::crawl::settings;
+use crate::sound::{Shared, sound};
 
 /// A way of choosing: its name and the settings that make it.
 #[derive(Clone, Copy, Debug)]
@@ -48,8 +49,9 @@ pub fn run(world: &Arc<dyn World>, mode: Mode, limit: u64, more: &[(&str, &str)]
     let dir = tempfile::tempdir()?;
     let (_keep, control) = crossbeam_channel::unbounded();
     let seeds = world.seeds().iter().map(|seed| seed.parse()).collect::<Result<_, _>>()?;
-    let session = Session::new(Box::new(Memory::default()));
-    let parts = CrawlDir::with_session(dir.path(), session)?.start(&settings, seeds, clock, control)?;
+    let store = Shared::new(Memory::default());
+    let parts = CrawlDir::with_session(dir.path(), store.session())?.start(&settings, seeds, clock, control)?;
     let (_, stats) = engine::run(parts, fetch.clone(), &mut Nobody)?;
+    sound(&mut CrawlDir::with_session(dir.path(), store.session())?)?;
     Ok(Run { curve: fetch.curve(), stats })
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use crawler::clock::Clock;
 use crawler::crawl::CrawlDir;
 use crawler::engine::{self, Nobody, Stats, StopReason};
-use dedup_stage::store::{Memory, Session};
+use dedup_stage::store::Memory;
 
 use super::{Browser, Seen, Site};
 use crate::crawl::settings;
+use crate::sound::{Shared, sound};
 
 /// What came of a crawl.
 #[derive(Clone, Debug)]
@@ -30,8 +31,9 @@ pub fn run(site: &Arc<dyn Site>, keys: &[(&str, &str)]) -> anyhow::Result<Crawle
     let dir = tempfile::tempdir()?;
     let (_keep, control) = crossbeam_channel::unbounded();
     let seeds = site.seeds().iter().map(|seed| seed.parse()).collect::<Result<_, _>>()?;
-    let session = Session::new(Box::new(Memory::default()));
-    let parts = CrawlDir::with_session(dir.path(), session)?.start(&settings, seeds, clock, control)?;
+    let store = Shared::new(Memory::default());
+    let parts = CrawlDir::with_session(dir.path(), store.session())?.start(&settings, seeds, clock, control)?;
     let (reason, stats) = engine::run(parts, browser.clone(), &mut Nobody)?;
+    sound(&mut CrawlDir::with_session(dir.path(), store.session())?)?;
     Ok(Crawled { seen: browser.seen(), stats, reason })
 }

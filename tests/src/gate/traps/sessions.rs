@@ -51,13 +51,9 @@ impl Site for Sessions {
     fn reply(&self, url: &Url) -> Reply {
         let target = target(url);
         let Some(number) = self.articles.read(&self.plain(target)) else { return Reply::Missing };
-        let page = self.articles.page(number);
-        let links: Vec<String> = page.links.iter().map(|to| self.link(target, to)).collect();
-        // The links stand below the text, which they replace as a whole.
-        let text = page.things.iter().fold(Page::new("An article"), |page, thing| match thing {
-            crate::gate::Thing::Text(number) => page.text(*number, 150),
-            _ => page,
-        });
-        Reply::Page(links.iter().fold(text, |page, link| page.link(link, "More")).link(&self.link(target, "/"), "Home"))
+        let links = self.articles.page(number).links;
+        let page = Page::new("An article").text(self.articles.first + number, 150);
+        let page = links.iter().fold(page, |page, to| page.link(&self.link(target, to), "More"));
+        Reply::Page(page.link(&self.link(target, "/"), "Home"))
     }
 }
