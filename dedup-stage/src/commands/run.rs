@@ -44,7 +44,7 @@ impl Remembering {
     pub fn open(&self, settings: &Settings) -> anyhow::Result<Stage> {
         let open = |store| Stage::open(Session::new(store), &settings.dedup, Canonicalizer::new(&settings.urls));
         match &self.state {
-            None => Ok(open(Box::new(Memory::default()))?),
+            None => Ok(open(Box::<Memory>::default())?),
             Some(dir) => {
                 let disk = Disk::open(dir, &spaces::of_stage());
                 disk.and_then(|disk| open(Box::new(disk))).map_err(|error| in_dir(error, dir))

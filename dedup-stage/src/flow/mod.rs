@@ -44,7 +44,7 @@ pub enum Fate {
 
 /// The links of a duplicate beside those of its twin.
 #[derive(Debug)]
-pub struct Held(Comparison);
+pub struct Held(Box<Comparison>);
 
 impl Held {
     /// The page that the duplicate repeats.
@@ -106,5 +106,5 @@ impl Flow {
 
 fn held(case: &Case<'_>, mut twin: Comparison, url_of: UrlOf<'_>, session: &Session) -> Result<Held> {
     twin.learn_url(case, url_of, session)?;
-    Ok(Held(twin))
+    Ok(Held(Box::new(twin)))
 }

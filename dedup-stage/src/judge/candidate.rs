@@ -35,7 +35,7 @@ impl Candidate {
     pub fn of(case: &Case<'_>) -> Self {
         let Case { order, id, url, page, .. } = *case;
         let links = LinkSet { url: Some(url.as_str().into()), ..LinkSet::of(case) };
-        Self { order, id, sha256: page.sha256, signature: page.signature, links }
+        Self { order, id, sha256: page.sha256, signature: page.signature.clone(), links }
     }
 }
 
@@ -70,17 +70,15 @@ impl Judge {
             if links.url.is_none() {
                 links.url = url_of(id, session)?.map(String::from);
             }
-            visit(Candidate { order, id, sha256, signature: signatures.get(&id).copied(), links })
+            visit(Candidate { order, id, sha256, signature: signatures.get(&id).cloned(), links })
         })
     }
 }
 
+type Visit<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> Result<()>;
+
 /// Visits all entries of a space until one cannot be handled.
-fn each(
-    session: &Session,
-    space: crate::store::Space,
-    visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>,
-) -> Result<()> {
+fn each(session: &Session, space: crate::store::Space, visit: Visit<'_>) -> Result<()> {
     let mut result = Ok(());
     session.scan(space, &[], &[], &mut |key, value| {
         result = visit(key, value);

@@ -25,7 +25,8 @@ fn candidate(order: u64, url: u64, simhash: u64) -> Candidate {
 }
 
 fn verdict(judge: &mut Judge, session: &mut Session, candidate: &Candidate) -> Verdict {
-    let page = Page { is_text: true, sha256: candidate.sha256, signature: candidate.signature, ..Page::default() };
+    let page =
+        Page { is_text: true, sha256: candidate.sha256, signature: candidate.signature.clone(), ..Page::default() };
     let url = Url::parse("http://a.test/").unwrap();
     let (order, id) = (candidate.order, candidate.id);
     let case = Case { order, id, url: &url, before: None, judgeable: true, page: &page, links: &[] };
@@ -34,7 +35,7 @@ fn verdict(judge: &mut Judge, session: &mut Session, candidate: &Candidate) -> V
 
 /// What a naive judge says, who keeps everything in a list.
 fn naive(accepted: &[Candidate], candidate: &Candidate) -> Option<(PageId, u32)> {
-    let simhash = |candidate: &Candidate| candidate.signature.unwrap().simhash;
+    let simhash = |candidate: &Candidate| candidate.signature.as_ref().unwrap().simhash;
     let others = accepted.iter().filter(|other| other.id.url != candidate.id.url);
     others
         .map(|other| ((simhash(other) ^ simhash(candidate)).count_ones(), other.order, other.id))
@@ -69,8 +70,9 @@ fn verdicts_are_those_of_a_naive_search() {
             (Verdict::Unique, None) => accepted.push(candidate),
             (Verdict::Near { of, distance, .. }, Some((twin, nearest))) => {
                 assert_eq!((of, distance), (twin, nearest), "page {order}");
-                let simhash = candidate.signature.unwrap().simhash;
-                let at = |other: &&Candidate| (other.signature.unwrap().simhash ^ simhash).count_ones() == nearest;
+                let simhash = candidate.signature.as_ref().unwrap().simhash;
+                let at =
+                    |other: &&Candidate| (other.signature.as_ref().unwrap().simhash ^ simhash).count_ones() == nearest;
                 near += 1;
                 ties += u32::from(accepted.iter().filter(at).count() > 1);
             }
@@ -129,7 +131,7 @@ fn who_accepts_in_any_order_knows_what_the_first_judge_knows() {
         if order % 2 == 0 {
             asked.sha256 = all[rng.usize(..all.len())].sha256;
         }
-        let page = Page { is_text: true, sha256: asked.sha256, signature: asked.signature, ..Page::default() };
+        let page = Page { is_text: true, sha256: asked.sha256, signature: asked.signature.clone(), ..Page::default() };
         let url = Url::parse("http://a.test/").unwrap();
         let case = Case { order, id: asked.id, url: &url, before: None, judgeable: true, page: &page, links: &[] };
         let verdicts = [(&mut judge_a, &mut session_a), (&mut judge_b, &mut session_b)]

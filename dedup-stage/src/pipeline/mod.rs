@@ -1,14 +1,19 @@
 //! Work in parallel, results in order, memory bounded: one thread reads, several work, the caller takes results in the
 //! order in which their inputs were read.
 //!
-//! What is under way (read, and its result not yet taken) is bounded in number and in bytes, so a caller that stops
-//! taking stops the reading, and nothing else has to push back.
+//! An input is under way from when it is read until its result is taken. What is under way is bounded in number and in
+//! bytes. So a caller that stops taking results stops the reading.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+mod reorder;
+mod room;
+
+use std::sync::Arc;
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+
+pub use reorder::Reorder;
+use room::Room;
 
 /// What the reading thread reads.
 pub trait Weigh {
@@ -58,8 +63,7 @@ enum Event<U> {
 /// The results, in order.
 pub struct Ordered<U> {
     events: Receiver<Event<U>>,
-    waiting: BTreeMap<u64, (usize, U)>,
-    next: u64,
+    waiting: Reorder<(usize, U)>,
     total: Option<u64>,
     stopped: bool,
     room: Arc<Room>,
@@ -106,7 +110,7 @@ where
     let reading = Reading { total: 0, to_taker };
     let room_to_read = Arc::clone(&room);
     thread::spawn(move || read(source, reading, &to_workers, &room_to_read, limits));
-    (Ordered { events, waiting: BTreeMap::new(), next: 0, total: None, stopped: false, room }, stopper)
+    (Ordered { events, waiting: Reorder::default(), total: None, stopped: false, room }, stopper)
 }
 
 /// Says how many inputs there were when the reading ends, whichever way.
@@ -166,20 +170,17 @@ impl<U> Ordered<U> {
         if self.stopped {
             return Some(Turn::Stop);
         }
-        if self.total == Some(self.next) {
+        if self.total == Some(self.waiting.next()) {
             return Some(Turn::End);
         }
-        let (weight, result) = self.waiting.remove(&self.next)?;
-        self.next += 1;
+        let (weight, result) = self.waiting.pop()?;
         self.room.give(weight);
         Some(Turn::Item(result))
     }
 
     fn note(&mut self, event: Event<U>) {
         match event {
-            Event::Done { place, weight, result } => {
-                self.waiting.insert(place, (weight, result));
-            }
+            Event::Done { place, weight, result } => self.waiting.push(place, (weight, result)),
             Event::End { total } => self.total = Some(total),
             Event::Stop => self.stopped = true,
         }
@@ -189,48 +190,6 @@ impl<U> Ordered<U> {
 impl<U> Drop for Ordered<U> {
     fn drop(&mut self) {
         self.room.close();
-    }
-}
-
-/// Counts what is under way.
-#[derive(Default)]
-struct Room {
-    used: Mutex<Used>,
-    freed: Condvar,
-}
-
-#[derive(Default)]
-struct Used {
-    inputs: usize,
-    bytes: usize,
-    closed: bool,
-}
-
-impl Room {
-    /// Waits for room and takes it; false if nobody takes results any more.
-    fn take(&self, weight: usize, limits: &Limits) -> bool {
-        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        let full = |used: &mut Used| {
-            !used.closed
-                && used.inputs > 0
-                && (used.inputs >= limits.inputs || used.bytes.saturating_add(weight) > limits.bytes)
-        };
-        let mut used = self.freed.wait_while(used, full).unwrap_or_else(PoisonError::into_inner);
-        used.inputs += 1;
-        used.bytes += weight;
-        !used.closed
-    }
-
-    fn give(&self, weight: usize) {
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        used.inputs -= 1;
-        used.bytes -= weight;
-        self.freed.notify_one();
-    }
-
-    fn close(&self) {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
-        self.freed.notify_one();
     }
 }
 
