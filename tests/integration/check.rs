@@ -263,7 +263,7 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     for entry in fs::read_dir(from)? {
         let (path, to) = (entry?.path(), to.to_owned());
         let to = to.join(path.file_name().unwrap_or_default());
-        if path.is_dir() { copy(&path, &to)? } else { drop(fs::copy(&path, &to)?) }
+        if path.is_dir() { copy(&path, &to)? } else { fs::copy(&path, &to).map(|_| ())? }
     }
     Ok(())
 }
