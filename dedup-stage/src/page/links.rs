@@ -108,7 +108,7 @@ impl Resolver {
                 *entry.insert(CUT)
             }
             std::collections::hash_map::Entry::Vacant(entry) => {
-                links.push(Link { url, nofollow: true, anchor: String::new() });
+                links.push(Link { url, nofollow: true, anchor: String::new(), content: false });
                 *entry.insert(place)
             }
         }

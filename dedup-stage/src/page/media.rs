@@ -16,6 +16,8 @@ use super::signs::Signs;
 pub struct RawMedium {
     /// Its address, in [`Outline::hrefs`].
     pub address: (u32, u32),
+    /// The number of the link that it stands in, in [`Outline::links`].
+    pub link: Option<u32>,
     /// The signs of chrome around it.
     pub signs: Signs,
 }
@@ -31,6 +33,9 @@ pub fn hashes(page: &Url, base: &Url, outline: &Outline, believed: Signs) -> (Ve
     let mut hashes = Vec::new();
     let mut cut = Vec::new();
     for medium in outline.media.iter().filter(|medium| !medium.signs.meet(believed)) {
+        if medium.link.is_some_and(|link| leads_away(page, base, outline.href(&outline.links[link as usize]))) {
+            continue;
+        }
         let address = &outline.hrefs[medium.address.0 as usize..medium.address.1 as usize];
         let hash = if is_inline(address) { Some(xxh3_64(address.as_bytes())) } else { hash_of(page, base, address) };
         let Some(hash) = hash.filter(|hash| !hashes.contains(hash)) else { continue };
@@ -40,6 +45,12 @@ pub fn hashes(page: &Url, base: &Url, outline: &Outline, believed: Signs) -> (Ve
     cut.sort_unstable();
     cut.dedup();
     (hashes, cut.len() as u32 + outline.media_cut)
+}
+
+/// Whether a link leads to another site. A picture in such a link is an advertisement.
+fn leads_away(page: &Url, base: &Url, href: &str) -> bool {
+    let url = crate::url::resolve(base, href).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    url.is_some_and(|url| !is_same_site(page, &url))
 }
 
 /// The hash of what lies at an address of the page's site; `None` for other sites.

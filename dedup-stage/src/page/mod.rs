@@ -5,6 +5,7 @@ mod charset;
 pub mod content;
 mod hints;
 mod html;
+mod kind;
 mod language;
 mod letters;
 mod links;
@@ -26,6 +27,7 @@ use sha2::{Digest, Sha256};
 
 use crate::signature::{Signature, Signer};
 use content::Passage;
+pub use kind::Kind;
 use outline::Outline;
 pub use outline::{Block, Shape};
 use signs::Signs;
@@ -53,6 +55,8 @@ pub struct Link {
     pub nofollow: bool,
     /// Visible text of the link, white space folded, at most 200 bytes.
     pub anchor: String,
+    /// Whether it stands in the content: from its first block on, outside chrome.
+    pub content: bool,
 }
 
 /// Everything that is read from one page; a function of its [`Input`] and the recipe alone.
@@ -90,12 +94,12 @@ pub struct Page {
     pub signature: Option<Signature>,
 }
 
-/// What the bytes are.
+/// How bytes are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum Form {
     Html,
     Text,
-    Other,
+    Nothing,
 }
 
 /// Reads pages; keeps only scratch memory between them, so any number of readers give the same answers.
@@ -110,7 +114,6 @@ pub struct Reader {
     believed: Signs,
     content: Vec<Passage>,
     places: Vec<(u32, u32)>,
-    in_content: Vec<bool>,
     signer: Signer,
 }
 
@@ -134,8 +137,8 @@ impl Reader {
         self.content.clear();
         self.outline.host.push_str(input.url.host_str().unwrap_or_default());
         let body = &input.body[..input.body.len().min(Self::MAX_BODY)];
-        let kind = kind(input.content_type, body);
-        if kind == Kind::Other {
+        let form = form(input.content_type, body);
+        if form == Form::Nothing {
             return page;
         }
         page.is_text = true;
@@ -143,8 +146,8 @@ impl Reader {
         let encoding = charset::detect(body, input.content_type, domain);
         page.charset = encoding.name();
         let decoded = charset::decode(body, encoding);
-        match kind {
-            Kind::Html => html::read(&decoded, &mut self.outline, &mut self.hints),
+        match form {
+            Form::Html => html::read(&decoded, &mut self.outline, &mut self.hints),
             _ => self.outline.plain(&decoded),
         }
         outline::fold_space(&self.outline.title, &mut page.title, Self::MAX_TITLE);
@@ -171,8 +174,8 @@ impl Reader {
         (page.media, page.media_cut) = media::hashes(input.url, base, &self.outline, self.believed);
         if (200..300).contains(&input.status) {
             content::choose(&self.outline.blocks, &self.spans, &self.hashes, self.believed, &mut self.content);
-            self.mark_content_links(page.links.len());
-            let links = page.links.iter().map(|link| &link.url).zip(self.in_content.iter().copied());
+            self.mark_content_links(&mut page.links);
+            let links = page.links.iter().map(|link| (&link.url, link.content));
             page.signature = self.signer.sign(&self.hashes, &self.content, links);
         }
         page
@@ -180,13 +183,11 @@ impl Reader {
 
     /// Finds out which links stand in content: from its first block on, lists that add nothing to the text included. (Those
     /// in marked chrome have no place.)
-    fn mark_content_links(&mut self, links: usize) {
-        self.in_content.clear();
-        self.in_content.resize(links, false);
+    fn mark_content_links(&self, links: &mut [Link]) {
         let Some(first) = self.content.first() else { return };
         let start = self.outline.blocks[first.block].start;
         for &(_, link) in self.places.iter().filter(|(place, _)| *place >= start) {
-            self.in_content[link as usize] = true;
+            links[link as usize].content = true;
         }
     }
 
@@ -244,19 +245,18 @@ fn text_hash(words: &[WordHash]) -> u64 {
 }
 
 /// By the header, and where that says nothing, by the first bytes.
-fn kind(content_type: Option<&str>, body: &[u8]) -> Kind {
-    let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    match essence.as_str() {
-        "text/html" | "application/xhtml+xml" | "application/vnd.wap.xhtml+xml" => Kind::Html,
-        "text/plain" | "text/markdown" => Kind::Text,
-        "" | "application/octet-stream" | "unknown/unknown" | "*/*" => sniff(body),
-        _ => Kind::Other,
+fn form(content_type: Option<&str>, body: &[u8]) -> Form {
+    match Kind::of(content_type) {
+        Kind::Html => Form::Html,
+        Kind::Text => Form::Text,
+        Kind::Unknown | Kind::Binary => sniff(body),
+        Kind::Xml | Kind::OtherText | Kind::Other => Form::Nothing,
     }
 }
 
 /// A page without a type is HTML if it looks like markup, text if it holds no binary bytes (after the MIME Sniffing
 /// standard, section 7).
-fn sniff(body: &[u8]) -> Kind {
+fn sniff(body: &[u8]) -> Form {
     let head = &body[..body.len().min(1445)];
     let marked = encoding_rs::Encoding::for_bom(head).is_some();
     let binary = |b: &u8| matches!(b, 0..=8 | 0x0B | 0x0E..=0x1A | 0x1C..=0x1F);
@@ -265,11 +265,11 @@ fn sniff(body: &[u8]) -> Kind {
         || charset::find_ignore_case(head, b"<!doctype html").is_some()
         || charset::find_ignore_case(head, b"<a ").is_some()
     {
-        Kind::Html
+        Form::Html
     } else if marked || !head.iter().any(binary) {
-        Kind::Text
+        Form::Text
     } else {
-        Kind::Other
+        Form::Nothing
     }
 }
 

@@ -240,7 +240,9 @@ impl Outline {
         }
         let from = self.hrefs.len() as u32;
         self.hrefs.push_str(address.trim());
-        self.media.push(RawMedium { address: (from, self.hrefs.len() as u32), signs });
+        let link = if self.in_link { self.links.len().checked_sub(1) } else { None };
+        let link = link.map(|link| link as u32);
+        self.media.push(RawMedium { address: (from, self.hrefs.len() as u32), link, signs });
     }
 
     /// Whether a link as written names another host.

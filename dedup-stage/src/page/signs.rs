@@ -55,7 +55,7 @@ impl Signs {
 
     /// The signs one by one.
     fn each(self) -> impl Iterator<Item = usize> {
-        std::iter::successors(Some(self.0), |rest| Some(rest & (rest - 1)))
+        std::iter::successors(Some(self.0), |rest| Some(rest & rest.wrapping_sub(1)))
             .take_while(|rest| *rest != 0)
             .map(|rest| rest.trailing_zeros() as usize)
     }

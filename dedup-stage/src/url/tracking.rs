@@ -316,7 +316,7 @@ mod tests {
 
     /// The list that the names are from, where it is at hand: each of its names counts somewhere.
     #[test]
-    #[cfg_attr(not(test_data), ignore = "there is no ../shared/data")]
+    #[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
     fn every_name_of_the_list_counts() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data/url/tracking-parameters.csv");
         let list = std::fs::read_to_string(path).expect("readable");

@@ -93,9 +93,9 @@ fn passed_on(tokens: impl Iterator<Item = Token>, content: Content) -> Vec<Token
 }
 
 #[test]
-#[cfg_attr(not(test_data), ignore = "there is no ../shared/data")]
+#[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
 fn html5lib_tests() {
-    let folder = data::unpacked("html/html5lib-tokenizer.tar.xz").expect("the material can be unpacked");
+    let folder = data::unpacked("html/html5lib-tokenizer.tar.xz");
     let (mut run, mut left_out) = (0, 0);
     for file in data::files(&folder, ".test") {
         let suite: Value = serde_json::from_str(&data::text(&folder.join(&file))).expect("JSON");
@@ -119,6 +119,11 @@ fn html5lib_tests() {
                 };
                 let foreign = state == "CDATA section state";
                 let opening = test["lastStartTag"].as_str().unwrap_or("x");
+                // Only a tag named `script` opens a script, so no page has this case.
+                if content == Content::Script && !matches!(opening, "x" | "script") {
+                    left_out += 1;
+                    continue;
+                }
                 let html = format!("<{opening}>{}{input}", if foreign { "<![CDATA[" } else { "" });
                 let mut sink = Behind { recorder: Recorder::default(), content, foreign, opened: false };
                 tokenizer::read(&html, &mut sink);
@@ -134,12 +139,12 @@ fn html5lib_tests() {
             }
         }
     }
-    println!("html5lib: {run} tests as expected, {left_out} left out: their input is no text");
+    println!("html5lib: {run} tests as expected, {left_out} left out: no text, or a script that ends at another tag");
     assert!(run > 6_000 && left_out < 20);
 }
 
 #[test]
-#[cfg_attr(not(test_data), ignore = "there is no ../shared/data")]
+#[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
 fn tokens_of_pages_are_those_of_html5ever() {
     let (mut pages, mut tokens) = (0, 0);
     for (archive, ending) in [
@@ -148,7 +153,7 @@ fn tokens_of_pages_are_those_of_html5ever() {
         ("docs/python.tar.xz", ".html"),
         ("robots/real.tar.xz", ""),
     ] {
-        let folder = data::unpacked(archive).expect("the material can be unpacked");
+        let folder = data::unpacked(archive);
         for file in data::files(&folder, ending) {
             let [ours, theirs] = both(&data::text(&folder.join(&file)));
             assert!(ours == theirs, "{file}");

@@ -156,10 +156,8 @@ impl<'a> Builder<'a> {
                     self.outline.language.push_str(language.trim());
                 }
             }
-            "base" => {
-                if self.outline.base.is_none() {
-                    self.outline.base = tag.value(Attribute::Href).map(|href| href.into_owned());
-                }
+            "base" if self.outline.base.is_none() => {
+                self.outline.base = tag.value(Attribute::Href).map(|href| href.into_owned());
             }
             "link" => {
                 if let (Some(rel), Some(href)) = (tag.value(Attribute::Rel), tag.value(Attribute::Href))

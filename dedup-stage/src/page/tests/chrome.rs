@@ -38,9 +38,9 @@ fn read(body: &str) -> Read {
 }
 
 fn are_duplicates(a: &Option<Signature>, b: &Option<Signature>) -> bool {
-    a.as_ref()
-        .zip(b.as_ref())
-        .is_some_and(|(a, b)| (a.simhash ^ b.simhash).count_ones() <= DISTANCE && a.sketch.compare(&b.sketch).duplicate)
+    a.as_ref().zip(b.as_ref()).is_some_and(|(a, b)| {
+        (a.simhash ^ b.simhash).count_ones() <= DISTANCE && a.sketch.compare(&b.sketch).is_duplicate()
+    })
 }
 
 /// Elements that wrap a whole page, opening and closing.

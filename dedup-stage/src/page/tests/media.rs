@@ -34,6 +34,8 @@ fn every_way_to_show_a_file_counts() {
         "<object data=photo.jpg><embed src=photo.jpg></object>",
         "<base href='/elsewhere/dir/'><img src=photo.jpg>",
         "<img src='http://static.example.org/dir/photo.jpg'>",
+        "<a href='http://www.example.org/large'><img src=photo.jpg></a>",
+        "<a href='http://shop.example.net/click'>shop</a> <img src=photo.jpg>",
         "<img src='/_next/image?url=%2Fdir%2Fphoto.jpg&w=640&q=75'>",
     ] {
         assert_eq!(media(body), photo, "{body}");
@@ -63,6 +65,7 @@ fn what_nobody_sees_or_others_own_does_not_count() {
         "<div class=sidebar><img src=teaser.jpg></div>",
         "<svg><image href=drawing.png></image></svg>",
         "<a href=photo.jpg>a photo</a>",
+        "<a href='http://shop.example.net/click'><img src=banner.jpg></a>",
     ] {
         assert!(media(body).is_empty(), "{body}");
     }
