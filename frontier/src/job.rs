@@ -97,6 +97,17 @@ pub enum Release {
     Mode,
 }
 
+/// What a page that was judged brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Brought {
+    /// Text or media that no page before it had.
+    Content,
+    /// Links that the page with the same text has not: it is unique, and what these are worth only trials tell.
+    Links,
+    /// Nothing: it is a duplicate.
+    Nothing,
+}
+
 /// What a priority was made of, for whoever asks later; the frontier only carries it. Each part in steps of 1/255.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Merits {

@@ -30,5 +30,5 @@ pub use failure::Failure;
 pub use frontier::{BudgetView, Counts, Frontier, HostState, HostView, QueuedAs, Set, Skipped, Walk, stored_budgets};
 pub use hold::{Cluster, Draw, Drawn, Sample, Trial};
 pub use host::Expected;
-pub use job::{Admission, Found, Hold, Job, JobKind, Merits, Millis, Next, Outcome, Release, Via};
+pub use job::{Admission, Brought, Found, Hold, Job, JobKind, Merits, Millis, Next, Outcome, Release, Via};
 pub use reason::{Detail, SkipReason};

@@ -3,7 +3,7 @@
 use config::{Duration, OnDuplicate, Robots, Settings};
 use dedup_stage::store::{Double, Session};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
-use frontier::{Admission, Found, Frontier, Job, JobKind, Merits, Millis, Next, Outcome, Via};
+use frontier::{Admission, Brought, Found, Frontier, Job, JobKind, Merits, Millis, Next, Outcome, Via};
 use url::Url;
 
 fn keys() -> Keys {
@@ -148,7 +148,8 @@ fn pages_that_turn_out_to_be_copies_lower_what_is_queued_of_their_kind() {
         let job = sim.next().unwrap();
         sim.done(&job);
         let copy = job.url.path().starts_with("/print/");
-        sim.frontier.verdict(&job, Some(copy), f32::from(u8::from(!copy)), &mut sim.session).unwrap();
+        let brought = if copy { Brought::Nothing } else { Brought::Content };
+        sim.frontier.verdict(&job, Some(brought), f32::from(u8::from(!copy)), &mut sim.session).unwrap();
         let expected = sim.frontier.expected(&job.url).unwrap();
         assert!(n == 0 || (expected.path < 1.0) == copy, "{n} {copy} {expected:?}");
     }

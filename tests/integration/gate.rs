@@ -82,16 +82,16 @@ fn a_shop_is_crawled_to_the_products_that_no_list_shows() -> anyhow::Result<()> 
 }
 
 /// Fetches in `drop`, with `dedup.audits = false`, at commit cc3b1d4 (before links were held for counterparts and trials
-/// were made), for the seeds 1 to 4. Measured with this test there.
+/// were made), for the seeds 1 to 4. Measured with this test there; 5,000 is its limit.
 const BEFORE: [(Trap, [u64; 4]); 8] = [
-    (Trap::Calendar, [0; 4]),
-    (Trap::Sessions, [0; 4]),
-    (Trap::Facets, [0; 4]),
-    (Trap::SoftMissing, [0; 4]),
-    (Trap::Growing, [0; 4]),
-    (Trap::Logins, [0; 4]),
-    (Trap::RandomImages, [0; 4]),
-    (Trap::Ads, [0; 4]),
+    (Trap::Calendar, [70, 102, 135, 82]),
+    (Trap::Sessions, [143, 185, 210, 158]),
+    (Trap::Facets, [106, 196, 313, 171]),
+    (Trap::SoftMissing, [96, 5_000, 5_000, 5_000]),
+    (Trap::Growing, [95, 120, 108, 105]),
+    (Trap::Logins, [5_000, 195, 5_000, 5_000]),
+    (Trap::RandomImages, [79, 118, 147, 5_000]),
+    (Trap::Ads, [113, 142, 98, 166]),
 ];
 
 /// Catches trials, acquittals by links or by pictures, and rescues that a trap can feed on: each trap costs no more than it
@@ -106,7 +106,10 @@ fn traps_cost_what_they_cost_before() -> anyhow::Result<()> {
             let strict = run(&site, &[STRICT, &[limit]].concat())?;
             let drop = run(&site, &[DROP, &[limit]].concat())?;
             let (made, with) = (fetches(&strict), fetches(&drop));
-            println!("{trap:?} {seed}: {made} fetches, {with} with rescue; {before} before; {}", strict.seen.things.len());
+            println!(
+                "{trap:?} {seed}: {made} fetches, {with} with rescue; {before} before; {}",
+                strict.seen.things.len()
+            );
             let most = before + before / 10 + 20;
             if made > most || with > most + rescue(most) {
                 dear.push(format!("{trap:?} {seed}: {made} fetches, {with} with rescue; before {before}"));
@@ -121,6 +124,12 @@ fn traps_cost_what_they_cost_before() -> anyhow::Result<()> {
 const SHARES: [u64; 3] = [10, 50, 90];
 const PACES: [Pace; 3] = [Pace::Alike, Pace::FirstSlow, Pace::SecondSlow];
 
+/// Fetches for 100 ideal ones. A rule is proven by 33 pairs, each of which costs a fetch that was not needed: where nearly all
+/// of 300 articles are shared, that is more than the 15 in 100 that are wanted.
+fn most(shared: u64) -> u64 {
+    if shared > 50 { 130 } else { 115 }
+}
+
 /// Crawls two sites that share articles, with every share, pace and folder.
 fn mirrors(own: Own) -> anyhow::Result<()> {
     let mut bad = Vec::new();
@@ -130,14 +139,22 @@ fn mirrors(own: Own) -> anyhow::Result<()> {
                 let web = Partial::draw(seed * 31 + u64::from(moved), 300, shared, own, moved, pace);
                 let site: Arc<dyn Site> = Arc::new(web.clone());
                 let crawled = run(&site, DROP)?;
-                let (made, ideal) = (fetches(&crawled), web.ideal());
+                // What a rescue costs is counted apart.
+                let (made, ideal) = (fetches(&run(&site, STRICT)?), web.ideal());
                 let sets = [web.own(0), web.own(1), web.both()];
                 let found = sets.each_ref().map(|set| set.intersection(&crawled.seen.things).count());
                 let name = format!("{own:?}, {shared} % shared, {pace:?}, moved {moved}");
-                println!("{name}: own {}/{} and {}/{}, both {}/{}; {made} fetches, ideally {ideal}",
-                    found[0], sets[0].len(), found[1], sets[1].len(), found[2], sets[2].len());
+                println!(
+                    "{name}: own {}/{} and {}/{}, both {}/{}; {made} fetches, ideally {ideal}",
+                    found[0],
+                    sets[0].len(),
+                    found[1],
+                    sets[1].len(),
+                    found[2],
+                    sets[2].len()
+                );
                 let lost = sets.iter().zip(found).any(|(set, found)| found * 100 < set.len() * 99);
-                if lost || made * 100 > ideal * 115 {
+                if lost || made * 100 > ideal * most(shared) {
                     bad.push(format!("{name}: {found:?}, {made} fetches, ideally {ideal}"));
                 }
             }

@@ -2,6 +2,7 @@
 //! the outputs alone. Every helper that crawls asks this at its end, so that every test of the suite does.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -57,6 +58,8 @@ fn apart(dir: &CrawlDir) -> anyhow::Result<()> {
 pub struct Shared(Arc<Mutex<dyn Store>>);
 
 impl Shared {
+    const PORTION: usize = 64;
+
     /// Shares a store.
     pub fn new(store: impl Store + 'static) -> Self {
         Self(Arc::new(Mutex::new(store)))
@@ -73,8 +76,25 @@ impl Store for Shared {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(space, key)
     }
 
+    /// Hands the entries out in portions, and without the lock: whoever visits them may read the store.
     fn scan(&self, space: Space, from: &[u8], to: &[u8], visit: &mut Visitor<'_>) -> Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).scan(space, from, to, visit)
+        let mut from = from.to_vec();
+        loop {
+            let mut portion: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).scan(space, &from, to, &mut |key, value| {
+                portion.push((key.to_vec(), value.to_vec()));
+                if portion.len() < Self::PORTION { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            })?;
+            for (key, value) in &portion {
+                if visit(key, value).is_break() {
+                    return Ok(());
+                }
+            }
+            match portion.pop() {
+                Some((last, _)) if portion.len() + 1 == Self::PORTION => from = [&last[..], &[0]].concat(),
+                _ => return Ok(()),
+            }
+        }
     }
 
     fn commit(&mut self, batch: &Batch) -> Result<()> {

@@ -32,7 +32,7 @@ impl CrawlDir {
         control: Receiver<Control>,
     ) -> Result<Parts<'_>, OpenError> {
         let lengths: Lengths = self.meta(b"outputs")?.unwrap_or_default();
-        let stats: Stats = self.meta(b"stats")?.unwrap_or_default();
+        let mut stats: Stats = self.meta(b"stats")?.unwrap_or_default();
         let known: Vec<Url> = self.meta(b"seeds")?.unwrap_or_default();
         let mut all_seeds = known.clone();
         for seed in seeds {
@@ -70,6 +70,9 @@ impl CrawlDir {
             session.delete(Space::META, *b"stop-reason");
             let flow = Flow::open(&settings.dedup, context.keys.clone(), &mut session)?;
             let frontier = frontier(settings, &all_seeds, &context, changed, clock.now(), &mut session)?;
+            // Seeds are met by that: a crawl that is killed here must count them.
+            stats.take_counts(&frontier.counts());
+            session.put(Space::META, *b"stats", serde_json::to_vec(&stats).map_err(std::io::Error::from)?);
             session.commit()?;
             Ok((frontier, flow))
         };

@@ -39,7 +39,11 @@ impl Desk<'_> {
             Some(redirect) => (Via::Redirect { hops: job.hops + 1, same_key: redirect.same_key }, job.depth),
             None => (Via::Link, job.depth + 1),
         };
-        let novelty = if let Fate::Follow(novelty) = fate { novelty } else { 0.0 };
+        let novelty = match fate {
+            Fate::Follow(novelty) => novelty,
+            Fate::Try(_) => 1.0,
+            Fate::Hold(_) => 0.0,
+        };
         let page = self.scores.page(job, novelty, depth, relevance);
         let family = family(job, judgement);
         self.frontier.expect(finding.links.iter().map(|link| link.id.url));
@@ -58,7 +62,7 @@ impl Desk<'_> {
                     matches!(admission, Admission::Queued)
                         || note.refusal.is_none() && matches!(admission, Admission::Refused(_))
                 }
-                Fate::Hold(held) => {
+                Fate::Hold(held) | Fate::Try(held) => {
                     let kept = self.hold(&found, note, |link| held.counterpart(link), link)?;
                     counts.dropped += u32::from(kept);
                     kept

@@ -1,10 +1,10 @@
 //! What one answer changes: the verdict on the page, the fate of its links, its line in the outputs.
 
 use dedup_stage::flow::{Fate, Passage};
-use dedup_stage::judge::{Case, Judge, Judgement, Shown, Verdict};
+use dedup_stage::judge::{Acquitted, Case, Judge, Judgement, Shown, Verdict};
 use dedup_stage::url::UrlId;
 use frontier::rules::{Content, Family, Lesson};
-use frontier::{End, Frontier, Job, Millis, Outcome, SkipReason, State, Visit};
+use frontier::{Brought, End, Frontier, Job, Millis, Outcome, SkipReason, State, Visit};
 use url::Url;
 
 use super::Result;
@@ -47,7 +47,7 @@ impl Desk<'_> {
         if let Some(kind) = &trouble {
             self.hosts.note(&job.url, kind);
         }
-        let new = judgement.verdict == Verdict::Unique;
+        let new = judgement.verdict == Verdict::Unique && judgement.acquitted != Some(Acquitted::ByLinks);
         self.rescue.fetched(&job, new, &mut self.ledger.session);
         let stats = &mut self.ledger.stats;
         stats.count(&judgement.verdict, status);
@@ -73,7 +73,7 @@ impl Desk<'_> {
     fn trouble(&self, job: &Job, finding: &PageFinding) -> Result<Option<String>> {
         if let Some(redirect) = &finding.redirect {
             let out = finding.notes.iter().any(|note| note.refusal == Some(SkipReason::Scope));
-            let endless = finding.links.is_empty() || self.leads_back(job.page.url, redirect)?;
+            let endless = job.hops >= Frontier::MOST_HOPS || self.leads_back(job.page.url, redirect)?;
             return Ok(if out { Some(OUT) } else { endless.then_some(LOOP) }.map(str::to_owned));
         }
         let cut = finding.cut.map(|kind| format!("cut_{kind}"));
@@ -130,8 +130,12 @@ impl Desk<'_> {
             Verdict::Unjudged if status < 400 => {}
             Verdict::Unjudged => frontier.verdict(job, None, 0.0, session)?,
             verdict => {
-                let duplicate = verdict.duplicate_of().is_some();
-                frontier.verdict(job, Some(duplicate), judgement.novelty, session)?;
+                let brought = match judgement.acquitted {
+                    _ if verdict.duplicate_of().is_some() => Brought::Nothing,
+                    Some(Acquitted::ByLinks) => Brought::Links,
+                    Some(Acquitted::ByMedia) | None => Brought::Content,
+                };
+                frontier.verdict(job, Some(brought), judgement.novelty, session)?;
             }
         }
         let Some(content) = content.filter(|_| judgement.verdict != Verdict::Unjudged) else { return Ok(()) };
@@ -208,7 +212,7 @@ pub(super) fn is_known(judgement: &Judgement) -> bool {
     match judgement.verdict {
         Verdict::Exact { .. } => true,
         Verdict::Near { resemblance, .. } => resemblance >= Judge::SAME_TEXT,
-        Verdict::Unique => judgement.acquitted,
+        Verdict::Unique => judgement.acquitted == Some(Acquitted::ByLinks),
         Verdict::Unchanged { .. } | Verdict::Unjudged => false,
     }
 }

@@ -3,7 +3,8 @@
 //!
 //! A *round* draws URLs from as many clusters as the budget allows, a few from each, and queues them. When they are fetched,
 //! a cluster of which one brought a new page is released and crawled on, and the next round begins. The last round draws from
-//! everything that is left, whatever its cluster: its share of new pages is the estimate.
+//! everything that is left, whatever its cluster: its share of new pages is the estimate. A cluster of which that round
+//! brought something new is released, too, if much of it is new or little of it is left.
 //!
 //! Rounds and results are part of the state, so that a crawl that is killed goes on where it was.
 
@@ -34,6 +35,8 @@ struct Round {
     spent: u64,
     /// URLs held or stopped when the last round was drawn.
     held: u64,
+    /// Whether clusters were released after the last round.
+    released: bool,
     /// What was lost, once the last round is done: estimate, lower and upper end of the 95 % interval.
     lost: Option<[f64; 3]>,
 }
@@ -69,6 +72,10 @@ impl Rescue {
     const LEAST: u64 = 40;
     /// URLs drawn from a cluster in one round.
     const OF_CLUSTER: usize = 2;
+    /// A cluster of which the last round brought something new is released if so many of its URLs are left at most …
+    const FEW: u64 = 40;
+    /// … or if at least one in so many was new.
+    const WORTH: u64 = 20;
     /// Rounds before the last one.
     const ROUNDS: u32 = 6;
 
@@ -94,6 +101,9 @@ impl Rescue {
     pub fn next(&mut self, settings: &Settings, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<bool> {
         let results = self.results(&ledger.session)?;
         if self.round.last {
+            if !self.round.released && self.release(&results, frontier, ledger)? {
+                return Ok(true);
+            }
             let held = frontier.sample_held(0, 0, 0, &ledger.session)?.held;
             if self.round.lost.is_none() || held != self.round.held {
                 self.conclude(&results, held);
@@ -124,6 +134,39 @@ impl Rescue {
         self.begin(true, left, usize::MAX, frontier, ledger)
     }
 
+    /// Releases the clusters of which the last round brought something new, if it is worth it. True if there are any.
+    fn release(
+        &mut self,
+        results: &BTreeMap<u64, Outcome>,
+        frontier: &mut Frontier,
+        ledger: &mut Ledger,
+    ) -> Result<bool> {
+        let number = self.round.number;
+        let mut left: BTreeMap<u64, u64> = results
+            .iter()
+            .filter(|(_, result)| result.round == number && result.new > 0)
+            .map(|(cluster, _)| (*cluster, 0))
+            .collect();
+        if left.is_empty() {
+            return Ok(false);
+        }
+        frontier.each_held(&ledger.session, &mut |drawn| {
+            if let Some(count) = left.get_mut(&drawn.cluster.0) {
+                *count += 1;
+            }
+        })?;
+        left.retain(|cluster, left| {
+            let Outcome { drawn, new, .. } = results[cluster];
+            *left > 0 && (*left <= Self::FEW || new * Self::WORTH >= drawn)
+        });
+        for cluster in left.keys() {
+            frontier.release_cluster(Cluster(*cluster), &mut ledger.session);
+        }
+        self.round.released = true;
+        self.save(ledger);
+        Ok(!left.is_empty())
+    }
+
     /// Draws the URLs of a round and queues them. True if there were any.
     fn begin(
         &mut self,
@@ -145,7 +188,7 @@ impl Rescue {
         let sample = draw.end();
         let held = frontier.counts().states.held() + frontier.counts().states.stopped();
         self.round.number += 1;
-        (self.round.last, self.round.held, self.round.lost) = (last, held, None);
+        (self.round.last, self.round.held, self.round.lost, self.round.released) = (last, held, None, false);
         let mut any = false;
         for drawn in sample.drawn {
             if frontier.rescue(drawn.id, &mut ledger.session)? {
@@ -164,15 +207,24 @@ impl Rescue {
 
     /// Estimates what was lost from the results of the last round. `held` URLs are left.
     fn conclude(&mut self, results: &BTreeMap<u64, Outcome>, held: u64) {
-        let last = results.values().filter(|result| result.round == self.round.number);
-        let (drawn, new) = last.fold((0, 0), |(drawn, new), result| (drawn + result.drawn, new + result.new));
         self.round.held = held;
-        // What was drawn and brought a new page was fetched by that: only what is left counts.
-        let stratum = Stratum { left: held, drawn, hits: new, texts: new };
-        let lost = match (held, drawn) {
+        let unknown = Lost { estimate: 0.0, low: 0.0, high: held as f64 };
+        let of = |counts: &dyn Fn(&Outcome) -> bool| {
+            let last = results.values().filter(|result| result.round == self.round.number && counts(result));
+            let (drawn, new) = last.fold((0, 0), |(drawn, new), result| (drawn + result.drawn, new + result.new));
+            // What was drawn and brought a new page was fetched by that: only what is left counts.
+            let stratum = Stratum { left: held, drawn, hits: new, texts: new };
+            if drawn == 0 { unknown } else { estimate(&[stratum]).unwrap_or(unknown) }
+        };
+        let lost = match (held, self.round.released) {
             (0, _) => Lost { estimate: 0.0, low: 0.0, high: 0.0 },
-            (_, 0) => Lost { estimate: 0.0, low: 0.0, high: held as f64 },
-            _ => estimate(&[stratum]).unwrap_or(Lost { estimate: 0.0, low: 0.0, high: held as f64 }),
+            (_, false) => of(&|_| true),
+            // What is left is of the clusters of which nothing new was drawn. But these were chosen by the very sample that
+            // tells what they hold: the upper end is that of the whole sample.
+            (_, true) => {
+                let rest = of(&|result| result.new == 0);
+                Lost { high: rest.high.max(of(&|_| true).high), ..rest }
+            }
         };
         self.round.lost = Some([lost.estimate, lost.low, lost.high]);
     }

@@ -130,10 +130,9 @@ impl Worker<'_> {
         if let Some(target) = &redirect {
             let link = OutLink::new(target.clone(), false, &self.context.keys);
             redirect_finding = Some(RedirectFinding { same_key: link.id == job.page.url, target: link.id });
-            if job.hops < self.context.max_hops {
-                notes.push(LinkNote { refusal: self.refusal(target, job.depth), hits: None });
-                links.push(link);
-            }
+            // One hop too many is refused by the frontier, which remembers it: another link may lead there.
+            notes.push(LinkNote { refusal: self.refusal(target, job.depth), hits: None });
+            links.push(link);
         } else {
             let topical = self.finder.as_mut().filter(|_| page.is_text && (200..300).contains(&response.status));
             let mut link_hits = Vec::new();

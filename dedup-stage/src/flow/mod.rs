@@ -7,7 +7,7 @@ mod gate;
 #[cfg(test)]
 mod tests;
 
-use crate::judge::{Case, Comparison, Judge, Judgement, OutLink, Shown, UrlOf};
+use crate::judge::{Acquitted, Case, Comparison, Judge, Judgement, OutLink, Shown, UrlOf};
 use crate::store::{Result, Session};
 use crate::url::{Keys, PageId};
 use gate::gate;
@@ -40,9 +40,12 @@ pub enum Fate {
     Follow(f32),
     /// None goes to the frontier. Each is held for its counterpart on the page's twin.
     Hold(Held),
+    /// The page is unique, but only by its links: its text is that of another page. What a list and a trap have in common
+    /// is told apart by trials, as for the links of a duplicate. Only in `drop`.
+    Try(Held),
 }
 
-/// The links of a duplicate beside those of its twin.
+/// The links of a page beside those of the page with the same text.
 #[derive(Debug)]
 pub struct Held(Box<Comparison>);
 
@@ -82,7 +85,9 @@ impl Flow {
     pub fn page(&mut self, case: &Case<'_>, url_of: UrlOf<'_>, session: &mut Session) -> Result<Passage> {
         let (judgement, twin) = self.judge.judge_beside_twin(case, url_of, session)?;
         let shown = Shown::after(case, &judgement);
+        let by_links = judgement.acquitted == Some(Acquitted::ByLinks) && self.on_duplicate == OnDuplicate::Drop;
         let links = match (gate(&judgement, self.on_duplicate), twin) {
+            (Some(_), Some(twin)) if by_links => Fate::Try(held(case, twin, url_of, session)?),
             (Some(factor), _) => Fate::Follow(factor),
             (None, Some(twin)) => Fate::Hold(held(case, twin, url_of, session)?),
             (None, None) => unreachable!("a duplicate has a twin"),

@@ -6,7 +6,7 @@ use ::url::Url;
 
 use super::links::{LinkSet, Sample, constants, media_of, name_on};
 use super::mapping::Mapping;
-use super::{Case, OutLink, UrlOf};
+use super::{Acquitted, Case, OutLink, UrlOf, opaque};
 use crate::store::{Result, Session};
 use crate::url::{Keys, PageId, SiteId, UrlId};
 
@@ -40,6 +40,7 @@ pub(crate) struct Comparison {
 struct Known {
     links: Members,
     media: Members,
+    opaque: Members,
     constants: Vec<String>,
     url: Option<Url>,
 }
@@ -66,7 +67,8 @@ impl From<LinkSet> for Known {
     fn from(set: LinkSet) -> Self {
         let members = |sample: Sample| Members { sorted: sample.members(), is_whole: sample.is_whole() };
         let url = set.url.and_then(|url| Url::parse(&url).ok());
-        Self { links: members(set.links), media: members(set.media), constants: set.constants, url }
+        let (links, media, opaque) = (members(set.links), members(set.media), members(set.opaque));
+        Self { links, media, opaque, constants: set.constants, url }
     }
 }
 
@@ -111,23 +113,24 @@ impl Comparison {
     }
 
     /// Whether the page's links, or beside little text its media, say what the twin does not say: at least four of the links
-    /// in its content, and more than half of them, are not the twin's; or more than half of its media are not.
+    /// in its content, and more than half of them, are not the twin's; or more than half of its media are not. `None` if
+    /// neither does.
     pub(super) fn contradicts(
         &mut self,
         case: &Case<'_>,
         words: u32,
         url_of: UrlOf<'_>,
         session: &Session,
-    ) -> Result<bool> {
+    ) -> Result<Option<Acquitted>> {
         if words <= Self::LITTLE_TEXT && self.has_other_media(case) {
-            return Ok(true);
+            return Ok(Some(Acquitted::ByMedia));
         }
         if !self.has_news(case) {
-            return Ok(false);
+            return Ok(None);
         }
         // Only now is it worth asking for the URL.
         self.learn_url(case, url_of, session)?;
-        Ok(self.has_news(case))
+        Ok(self.has_news(case).then_some(Acquitted::ByLinks))
     }
 
     fn has_other_media(&self, case: &Case<'_>) -> bool {
@@ -144,12 +147,21 @@ impl Comparison {
         let (mut all, mut news) = (0, 0);
         for link in case.links.iter().filter(|link| link.content) {
             match self.look_up(link) {
+                Some(Counterpart::News) if self.is_opaque_twin(link) => all += 1,
                 Some(Counterpart::News) => (all, news) = (all + 1, news + 1),
                 Some(_) => all += 1,
                 None => {}
             }
         }
         news >= NEWS && news * 2 > all
+    }
+
+    /// Whether the twin has a link that differs from this one in opaque words only. Such words may name a session, and then
+    /// the two lead to one page; or they name a page each. So this is no reason to call a page unique; and the link is news
+    /// all the same, which trials decide about.
+    fn is_opaque_twin(&self, link: &OutLink) -> bool {
+        let Some(known) = &self.known else { return false };
+        opaque::name(self.own_site(), link).is_some_and(|name| known.opaque.contains(name))
     }
 
     /// The share of the links in the page's content that have a counterpart, 0..1; 1 where there are none.

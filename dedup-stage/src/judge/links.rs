@@ -6,6 +6,7 @@ use ::url::Url;
 use serde::{Deserialize, Serialize};
 
 use super::Case;
+use super::opaque;
 use crate::spaces;
 use crate::store::{Result, Session, codec};
 use crate::url::{Keys, PageId, SiteId, UrlId};
@@ -49,6 +50,8 @@ pub struct LinkSet {
     pub constants: Vec<String>,
     /// The media.
     pub media: Sample,
+    /// What those links that have opaque words are called without these.
+    pub opaque: Sample,
 }
 
 impl LinkSet {
@@ -61,6 +64,7 @@ impl LinkSet {
             links: Sample::new(names),
             constants: constants(case.links),
             media: Sample::new(media_of(case)),
+            opaque: Sample::new(case.links.iter().filter_map(|link| opaque::name(site, link))),
         }
     }
 

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::accepted::Entry;
 use super::counterpart::Comparison;
-use super::{Case, Judge, Judgement, UrlOf, Verdict};
+use super::{Acquitted, Case, Judge, Judgement, UrlOf, Verdict};
 use crate::signature::{SecondLook, Signature};
 use crate::store::{Result, Session};
 
@@ -13,7 +13,7 @@ use crate::store::{Result, Session};
 pub(super) struct Found {
     /// `Near`, or `Unique` where there is no twin.
     pub(super) judgement: Judgement,
-    /// The page beside its twin.
+    /// The page beside its twin; or, if it is unique only by its links, beside the earliest page with its text.
     pub(super) twin: Option<Comparison>,
     /// Whether some page was accepted with this very fingerprint, now or once.
     pub(super) is_known: bool,
@@ -43,7 +43,8 @@ impl Judge {
         self.index.within(signature.simhash, &mut near);
         near.sort_unstable_by_key(|(_, distance)| *distance);
         let is_known = near.first().is_some_and(|(_, distance)| *distance == 0);
-        let (mut acquitted, mut left) = (false, Self::COMPARED);
+        let (mut acquitted, mut left) = (None, Self::COMPARED);
+        let mut alike_text = None;
         let mut found = None;
         for ring in near.chunk_by(|(_, a), (_, b)| a == b) {
             let mut alike = self.alike(ring, case, signature, session)?;
@@ -56,14 +57,18 @@ impl Judge {
             alike.sort_unstable_by_key(|alike| alike.entry.order);
             for Alike { entry, look } in alike {
                 let mut twin = Comparison::accepted(case, entry.id, &self.keys, session)?;
-                if twin.contradicts(case, signature.sketch.words(), url_of, session)? {
-                    acquitted |= look.resemblance >= Self::SAME_TEXT;
+                if let Some(why) = twin.contradicts(case, signature.sketch.words(), url_of, session)? {
+                    if look.resemblance >= Self::SAME_TEXT {
+                        // Other media are something new, whatever the links are.
+                        acquitted = if acquitted == Some(Acquitted::ByMedia) { acquitted } else { Some(why) };
+                        alike_text.get_or_insert(twin);
+                    }
                     continue;
                 }
                 let resemblance = look.resemblance;
                 let verdict = Verdict::Near { of: entry.id, distance: ring[0].1, resemblance };
                 let novelty = (1.0 - resemblance * (1.0 + twin.common(case)) / 2.0).clamp(0.0, 1.0);
-                found = Some((Judgement { verdict, novelty, acquitted: false }, twin));
+                found = Some((Judgement { verdict, novelty, acquitted: None }, twin));
                 break;
             }
             if found.is_some() || left == 0 {
@@ -75,7 +80,7 @@ impl Judge {
             Some((judgement, twin)) => Found { judgement, twin: Some(twin), is_known },
             None => {
                 let judgement = Judgement { verdict: Verdict::Unique, novelty: 1.0, acquitted };
-                Found { judgement, twin: None, is_known }
+                Found { judgement, twin: alike_text.filter(|_| acquitted == Some(Acquitted::ByLinks)), is_known }
             }
         })
     }

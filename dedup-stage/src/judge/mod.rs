@@ -24,6 +24,7 @@ mod digests;
 mod links;
 mod look;
 mod mapping;
+mod opaque;
 mod recent;
 mod revisit;
 mod shown;
@@ -48,7 +49,7 @@ pub(crate) use counterpart::Comparison;
 pub use counterpart::Counterpart;
 pub use links::{LinkSet, OutLink, Sample};
 pub use shown::Shown;
-pub use verdict::{Judgement, Verdict};
+pub use verdict::{Acquitted, Judgement, Verdict};
 
 /// A page before the judge.
 #[derive(Clone, Copy, Debug)]
@@ -171,7 +172,7 @@ impl Judge {
     ) -> Result<(Judgement, Option<Comparison>)> {
         let digest = &case.page.sha256;
         if let Some(owner) = self.digests.owner(digest, session)?.filter(|owner| owner.id.url != case.id.url) {
-            let judgement = Judgement { verdict: Verdict::Exact { of: owner.id }, novelty: 0.0, acquitted: false };
+            let judgement = Judgement { verdict: Verdict::Exact { of: owner.id }, novelty: 0.0, acquitted: None };
             return Ok((judgement, Some(Comparison::new(case, owner.id, &self.keys, session)?)));
         }
         self.digests.claim(digest, Owner { order: case.order, id: case.id }, session)?;

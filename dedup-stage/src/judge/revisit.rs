@@ -25,7 +25,7 @@ impl Judge {
         let id = PageId { url: case.id.url, visit: before.visit };
         let words = case.page.signature.as_ref().map_or(0, |signature| signature.sketch.words());
         let mut earlier = Comparison::accepted(case, id, &self.keys, session)?;
-        Ok(!earlier.contradicts(case, words, &|_, _| Ok(None), session)?)
+        Ok(earlier.contradicts(case, words, &|_, _| Ok(None), session)?.is_none())
     }
 
     fn has_same_text(&mut self, case: &Case<'_>, before: &Shown, session: &Session) -> Result<bool> {
@@ -73,6 +73,6 @@ impl Judge {
             }
         }
         let verdict = Verdict::Unchanged { bytes, of: None };
-        Ok((Judgement { verdict, novelty: 0.0, acquitted: false }, None))
+        Ok((Judgement { verdict, novelty: 0.0, acquitted: None }, None))
     }
 }

@@ -82,13 +82,23 @@ pub struct Judgement {
     /// it is `1 - resemblance * (1 + links) / 2`, where `links` is the share of the page's content links that its twin has
     /// too.
     pub novelty: f32,
-    /// Whether a unique page has the text of an earlier one, and other links or media: a page of a list.
-    pub acquitted: bool,
+    /// What a unique page has beside the text of an earlier one that the earlier one has not: a page of a list. `None` where
+    /// its text is new.
+    pub acquitted: Option<Acquitted>,
+}
+
+/// What makes a page with the text of an earlier one unique.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acquitted {
+    /// Other links. A trap has other links on each page, too: only where the links lead tells what they are worth.
+    ByLinks,
+    /// Other media.
+    ByMedia,
 }
 
 impl Judgement {
     /// Of a page that is not judged.
-    pub const UNJUDGED: Self = Self { verdict: Verdict::Unjudged, novelty: 0.5, acquitted: false };
+    pub const UNJUDGED: Self = Self { verdict: Verdict::Unjudged, novelty: 0.5, acquitted: None };
 
     /// What changed since the last visit of this URL, at which it showed `before`: `no`, `bytes` (the same content in other
     /// bytes) or `content`. `None` at the first visit, and where nothing can be compared.
@@ -103,6 +113,6 @@ impl Judgement {
 
     /// Of an answer that says by itself that nothing changed (304), where the URL showed `before` at its last visit.
     pub fn not_modified(before: &Shown) -> Self {
-        Self { verdict: Verdict::Unchanged { bytes: false, of: before.of }, novelty: 0.0, acquitted: false }
+        Self { verdict: Verdict::Unchanged { bytes: false, of: before.of }, novelty: 0.0, acquitted: None }
     }
 }

@@ -170,7 +170,7 @@ impl Stage {
         if judgement.verdict.twin().is_some() && !links.is_empty() {
             let told = match &passage.links {
                 Fate::Hold(_) => None,
-                Fate::Follow(_) => self.flow.held(&case, &judgement, &url_of, &self.session)?,
+                Fate::Follow(_) | Fate::Try(_) => self.flow.held(&case, &judgement, &url_of, &self.session)?,
             };
             let held = if let Fate::Hold(held) = &passage.links { Some(held) } else { told.as_ref() };
             let is_news = |link: &&OutLink| held.is_some_and(|held| held.counterpart(link) == Counterpart::News);
@@ -179,6 +179,8 @@ impl Stage {
         }
         let (priority, links_dropped) = match passage.links {
             Fate::Follow(factor) => (priority * factor, 0),
+            // A caller that judges only cannot try links.
+            Fate::Try(_) => (priority, 0),
             Fate::Hold(_) => (0.0, std::mem::take(&mut links).len() as u32),
         };
 

@@ -78,10 +78,21 @@ impl Frontier {
         }
     }
 
-    /// Queues a link as a trial, before everything else on its host: others wait for what it shows.
+    /// Queues a link as a trial. One of a hold or of a rule comes before everything else on its host: others wait for what
+    /// it shows. One of news comes last.
     pub(super) fn try_link(&mut self, found: &Found<'_>, trial: Trial, session: &mut Session) -> Result<Admission> {
-        let found = Found { via: Via::Trial, priority: 1.0, ..found.clone() };
-        let admission = self.admit(&found, Some(Arc::new(trial.clone())), session)?;
+        let priority = if matches!(trial, Trial::News { .. }) { 0.0 } else { 1.0 };
+        self.queue_trial(&Found { via: Via::Trial, priority, ..found.clone() }, trial, session)
+    }
+
+    /// Queues a link of an acquitted template, in its own turn. What it shows counts for its template.
+    pub(super) fn follow_news(&mut self, found: &Found<'_>, template: u64, session: &mut Session) -> Result<Admission> {
+        let found = Found { via: Via::Released { why: Release::Template }, ..found.clone() };
+        self.queue_trial(&found, Trial::News { template }, session)
+    }
+
+    fn queue_trial(&mut self, found: &Found<'_>, trial: Trial, session: &mut Session) -> Result<Admission> {
+        let admission = self.admit(found, Some(Arc::new(trial.clone())), session)?;
         if admission != Admission::Queued {
             self.trial_is_off(found.id, found.url, &trial, session)?;
         }
@@ -91,7 +102,7 @@ impl Frontier {
     fn hold_news(&mut self, found: &Found<'_>, session: &mut Session) -> Result<Admission> {
         let (site, template) = (found.id.site, template(found.url, found.id.site));
         match self.news.meet(site, template, found.source, session)? {
-            news::Verdict::Follow => self.go(found, Way::Follow(Release::Template), session),
+            news::Verdict::Follow => self.follow_news(found, template, session),
             news::Verdict::Try => self.try_link(found, Trial::News { template }, session),
             news::Verdict::Hold => {
                 if matches!(self.urls.get(found.id.url), Some(Standing::HeldAs { .. })) {
@@ -129,7 +140,12 @@ impl Frontier {
                 self.urls.await_end(at.url);
                 Way::Hold(at)
             }
-            Fate::Fallen => Way::Follow(Release::Counterpart),
+            Fate::Fallen => {
+                if Strictness::between(id.site, counterpart.site) == Strictness::Foreign {
+                    self.pair_lacks(id, counterpart, session)?;
+                }
+                Way::Follow(Release::Counterpart)
+            }
             Fate::News => Way::News,
         })
     }

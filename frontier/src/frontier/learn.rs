@@ -11,22 +11,23 @@ use crate::hold::Trial;
 use crate::hold::ladder::{Cause, Ladder, Rung};
 use crate::hold::news::{Next, Showed};
 use crate::hold::works::{Task, Which};
-use crate::job::{Job, Millis};
+use crate::job::{Brought, Job, Millis};
 use crate::rules::{Lesson, RuleId, Shows, Stop, shown_at};
 use crate::url::{Ended, Standing};
 
 impl Frontier {
-    /// A page was answered, and all its links were added, held or refused: whether it was found to be a duplicate, and how much
-    /// of it was new, 0..1. A page that was not judged (an error, an image) is neither a duplicate nor new (`None`). To be
-    /// called for every page that was answered.
+    /// A page was answered, and all its links were added, held or refused: what it brought, and how much of it was new, 0..1.
+    /// Of a page that was not judged (an error, an image) nobody can say (`None`). To be called for every page that was
+    /// answered.
     ///
     /// Duplicates spend the budget of their group and host, others earn it back. What is queued where a budget is spent is
     /// refused when its turn comes. Novelty bears on what is expected of other pages of the group. For a trial of news, this
     /// is the result.
-    pub fn verdict(&mut self, job: &Job, duplicate: Option<bool>, novelty: f32, session: &mut Session) -> Result<()> {
+    pub fn verdict(&mut self, job: &Job, brought: Option<Brought>, novelty: f32, session: &mut Session) -> Result<()> {
+        let duplicate = brought.map(|brought| brought == Brought::Nothing);
         match job.trial.as_deref() {
             Some(Trial::News { template }) => {
-                if let Some(showed) = self.news.showed(job.page, duplicate) {
+                if let Some(showed) = self.news.showed(job.page, brought) {
                     self.news_ended(job.page.url, *template, showed, session)?;
                 }
             }
@@ -97,10 +98,22 @@ impl Frontier {
     /// A trial of news ended: more of its template is tried, or all of it is followed, or nothing.
     pub(super) fn news_ended(&mut self, id: UrlId, template: u64, showed: Showed, session: &mut Session) -> Result<()> {
         let anchor = UrlId { site: id.site, url: template };
-        match self.news.ended(id.site, template, showed, session)? {
+        let (own, others) = self.news.ended(id.site, template, showed, session)?;
+        if others {
+            self.works.add(Task::Records { of: Some(id.site), which: Which::News }, session);
+        }
+        match own {
             Next::Release => self.works.add(Task::Template { anchor, acquitted: true }, session),
             Next::Try => self.works.add(Task::Template { anchor, acquitted: false }, session),
             Next::Nothing => {}
+        }
+        Ok(())
+    }
+
+    /// A counterpart on another domain is missing.
+    pub(super) fn pair_lacks(&mut self, id: UrlId, counterpart: UrlId, session: &mut Session) -> Result<()> {
+        if climb(pair(id, counterpart), Ladder::is_missing, session)? {
+            self.works.add(Task::Records { of: Some(id.site), which: Which::Pair(counterpart.site) }, session);
         }
         Ok(())
     }

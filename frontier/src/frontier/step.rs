@@ -153,11 +153,14 @@ impl Frontier {
         let Some(State::HeldAs { cause: Cause::News { .. }, link }) = self.urls.state(id, session)? else {
             return Ok(true);
         };
+        let Ok(url) = Url::parse(&link.url) else { return Ok(true) };
         if acquitted {
-            self.release(id, &link, Via::Released { why: Release::Template }, session)?;
+            if !self.news.follow(id.site, template, session)? {
+                return Ok(false);
+            }
+            self.follow_news(&again(&url, id, &link, Via::Trial), template, session)?;
             return Ok(true);
         }
-        let Ok(url) = Url::parse(&link.url) else { return Ok(true) };
         if !self.news.try_held(id.site, template, session)? {
             return Ok(false);
         }
@@ -176,6 +179,9 @@ impl Frontier {
                 && let Some(state) = self.urls.state(id, session)?
                 && let Some(link) = state.link()
             {
+                if Strictness::between(id.site, anchor.site) == Strictness::Foreign {
+                    self.pair_lacks(id, anchor, session)?;
+                }
                 self.release(id, link, Via::Released { why: Release::Waited }, session)?;
             }
         }
@@ -238,6 +244,10 @@ impl Frontier {
                 debug_assert!(Ladder::get(pair(id, counterparts[0]), session)?.fell());
                 let State::HeldFor { counterparts, link } = state else { return Ok(()) };
                 return self.hold_again(id, counterparts, link, session);
+            }
+            (Which::News, State::HeldAs { cause: Cause::News { template }, .. }) => {
+                let acquitted = false;
+                return self.template_ended(id, *template, acquitted, session).map(|_| ());
             }
             (Which::Robots, State::Refused { reason: SkipReason::Robots, .. }) => Release::Reason,
             (Which::Bounds, State::Refused { reason, detail, link }) => {

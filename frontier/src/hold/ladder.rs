@@ -59,7 +59,9 @@ pub struct Ladder {
     since: u32,
     /// Stopped and waiting for something to compare with.
     undecided: u32,
-    /// A trial differed.
+    /// Counterparts that were not there, or were never answered well.
+    missing: u32,
+    /// A trial differed, or most counterparts are missing.
     fell: bool,
 }
 
@@ -94,6 +96,9 @@ impl Ladder {
     const RAREST: u32 = 100;
     /// Across domains, so many are always tried.
     const FIRST: u32 = 4;
+    /// More counterparts than this must be missing, and more than have agreed, before the ladder falls by that: a site that
+    /// copies a few pages of another, and only names the rest, is no mirror.
+    const MISSING: u32 = 4;
 
     /// A ladder on which so many pairs have agreed already.
     pub fn proven(agreed: u32) -> Self {
@@ -161,6 +166,14 @@ impl Ladder {
             self.agreed = self.agreed.saturating_add(1);
         }
         let falls = !agrees && !self.fell;
+        self.fell |= falls;
+        falls
+    }
+
+    /// A counterpart turned out to be missing. True if the ladder falls by that.
+    pub fn is_missing(&mut self) -> bool {
+        self.missing = self.missing.saturating_add(1);
+        let falls = self.missing > Self::MISSING.max(self.agreed) && !self.fell;
         self.fell |= falls;
         falls
     }

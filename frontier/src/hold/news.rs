@@ -1,14 +1,19 @@
 //! News: links of duplicates that their twins do not have. Whether they bring anything is not to be seen from the pages that
 //! carry them (a calendar of equal prose and a pager look alike), so a few are tried.
 //!
-//! Links are tried by *template*: those of one host and folder whose paths have one shape and whose parameters have the same
-//! names. The test of a template is sequential: two links are fetched at once, then one after the other, and three
-//! that bring nothing end it; each one that brings something earns three more. A template of which three
-//! links brought something, and no more than one in three brought nothing, is acquitted: all its links are followed. What
-//! the templates of one host may cost together is bounded in the same way, since a trap can make a template of each link.
+//! The same is done with the links of a page that is unique only by its links.
 //!
-//! A page that is a duplicate brings something if it leads to links of an acquitted template: then it is one page of a list,
-//! and the next one is worth a try. Where its links are of templates that are still being tried, it counts for nothing.
+//! Links are tried by *template*: those of one host and folder whose paths have one shape and whose parameters have the same
+//! names. Trials come last on their host: what the crawl finds without them is no merit of theirs. The test of a template is
+//! sequential: two links are fetched at once, then one after the other, and three that bring nothing end it; each one that
+//! brings something earns three more. A template of which three links brought something, and no more than one in three
+//! brought nothing, is acquitted: all its links are followed, as long as that stays so. What the templates of one host may
+//! cost together is bounded in the same way, since a trap can make a template of each link.
+//!
+//! A page without content of its own *leads* to something if it has links of a template that is acquitted by contents: then
+//! it is one page of a list, and the next one is worth a try. What only leads acquits no other template; else two templates
+//! of a trap could acquit each other for ever. Where its links are of templates that are still being tried, it counts
+//! neither way.
 
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::{PageId, SiteId};
@@ -16,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::job::Brought;
 use crate::spaces;
 
 /// The template of a link of `site`: a hash of folder, shape and parameter names. The crawl's secret is in the identity of
@@ -68,19 +74,25 @@ fn push_shape(segment: &str, shape: &mut String) {
 pub struct Test {
     /// Trials that are out.
     out: u32,
-    /// Trials that brought something.
+    /// Trials that brought a content.
     fresh: u32,
+    /// Trials that led to something.
+    led: u32,
     /// Trials that brought nothing.
     barren: u32,
     /// Trials that showed neither.
     neither: u32,
+    /// Whether a link was held because the host had too many trials out.
+    starved: bool,
 }
 
 /// What a trial showed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Showed {
-    /// A new content, or links of an acquitted template.
-    Something,
+    /// A new content.
+    Content,
+    /// Links of another template, which is acquitted by contents.
+    Links,
     /// Nothing new.
     Nothing,
     /// It cannot be told.
@@ -92,7 +104,7 @@ impl Test {
     const AT_ONCE: u32 = 2;
     /// Failures that end a test; and what each success earns.
     const PATIENCE: u32 = 3;
-    /// Failures that end the tests of a host.
+    /// Trials that brought nothing that end the tests of a host.
     const OF_HOST: u32 = 12;
     /// Trials that may show neither.
     const NEITHER: u32 = 4;
@@ -101,13 +113,27 @@ impl Test {
 
     /// Whether all links of the template are followed.
     pub fn is_acquitted(&self) -> bool {
+        self.good() >= Self::ENOUGH && 2 * self.barren <= self.good()
+    }
+
+    /// Whether it is acquitted by contents alone.
+    fn has_contents(&self) -> bool {
         self.fresh >= Self::ENOUGH && 2 * self.barren <= self.fresh
+    }
+
+    fn good(&self) -> u32 {
+        self.fresh + self.led
     }
 
     /// Whether one more link may be tried, where failures count up to `patience`.
     fn may_try(&self, patience: u32) -> bool {
         let spent = self.barren + self.neither.saturating_sub(Self::NEITHER) + self.out;
-        self.out < Self::AT_ONCE + self.fresh && spent < patience + Self::PATIENCE * self.fresh
+        self.out < Self::AT_ONCE + self.good() && spent < patience + Self::PATIENCE * self.good()
+    }
+
+    /// Whether one more link of a host may be tried, where this is the test of all its templates.
+    fn host_may_try(&self) -> bool {
+        self.barren + self.neither / 2 + self.out < Self::OF_HOST + Self::PATIENCE * self.good()
     }
 
     /// Whether nothing more will be tried.
@@ -118,7 +144,8 @@ impl Test {
     fn ended(&mut self, showed: Showed) {
         self.out = self.out.saturating_sub(1);
         *match showed {
-            Showed::Something => &mut self.fresh,
+            Showed::Content => &mut self.fresh,
+            Showed::Links => &mut self.led,
             Showed::Nothing => &mut self.barren,
             Showed::Neither => &mut self.neither,
         } += 1;
@@ -148,7 +175,7 @@ fn key(site: SiteId, template: u64) -> Vec<u8> {
 /// What is to be done with a link that is news.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Its template is acquitted: follow it.
+    /// Its template is acquitted: follow it. What it shows counts as that of a trial.
     Follow,
     /// Fetch it as a trial.
     Try,
@@ -161,8 +188,8 @@ pub enum Verdict {
 struct Current {
     page: PageId,
     template: u64,
-    /// Links of acquitted templates, and of templates that are still being tried.
-    acquitted: u32,
+    /// Links of other templates that are acquitted by contents, and of templates that are still being tried.
+    contents: u32,
     open: u32,
 }
 
@@ -182,20 +209,43 @@ impl News {
         session: &mut Session,
     ) -> Result<Verdict> {
         let test = Test::get(site, template, session)?;
-        if let Some(current) = self.current.as_mut().filter(|current| Some(current.page) == source) {
-            current.acquitted += u32::from(test.is_acquitted());
-            current.open += u32::from(!test.is_acquitted() && !test.is_over() && template != current.template);
+        if let Some(current) = self.current.as_mut().filter(|current| Some(current.page) == source)
+            && template != current.template
+        {
+            current.contents += u32::from(test.has_contents());
+            current.open += u32::from(!test.is_acquitted() && !test.is_over());
         }
-        if test.is_acquitted() {
+        if self.follow(site, template, session)? {
             return Ok(Verdict::Follow);
         }
         Ok(if self.try_one(site, template, test, session)? { Verdict::Try } else { Verdict::Hold })
     }
 
+    /// Whether a link of this template is followed, because it is acquitted; one more is out if so.
+    pub fn follow(&self, site: SiteId, template: u64, session: &mut Session) -> Result<bool> {
+        let mut test = Test::get(site, template, session)?;
+        if !test.is_acquitted() {
+            return Ok(false);
+        }
+        test.out += 1;
+        test.put(site, template, session);
+        let mut host = Test::get(site, ALL, session)?;
+        host.out += 1;
+        host.put(site, ALL, session);
+        Ok(true)
+    }
+
     /// Takes leave for one more trial of a template.
     fn try_one(&self, site: SiteId, template: u64, mut test: Test, session: &mut Session) -> Result<bool> {
         let mut host = Test::get(site, ALL, session)?;
-        if !test.may_try(Test::PATIENCE) || host.barren >= Test::OF_HOST + Test::PATIENCE * host.fresh {
+        if !test.may_try(Test::PATIENCE) {
+            return Ok(false);
+        }
+        if !host.host_may_try() {
+            if host.out > 0 && !host.starved {
+                host.starved = true;
+                host.put(site, ALL, session);
+            }
             return Ok(false);
         }
         test.out += 1;
@@ -213,35 +263,45 @@ impl News {
 
     /// The page of a trial was answered well; its verdict and its links come next.
     pub fn answered(&mut self, page: PageId, template: u64) {
-        self.current = Some(Current { page, template, acquitted: 0, open: 0 });
+        self.current = Some(Current { page, template, contents: 0, open: 0 });
     }
 
     /// All links of the page of a trial were seen: what it showed. `None` if it was not answered well: that was told before.
-    pub fn showed(&mut self, page: PageId, duplicate: Option<bool>) -> Option<Showed> {
+    pub fn showed(&mut self, page: PageId, brought: Option<Brought>) -> Option<Showed> {
         let current = self.current.take().filter(|current| current.page == page)?;
-        Some(match duplicate {
-            Some(false) => Showed::Something,
-            _ if current.acquitted > 0 => Showed::Something,
+        Some(match brought {
+            Some(Brought::Content) => Showed::Content,
+            _ if current.contents > 0 => Showed::Links,
             _ if current.open > 0 => Showed::Neither,
-            Some(true) => Showed::Nothing,
+            Some(Brought::Links | Brought::Nothing) => Showed::Nothing,
             None => Showed::Neither,
         })
     }
 
-    /// A trial ended. Returns what is to be done with what is held of the template.
-    pub fn ended(&mut self, site: SiteId, template: u64, showed: Showed, session: &mut Session) -> Result<Next> {
+    /// A trial ended. Returns what is to be done with what is held of the template, and whether links of other templates,
+    /// which had to wait, may be tried now.
+    pub fn ended(
+        &mut self,
+        site: SiteId,
+        template: u64,
+        showed: Showed,
+        session: &mut Session,
+    ) -> Result<(Next, bool)> {
         let mut test = Test::get(site, template, session)?;
         let before = test.is_acquitted();
         test.ended(showed);
         test.put(site, template, session);
         let mut host = Test::get(site, ALL, session)?;
         host.ended(showed);
+        let others = host.starved && host.out == 0 && host.host_may_try();
+        host.starved &= !others;
         host.put(site, ALL, session);
-        Ok(match test.is_acquitted() {
+        let own = match test.is_acquitted() {
             true if !before => Next::Release,
             false if test.may_try(Test::PATIENCE) => Next::Try,
             _ => Next::Nothing,
-        })
+        };
+        Ok((own, others))
     }
 }
 
@@ -301,7 +361,7 @@ mod tests {
         }
 
         fn ended(&mut self, template: u64, showed: Showed) -> Next {
-            self.news.ended(SITE, template, showed, &mut self.session).unwrap()
+            self.news.ended(SITE, template, showed, &mut self.session).unwrap().0
         }
 
         /// Fetches whatever may be tried of a template until nothing may; returns how many that were.
@@ -330,11 +390,34 @@ mod tests {
         let mut lab = lab();
         for n in 0..2 {
             assert_eq!(lab.meet(5), Verdict::Try, "{n}");
-            assert_eq!(lab.ended(5, Showed::Something), Next::Try);
+            assert_eq!(lab.ended(5, Showed::Content), Next::Try);
         }
         assert_eq!(lab.meet(5), Verdict::Try);
-        assert_eq!(lab.ended(5, Showed::Something), Next::Release);
+        assert_eq!(lab.ended(5, Showed::Content), Next::Release);
         assert_eq!(lab.meet(5), Verdict::Follow);
+    }
+
+    #[test]
+    fn an_acquittal_ends_where_what_is_followed_brings_nothing() {
+        let mut lab = lab();
+        lab.run(5, Showed::Content, 3);
+        for n in 0..3 {
+            assert_eq!(lab.meet(5), Verdict::Follow, "{n}");
+        }
+        lab.ended(5, Showed::Nothing);
+        assert_eq!(lab.meet(5), Verdict::Follow);
+        lab.ended(5, Showed::Nothing);
+        assert_ne!(lab.meet(5), Verdict::Follow);
+    }
+
+    #[test]
+    fn templates_that_only_lead_to_each_other_are_not_acquitted_by_that() {
+        let mut lab = lab();
+        lab.run(7, Showed::Links, 3);
+        let page = PageId { url: UrlId { site: SITE, url: 9 }, visit: 1 };
+        lab.news.answered(page, 5);
+        lab.news.meet(SITE, 7, Some(page), &mut lab.session).unwrap();
+        assert_eq!(lab.news.showed(page, Some(Brought::Nothing)), Some(Showed::Nothing));
     }
 
     #[test]
@@ -353,19 +436,21 @@ mod tests {
     #[test]
     fn a_duplicate_with_links_of_an_acquitted_template_brings_something() {
         let mut lab = lab();
-        lab.run(7, Showed::Something, 3);
+        lab.run(7, Showed::Content, 3);
         let page = PageId { url: UrlId { site: SITE, url: 9 }, visit: 1 };
-        let mut links_of = |templates: &[u64], duplicate| {
+        let mut links_of = |templates: &[u64], brought| {
             lab.news.answered(page, 5);
             for template in templates {
                 lab.news.meet(SITE, *template, Some(page), &mut lab.session).unwrap();
             }
-            lab.news.showed(page, duplicate)
+            lab.news.showed(page, brought)
         };
-        assert_eq!(links_of(&[7, 5], Some(true)), Some(Showed::Something));
-        assert_eq!(links_of(&[5], Some(true)), Some(Showed::Nothing), "its own kind proves nothing");
-        assert_eq!(links_of(&[8], Some(true)), Some(Showed::Neither));
-        assert_eq!(links_of(&[], Some(false)), Some(Showed::Something));
+        for barren in [Brought::Nothing, Brought::Links] {
+            assert_eq!(links_of(&[7, 5], Some(barren)), Some(Showed::Links));
+            assert_eq!(links_of(&[5], Some(barren)), Some(Showed::Nothing), "its own kind proves nothing");
+            assert_eq!(links_of(&[8], Some(barren)), Some(Showed::Neither));
+        }
+        assert_eq!(links_of(&[], Some(Brought::Content)), Some(Showed::Content));
         assert_eq!(links_of(&[], None), Some(Showed::Neither));
     }
 }

@@ -10,6 +10,7 @@ use url::Url;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::host::groups::label;
+use crate::rules::is_id;
 use crate::url::{Cause, State};
 
 /// A cluster of held or stopped URLs that most likely share their fate: those of one folder that are held for counterparts
@@ -44,9 +45,15 @@ pub struct Sample {
     pub drawn: Vec<Drawn>,
 }
 
-/// The folder of a URL, as a hash: first path segment and names of parameters.
+/// The folder of a URL, as a hash: first path segment and names of parameters. All segments that look like an identifier
+/// (of a session, for example) are one: else each session would be a folder, and what is learned of one would be lost for
+/// the next.
 pub fn folder(url: &Url) -> u64 {
-    xxh3_64(label(url).as_bytes())
+    let label = label(url);
+    match label.trim_start_matches('/').split_once('/') {
+        Some((segment, rest)) if is_id(segment) => xxh3_64(format!("/*/{rest}").as_bytes()),
+        _ => xxh3_64(label.as_bytes()),
+    }
 }
 
 /// The cluster of a URL that is held or stopped; `None` for other states.

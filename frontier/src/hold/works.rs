@@ -49,6 +49,8 @@ pub enum Task {
 pub enum Which {
     /// Those that this rule stopped, in the folder with this hash if any.
     Rule(RuleId, Option<u64>),
+    /// Those held as news, as far as they may be tried.
+    News,
     /// Those held for a counterpart on this host.
     Pair(SiteId),
     /// Those that robots.txt forbade.

@@ -13,7 +13,7 @@ use url::Url;
 use crate::robots::{Answer, Rules};
 use crate::rules::{Content, Lesson};
 use crate::{
-    Admission, Detail, End, Failure, Found, Frontier, Hold, Job, JobKind, Keys, Merits, Millis, Next, Outcome,
+    Admission, Brought, Detail, End, Failure, Found, Frontier, Hold, Job, JobKind, Keys, Merits, Millis, Next, Outcome,
     SkipReason, State, Via, Walk,
 };
 
@@ -246,7 +246,8 @@ impl World {
             How::Fine { duplicate, .. } => Some(duplicate),
             _ => None,
         };
-        self.frontier.verdict(job, duplicate, 0.5, &mut self.session).unwrap();
+        let brought = duplicate.map(|duplicate| if duplicate { Brought::Nothing } else { Brought::Content });
+        self.frontier.verdict(job, brought, 0.5, &mut self.session).unwrap();
         if let Some(content) = content {
             let (barren, done) = (duplicate == Some(true), &self.model.done);
             let lesson = Lesson { url: &job.url, id: job.page.url, content, twin: None, barren, offspring: 0 };

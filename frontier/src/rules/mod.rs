@@ -42,6 +42,7 @@ pub use learner::Rules;
 pub(crate) use learner::shown_at;
 pub use proven::Clusters;
 pub use rewrite::Rewrite;
+pub(crate) use rewrite::is_id;
 pub use rule::{Cause, Rule, RuleId, Status, Totals, stored};
 
 type Map<K, V> = HashMap<K, V, BuildHasherDefault<Xxh3Default>>;

@@ -69,18 +69,25 @@ impl Sim {
         Self { frontier, session, now: 1_000, robots, address, log, open }
     }
 
+    /// Adds a seed.
     pub fn add(&mut self, url: &str, priority: f32) -> Admission {
+        self.found(url, priority, Via::Seed)
+    }
+
+    /// Adds a link of a page.
+    pub fn link(&mut self, url: &str) -> Admission {
+        self.found(url, 0.5, Via::Link)
+    }
+
+    fn found(&mut self, url: &str, priority: f32, via: Via) -> Admission {
         let (id, url) = (id(url), Url::parse(url).unwrap());
-        let found =
-            Found { url: &url, id, depth: 0, priority, merits: Merits::default(), source: None, via: Via::Seed };
+        let found = Found { url: &url, id, depth: 0, priority, merits: Merits::default(), source: None, via };
         self.frontier.add(&found, &mut self.session).unwrap()
     }
 
     fn answer(&self, job: &Job) -> Outcome {
         match job.kind {
-            JobKind::Resolve if job.url.host_str().unwrap().starts_with("nowhere") => {
-                Outcome::Failed(Failure::Name)
-            }
+            JobKind::Resolve if job.url.host_str().unwrap().starts_with("nowhere") => Outcome::Failed(Failure::Name),
             JobKind::Resolve => Outcome::Resolved(vec![IpAddr::from((self.address)(job.url.host_str().unwrap()))]),
             JobKind::Robots => {
                 let answer_after = |status, retry_after, body: &'static str| {

@@ -8,7 +8,7 @@ use config::Settings;
 use crawler::priority::{InLinks, OfLink, Scoring};
 use dedup_stage::store::{Memory, Session};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
-use frontier::{Found, Frontier, JobKind, Merits, Next, Outcome, Via};
+use frontier::{Brought, Found, Frontier, JobKind, Merits, Next, Outcome, Via};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -60,7 +60,8 @@ pub fn print() -> anyhow::Result<()> {
         frontier.report(&job, Outcome::Resolved(vec![[10, 0, 0, 1].into()]), 0, &mut session)?;
         let started = Instant::now();
         for page in 0..PAGES {
-            frontier.verdict(&job, Some(page % 3 == 0), if page % 3 == 0 { 0.0 } else { 1.0 }, &mut session)?;
+            let (brought, novelty) = if page % 3 == 0 { (Brought::Nothing, 0.0) } else { (Brought::Content, 1.0) };
+            frontier.verdict(&job, Some(brought), novelty, &mut session)?;
         }
         println!("a verdict: {:.2} µs a page on a host of {groups} groups", micros(started));
     }
