@@ -15,13 +15,13 @@ use crate::fetch::{Response, Truncation, Validators};
 pub struct Exchange {
     /// What was asked for.
     pub url: Url,
-    /// When.
+    /// When its last byte came: `fetched_at` of `pages.jsonl`, and what a revisit record of a later copy refers to.
     pub date: Millis,
     /// Who answered.
     pub address: Option<IpAddr>,
     /// HTTP status.
     pub status: u16,
-    /// Media type, for the index.
+    /// `Content-Type`, for the index; empty where the answer has none.
     pub mime: String,
     /// Name of the record that answers, be it a response or a revisit.
     pub id: RecordId,
@@ -45,7 +45,7 @@ impl Exchange {
         response: &Response,
         validators: Validators,
     ) -> std::io::Result<Self> {
-        let (id, date, address) = (RecordId::random()?, response.sent_at, response.address);
+        let (id, date, address) = (RecordId::random()?, response.ended_at, response.address);
         let payload = response.wire.as_deref().unwrap_or(&response.body);
         let digest = sha256(payload);
         let reason = reqwest::StatusCode::from_u16(response.status).ok().and_then(|code| code.canonical_reason());
@@ -80,14 +80,13 @@ impl Exchange {
             payload_type: None,
             truncated,
         });
-        let content_type = response.headers.get("content-type").and_then(|value| value.to_str().ok());
-        let mime = content_type.and_then(|value| value.split(';').next()).unwrap_or("unk").trim().to_owned();
+        let content_type = response.headers.get("content-type").map(|value| String::from_utf8_lossy(value.as_bytes()));
         Ok(Self {
             url: url.clone(),
             date,
             address,
             status: response.status,
-            mime,
+            mime: content_type.unwrap_or_default().into_owned(),
             id,
             head,
             payload: digest,
