@@ -13,6 +13,7 @@ use frontier::{Millis, SkipReason};
 
 pub use append::AppendFile;
 pub use jsonl::{PagesJsonl, SkippedJsonl};
+pub(crate) use sort::sort_lines;
 pub use warc::Warc;
 
 use crate::archive::Exchange;
