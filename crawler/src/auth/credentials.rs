@@ -69,7 +69,9 @@ impl Credentials {
     /// Takes the values of `WWW-Authenticate` of a 401. Returns whether the request is worth sending once more: the first
     /// challenge of a host, or one that says our last answer was only too old.
     pub fn challenge<'a>(&mut self, url: &Url, values: impl IntoIterator<Item = &'a str>) -> bool {
-        let Some(account) = self.accounts.get_mut(&url[Position::BeforeHost..Position::AfterPort]) else { return false };
+        let Some(account) = self.accounts.get_mut(&url[Position::BeforeHost..Position::AfterPort]) else {
+            return false;
+        };
         if account.scheme != Scheme::Digest {
             return false;
         }

@@ -215,7 +215,8 @@ impl State {
     }
 
     fn append(&mut self, name: String, text: &str) {
-        if let Some((_, value)) = self.form().and_then(|form| form.fields.iter_mut().rfind(|(other, _)| *other == name)) {
+        if let Some((_, value)) = self.form().and_then(|form| form.fields.iter_mut().rfind(|(other, _)| *other == name))
+        {
             value.push_str(text);
         }
     }

@@ -5,8 +5,20 @@ use url::Url;
 
 /// Words that end a session wherever they stand alone between separators of a path.
 const WORDS: [&str; 14] = [
-    "logout", "logoff", "logoffpage", "signout", "signoff", "log-out", "log-off", "sign-out", "sign-off", "log_out",
-    "sign_out", "abmelden", "deconnexion", "cerrarsesion",
+    "logout",
+    "logoff",
+    "logoffpage",
+    "signout",
+    "signoff",
+    "log-out",
+    "log-off",
+    "sign-out",
+    "sign-off",
+    "log_out",
+    "sign_out",
+    "abmelden",
+    "deconnexion",
+    "cerrarsesion",
 ];
 
 /// Whether following `url` would end a session.

@@ -108,9 +108,7 @@ impl Plan {
         let file: File = toml::from_str(text).map_err(|error| PlanError::Toml(without_source(&error)))?;
         let secret = |value: &Value| match value {
             Value::Text(text) => Ok(Secret::new(text.as_str())),
-            Value::Environment { env } => {
-                variable(env).map(Secret::new).ok_or_else(|| PlanError::NotSet(env.clone()))
-            }
+            Value::Environment { env } => variable(env).map(Secret::new).ok_or_else(|| PlanError::NotSet(env.clone())),
         };
         let address = |text: &str| {
             let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));

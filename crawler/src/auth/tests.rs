@@ -70,7 +70,13 @@ fn digests_are_those_of_the_rfcs() {
         assert!(answer.contains(&format!("response=\"{response}\"")), "{challenge}\n{answer}");
         assert!(!answer.contains(password));
     }
-    for odd in ["Basic realm=\"x\"", "Digest", "Digest realm=\"x\"", "Digest nonce=\"x\", algorithm=ROT13", "Digest nonce=\"x\", qop=auth-int"] {
+    for odd in [
+        "Basic realm=\"x\"",
+        "Digest",
+        "Digest realm=\"x\"",
+        "Digest nonce=\"x\", algorithm=ROT13",
+        "Digest nonce=\"x\", qop=auth-int",
+    ] {
         assert_eq!(Challenge::read(odd), None, "{odd}");
     }
     let quoted = Challenge::read(r#"Digest realm="a \"b\", nonce=\"c\"", nonce=d, stale=TRUE"#).unwrap();
@@ -119,7 +125,11 @@ fn a_host_gets_its_own_credentials_and_no_other_does() {
     let challenge = "Digest realm=\"r\", nonce=\"n\", qop=\"auth\"";
     assert!(credentials.challenge(&page, ["Negotiate", challenge]), "the first one is answered");
     let header = credentials.header("GET", &page, 7).unwrap();
-    assert!(header.contains("uri=\"/x?y\"") && header.contains("nc=00000001") && header.contains("cnonce=\"0000000000000007\""));
+    assert!(
+        header.contains("uri=\"/x?y\"")
+            && header.contains("nc=00000001")
+            && header.contains("cnonce=\"0000000000000007\"")
+    );
     assert!(credentials.header("GET", &page, 8).unwrap().contains("nc=00000002"));
     assert!(!credentials.challenge(&page, [challenge]), "a wrong password is not sent again");
     assert!(credentials.challenge(&page, [format!("{challenge}, stale=true").as_str()]));
@@ -131,7 +141,10 @@ fn a_host_gets_its_own_credentials_and_no_other_does() {
 fn a_plan_says_what_is_wrong_without_saying_secrets() {
     for (text, expected) in [
         ("[[login]]\nurl = \"ftp://a\"", "ftp://a: not an http or https URL"),
-        ("[[login]]\nurl = \"https://a.test\"\nfields.p = { env = \"NONE\" }", "the environment variable NONE is not set"),
+        (
+            "[[login]]\nurl = \"https://a.test\"\nfields.p = { env = \"NONE\" }",
+            "the environment variable NONE is not set",
+        ),
         ("[[auth]]\nhost = \"a\"\nscheme = \"ntlm\"", "ntlm: not one of basic, digest, bearer"),
         ("[[auth]]\nhost = \"a\"\nscheme = \"basic\"\nuser = \"u\"", "a: needs a password"),
         ("[[auth]]\nhost = \"a\"\nscheme = \"basic\"\npasswort = \"hunter2\"", "unknown field `passwort`"),
@@ -162,7 +175,8 @@ fn a_form_is_sent_as_a_browser_would() {
     let body = sent.body.as_ref().unwrap().reveal();
     assert_eq!(body, "csrf=t%26k&email=me%40a.test&pw=a%26b&keep=on&lang=en&note=a+%3C+b");
     assert!(!format!("{sent:?}").contains("a%26b"));
-    let search = choose(&forms, Some("/search")).unwrap().submit(&url("https://a.test/x?y"), &[("q".into(), Secret::new("z"))]);
+    let search =
+        choose(&forms, Some("/search")).unwrap().submit(&url("https://a.test/x?y"), &[("q".into(), Secret::new("z"))]);
     assert_eq!(search.unwrap().url, url("https://a.test/search?q=z"));
     assert!(choose(&forms, Some("register")).is_none());
     assert!(super::form::forms(&"<form><input name=a>".repeat(10_000))[0].fields.len() <= 512);
@@ -181,7 +195,13 @@ impl Site {
         match address.path() {
             "/login" => {
                 self.tokens += 1;
-                (200, format!("<form method=post action=/session><input type=hidden name=csrf value={}><input name=user><input type=password name=password></form>", self.tokens))
+                (
+                    200,
+                    format!(
+                        "<form method=post action=/session><input type=hidden name=csrf value={}><input name=user><input type=password name=password></form>",
+                        self.tokens
+                    ),
+                )
             }
             "/account" if self.inside => (200, "Hello. <a href=/logout>Log out</a>".into()),
             _ => (403, "who are you?".into()),
@@ -239,7 +259,9 @@ fn a_login_gets_in_and_gets_in_again_when_the_session_is_lost() {
 #[test]
 fn a_login_that_fails_says_why_and_is_not_tried_again() {
     let plan = |password: &str| {
-        let text = format!("[[login]]\nurl = \"https://a.test/login\"\nfields.user = \"me\"\nfields.password = \"{password}\"\ncheck.url = \"https://a.test/account\"");
+        let text = format!(
+            "[[login]]\nurl = \"https://a.test/login\"\nfields.user = \"me\"\nfields.password = \"{password}\"\ncheck.url = \"https://a.test/account\""
+        );
         Session::new(Plan::read(&text, environment).unwrap().logins.remove(0))
     };
     let (mut right, mut wrong) = (plan("correct horse"), plan("wrong"));

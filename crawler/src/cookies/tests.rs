@@ -118,7 +118,10 @@ fn files_of_browsers_are_read() {
     let state = format!("{{\"cookies\":{json},\"origins\":[]}}");
     for text in [netscape, json, &state] {
         let mut jars = jars();
-        assert_eq!(jars.load(file::read(text).unwrap()), Stored { changed: vec!["a.com".into(), "b.test".into()], refused: 0 });
+        assert_eq!(
+            jars.load(file::read(text).unwrap()),
+            Stored { changed: vec!["a.com".into(), "b.test".into()], refused: 0 }
+        );
         assert_eq!(jars.header(&url("https://www.a.com/")).unwrap(), "sid=secret");
         assert_eq!(jars.header(&url("http://www.a.com/")), None);
         assert_eq!(jars.header(&url("http://b.test/x")).unwrap(), "t=v=1; empty=");
@@ -141,7 +144,8 @@ fn a_cookie_bomb_stays_small_and_harms_nobody_else() {
     jars.store(&friend, ["session=1"]);
     let bomber = url("https://bomb.test/");
     for round in 0..400 {
-        let bombs: Vec<String> = (0..256).map(|n| format!("c{round}-{n}={}", "x".repeat(if n % 16 == 0 { 4_000 } else { 90 }))).collect();
+        let bombs: Vec<String> =
+            (0..256).map(|n| format!("c{round}-{n}={}", "x".repeat(if n % 16 == 0 { 4_000 } else { 90 }))).collect();
         jars.store(&bomber, bombs.iter().map(String::as_str));
     }
     let limits = Limits::default();

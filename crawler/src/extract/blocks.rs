@@ -3,6 +3,7 @@
 use dom_query::NodeRef;
 use url::Url;
 
+use super::line::{has_text, push_text, trim, wrap};
 use super::{Block, MAX_DEPTH, Span, fold};
 
 /// What is left out of a tree.
@@ -23,9 +24,38 @@ const HIDDEN: [&str; 20] = [
 const CHROME: [&str; 6] = ["nav", "header", "footer", "aside", "form", "dialog"];
 /// Elements that stand on their own lines and have no other meaning here.
 const PLAIN: [&str; 32] = [
-    "div", "section", "article", "main", "body", "html", "p", "figure", "figcaption", "details", "summary", "address",
-    "center", "fieldset", "legend", "dl", "dt", "dd", "hgroup", "header", "footer", "nav", "aside", "form", "caption",
-    "tbody", "thead", "tfoot", "tr", "td", "th", "li",
+    "div",
+    "section",
+    "article",
+    "main",
+    "body",
+    "html",
+    "p",
+    "figure",
+    "figcaption",
+    "details",
+    "summary",
+    "address",
+    "center",
+    "fieldset",
+    "legend",
+    "dl",
+    "dt",
+    "dd",
+    "hgroup",
+    "header",
+    "footer",
+    "nav",
+    "aside",
+    "form",
+    "caption",
+    "tbody",
+    "thead",
+    "tfoot",
+    "tr",
+    "td",
+    "th",
+    "li",
 ];
 
 /// Rows of a table, and cells of a row, that are read.
@@ -198,8 +228,9 @@ impl Reader<'_> {
             }
             "b" | "strong" => wrap(line, untrimmed(self, node, depth), Span::Strong),
             "i" | "em" | "cite" | "dfn" => wrap(line, untrimmed(self, node, depth), Span::Emphasis),
-            "sup" | "sub" | "span" | "font" | "mark" | "small" | "u" | "s" | "del" | "ins" | "abbr" | "time" | "label"
-            | "q" | "bdi" | "bdo" | "big" | "strike" | "data" | "ruby" | "rb" | "acronym" | "wbr" | "picture" | "source" => {
+            "sup" | "sub" | "span" | "font" | "mark" | "small" | "u" | "s" | "del" | "ins" | "abbr" | "time"
+            | "label" | "q" | "bdi" | "bdo" | "big" | "strike" | "data" | "ruby" | "rb" | "acronym" | "wbr"
+            | "picture" | "source" => {
                 self.inline_children(node, line, depth);
             }
             // A block where only a line can stand: its words are kept apart from its neighbours'.
@@ -212,7 +243,8 @@ impl Reader<'_> {
     }
 
     fn list(&self, node: &NodeRef<'_>, name: &str, flow: &mut Flow, depth: usize) {
-        let start = node.attr("start").and_then(|start| start.trim().parse().ok()).filter(|start| *start <= 999_999_999);
+        let start =
+            node.attr("start").and_then(|start| start.trim().parse().ok()).filter(|start| *start <= 999_999_999);
         let mut items: Vec<Vec<Block>> = Vec::new();
         for child in node.children_it(false).filter(|_| depth < MAX_DEPTH) {
             let Some(tag) = child.node_name() else { continue };
@@ -315,79 +347,4 @@ fn language(node: &NodeRef<'_>) -> String {
         name.len() <= 20 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+#-_.".contains(&byte))
     };
     named.filter(fits).next().unwrap_or_default().to_owned()
-}
-
-/// Adds text to a line, its white space folded into that which is there.
-fn push_text(line: &mut Vec<Span>, text: &str) {
-    let starts = text.starts_with(char::is_whitespace);
-    let words = fold(text);
-    let ends = !words.is_empty() && text.ends_with(char::is_whitespace);
-    let spaced = starts && !line.is_empty() && !ends_with_space(line);
-    if words.is_empty() && !spaced {
-        return;
-    }
-    let piece = format!("{}{words}{}", if spaced { " " } else { "" }, if ends { " " } else { "" });
-    match line.last_mut() {
-        Some(Span::Text(last)) => last.push_str(&piece),
-        _ => line.push(Span::Text(piece)),
-    }
-}
-
-fn ends_with_space(line: &[Span]) -> bool {
-    match line.last() {
-        Some(Span::Text(text)) => text.ends_with(' '),
-        Some(Span::Break) | None => true,
-        Some(Span::Strong(inner) | Span::Emphasis(inner) | Span::Link(_, inner)) => ends_with_space(inner),
-        Some(Span::Code(_) | Span::Image(..)) => false,
-    }
-}
-
-/// Puts spans into another, white space at their ends outside of it.
-fn wrap(line: &mut Vec<Span>, spans: Vec<Span>, make: impl FnOnce(Vec<Span>) -> Span) {
-    let starts = matches!(spans.first(), Some(Span::Text(text)) if text.starts_with(' '));
-    let ends = spans.len() > 1 && ends_with_space(&spans) || matches!(spans.last(), Some(Span::Text(text)) if text.ends_with(' '));
-    let inner = trim(spans);
-    if starts || inner.is_empty() {
-        push_text(line, " ");
-    }
-    if !inner.is_empty() {
-        line.push(make(inner));
-        if ends {
-            push_text(line, " ");
-        }
-    }
-}
-
-fn has_text(spans: &[Span]) -> bool {
-    spans.iter().any(|span| match span {
-        Span::Text(text) | Span::Code(text) => !text.trim().is_empty(),
-        Span::Strong(inner) | Span::Emphasis(inner) | Span::Link(_, inner) => has_text(inner),
-        Span::Image(..) => true,
-        Span::Break => false,
-    })
-}
-
-/// A line without breaks and white space at its ends, and without white space beside breaks.
-fn trim(mut line: Vec<Span>) -> Vec<Span> {
-    for at in 0..line.len() {
-        let after_break = at == 0 || matches!(line[at - 1], Span::Break);
-        let before_break = line.get(at + 1).is_none_or(|next| matches!(next, Span::Break));
-        if let Span::Text(text) = &mut line[at] {
-            if after_break {
-                *text = text.trim_start().to_owned();
-            }
-            if before_break {
-                *text = text.trim_end().to_owned();
-            }
-        }
-    }
-    line.retain(|span| !matches!(span, Span::Text(text) if text.is_empty()));
-    let is_break = |span: Option<&Span>| matches!(span, Some(Span::Break));
-    while is_break(line.last()) {
-        line.pop();
-    }
-    let first = line.iter().position(|span| !matches!(span, Span::Break)).unwrap_or(line.len());
-    line.drain(..first);
-    line.dedup_by(|a, b| matches!((a, b), (Span::Break, Span::Break)));
-    if has_text(&line) { line } else { Vec::new() }
 }

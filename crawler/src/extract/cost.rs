@@ -13,21 +13,33 @@ const MAX_ADDED: usize = 500_000;
 
 /// Elements that never have content.
 const VOID: [&[u8]; 14] = [
-    b"area", b"base", b"br", b"col", b"embed", b"hr", b"img", b"input", b"link", b"meta", b"param", b"source", b"track",
-    b"wbr",
+    b"area", b"base", b"br", b"col", b"embed", b"hr", b"img", b"input", b"link", b"meta", b"param", b"source",
+    b"track", b"wbr",
 ];
 /// Elements that another of their kind ends: one after another they do not nest.
 const IMPLIED: [&[u8]; 16] = [
-    b"p", b"li", b"dt", b"dd", b"tr", b"td", b"th", b"tbody", b"thead", b"tfoot", b"option", b"optgroup", b"rt", b"rp",
-    b"colgroup", b"frame",
+    b"p",
+    b"li",
+    b"dt",
+    b"dd",
+    b"tr",
+    b"td",
+    b"th",
+    b"tbody",
+    b"thead",
+    b"tfoot",
+    b"option",
+    b"optgroup",
+    b"rt",
+    b"rp",
+    b"colgroup",
+    b"frame",
 ];
 /// Elements that are opened again in the next paragraph.
-const FORMATTING: [&[u8]; 14] = [
-    b"a", b"b", b"big", b"code", b"em", b"font", b"i", b"nobr", b"s", b"small", b"strike", b"strong", b"tt", b"u",
-];
+const FORMATTING: [&[u8]; 14] =
+    [b"a", b"b", b"big", b"code", b"em", b"font", b"i", b"nobr", b"s", b"small", b"strike", b"strong", b"tt", b"u"];
 /// Elements whose content is no markup.
-const RAW: [&[u8]; 8] =
-    [b"script", b"style", b"title", b"textarea", b"xmp", b"iframe", b"noembed", b"noframes"];
+const RAW: [&[u8]; 8] = [b"script", b"style", b"title", b"textarea", b"xmp", b"iframe", b"noembed", b"noframes"];
 
 /// Whether building the tree of a page is not worth it.
 pub fn is_too_much(html: &str) -> bool {

@@ -162,7 +162,8 @@ fn write_spans(spans: &[Span], out: &mut String, within: Within) {
                 }
                 out.push('[');
                 write_spans(inner, out, Within { link: true, ..within });
-                let target = url.as_str().replace('\\', "%5C").replace('<', "%3C").replace('>', "%3E").replace(' ', "%20");
+                let target =
+                    url.as_str().replace('\\', "%5C").replace('<', "%3C").replace('>', "%3E").replace(' ', "%20");
                 out.push_str(&format!("](<{}>)", target.replace('|', "%7C")));
             }
             Span::Strong(inner) | Span::Emphasis(inner) | Span::Link(_, inner) => write_spans(inner, out, within),

@@ -15,6 +15,7 @@
 
 mod blocks;
 mod cost;
+mod line;
 pub mod markdown;
 pub mod text;
 

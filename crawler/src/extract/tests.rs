@@ -32,10 +32,18 @@ fn blocks_are_written_in_both_forms() {
             "    fn a() {\n        ```\n    }\n",
             "````rust\nfn a() {\n    ```\n}\n````\n",
         ),
-        ("<table><tr><th>a<th>b<tr><td>1|<td><code>x|y</code></table>", "a\tb\n1|\tx|y\n", "| a | b |\n| --- | --- |\n| 1\\| | `x\\|y` |\n"),
+        (
+            "<table><tr><th>a<th>b<tr><td>1|<td><code>x|y</code></table>",
+            "a\tb\n1|\tx|y\n",
+            "| a | b |\n| --- | --- |\n| 1\\| | `x\\|y` |\n",
+        ),
         ("<table><tr><td>only<tr><td>arranged</table>", "only\n\narranged\n", "only\n\narranged\n"),
         ("a <b>b</b> <i>c</i> <b>d</b>e", "a b c de\n", "a **b** *c* de\n"),
-        ("see <a href='/p?q=1#f'>this <b>page</b></a>!<a href=z>x</a>", "see this page!x\n", "see [this **page**](<http://a.test/p?q=1#f>)\\![x](<http://a.test/x/z>)\n"),
+        (
+            "see <a href='/p?q=1#f'>this <b>page</b></a>!<a href=z>x</a>",
+            "see this page!x\n",
+            "see [this **page**](<http://a.test/p?q=1#f>)\\![x](<http://a.test/x/z>)\n",
+        ),
         ("<a href='javascript:alert(1)'>x</a> <a href=' DATA:text/html,y'>y</a>", "x y\n", "x y\n"),
         ("<a href='/deep'><div>a</div><div>b</div></a>", "a\n\nb\n", "a\n\nb\n"),
         ("<p>a<hr><p>b<hr>", "a\n\n\nb\n", "a\n\n___\n\nb\n"),
@@ -46,7 +54,11 @@ fn blocks_are_written_in_both_forms() {
     ] {
         let found = page(html);
         assert!(!found.is_article);
-        assert_eq!(text::write(&Main { title: String::new(), ..found }).trim_start_matches(' '), plain.trim_start_matches(' '), "{html}");
+        assert_eq!(
+            text::write(&Main { title: String::new(), ..found }).trim_start_matches(' '),
+            plain.trim_start_matches(' '),
+            "{html}"
+        );
         assert_eq!(markdown(html), marked, "{html}");
     }
 }
@@ -72,15 +84,61 @@ fn an_article_is_told_from_what_surrounds_it() {
 #[test]
 fn text_cannot_become_markup() {
     for text in [
-        "# heading", "- item", "+ item", "* item", "1. item", "2) item", "> quote", "```", "~~~", "    code", "---", "===",
-        "***", "_a_ b_c_d __e__", "*a* **b**", "`a` ``b``", "[a](http://evil.test/)", "![a](http://evil.test/)", "[a]: http://evil.test/",
-        "<script>alert(1)</script>", "<!-- a", "<http://evil.test/>", "&lt; &copy; &#60;", "a\\", "\\*", "a | b\n--- | ---", "~~a~~", "$a$ $$b$$",
-        "[^1]: note", "- [ ] task", ": definition", "a\u{2028}# b", "\u{202e}txt.exe", "#", "a #", "a ##", "| a |", "!", "setext\n===", "{#id}",
+        "# heading",
+        "- item",
+        "+ item",
+        "* item",
+        "1. item",
+        "2) item",
+        "> quote",
+        "```",
+        "~~~",
+        "    code",
+        "---",
+        "===",
+        "***",
+        "_a_ b_c_d __e__",
+        "*a* **b**",
+        "`a` ``b``",
+        "[a](http://evil.test/)",
+        "![a](http://evil.test/)",
+        "[a]: http://evil.test/",
+        "<script>alert(1)</script>",
+        "<!-- a",
+        "<http://evil.test/>",
+        "&lt; &copy; &#60;",
+        "a\\",
+        "\\*",
+        "a | b\n--- | ---",
+        "~~a~~",
+        "$a$ $$b$$",
+        "[^1]: note",
+        "- [ ] task",
+        ": definition",
+        "a\u{2028}# b",
+        "\u{202e}txt.exe",
+        "#",
+        "a #",
+        "a ##",
+        "| a |",
+        "!",
+        "setext\n===",
+        "{#id}",
     ] {
         let escaped = text.replace('&', "&amp;").replace('<', "&lt;");
-        for html in [format!("<p>{escaped}</p>"), format!("<p>{}</p>", escaped.replace('\n', "<br>")), format!("<h3>{escaped}</h3>"), format!("<ul><li>{escaped}</ul>"),
-            format!("<blockquote>{escaped}</blockquote>"), format!("<p>x <a href=/ok>{escaped}</a></p>"), format!("<table><tr><th>{escaped}<th>x<tr><td>{escaped}<td>y</table>"),
-            format!("<p>{escaped}<b>b</b></p>"), format!("<p>a <code>{escaped}</code></p>"), format!("<pre>{escaped}</pre>"), format!("<p>a!<a href=/ok>{escaped}</a>")] {
+        for html in [
+            format!("<p>{escaped}</p>"),
+            format!("<p>{}</p>", escaped.replace('\n', "<br>")),
+            format!("<h3>{escaped}</h3>"),
+            format!("<ul><li>{escaped}</ul>"),
+            format!("<blockquote>{escaped}</blockquote>"),
+            format!("<p>x <a href=/ok>{escaped}</a></p>"),
+            format!("<table><tr><th>{escaped}<th>x<tr><td>{escaped}<td>y</table>"),
+            format!("<p>{escaped}<b>b</b></p>"),
+            format!("<p>a <code>{escaped}</code></p>"),
+            format!("<pre>{escaped}</pre>"),
+            format!("<p>a!<a href=/ok>{escaped}</a>"),
+        ] {
             assert_eq!(odd(&html), None, "{html}\n{}", markdown(&html));
         }
     }
@@ -90,18 +148,38 @@ fn text_cannot_become_markup() {
 fn odd(html: &str) -> Option<String> {
     let main = page(html);
     let marked = markdown(html);
-    let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
-        | Options::ENABLE_MATH | Options::ENABLE_HEADING_ATTRIBUTES | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS | Options::ENABLE_DEFINITION_LIST;
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_MATH
+        | Options::ENABLE_HEADING_ATTRIBUTES
+        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS
+        | Options::ENABLE_DEFINITION_LIST;
     let mut read = String::new();
     for event in Parser::new_ext(&marked, options) {
         match event {
-            Event::Html(_) | Event::InlineHtml(_) | Event::FootnoteReference(_) | Event::TaskListMarker(_) | Event::InlineMath(_) | Event::DisplayMath(_) => {
+            Event::Html(_)
+            | Event::InlineHtml(_)
+            | Event::FootnoteReference(_)
+            | Event::TaskListMarker(_)
+            | Event::InlineMath(_)
+            | Event::DisplayMath(_) => {
                 return Some(format!("{event:?}"));
             }
-            Event::Start(Tag::Image { .. } | Tag::FootnoteDefinition(_) | Tag::Strikethrough | Tag::HtmlBlock | Tag::MetadataBlock(_) | Tag::DefinitionList) => {
+            Event::Start(
+                Tag::Image { .. }
+                | Tag::FootnoteDefinition(_)
+                | Tag::Strikethrough
+                | Tag::HtmlBlock
+                | Tag::MetadataBlock(_)
+                | Tag::DefinitionList,
+            ) => {
                 return Some(format!("{event:?}"));
             }
-            Event::Start(Tag::Link { dest_url, .. }) if !dest_url.starts_with("http://a.test/") => return Some(format!("leads to {dest_url}")),
+            Event::Start(Tag::Link { dest_url, .. }) if !dest_url.starts_with("http://a.test/") => {
+                return Some(format!("leads to {dest_url}"));
+            }
             Event::Start(Tag::Heading { id, .. }) if id.is_some() => return Some(format!("id {id:?}")),
             Event::Text(text) | Event::Code(text) => read.push_str(&text),
             Event::SoftBreak | Event::HardBreak | Event::Rule => read.push(' '),
@@ -140,7 +218,9 @@ fn words_in(spans: &[Span]) -> String {
 
 /// Without white space and the characters that are never passed on.
 fn squeeze(text: &str) -> String {
-    text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{fffd}') && !c.is_control()).collect()
+    text.chars()
+        .filter(|c| !c.is_whitespace() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{fffd}') && !c.is_control())
+        .collect()
 }
 
 proptest! {
@@ -168,7 +248,9 @@ proptest! {
 /// Pages on which building a tree takes time or memory by the square of their size have none built.
 #[test]
 fn hostile_pages_cost_little() {
-    let nested = |tag: &str, times: usize| format!("{}word{}", format!("<{tag}>").repeat(times), format!("</{tag}>").repeat(times));
+    let nested = |tag: &str, times: usize| {
+        format!("{}word{}", format!("<{tag}>").repeat(times), format!("</{tag}>").repeat(times))
+    };
     let unclosed: String = (0..400).map(|n| format!("<font color={n}>")).collect();
     for (name, html) in [
         ("deep", nested("div", 100_000)),

@@ -16,7 +16,9 @@ pub fn links(text: &str, base: &Url) -> Vec<Url> {
         let mark = trimmed.chars().next().filter(|c| matches!(c, '`' | '~'));
         let length = mark.map_or(0, |mark| trimmed.chars().take_while(|c| *c == mark).count());
         match fence {
-            Some((open, least)) if mark == Some(open) && length >= least && trimmed[length..].trim().is_empty() => fence = None,
+            Some((open, least)) if mark == Some(open) && length >= least && trimmed[length..].trim().is_empty() => {
+                fence = None
+            }
             Some(_) => {}
             None if length >= 3 => fence = mark.map(|mark| (mark, length)),
             None if line.starts_with("    ") || line.starts_with('\t') => {}

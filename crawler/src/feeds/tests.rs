@@ -33,7 +33,10 @@ fn entries_are_links() {
 
 #[test]
 fn a_feed_of_a_million_entries_is_read_to_its_limit() {
-    let rss = format!("<rss><channel>{}", (0..1_000_000).map(|n| format!("<item><link>/{n}</link></item>")).collect::<String>());
+    let rss = format!(
+        "<rss><channel>{}",
+        (0..1_000_000).map(|n| format!("<item><link>/{n}</link></item>")).collect::<String>()
+    );
     assert_eq!(read(Kind::Feed, &rss).len(), MAX_ENTRIES);
     let json = format!("{{\"items\":[{}", (0..1_000_000).map(|n| format!("{{\"url\":\"/{n}\"}},")).collect::<String>());
     assert_eq!(read(Kind::JsonFeed, &json).len(), MAX_ENTRIES);
@@ -61,7 +64,11 @@ fn kinds_are_told_apart() {
         ("application/msword", "/", "", Kind::Office),
         ("image/png", "/", "", Kind::Other),
     ] {
-        assert_eq!(kind(Some(content_type), &base().join(path).unwrap(), body.as_bytes()), expected, "{content_type} {path}");
+        assert_eq!(
+            kind(Some(content_type), &base().join(path).unwrap(), body.as_bytes()),
+            expected,
+            "{content_type} {path}"
+        );
     }
 }
 
@@ -70,7 +77,17 @@ fn links_of_markdown_are_read() {
     let text = "See [a](b.md \"title\"), ![i](</i.png>) and <https://c.test/x>.\n[ref]: https://d.test/ 'x'\n\n`[no](code)` [w](https://e.test/a_(b)) \\[no](/n1\n\
         ```\n[no](/fenced)\n```\n    [no](/indented)\n[again](b.md#part) [mail](mailto:a@b.c) [end](/end)";
     let found: Vec<String> = markdown::links(text, &base()).iter().map(Url::to_string).collect();
-    assert_eq!(found, ["https://a.test/blog/b.md", "https://a.test/i.png", "https://c.test/x", "https://d.test/", "https://e.test/a_(b)", "https://a.test/end"]);
+    assert_eq!(
+        found,
+        [
+            "https://a.test/blog/b.md",
+            "https://a.test/i.png",
+            "https://c.test/x",
+            "https://d.test/",
+            "https://e.test/a_(b)",
+            "https://a.test/end"
+        ]
+    );
 }
 
 proptest! {

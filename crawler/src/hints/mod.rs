@@ -59,17 +59,13 @@ pub struct Canonical {
 }
 
 /// Types of feeds.
-const FEEDS: [&str; 4] = ["application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml"];
+const FEEDS: [&str; 4] =
+    ["application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml"];
 
 impl Hints {
     /// Puts together what a page and its headers say. `links` are the values of `Link` headers, `refresh` that of `Refresh`.
     /// Relative links of headers are relative to the page's URL, those of the page to its base.
-    pub fn read<'a>(
-        page: &Url,
-        head: &Head,
-        links: impl IntoIterator<Item = &'a str>,
-        refresh: Option<&str>,
-    ) -> Self {
+    pub fn read<'a>(page: &Url, head: &Head, links: impl IntoIterator<Item = &'a str>, refresh: Option<&str>) -> Self {
         let base = head.base.as_deref().and_then(|base| resolve(page, base)).unwrap_or_else(|| page.clone());
         let mut hints = Self::default();
         for target in links.into_iter().flat_map(link_header) {
@@ -122,9 +118,9 @@ fn push<T: PartialEq>(list: &mut Vec<T>, item: T) {
 fn is_language(tag: &str) -> bool {
     tag.eq_ignore_ascii_case("x-default")
         || (2..=35).contains(&tag.len())
-            && tag.split('-').all(|part| {
-                (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
-            })
+            && tag
+                .split('-')
+                .all(|part| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric()))
             && tag.split('-').next().is_some_and(|first| {
                 (2..=3).contains(&first.len()) && first.bytes().all(|byte| byte.is_ascii_alphabetic())
             })
@@ -143,9 +139,10 @@ fn parse_refresh(value: &str, base: &Url) -> Option<(u32, Url)> {
     let rest = &value[digits + fraction..];
     let rest = rest.strip_prefix([';', ',']).or_else(|| rest.starts_with(char::is_whitespace).then_some(rest))?;
     let rest = rest.trim_start().trim_start_matches([';', ',']).trim_start();
-    let named = rest.get(..3).filter(|name| name.eq_ignore_ascii_case("url")).and_then(|_| {
-        rest[3..].trim_start().strip_prefix('=').map(str::trim_start)
-    });
+    let named = rest
+        .get(..3)
+        .filter(|name| name.eq_ignore_ascii_case("url"))
+        .and_then(|_| rest[3..].trim_start().strip_prefix('=').map(str::trim_start));
     let target = named.unwrap_or(rest);
     let target = match target.chars().next() {
         Some(quote @ ('"' | '\'')) => target[1..].split(quote).next().unwrap_or_default(),

@@ -76,7 +76,8 @@ impl TokenSink for Sink {
             "base" => head.base = head.base.take().or_else(|| attribute(&tag, "href")),
             "meta" if head.metas.len() < MAX_ELEMENTS => {
                 let name = attribute(&tag, "name").or_else(|| attribute(&tag, "property"));
-                let name = name.or_else(|| attribute(&tag, "http-equiv").map(|name| format!("http-equiv:{}", name.trim())));
+                let name =
+                    name.or_else(|| attribute(&tag, "http-equiv").map(|name| format!("http-equiv:{}", name.trim())));
                 if let (Some(name), Some(content)) = (name, attribute(&tag, "content")) {
                     head.metas.push((name.trim().to_ascii_lowercase(), content));
                 }

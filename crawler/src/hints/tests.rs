@@ -24,7 +24,10 @@ fn elements_are_read() {
     );
     let expected = Hints {
         canonical: Some(Canonical { url: url("https://www.a.com/b/c"), is_foreign: false, is_self: false }),
-        translations: vec![("de-at".into(), url("https://www.a.com/de")), ("x-default".into(), url("https://www.a.com/"))],
+        translations: vec![
+            ("de-at".into(), url("https://www.a.com/de")),
+            ("x-default".into(), url("https://www.a.com/")),
+        ],
         next: Some(url("https://www.a.com/b/3")),
         previous: Some(url("https://www.a.com/b/1")),
         refresh: Some((5, url("https://www.a.com/away"))),
@@ -38,17 +41,29 @@ fn elements_are_read() {
 fn link_headers_are_read_as_rfc_8288_says() {
     for (value, expected) in [
         // RFC 8288, section 3.5.
-        ("<http://example.com/TheBook/chapter2>; rel=\"previous\"; title=\"previous chapter\"", vec![("http://example.com/TheBook/chapter2", "previous")]),
+        (
+            "<http://example.com/TheBook/chapter2>; rel=\"previous\"; title=\"previous chapter\"",
+            vec![("http://example.com/TheBook/chapter2", "previous")],
+        ),
         ("</>; rel=\"http://example.net/foo\"", vec![("/", "http://example.net/foo")]),
         ("</terms>; rel=\"copyright\"; anchor=\"#foo\"", vec![("/terms", "copyright")]),
         (
             "</TheBook/chapter2>; rel=\"previous\"; title*=UTF-8'de'letztes%20Kapitel, </TheBook/chapter4>; rel=\"next\"; title*=UTF-8'de'n%c3%a4chstes%20Kapitel",
             vec![("/TheBook/chapter2", "previous"), ("/TheBook/chapter4", "next")],
         ),
-        ("<http://example.org/>; rel=\"start http://example.net/relation/other\"", vec![("http://example.org/", "start http://example.net/relation/other")]),
-        ("<https://example.org/>; rel=\"start\", <https://example.org/index>; rel=\"index\"", vec![("https://example.org/", "start"), ("https://example.org/index", "index")]),
+        (
+            "<http://example.org/>; rel=\"start http://example.net/relation/other\"",
+            vec![("http://example.org/", "start http://example.net/relation/other")],
+        ),
+        (
+            "<https://example.org/>; rel=\"start\", <https://example.org/index>; rel=\"index\"",
+            vec![("https://example.org/", "start"), ("https://example.org/index", "index")],
+        ),
         // Commas, semicolons and quotes within strings; of several relations the first; white space anywhere.
-        ("<a,b;c>;title=\"x, <y>; rel=\\\"no\\\"\" ; REL = next ;rel=prev ,, <d>; rel", vec![("a,b;c", "next"), ("d", "")]),
+        (
+            "<a,b;c>;title=\"x, <y>; rel=\\\"no\\\"\" ; REL = next ;rel=prev ,, <d>; rel",
+            vec![("a,b;c", "next"), ("d", "")],
+        ),
         ("a; rel=next", vec![]),
         ("<a; rel=next", vec![]),
         ("<a>; rel=\"next", vec![("a", "next")]),
@@ -57,10 +72,13 @@ fn link_headers_are_read_as_rfc_8288_says() {
         let found: Vec<_> = links.iter().map(|link| (link.href.as_str(), link.rel.as_str())).collect();
         assert_eq!(found, expected, "{value}");
     }
-    let found = hints("<link rel=canonical href=/own>", &[
-        "</other>; rel=canonical; anchor=\"/elsewhere\", </here>; rel=canonical",
-        "</de>; rel=alternate; hreflang=de; hreflang=at",
-    ]);
+    let found = hints(
+        "<link rel=canonical href=/own>",
+        &[
+            "</other>; rel=canonical; anchor=\"/elsewhere\", </here>; rel=canonical",
+            "</de>; rel=alternate; hreflang=de; hreflang=at",
+        ],
+    );
     assert_eq!(found.canonical.unwrap().url, url("https://www.a.com/here"), "headers come first");
     assert_eq!(found.translations.len(), 2);
 }
@@ -101,7 +119,11 @@ fn refreshes_are_read_as_the_standard_says() {
     ] {
         let head = Head { metas: vec![("http-equiv:refresh".into(), value.into())], ..Head::default() };
         let found = Hints::read(&url("https://www.a.com/d/p"), &head, [], None).refresh;
-        assert_eq!(found, expected.map(|(seconds, path)| (seconds, url("https://www.a.com").join(path).unwrap())), "{value:?}");
+        assert_eq!(
+            found,
+            expected.map(|(seconds, path)| (seconds, url("https://www.a.com").join(path).unwrap())),
+            "{value:?}"
+        );
         let header = Hints::read(&url("https://www.a.com/d/p"), &Head::default(), [], Some(value)).refresh;
         assert_eq!(header, found);
     }
@@ -109,7 +131,9 @@ fn refreshes_are_read_as_the_standard_says() {
 
 #[test]
 fn loops_and_masses_stay_small() {
-    let many: String = (0..100_000).map(|n| format!("<link rel=alternate hreflang=de href=/{n}><a rel=license href=/l{n}>x</a>")).collect();
+    let many: String = (0..100_000)
+        .map(|n| format!("<link rel=alternate hreflang=de href=/{n}><a rel=license href=/l{n}>x</a>"))
+        .collect();
     let found = hints(&many, &[]);
     assert_eq!((found.translations.len(), found.licences.len()), (MAX_LINKS, MAX_LINKS));
     let again = "<link rel=alternate hreflang=de href=/x>".repeat(1_000);

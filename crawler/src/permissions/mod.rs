@@ -17,8 +17,8 @@
 //! stored. [`Permissions::record`] is what `pages.jsonl`, WARC metadata and `why` show. Without `--purpose` everything is
 //! recorded and nothing decided.
 
-mod record;
 pub mod page;
+mod record;
 pub mod robots;
 pub mod tdm;
 pub mod usage;

@@ -54,11 +54,7 @@ impl Tags {
 
     /// The word that forbids a purpose.
     pub fn forbid(&self, purpose: Purpose, is_image: bool) -> Option<&'static str> {
-        let models = if self.noai {
-            Some("noai")
-        } else {
-            (self.noimageai && is_image).then_some("noimageai")
-        };
+        let models = if self.noai { Some("noai") } else { (self.noimageai && is_image).then_some("noimageai") };
         match purpose {
             Purpose::Search => self.noindex.then_some("noindex"),
             Purpose::Archive => self.noarchive.then_some("noarchive"),

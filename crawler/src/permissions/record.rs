@@ -10,8 +10,7 @@ impl Permissions {
     /// (`{"train-ai":{"robots.txt":"n"}}`), the reservation and policy of TDMRep, the tags and the licences.
     pub fn record(&self) -> Option<Value> {
         let mut record = Map::new();
-        let labels =
-            [("train-ai", Category::TrainAi), ("search", Category::Search), ("ai-input", Category::AiInput)];
+        let labels = [("train-ai", Category::TrainAi), ("search", Category::Search), ("ai-input", Category::AiInput)];
         for (label, category) in labels {
             let mut stated = Map::new();
             for (source, _, preferences) in &self.statements {
@@ -32,8 +31,12 @@ impl Permissions {
             record.insert("tdm-policy".into(), json!(policy));
         }
         for (source, tags) in &self.tags {
-            let words =
-                [("noindex", tags.noindex), ("noarchive", tags.noarchive), ("noai", tags.noai), ("noimageai", tags.noimageai)];
+            let words = [
+                ("noindex", tags.noindex),
+                ("noarchive", tags.noarchive),
+                ("noai", tags.noai),
+                ("noimageai", tags.noimageai),
+            ];
             let words: Vec<&str> = words.into_iter().filter(|(_, set)| *set).map(|(word, _)| word).collect();
             let name = if *source == Source::Meta { "robots-meta" } else { "x-robots-tag" };
             record.insert(name.into(), json!(words));

@@ -141,4 +141,3 @@ impl Pattern {
         self.rules.as_ref().is_none_or(|rules| !rules.allowed(url))
     }
 }
-

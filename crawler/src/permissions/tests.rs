@@ -50,8 +50,14 @@ fn usage_is_read_as_the_vocabulary_says() {
 #[test]
 fn the_most_restrictive_preference_holds() {
     for (a, b, expected) in [
-        ("n", "n", "n?"), ("n", "y", "n?"), ("y", "n", "n?"), ("n", "x", "n?"),
-        ("y", "y", "y?"), ("y", "x", "y?"), ("x", "y", "y?"), ("x", "x", "??"),
+        ("n", "n", "n?"),
+        ("n", "y", "n?"),
+        ("y", "n", "n?"),
+        ("n", "x", "n?"),
+        ("y", "y", "y?"),
+        ("y", "x", "y?"),
+        ("x", "y", "y?"),
+        ("x", "x", "??"),
     ] {
         let [a, b] = [a, b].map(|token| Preferences::from_usage(format!("train-ai={token}").as_bytes()));
         assert_eq!(shown(&a.combine(&b)), expected);
@@ -133,7 +139,12 @@ fn tdm_files_are_read_as_the_specification_says() {
         (r#"[{"location": "/this/*/then", "tdm-reservation": 1}]"#, "/this/and/then/some", Some(true), None),
         (r#"[{"location": "/path/foo-%24", "tdm-reservation": 1}]"#, "/path/foo-$", Some(true), None),
         // The first match is the most specific, by definition; other values than 0 and 1 leave it unset.
-        (r#"[{"location": "/a", "tdm-reservation": 0}, {"location": "/", "tdm-reservation": 1}]"#, "/a", Some(false), None),
+        (
+            r#"[{"location": "/a", "tdm-reservation": 0}, {"location": "/", "tdm-reservation": 1}]"#,
+            "/a",
+            Some(false),
+            None,
+        ),
         (r#"[{"location": "/a", "tdm-reservation": 2}, {"location": "/", "tdm-reservation": 1}]"#, "/a", None, None),
         (r#"[{"location": "/", "tdm-reservation": "1"}]"#, "/", Some(true), None),
         (r#"{"location": "/", "tdm-reservation": 1}"#, "/", None, None),
@@ -165,7 +176,13 @@ fn later_places_outrank_earlier_ones() {
         ("", &[], policy, Some((Source::Meta, true)), Some("https://provider.com/policies/policy.json")),
         (reserved, &[], &[], Some((Source::TdmFile, true)), Some("https://a.test/file")),
         (reserved, &[("tdm-reservation", "0")], &[], Some((Source::Header, false)), None),
-        (reserved, &[("tdm-reservation", "0")], &[("tdm-reservation", "1")], Some((Source::Meta, true)), Some("https://a.test/file")),
+        (
+            reserved,
+            &[("tdm-reservation", "0")],
+            &[("tdm-reservation", "1")],
+            Some((Source::Meta, true)),
+            Some("https://a.test/file"),
+        ),
         (reserved, &[("tdm-reservation", "maybe")], &[], Some((Source::TdmFile, true)), Some("https://a.test/file")),
         // A policy without a reservation is processed by nobody.
         ("", &[("tdm-policy", "https://a.test/")], &[], None, None),
@@ -181,7 +198,13 @@ fn a_purpose_is_forbidden_by_whoever_speaks_of_it() {
     use Purpose::*;
     let forbidden = |by, words| Decision::Forbidden { by, words };
     for (headers, metas, purpose, is_image, expected) in [
-        (&[("content-usage", "train-ai=n")] as Pairs, &[] as Pairs, Train, false, forbidden(Source::Header, "Content-Usage")),
+        (
+            &[("content-usage", "train-ai=n")] as Pairs,
+            &[] as Pairs,
+            Train,
+            false,
+            forbidden(Source::Header, "Content-Usage"),
+        ),
         (&[("content-usage", "train-ai=n")], &[], Search, false, Decision::Unknown),
         (&[("content-usage", "search=y")], &[], Search, false, Decision::Allowed),
         // Two fields are one list, in which the last value of a key counts.
@@ -189,8 +212,20 @@ fn a_purpose_is_forbidden_by_whoever_speaks_of_it() {
         (&[("content-usage", "train-ai=y")], &[("robots", "noai")], Train, false, forbidden(Source::Meta, "noai")),
         (&[("x-robots-tag", "noarchive")], &[], Archive, false, forbidden(Source::Header, "noarchive")),
         (&[("x-robots-tag", "otherbot: noarchive")], &[], Archive, false, Decision::Unknown),
-        (&[("x-robots-tag", "otherbot: noarchive, ourbot: noai")], &[], Input, false, forbidden(Source::Header, "noai")),
-        (&[("x-robots-tag", "unavailable_after: 25 Jun 2010, noai")], &[], Train, false, forbidden(Source::Header, "noai")),
+        (
+            &[("x-robots-tag", "otherbot: noarchive, ourbot: noai")],
+            &[],
+            Input,
+            false,
+            forbidden(Source::Header, "noai"),
+        ),
+        (
+            &[("x-robots-tag", "unavailable_after: 25 Jun 2010, noai")],
+            &[],
+            Train,
+            false,
+            forbidden(Source::Header, "noai"),
+        ),
         (&[("x-robots-tag", "noimageai")], &[], Train, false, Decision::Unknown),
         (&[("x-robots-tag", "noimageai")], &[], Train, true, forbidden(Source::Header, "noimageai")),
         (&[], &[("OURBOT", "noindex")], Search, false, forbidden(Source::Meta, "noindex")),

@@ -22,7 +22,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
 pub use base::{Component, Message, Parameters};
-pub use key::{Key, KeyError};
+pub use key::{Key, KeyError, thumbprint};
 use publish::{Agent, Kind};
 
 /// Signs requests in the name of one agent.

@@ -14,7 +14,8 @@ const PEM: &str = "-----BEGIN PRIVATE KEY-----\n\
     MC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF\n-----END PRIVATE KEY-----\n";
 const JWK: &str = r#"{"kty":"OKP","crv":"Ed25519","kid":"test-key-ed25519",
     "d":"n4Ni-HpISpVObnQMW0wOhCKROaIKqKtW_2ZYb2p9KcU","x":"JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs"}"#;
-const DIGEST: &str = "sha-512=:WZDPaVn/7XgHaAy8pmojAkGWoRx2UFChF41A2svX+TaPm+AbwAgBWnrIiYllu7BNNyealdVLvRwEmTHWXvJwew==:";
+const DIGEST: &str =
+    "sha-512=:WZDPaVn/7XgHaAy8pmojAkGWoRx2UFChF41A2svX+TaPm+AbwAgBWnrIiYllu7BNNyealdVLvRwEmTHWXvJwew==:";
 
 fn key() -> Key {
     Key::read(PEM).unwrap()
@@ -172,7 +173,10 @@ fn a_request_is_signed_and_its_signature_verifies() {
     let headers = signer.sign("GET", &url, 1_000, &[7; 64]);
     assert_eq!(headers.signature_agent, "sig1=\"https://bot.example\"");
     let input = headers.signature_input.strip_prefix("sig1=").unwrap();
-    assert!(input.starts_with("(\"@authority\" \"signature-agent\";key=\"sig1\");created=1000;keyid=\"poqkLGiymh_W0uP6PZFw"));
+    assert!(
+        input
+            .starts_with("(\"@authority\" \"signature-agent\";key=\"sig1\");created=1000;keyid=\"poqkLGiymh_W0uP6PZFw")
+    );
     assert!(input.contains(";expires=1060;nonce=\"BwcH") && input.ends_with(";tag=\"web-bot-auth\""), "{input}");
     let signature = headers.signature.strip_prefix("sig1=:").unwrap().trim_end_matches(':');
     let signature = BASE64_STANDARD.decode(signature).unwrap();
@@ -188,11 +192,9 @@ fn a_request_is_signed_and_its_signature_verifies() {
 #[test]
 fn what_cannot_be_signed_is_not() {
     let url = Url::parse("https://a.test/").unwrap();
-    for (fields, names) in [
-        ([("a", "1")], &["a", "a"]),
-        ([("a", "caf\u{e9}")], &["a", "@method"]),
-        ([("a", "x\ny")], &["a", "@method"]),
-    ] {
+    for (fields, names) in
+        [([("a", "1")], &["a", "a"]), ([("a", "caf\u{e9}")], &["a", "@method"]), ([("a", "x\ny")], &["a", "@method"])]
+    {
         let message = Message { method: "GET", url: &url, fields: &fields };
         assert_eq!(base::base(&message, &components(names), "()"), None, "{fields:?}");
     }

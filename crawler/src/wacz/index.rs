@@ -46,7 +46,8 @@ pub fn compress(mut lines: impl BufRead, out: &mut dyn Write, list: &mut Vec<u8>
             return Ok(total);
         }
         let member = block.finish()?;
-        let place = json!({"offset": offset, "length": member.len(), "digest": digest(Sha256::digest(&member).as_ref())});
+        let place =
+            json!({"offset": offset, "length": member.len(), "digest": digest(Sha256::digest(&member).as_ref())});
         writeln!(list, "{first} {place}")?;
         out.write_all(&member)?;
         offset += member.len();

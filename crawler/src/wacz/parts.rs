@@ -49,11 +49,7 @@ impl<W: Write + Seek> Parts<W> {
     }
 
     /// Writes a member; its digest and size.
-    fn member(
-        &mut self,
-        path: &str,
-        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> io::Result<(String, u64)> {
+    fn member(&mut self, path: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<(String, u64)> {
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
         self.zip.start_file(path, options)?;
         let mut tee = Tee { out: &mut self.zip, hasher: Sha256::new(), bytes: 0 };

@@ -47,7 +47,10 @@ fn every_part_has_its_digest_and_size() {
     assert_eq!(package["title"], "A \"test\"");
     let resources = package["resources"].as_array().unwrap();
     let paths: Vec<_> = resources.iter().map(|resource| resource["path"].as_str().unwrap()).collect();
-    assert_eq!(paths, ["archive/crawl-00000.warc.gz", "indexes/index.cdx.gz", "indexes/index.idx", "pages/pages.jsonl"]);
+    assert_eq!(
+        paths,
+        ["archive/crawl-00000.warc.gz", "indexes/index.cdx.gz", "indexes/index.idx", "pages/pages.jsonl"]
+    );
     for resource in resources {
         let bytes = read(&file, resource["path"].as_str().unwrap());
         assert_eq!(resource["hash"], parts::digest(Sha256::digest(&bytes).as_ref()));

@@ -4,9 +4,9 @@
 use serde::Serialize;
 use url::Url;
 
+use super::Digest;
 use super::date::timestamp14;
 pub use super::surt::surt;
-use super::Digest;
 
 /// A capture in a WARC file.
 #[derive(Clone, Copy, Debug)]
