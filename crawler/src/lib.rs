@@ -16,6 +16,7 @@ pub mod feeds;
 pub mod fetch;
 pub mod focus;
 pub mod hints;
+pub mod outcome;
 #[cfg(feature = "pdf")]
 pub mod pdf;
 pub mod permissions;
@@ -26,4 +27,5 @@ pub mod report;
 pub mod score;
 pub mod signing;
 pub mod sink;
+pub mod spaces;
 pub mod wacz;

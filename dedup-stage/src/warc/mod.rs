@@ -21,7 +21,7 @@ mod rotation;
 mod surt;
 pub mod write;
 
-pub use date::rfc3339;
+pub use date::{now, rfc3339};
 pub use digest::{Digest, sha256};
 pub use fields::Fields;
 pub use id::RecordId;
