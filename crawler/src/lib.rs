@@ -1,5 +1,6 @@
 //! The crawler: an engine that owns frontier, judge, store and outputs; fetchers that bring pages; workers that read them.
 
+pub mod access;
 pub mod archive;
 pub mod auth;
 pub mod cli;
@@ -15,7 +16,6 @@ pub mod extract;
 pub mod feeds;
 pub mod fetch;
 pub mod focus;
-pub mod hints;
 pub mod outcome;
 #[cfg(feature = "pdf")]
 pub mod pdf;
@@ -24,7 +24,6 @@ pub mod priority;
 pub mod rate;
 pub mod record;
 pub mod report;
-pub mod score;
 pub mod signing;
 pub mod sink;
 pub mod spaces;

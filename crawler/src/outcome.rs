@@ -42,7 +42,11 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
         add(&format!("withheld_{kind}"), *count, meaning);
     }
     add("redirected_out", stats.redirects_out, "redirects that lead out of --scope".into());
-    add("redirect_loop", stats.redirects_endless, "redirects that lead in a circle, or on for more than 10 hops".into());
+    add(
+        "redirect_loop",
+        stats.redirects_endless,
+        "redirects that lead in a circle, or on for more than 10 hops".into(),
+    );
     for (kind, count) in &stats.cut {
         add(&format!("cut_{kind}"), *count, format!("bodies cut, and so not compared: {}", kind.replace('_', " ")));
     }

@@ -39,7 +39,10 @@ fn what_is_fetched_again_is_unchanged_and_not_unique() -> anyhow::Result<()> {
         let fetch = Scripted::new(&clock, move |url, _| {
             let round = now.load(Ordering::Relaxed);
             match url.path() {
-                "/" => html(format!("<p>{}</p><a href=/bytes>b</a> <a href=/content>c</a> <a href=/gone>g</a>", words(1, 80))),
+                "/" => html(format!(
+                    "<p>{}</p><a href=/bytes>b</a> <a href=/content>c</a> <a href=/gone>g</a>",
+                    words(1, 80)
+                )),
                 // Other bytes each time, and the same words.
                 "/bytes" => html(format!("<!-- {round} --><p>{}</p>", words(2, 80))),
                 // Other words in the second round.
@@ -89,7 +92,9 @@ fn what_is_fetched_again_is_unchanged_and_not_unique() -> anyhow::Result<()> {
 #[test]
 fn three_crawls_of_three_pages_have_three_unique_pages() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let page = |number| format!("<title>{number}</title><p>{}</p><a href=1.html>a</a> <a href=2.html>b</a>", words(number, 60));
+    let page = |number| {
+        format!("<title>{number}</title><p>{}</p><a href=1.html>a</a> <a href=2.html>b</a>", words(number, 60))
+    };
     for (number, name) in ["index", "1", "2"].iter().enumerate() {
         std::fs::write(folder.path().join(format!("{name}.html")), page(number as u64))?;
     }
@@ -134,10 +139,16 @@ fn what_a_unique_page_links_to_is_no_longer_held() -> anyhow::Result<()> {
             match url.path().split('/').nth(1).unwrap_or_default() {
                 "" => html(format!("<p>{}</p><a href=/text/9>t</a> <a href=/way/1>w</a>", words(1, 60))),
                 "text" => {
-                    let copies: String = if number == 9 { (0..4).map(|copy| format!("<a href=/text/{copy}>t</a> ")).collect() } else { rare(number as usize) };
+                    let copies: String = if number == 9 {
+                        (0..4).map(|copy| format!("<a href=/text/{copy}>t</a> ")).collect()
+                    } else {
+                        rare(number as usize)
+                    };
                     html(format!("<p>{}</p>{common}{copies}", words(2, 200)))
                 }
-                "way" if number < 8 => html(format!("<p>{}</p><a href=/way/{}>w</a>", words(10 + number, 60), number + 1)),
+                "way" if number < 8 => {
+                    html(format!("<p>{}</p><a href=/way/{}>w</a>", words(10 + number, 60), number + 1))
+                }
                 "way" => html(format!("<p>{}</p>{all}", words(30, 60))),
                 "common" => html(format!("<p>{}</p>", words(100 + number, 60))),
                 "rare" => html(format!("<p>{}</p>", words(200 + number, 60))),
@@ -187,7 +198,11 @@ fn a_redirect_to_its_own_key_survives_the_end_of_a_run() -> anyhow::Result<()> {
 fn a_crawl_that_changes_its_mode_fetches_what_keep_fetches() -> anyhow::Result<()> {
     let answer = |url: &Url, _: usize| -> Answer {
         let number: u64 = url.path().trim_start_matches("/p").parse().unwrap_or(0);
-        let links: String = [2 * number + 1, 2 * number + 2].iter().filter(|next| **next < 120).map(|next| format!("<a href=/p{next}>n</a> ")).collect();
+        let links: String = [2 * number + 1, 2 * number + 2]
+            .iter()
+            .filter(|next| **next < 120)
+            .map(|next| format!("<a href=/p{next}>n</a> "))
+            .collect();
         // Every third page says what page 0 says.
         html(format!("<p>{}</p>{links}", words(if number % 3 == 0 { 0 } else { number }, 90)))
     };

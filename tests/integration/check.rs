@@ -177,11 +177,15 @@ fn damages() -> Vec<Damage> {
             (verdict.as_str() == Some("near")).then(|| "exact".into())
         }),
         field("a page's depth is edited", PAGE_LINES, "depth", |depth| Some((depth.as_u64()? + 1).into())),
-        field("a page's digest is edited", PAGE_LINES, "sha256", |sha256| Some(sha256.as_str()?.replace('a', "b").into())),
+        field("a page's digest is edited", PAGE_LINES, "sha256", |sha256| {
+            Some(sha256.as_str()?.replace('a', "b").into())
+        }),
         field("a page's bytes are edited", PAGE_LINES, "bytes", |bytes| Some((bytes.as_u64()? + 1).into())),
         Damage { name: "pages.jsonl is cut", does: Box::new(|dir, _| Ok(cut_file(&dir.join(PAGE_LINES))?)) },
         Damage { name: "pages.jsonl is gone", does: Box::new(|dir, _| Ok(fs::remove_file(dir.join(PAGE_LINES))?)) },
-        lines("a skipped URL's line is removed", SKIPPED, |lines, random| drop(lines.remove(random.usize(..lines.len())))),
+        lines("a skipped URL's line is removed", SKIPPED, |lines, random| {
+            drop(lines.remove(random.usize(..lines.len())))
+        }),
         lines("a skipped URL's line is doubled", SKIPPED, |lines, random| {
             lines.push(lines[random.usize(..lines.len())].clone());
         }),
@@ -190,9 +194,14 @@ fn damages() -> Vec<Damage> {
         field("the reason of a skipped URL is edited", SKIPPED, "reason", |reason| {
             Some((if reason == "depth" { "scope" } else { "depth" }).into())
         }),
-        field("the source of a skipped URL is edited", SKIPPED, "source", |source| Some(format!("{}x", source.as_str()?).into())),
+        field("the source of a skipped URL is edited", SKIPPED, "source", |source| {
+            Some(format!("{}x", source.as_str()?).into())
+        }),
         Damage { name: "skipped.jsonl is gone", does: Box::new(|dir, _| Ok(fs::remove_file(dir.join(SKIPPED))?)) },
-        Damage { name: "a fetched URL is added to skipped.jsonl", does: Box::new(|dir, random| add_fetched(dir, random)) },
+        Damage {
+            name: "a fetched URL is added to skipped.jsonl",
+            does: Box::new(|dir, random| add_fetched(dir, random)),
+        },
         deleted("the record of a page is deleted", PAGES),
         cut("the record of a page is cut", PAGES),
         exchanged("the records of two pages change places", PAGES),

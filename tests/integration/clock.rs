@@ -112,7 +112,8 @@ fn the_shim_sets_the_wall_clock_of_a_program() -> anyhow::Result<()> {
     let mut seen = Vec::new();
     for seconds in ["0", "-7200"] {
         std::fs::write(&shift, seconds)?;
-        let output = Command::new("date").arg("+%s").env("LD_PRELOAD", &library).env("TEST_CLOCK_SHIFT", &shift).output()?;
+        let output =
+            Command::new("date").arg("+%s").env("LD_PRELOAD", &library).env("TEST_CLOCK_SHIFT", &shift).output()?;
         seen.push(String::from_utf8(output.stdout)?.trim().parse::<i64>()?);
     }
     assert!((7_100..7_300).contains(&(seen[0] - seen[1])), "{seen:?}");

@@ -67,33 +67,87 @@ const ROWS: [Row; 22] = [
     row("503", Server::Is(Manner::Status(503)), "503", "status 503", "crawler_answers_total{status=\"503\"} 1"),
     Row {
         why: "the connection was refused",
-        ..row("closed", Server::Closed, "withheld_refused", "the connection was refused", "crawler_errand_failures_total{kind=\"refused\"}")
+        ..row(
+            "closed",
+            Server::Closed,
+            "withheld_refused",
+            "the connection was refused",
+            "crawler_errand_failures_total{kind=\"refused\"}",
+        )
     },
     Row {
         why: "connect",
-        ..row("gone", Server::Gone, "refused", "the connection was refused", "crawler_failures_total{kind=\"refused\"} 1")
+        ..row(
+            "gone",
+            Server::Gone,
+            "refused",
+            "the connection was refused",
+            "crawler_failures_total{kind=\"refused\"} 1",
+        )
     },
-    row("silent", Server::Is(Manner::Silent), "withheld_timeout", "no answer in time", "crawler_errand_failures_total{kind=\"timeout\"}"),
+    row(
+        "silent",
+        Server::Is(Manner::Silent),
+        "withheld_timeout",
+        "no answer in time",
+        "crawler_errand_failures_total{kind=\"timeout\"}",
+    ),
     Row {
         why: "timeout",
-        ..row("hang", Server::Is(Manner::Hang), "timeout", "no answer in time", "crawler_failures_total{kind=\"timeout\"} 1")
+        ..row(
+            "hang",
+            Server::Is(Manner::Hang),
+            "timeout",
+            "no answer in time",
+            "crawler_failures_total{kind=\"timeout\"} 1",
+        )
     },
-    row("nowhere", Server::Nowhere, "withheld_name", "the name was not found", "crawler_errand_failures_total{kind=\"name\"}"),
+    row(
+        "nowhere",
+        Server::Nowhere,
+        "withheld_name",
+        "the name was not found",
+        "crawler_errand_failures_total{kind=\"name\"}",
+    ),
     Row {
         scheme: "https",
-        ..row("tls", Server::Is(Manner::Fine), "withheld_tls", "TLS failed", "crawler_errand_failures_total{kind=\"tls\"}")
+        ..row(
+            "tls",
+            Server::Is(Manner::Fine),
+            "withheld_tls",
+            "TLS failed",
+            "crawler_errand_failures_total{kind=\"tls\"}",
+        )
     },
     Row {
         why: "reset",
-        ..row("reset", Server::Is(Manner::Reset), "reset", "the connection ended early", "crawler_failures_total{kind=\"reset\"} 1")
+        ..row(
+            "reset",
+            Server::Is(Manner::Reset),
+            "reset",
+            "the connection ended early",
+            "crawler_failures_total{kind=\"reset\"} 1",
+        )
     },
     Row {
         why: "protocol",
-        ..row("garbage", Server::Is(Manner::Garbage), "protocol", "breaks the protocol", "crawler_failures_total{kind=\"protocol\"} 1")
+        ..row(
+            "garbage",
+            Server::Is(Manner::Garbage),
+            "protocol",
+            "breaks the protocol",
+            "crawler_failures_total{kind=\"protocol\"} 1",
+        )
     },
     Row {
         complete: Some(true),
-        ..row("disallow", Server::Is(Manner::Disallow), "withheld_robots", "robots.txt says no", "crawler_urls_refused{reason=\"robots\"} 1")
+        ..row(
+            "disallow",
+            Server::Is(Manner::Disallow),
+            "withheld_robots",
+            "robots.txt says no",
+            "crawler_urls_refused{reason=\"robots\"} 1",
+        )
     },
     Row {
         why: "robots.txt cannot be had: the server answers 500",
@@ -108,28 +162,58 @@ const ROWS: [Row; 22] = [
     Row {
         why: "redirects to http://elsewhere.example/",
         complete: Some(true),
-        ..row("out", Server::Is(Manner::Out), "redirected_out", "lead out of --scope", "crawler_redirects_failed_total{kind=\"out\"} 1")
+        ..row(
+            "out",
+            Server::Is(Manner::Out),
+            "redirected_out",
+            "lead out of --scope",
+            "crawler_redirects_failed_total{kind=\"out\"} 1",
+        )
     },
     Row {
         why: "redirects to",
         complete: None,
-        ..row("to-itself", Server::Is(Manner::ToItself), "redirect_loop", "redirects that lead in a circle", "crawler_redirects_failed_total{kind=\"loop\"} 1")
+        ..row(
+            "to-itself",
+            Server::Is(Manner::ToItself),
+            "redirect_loop",
+            "redirects that lead in a circle",
+            "crawler_redirects_failed_total{kind=\"loop\"} 1",
+        )
     },
     Row {
         why: "redirects to",
         complete: None,
-        ..row("circle", Server::Is(Manner::Circle), "redirect_loop", "redirects that lead in a circle", "crawler_redirects_failed_total{kind=\"loop\"} 1")
+        ..row(
+            "circle",
+            Server::Is(Manner::Circle),
+            "redirect_loop",
+            "redirects that lead in a circle",
+            "crawler_redirects_failed_total{kind=\"loop\"} 1",
+        )
     },
     Row {
         why: "redirects to",
         complete: None,
-        ..row("chain", Server::Is(Manner::Chain), "redirect_loop", "redirects that lead in a circle", "crawler_redirects_failed_total{kind=\"loop\"} 1")
+        ..row(
+            "chain",
+            Server::Is(Manner::Chain),
+            "redirect_loop",
+            "redirects that lead in a circle",
+            "crawler_redirects_failed_total{kind=\"loop\"} 1",
+        )
     },
     Row {
         page: true,
         why: "--max-body",
         complete: None,
-        ..row("large", Server::Is(Manner::Large), "cut_too_large", "too large", "crawler_bodies_cut_total{kind=\"too_large\"} 1")
+        ..row(
+            "large",
+            Server::Is(Manner::Large),
+            "cut_too_large",
+            "too large",
+            "crawler_bodies_cut_total{kind=\"too_large\"} 1",
+        )
     },
     Row {
         page: true,
@@ -141,7 +225,13 @@ const ROWS: [Row; 22] = [
         page: true,
         why: "took longer",
         complete: None,
-        ..row("stuck", Server::Is(Manner::Stuck), "cut_timeout", "timeout", "crawler_bodies_cut_total{kind=\"timeout\"} 1")
+        ..row(
+            "stuck",
+            Server::Is(Manner::Stuck),
+            "cut_timeout",
+            "timeout",
+            "crawler_bodies_cut_total{kind=\"timeout\"} 1",
+        )
     },
 ];
 

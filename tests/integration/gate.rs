@@ -106,7 +106,10 @@ fn traps_cost_what_they_cost_before() -> anyhow::Result<()> {
             let strict = run(&site, &[STRICT, &[limit]].concat())?;
             let drop = run(&site, &[DROP, &[limit]].concat())?;
             let (made, with) = (fetches(&strict), fetches(&drop));
-            println!("{trap:?} {seed}: {made} fetches, {with} with rescue; {before} before; {}", strict.seen.things.len());
+            println!(
+                "{trap:?} {seed}: {made} fetches, {with} with rescue; {before} before; {}",
+                strict.seen.things.len()
+            );
             let most = before + before / 10 + 20;
             if made > most || with > most + rescue(most) {
                 dear.push(format!("{trap:?} {seed}: {made} fetches, {with} with rescue; before {before}"));
@@ -134,8 +137,15 @@ fn mirrors(own: Own) -> anyhow::Result<()> {
                 let sets = [web.own(0), web.own(1), web.both()];
                 let found = sets.each_ref().map(|set| set.intersection(&crawled.seen.things).count());
                 let name = format!("{own:?}, {shared} % shared, {pace:?}, moved {moved}");
-                println!("{name}: own {}/{} and {}/{}, both {}/{}; {made} fetches, ideally {ideal}",
-                    found[0], sets[0].len(), found[1], sets[1].len(), found[2], sets[2].len());
+                println!(
+                    "{name}: own {}/{} and {}/{}, both {}/{}; {made} fetches, ideally {ideal}",
+                    found[0],
+                    sets[0].len(),
+                    found[1],
+                    sets[1].len(),
+                    found[2],
+                    sets[2].len()
+                );
                 let lost = sets.iter().zip(found).any(|(set, found)| found * 100 < set.len() * 99);
                 if lost || made * 100 > ideal * 115 {
                     bad.push(format!("{name}: {found:?}, {made} fetches, ideally {ideal}"));

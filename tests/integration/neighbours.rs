@@ -54,7 +54,10 @@ fn hosts_whose_robots_lead_to_one_url_are_all_crawled() -> anyhow::Result<()> {
             let pages = answered(&crawled, host);
             assert_eq!(pages.len(), 7, "{target}: {host}: {pages:?}");
             let forbidden = format!("http://{host}/p7");
-            assert!(crawled.skipped.iter().any(|line| text(line, "url") == forbidden), "{target}: the rules hold for {host}");
+            assert!(
+                crawled.skipped.iter().any(|line| text(line, "url") == forbidden),
+                "{target}: the rules hold for {host}"
+            );
         }
         assert!(fetch.times(target) <= hosts.len(), "{target} was asked for {} times", fetch.times(target));
     }
@@ -101,7 +104,8 @@ fn ports_without_end_do_not_push_out_the_real_one() -> anyhow::Result<()> {
         let clock = Clock::at(1_700_000_000_000);
         let fetch = Scripted::new(&clock, |url, _| match (url.host_str().unwrap_or_default(), url.port()) {
             ("attacker.test", _) if url.path() == "/" => {
-                let ports: String = (1..=60).map(|port| format!("<a href=http://victim.test:{}/>p</a> ", 1_000 + port)).collect();
+                let ports: String =
+                    (1..=60).map(|port| format!("<a href=http://victim.test:{}/>p</a> ", 1_000 + port)).collect();
                 html(format!("<p>{}</p>{ports}<a href=/late>l</a>", words(1, 60)))
             }
             ("attacker.test", _) if url.path() == "/late" => {
@@ -129,13 +133,16 @@ fn a_host_is_asked_at_its_pace_under_every_spelling_of_its_name() -> anyhow::Res
             return missing();
         }
         let hosts = ["a.test", "a.test.", "A.Test"];
-        let links: String = (1..=3).map(|step| format!("<a href=http://{}/p{}>n</a> ", hosts[step % 3], number + step as u64)).collect();
+        let links: String = (1..=3)
+            .map(|step| format!("<a href=http://{}/p{}>n</a> ", hosts[step % 3], number + step as u64))
+            .collect();
         html(format!("<p>{}</p>{links}", words(number, 60)))
     });
     let dir = tempfile::tempdir()?;
     let keys = [("politeness.delay", "1s"), ("limits.patience", "1h"), ("scope.scope", "any")];
     let crawled = run(&fetch, &clock, dir.path(), &["http://a.test/p0", "http://a.test./p20"], &keys)?;
-    let numbers: BTreeSet<String> = crawled.pages.iter().filter_map(|page| Some(text(page, "url").rsplit('/').next()?.to_owned())).collect();
+    let numbers: BTreeSet<String> =
+        crawled.pages.iter().filter_map(|page| Some(text(page, "url").rsplit('/').next()?.to_owned())).collect();
     assert!(numbers.len() >= 40, "{numbers:?}");
     let times: Vec<u64> = fetch.asked().iter().map(|(at, _)| *at).collect();
     let gaps: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();

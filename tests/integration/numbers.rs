@@ -60,7 +60,8 @@ fn of_files(dir: &Path) -> anyhow::Result<Numbers> {
 fn of_json(dir: &Path) -> anyhow::Result<(Numbers, Value)> {
     let report: Value = serde_json::from_str(&program("report", dir, &["--json"])?)?;
     let names = VERDICTS.iter().chain(&["pages", "failed", "held", "stopped", "frontier", "urls_seen"]);
-    let numbers = names.map(|name| Ok(((*name).to_owned(), report[*name].as_u64().with_context(|| (*name).to_owned())?)));
+    let numbers =
+        names.map(|name| Ok(((*name).to_owned(), report[*name].as_u64().with_context(|| (*name).to_owned())?)));
     Ok((numbers.collect::<anyhow::Result<_>>()?, report))
 }
 
@@ -110,7 +111,8 @@ fn of_page(html: &str) -> Numbers {
 fn of_metrics(metrics: &str) -> Numbers {
     let value = |line: &str| metrics.lines().find_map(|found| found.strip_prefix(line)?.trim().parse::<f64>().ok());
     let named = |name: &str, line: String| Some((name.to_owned(), value(&line)? as u64));
-    let verdicts = VERDICTS.iter().filter_map(|name| named(name, format!("crawler_pages_total{{verdict=\"{name}\"}} ")));
+    let verdicts =
+        VERDICTS.iter().filter_map(|name| named(name, format!("crawler_pages_total{{verdict=\"{name}\"}} ")));
     let gauges = [
         ("held", "crawler_urls_held "),
         ("stopped", "crawler_urls_stopped "),
@@ -161,10 +163,16 @@ fn terminal_report_json_page_and_files_give_the_same_numbers() -> anyhow::Result
         agree(&json, &of_summary(&summary), 10, &format!("{what}: summary\n{summary}"));
         agree(&json, &of_page(&html), 8, &format!("{what}: page"));
         agree(&json, &files, 6, &format!("{what}: files"));
-        let kept = files.iter().filter(|(name, _)| name.starts_with("skipped ") || matches!(name.as_str(), "held" | "stopped"));
-        let withheld: u64 = report["withheld"].as_object().map_or(0, |all| all.values().filter_map(Value::as_u64).sum());
+        let kept = files
+            .iter()
+            .filter(|(name, _)| name.starts_with("skipped ") || matches!(name.as_str(), "held" | "stopped"));
+        let withheld: u64 =
+            report["withheld"].as_object().map_or(0, |all| all.values().filter_map(Value::as_u64).sum());
         let (kept, skipped) = (kept.map(|(_, count)| count).sum::<u64>(), report["skipped"].as_u64().unwrap_or(0));
-        assert!((skipped..=skipped + withheld).contains(&kept), "{what}: {kept} lines in skipped.jsonl, {skipped} skipped");
+        assert!(
+            (skipped..=skipped + withheld).contains(&kept),
+            "{what}: {kept} lines in skipped.jsonl, {skipped} skipped"
+        );
     }
     Ok(())
 }

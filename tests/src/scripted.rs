@@ -86,5 +86,8 @@ pub fn moved(to: &str) -> Answer {
 
 /// So many words that no other number has.
 pub fn words(number: u64, count: u64) -> String {
-    (0..count).map(|at| format!("{:x}", xxh3_64(&[number.to_le_bytes(), at.to_le_bytes()].concat()) >> 40)).collect::<Vec<_>>().join(" ")
+    (0..count)
+        .map(|at| format!("{:x}", xxh3_64(&[number.to_le_bytes(), at.to_le_bytes()].concat()) >> 40))
+        .collect::<Vec<_>>()
+        .join(" ")
 }

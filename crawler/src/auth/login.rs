@@ -49,7 +49,7 @@ pub enum Step {
     Submit(Submission),
     /// Logged in.
     Done,
-    /// Not logged in, and why. Nothing of this login is tried again until [`Session::retry`].
+    /// Not logged in, and why.
     Failed(&'static str),
 }
 
@@ -122,11 +122,6 @@ impl Session {
         }
     }
 
-    /// A request of the login did not come to an answer.
-    pub fn no_answer(&mut self) -> Step {
-        self.fail("the login page did not answer")
-    }
-
     fn send(&mut self, answer: &Answer<'_>) -> Step {
         if answer.status >= 400 {
             return self.fail("the login page answers with an error");
@@ -169,26 +164,23 @@ impl Session {
         Step::Failed(why)
     }
 
-    /// Whether an answer of this site shows that the session is lost, and notes it: then the URL is queued again and
-    /// [`Session::begin`] gives the way back in. `redirect` is where a 3xx answer points.
-    pub fn is_lost(&mut self, status: u16, redirect: Option<&Url>, html: &str) -> bool {
+    /// An answer of this site has come; `is_lost` is what [`Login::is_lost`] says of it. True if the session is lost by it:
+    /// then the URL is queued again, and [`Session::begin`] gives the way back in.
+    pub fn saw(&mut self, status: u16, is_lost: bool) -> bool {
         if self.state != State::Inside {
             return false;
         }
-        let lost = &self.login.lost;
-        let to_login = redirect.is_some_and(|target| match &lost.redirect {
-            Some(part) => target.as_str().contains(part.as_str()),
-            None => target.path() == self.login.url.path() && target.host() == self.login.url.host(),
-        });
-        let said = lost.contains.as_ref().is_some_and(|text| html.contains(text.as_str()));
-        if status == 401 || to_login || said {
+        if is_lost {
             self.state = State::Outside;
-            return true;
-        }
-        if status < 400 {
+        } else if status < 400 {
             self.attempts = 0;
         }
-        false
+        is_lost
+    }
+
+    /// What the plan says.
+    pub fn login(&self) -> &Login {
+        &self.login
     }
 
     /// Whether pages are fetched with the session now.
@@ -198,11 +190,24 @@ impl Session {
 
     /// Whether a URL belongs to the site of this login.
     pub fn concerns(&self, url: &Url) -> bool {
-        url.host() == self.login.url.host()
+        self.login.concerns(url)
+    }
+}
+
+impl Login {
+    /// Whether a URL belongs to the site of this login.
+    pub fn concerns(&self, url: &Url) -> bool {
+        url.host() == self.url.host()
     }
 
-    /// Lets a failed login be tried again, at the next run say.
-    pub fn retry(&mut self) {
-        (self.state, self.attempts) = (State::Outside, 0);
+    /// Whether an answer of this site looks as it does to somebody who is not logged in. `redirect` is where a 3xx answer
+    /// points.
+    pub fn is_lost(&self, status: u16, redirect: Option<&Url>, body: &[u8]) -> bool {
+        let to_login = redirect.is_some_and(|target| match &self.lost.redirect {
+            Some(part) => target.as_str().contains(part.as_str()),
+            None => target.path() == self.url.path() && target.host() == self.url.host(),
+        });
+        let said = |text: &String| memchr::memmem::find(body, text.as_bytes()).is_some();
+        status == 401 || to_login || self.lost.contains.as_ref().is_some_and(said)
     }
 }

@@ -3,14 +3,10 @@
 //! Secrets come from environment variables that the file names, or stand in the file (which should then be readable by its
 //! owner alone); nothing here prints them.
 //!
-//! # How the crawler uses it
-//!
-//! `--login FILE` is read by [`Plan::read`]. For every request the fetcher asks [`Credentials::header`] for the value of
-//! `Authorization`; after a 401 with `WWW-Authenticate` it gives that to [`Credentials::challenge`] and, if that says so,
-//! sends the request once more. For each [`login::Login`] of the plan the engine runs the steps of [`login::Session`] before
-//! the first page of that host, and again where [`login::Session::is_lost`] recognises that an answer came without the
-//! session; requests go through politeness and cookies like all others. [`logout::is_logout`] names links that are never
-//! followed while logged in.
+//! [`crate::access::Access`] carries out what stands here. For every request it asks [`Credentials::header`] for the value of
+//! `Authorization`; after a 401 with `WWW-Authenticate` it gives that to [`Credentials::challenge`] and, if that says so, the
+//! request is made once more. It runs the steps of [`login::Session`] before the first page, and again when a session is lost.
+//! [`logout::is_logout`] names links that are never followed by a crawl with an account.
 
 pub mod credentials;
 pub mod digest;

@@ -4,15 +4,8 @@
 //! The rules of matching and storing are those of the crate `cookie_store`; here stand the public suffixes (by the list that
 //! the rest of the crawler uses), the limits, the prefixes `__Host-` and `__Secure-`, and the files.
 //!
-//! # How the crawler uses it
-//!
-//! The engine owns one [`Jars`]. As it hands out a job it asks [`Jars::header`] for the value of `Cookie` and puts it into
-//! the request; as a report comes back (redirect hops too) it gives the values of `Set-Cookie` to [`Jars::store`]. What
-//! `store` returns as changed is written to the state in the same batch as the page: [`Jars::to_bytes`], and back by
-//! [`Jars::restore`]. The state directory then holds secrets, and is made with mode 0700. `--cookies-file` is read by
-//! [`file::read`]. Whatever shows or archives header fields passes them through [`redact`].
-//!
-//! A crawl with `--cookies off` has no `Jars`. A site without cookies costs a lookup of its domain.
+//! [`crate::access::Access`] owns one [`Jars`], and keeps it in the state, whose directory has mode 0700. What archives header
+//! fields passes them through [`redact`]. A site without cookies costs a lookup of its domain.
 
 pub mod file;
 mod record;

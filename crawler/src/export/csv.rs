@@ -1,33 +1,58 @@
 //! Tables as CSV (RFC 4180) out of JSON Lines: `crawler export --format csv`.
 
 use std::fmt;
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Writes one row for each object in `lines`, under a row of names. The columns are the members of the first object, in its
-/// order; members that come later only are left out, missing ones are empty. Lists and objects are written as JSON.
+/// Takes JSON Lines and writes a row for each object, under a row of names. The columns are the members of the first object,
+/// in its order; members that come later only are left out, missing ones are empty. Lists and objects are written as JSON.
 ///
 /// A text that a spreadsheet would take for a formula (it begins with `=`, `+`, `-`, `@`, a tab or a carriage return, and is
 /// no number) gets an apostrophe in front: titles and URLs are written by strangers.
-pub fn write(lines: impl BufRead, out: &mut impl Write) -> io::Result<u64> {
-    let mut columns: Vec<String> = Vec::new();
-    let mut rows = 0;
-    for line in lines.lines() {
-        let line = line?;
-        if line.is_empty() {
-            continue;
-        }
-        let object: Map<String, Value> = serde_json::from_str(&line)?;
-        if rows == 0 {
-            columns = serde_json::from_str::<Names>(&line)?.0;
-            row(columns.iter().map(|name| cell(&Value::from(name.as_str()))), out)?;
-        }
-        row(columns.iter().map(|name| object.get(name).map(cell).unwrap_or_default()), out)?;
-        rows += 1;
+#[derive(Debug)]
+pub struct Table<W> {
+    out: W,
+    columns: Vec<String>,
+    /// The line that has not ended yet.
+    line: Vec<u8>,
+}
+
+impl<W: Write> Table<W> {
+    /// A table without rows.
+    pub fn new(out: W) -> Self {
+        Self { out, columns: Vec::new(), line: Vec::new() }
     }
-    Ok(rows)
+
+    fn row(&mut self) -> io::Result<()> {
+        let line = std::mem::take(&mut self.line);
+        if line.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        let object: Map<String, Value> = serde_json::from_slice(&line)?;
+        if self.columns.is_empty() {
+            self.columns = serde_json::from_slice::<Names>(&line)?.0;
+            row(self.columns.iter().map(|name| cell(&Value::from(name.as_str()))), &mut self.out)?;
+        }
+        row(self.columns.iter().map(|name| object.get(name).map(cell).unwrap_or_default()), &mut self.out)
+    }
+}
+
+impl<W: Write> Write for Table<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(part);
+            if part.ends_with(b"\n") {
+                self.row()?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// The names of an object's members, in its order, which [`Map`] does not keep.
@@ -81,10 +106,11 @@ fn cell(value: &Value) -> String {
 mod tests {
     use super::*;
 
+    /// The table of these lines, written byte by byte.
     fn csv(lines: &str) -> String {
-        let mut out = Vec::new();
-        write(lines.as_bytes(), &mut out).unwrap();
-        String::from_utf8(out).unwrap()
+        let mut table = Table::new(Vec::new());
+        lines.as_bytes().chunks(1).for_each(|byte| table.write_all(byte).unwrap());
+        String::from_utf8(table.out).unwrap()
     }
 
     #[test]
@@ -92,7 +118,7 @@ mod tests {
         let lines = "{\"z\":1,\"b\":\"x, \\\"y\\\"\",\"c\":[1,2]}\n\n{\"b\":null,\"z\":true,\"d\":\"later\"}\n";
         assert_eq!(csv(lines), "z,b,c\r\n1,\"x, \"\"y\"\"\",\"[1,2]\"\r\ntrue,,\r\n");
         assert_eq!(csv(""), "");
-        assert!(write(&b"not JSON\n"[..], &mut Vec::new()).is_err());
+        assert!(Table::new(Vec::new()).write_all(b"not JSON\n").is_err());
     }
 
     #[test]
@@ -106,7 +132,7 @@ mod tests {
             ("\tx", "'\tx"),
             ("a=b", "a=b"),
         ] {
-            assert_eq!(csv(&serde_json::json!({"n": text}).to_string()), format!("n\r\n{cell}\r\n"));
+            assert_eq!(csv(&format!("{}\n", serde_json::json!({"n": text}))), format!("n\r\n{cell}\r\n"));
         }
     }
 }

@@ -7,15 +7,14 @@
 //! other extractors. A page in which no article is found (a front page, a list) gives everything outside navigation, header,
 //! footer and forms, and says so.
 //!
-//! # How the crawler uses it
-//!
-//! A worker that has a judged page with text calls [`extract`] with the decoded page and, with the finding, hands on
-//! `text::write` and `markdown::write` of it for the sinks. Costs about 5 to 10 ms a page of 100 KB, and nothing without the
-//! flags. Hostile pages: at most [`MAX_BYTES`] are read, and neither [`MAX_ELEMENTS`] nor [`MAX_DEPTH`] is passed.
+//! Page workers call [`page_lines`] with each judged page where `--text` or `--markdown` asks for it. That costs about 5 to
+//! 10 ms a page of 100 KB. Hostile pages: at most [`MAX_BYTES`] are read, and neither [`MAX_ELEMENTS`] nor [`MAX_DEPTH`] is
+//! passed.
 
 mod blocks;
 mod cost;
 mod line;
+mod lines;
 pub mod markdown;
 pub mod text;
 
@@ -25,6 +24,8 @@ mod tests;
 use dom_query::{Document, NodeRef};
 use dom_smoothie::{Config, Readability};
 use url::Url;
+
+pub use lines::{Forms, page_lines};
 
 /// Bytes of a page that are read.
 pub const MAX_BYTES: usize = 4 << 20;

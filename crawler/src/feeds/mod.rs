@@ -3,12 +3,8 @@
 //! RSS and Atom are read by `frontier::sitemap`, which reads them for sitemaps already, as a stream and with its limits; here
 //! stands JSON Feed, read as a stream too, and what tells a feed, Markdown and plain text from each other.
 //!
-//! # How the crawler uses it
-//!
-//! A worker asks [`kind`] for answers that are no HTML page. Of a [`Kind::Feed`] it follows [`links`] (as links of depth + 1,
-//! with the entry's date as a hint for the priority); a feed is no page, has no fingerprint, and is fetched again as its
-//! entries' dates suggest. [`Kind::Markdown`] and [`Kind::Text`] are judged as text; links of Markdown are read by
-//! [`markdown::links`].
+//! A page worker asks [`kind`] of every answer. Of a feed it follows [`links`]; a feed is no page, and has no fingerprint.
+//! Markdown and plain text are judged as text; links of Markdown are read by [`markdown::links`].
 
 mod json;
 pub mod markdown;
@@ -54,7 +50,7 @@ const HEAD: usize = 1024;
 
 /// Tells by the type, the end of the path and the first bytes what an answer holds. XML and JSON of other kinds are `Other`.
 pub fn kind(content_type: Option<&str>, url: &Url, body: &[u8]) -> Kind {
-    let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let essence = essence(content_type);
     let head = &body[..body.len().min(HEAD)];
     if head.starts_with(b"%PDF-") {
         return Kind::Pdf;
@@ -71,6 +67,19 @@ pub fn kind(content_type: Option<&str>, url: &Url, body: &[u8]) -> Kind {
         essence if is_office(essence) => Kind::Office,
         _ => Kind::Other,
     }
+}
+
+/// Whether an answer of this type is read here although it is no page.
+pub fn is_read(content_type: Option<&str>) -> bool {
+    match essence(content_type).as_str() {
+        "application/feed+json" => true,
+        "application/pdf" | "application/x-pdf" => cfg!(feature = "pdf"),
+        _ => false,
+    }
+}
+
+fn essence(content_type: Option<&str>) -> String {
+    content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 /// The entries of a feed of this kind, in order, at most [`MAX_ENTRIES`]; relative links are resolved against `base`, the

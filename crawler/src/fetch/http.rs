@@ -24,6 +24,7 @@ use super::pressure::Pressure;
 use super::route::{Pinned, Route, SOCKETS, route};
 use super::{Fetch, FetchError, Request, Response, Truncation, failure};
 use crate::clock::Clock;
+use crate::feeds;
 
 /// How long a connection waits in the pool for its host's next turn.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -32,6 +33,8 @@ const HTTP2_HEADERS: u32 = 64 << 10;
 /// Bytes that an HTTP/2 server may send unread, per stream and per connection.
 const HTTP2_STREAM: u32 = 256 << 10;
 const HTTP2_CONNECTION: u32 = 512 << 10;
+/// The method of every request but those that send a form.
+pub const METHOD: &str = "GET";
 /// An unwanted body up to this length is read and thrown away, which keeps the connection.
 const DRAINED: u64 = 16 << 10;
 
@@ -158,7 +161,14 @@ impl HttpFetch {
     async fn send(&self, request: &Request, started: Instant) -> Result<reqwest::Response, FetchError> {
         let Route { url, host, sockets, single } = self.route(request)?;
         let mut message = reqwest::Request::new(http::Method::GET, url);
+        if let Some(form) = &request.form {
+            *message.method_mut() = http::Method::POST;
+            *message.body_mut() = Some(form.reveal().to_owned().into());
+            let kind = HeaderValue::from_static("application/x-www-form-urlencoded");
+            message.headers_mut().insert(header::CONTENT_TYPE, kind);
+        }
         let headers = message.headers_mut();
+        headers.extend(request.fields.clone());
         if let Some(host) = host {
             headers.insert(header::HOST, host);
         }
@@ -244,7 +254,7 @@ impl Fetch for HttpFetch {
         let (head, mut frames) = http::Response::<reqwest::Body>::from(response).into_parts();
         let (status, headers) = (head.status.as_u16(), head.headers);
         let promised = content_length(&headers);
-        let worth = is_worth_a_body(request.kind, &headers);
+        let worth = request.keep_wire || is_worth_a_body(request.kind, &headers);
         let cap = if worth { self.caps.of_answer(request.kind, status) } else { 0 };
         let encodings = headers.get_all(header::CONTENT_ENCODING).iter().filter_map(|value| value.to_str().ok());
         let decoder = Decoder::new(encodings);
@@ -385,11 +395,12 @@ fn stand_in(name: &str) -> IpAddr {
     Ipv6Addr::from((0x0100_u128 << 112) | u128::from(hash)).into()
 }
 
-/// Whether a body is worth fetching. robots.txt and sitemaps are read whatever their servers call them.
+/// Whether a body is worth fetching where no archive keeps it. robots.txt and sitemaps are read whatever their servers call
+/// them.
 fn is_worth_a_body(kind: JobKind, headers: &HeaderMap) -> bool {
-    let content_type = headers.get(header::CONTENT_TYPE);
     // A header that is no text says nothing.
-    kind != JobKind::Page || Kind::of(content_type.and_then(|value| value.to_str().ok())).is_fetched()
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    kind != JobKind::Page || Kind::of(content_type).is_fetched() || feeds::is_read(content_type)
 }
 
 fn content_length(headers: &HeaderMap) -> Option<u64> {

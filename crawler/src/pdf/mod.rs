@@ -7,11 +7,9 @@
 //! files, and its parent ends it at a deadline. A hostile file costs its own text and a slot for that long. A child costs
 //! some milliseconds, less than reading most files does.
 //!
-//! # How the crawler uses it
-//!
-//! `main` calls [`child_main`] before anything else and ends with what that returns, if anything. A worker (or a thread of
-//! its own, since this blocks) calls [`read`] with the body of an answer that `feeds::kind` calls a PDF; text and title are
-//! judged like those of any page, links are followed. `read` takes a [`Program`] so that tests can name another.
+//! `main` calls [`child_main`] before anything else and ends with what that returns, if anything. A page worker calls [`read`]
+//! with the body of a PDF; text and title are judged like those of any page, links are followed. `read` takes a [`Program`] so
+//! that tests can name another.
 
 mod child;
 mod parent;

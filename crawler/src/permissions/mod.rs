@@ -8,15 +8,12 @@
 //! * [`page`]: `X-Robots-Tag` and `<meta name=robots>` with `noindex`, `noarchive`, `noai`, `noimageai`;
 //! * licence links, which are recorded and decide nothing.
 //!
-//! # How the crawler uses it
-//!
-//! Per origin, a worker reads robots.txt once with [`robots::UsageRules::read`] and, where it was asked for,
-//! `/.well-known/tdmrep.json` with [`tdm::TdmFile::read`]; both are kept as long as robots.txt is. Before a URL is fetched,
-//! [`Permissions::of_url`] says what is known by then, and with `--purpose` a [`Decision::Forbidden`] is a refusal with reason
-//! `purpose`. After the answer came, [`Permissions::of_answer`] adds headers and meta elements; forbidden then means not
-//! stored. [`Permissions::record`] is what `pages.jsonl`, WARC metadata and `why` show. Without `--purpose` everything is
-//! recorded and nothing decided.
+//! Before a page is fetched, the engine asks [`Permissions::of_url`] what its origin says, and with `--purpose` a
+//! [`Decision::Forbidden`] is a refusal with reason `purpose`. After the answer came, a page worker adds headers and meta
+//! elements ([`Permissions::of_answer`]); forbidden then means that the page is not kept. [`Permissions::record`] is what
+//! `pages.jsonl` and WARC metadata show. Without `--purpose` everything is recorded and nothing decided.
 
+pub mod markup;
 pub mod page;
 mod record;
 pub mod robots;
@@ -215,6 +212,14 @@ impl Permissions {
             }
         }
         if allowed { Decision::Allowed } else { Decision::Unknown }
+    }
+
+    /// A sentence for `pages.jsonl` where a page may not be used for `purpose`.
+    pub fn forbids(&self, purpose: Purpose, is_image: bool) -> Option<String> {
+        match self.decide(purpose, is_image) {
+            Decision::Forbidden { by, words } => Some(format!("not stored: {words} ({})", by.name())),
+            Decision::Allowed | Decision::Unknown => None,
+        }
     }
 
     fn state(&mut self, source: Source, words: &'static str, preferences: Preferences) {

@@ -2,7 +2,10 @@
 //!
 //! Who may fetch what is read by `frontier::robots`; its comparison of paths with patterns is used here, too.
 
+use std::sync::LazyLock;
+
 use frontier::robots::{Answer, Rules};
+use regex::bytes::Regex;
 use url::Url;
 
 use super::usage::Preferences;
@@ -28,7 +31,16 @@ const MAX_RULES: usize = 1_000;
 /// Longest line that is read, as in `frontier::robots`.
 const MAX_LINE: usize = 2_083 * 8;
 
+/// The words without which a robots.txt says nothing of use.
+static WORDS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new("(?i)content-usage|content-signal|licen[cs]e").expect("a pattern that compiles"));
+
 impl UsageRules {
+    /// Whether a robots.txt may say anything of use.
+    pub fn are_in(body: &[u8]) -> bool {
+        WORDS.is_match(&body[..body.len().min(Rules::MAX_BYTES)])
+    }
+
     /// Reads the robots.txt of `origin` for `token` (compared without case): the groups that name the token, else those for
     /// everyone. Lines before the first group speak to everyone.
     pub fn read(body: &[u8], token: &str, origin: &Url) -> Self {

@@ -4,12 +4,9 @@
 //! Every request gets three header fields: `Signature-Agent` says where the public key lies, `Signature-Input` what was
 //! signed and when, `Signature` proves it. The key is Ed25519; `ring`, which TLS has brought in already, signs.
 //!
-//! # How the crawler uses it
-//!
-//! `--web-bot-auth KEY` reads a key file with [`Key::read`]; [`Signer::new`] takes it with the URL under which the directory
-//! is published (a key of the config file). The fetcher calls [`Signer::sign`] for each request, redirect hops and robots.txt
-//! included, with a random nonce and the wall clock's seconds, and adds what it returns. [`publish::directory`] is what has
-//! to lie at the agent's `/.well-known/http-message-signatures-directory`. Signing costs no I/O and some 30 µs.
+//! `--web-bot-auth KEY` reads a key file with [`Key::read`]. [`crate::access::Access`] calls [`Signer::sign`] for each request,
+//! redirect hops and robots.txt included, with a random nonce and the wall clock's seconds. `crawler key` prints
+//! [`publish::directory`], which has to lie at the agent's [`publish::DIRECTORY`]. Signing costs no I/O and some 30 µs.
 
 pub mod base;
 mod key;
@@ -78,10 +75,5 @@ impl Signer {
             signature_input: format!("{}={input}", Self::LABEL),
             signature: format!("{}=:{signature}:", Self::LABEL),
         }
-    }
-
-    /// The public part, for the directory.
-    pub fn key(&self) -> &Key {
-        &self.key
     }
 }

@@ -6,7 +6,7 @@ use ring::hmac;
 use ring::signature::{ED25519, UnparsedPublicKey};
 use url::Url;
 
-use super::publish::{CardError, check_card, directory, registry};
+use super::publish::directory;
 use super::*;
 
 /// RFC 9421, appendix B.1.4, as PKCS#8 and as a JSON Web Key.
@@ -217,13 +217,4 @@ fn keys_are_read_from_both_formats_and_not_printed() {
     }
     let text = serde_json::to_string(&directory(&[&key()])).unwrap();
     assert!(text.contains("JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs") && !text.contains("n4Ni"));
-}
-
-#[test]
-fn cards_and_registries_are_checked() {
-    let card = serde_json::json!({"client_id": "https://a.test/bot", "jwks_uri": "https://a.test/keys"});
-    assert_eq!(check_card(&card, "https://a.test/bot"), Ok(()));
-    assert_eq!(check_card(&card, "https://b.test/bot"), Err(CardError::OtherClient));
-    let lines: Vec<&str> = registry("# bots\nhttps://a.test/card # primary\n\n  https://b.test/card\n").collect();
-    assert_eq!(lines, ["https://a.test/card", "https://b.test/card"]);
 }

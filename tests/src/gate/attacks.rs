@@ -78,8 +78,11 @@ impl Attack {
         let Self { folder, salt, .. } = self;
         if target == "/" {
             let page = Page::new("Welcome").paragraph(&format!("{}{more}", prose(*salt, 120)));
-            let (links, name) = if self.parts() == 0 { (self.articles, folder.as_str()) } else { (self.parts(), "index") };
-            return Some((0..links).fold(page, |page, at| page.link(&format!("{name}/{at}"), &prose(salt ^ (at + 7), 2))));
+            let (links, name) =
+                if self.parts() == 0 { (self.articles, folder.as_str()) } else { (self.parts(), "index") };
+            return Some(
+                (0..links).fold(page, |page, at| page.link(&format!("{name}/{at}"), &prose(salt ^ (at + 7), 2))),
+            );
         }
         let (name, number) = target.strip_prefix('/')?.split_once('/')?;
         let number: u64 = number.parse().ok()?;

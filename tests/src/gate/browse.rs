@@ -51,7 +51,9 @@ impl Browser {
     fn robots(&self, url: &Url) -> Answer {
         match self.site.crawl_delay(url.host_str().unwrap_or_default()) {
             0 => answer(404, String::new()),
-            delay => Answer { content_type: "text/plain", ..answer(200, format!("User-agent: *\nCrawl-delay: {delay}\n")) },
+            delay => {
+                Answer { content_type: "text/plain", ..answer(200, format!("User-agent: *\nCrawl-delay: {delay}\n")) }
+            }
         }
     }
 

@@ -119,7 +119,8 @@ pub(super) fn check_records(
     session: &Session,
     findings: &mut Findings,
 ) -> anyhow::Result<u64> {
-    let orders = session.get(Space::META, b"order")?.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_be_bytes);
+    let orders =
+        session.get(Space::META, b"order")?.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_be_bytes);
     let (mut records, mut fetched, mut failure) = (0, 0, None);
     // The visits of one URL stand side by side.
     let mut last: Option<(UrlId, u32, u16)> = None;

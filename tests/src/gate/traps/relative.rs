@@ -64,7 +64,11 @@ impl Site for Relative {
         if let Some(number) = self.articles.read(target) {
             let page = self.articles.page(number);
             // Every fourth article has a link that leads into the trap.
-            return Reply::Page(if number % 4 == 1 { page.link(&format!("/{}/", self.names[0]), "See also") } else { page });
+            return Reply::Page(if number % 4 == 1 {
+                page.link(&format!("/{}/", self.names[0]), "See also")
+            } else {
+                page
+            });
         }
         let page = Page::new(if self.apology { "Sorry" } else { "Index" }).paragraph(&self.text).link("/", "Home");
         Reply::Page((0..self.links).fold(page, |page, at| page.link(&self.link(target, at), "See also")))

@@ -55,7 +55,8 @@ impl Shop {
     fn product(&self, product: u64) -> Page {
         let others = [product + 1, product + 2].into_iter().filter(|other| *other < self.count());
         let page = Page::new("Product").picture(product, &self.image(product)).text(product, self.own);
-        others.fold(page.paragraph(&self.terms), |page, other| page.link(&self.product.write(other), "Goes well with it"))
+        others
+            .fold(page.paragraph(&self.terms), |page, other| page.link(&self.product.write(other), "Goes well with it"))
     }
 }
 

@@ -44,7 +44,11 @@ impl Threads {
             each,
             posts: random.u64(2..=6),
             titled: random.bool(),
-            rules: if random.bool() { format!("{} {}", word(random), prose(random.u64(..), 120)) } else { String::new() },
+            rules: if random.bool() {
+                format!("{} {}", word(random), prose(random.u64(..), 120))
+            } else {
+                String::new()
+            },
         }
     }
 
@@ -66,7 +70,8 @@ impl Threads {
             return None;
         }
         let first = (1 << 24) + ((board.first + thread) * PARTS + part) * 16;
-        let page = (0..self.posts).fold(Page::new("Thread").paragraph(&self.rules), |page, post| page.text(first + post, 40));
+        let page =
+            (0..self.posts).fold(Page::new("Thread").paragraph(&self.rules), |page, post| page.text(first + post, 40));
         let page = page.link(&board.parts.write(thread / self.each), "Board");
         Some(if part + 1 < parts { page.link(&board.thread.write(number + 1), "More posts") } else { page })
     }
