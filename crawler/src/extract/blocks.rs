@@ -342,9 +342,9 @@ fn language(node: &NodeRef<'_>) -> String {
     let inner = node.children_it(false).find(|child| child.has_name("code"));
     let classes = [node.class(), inner.and_then(|code| code.class())];
     let classes = classes.iter().flatten().flat_map(|classes| classes.split_ascii_whitespace());
-    let named = classes.filter_map(|class| class.strip_prefix("language-").or_else(|| class.strip_prefix("lang-")));
+    let mut named = classes.filter_map(|class| class.strip_prefix("language-").or_else(|| class.strip_prefix("lang-")));
     let fits = |name: &&str| {
         name.len() <= 20 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+#-_.".contains(&byte))
     };
-    named.filter(fits).next().unwrap_or_default().to_owned()
+    named.find(fits).unwrap_or_default().to_owned()
 }

@@ -90,7 +90,7 @@ pub enum Span {
 /// Reads a page; `url` is where it was fetched from. Nothing here fails on content: a page whose tree would cost too much
 /// has no blocks, and its caller falls back to what `dedup_stage::page` has read.
 pub fn extract(html: &str, url: &Url) -> Main {
-    let html = &html[..html.floor_char_boundary(MAX_BYTES)];
+    let html = head(html, MAX_BYTES);
     if cost::is_too_much(html) {
         return Main::default();
     }
@@ -116,7 +116,7 @@ fn article(document: Document, base: &Url) -> Option<Main> {
     let content = Document::fragment(article.content);
     let blocks = blocks::read(&content.root(), base, blocks::Skip::Hidden);
     // Of a page with little text readability keeps whatever it finds.
-    let is_long = blocks.iter().map(|block| text::block_len(block)).sum::<usize>() >= MIN_ARTICLE;
+    let is_long = blocks.iter().map(text::block_len).sum::<usize>() >= MIN_ARTICLE;
     is_long.then(|| Main { title: fold(&article.title), blocks, is_article: true })
 }
 
@@ -153,6 +153,12 @@ fn size(root: &NodeRef<'_>) -> (usize, usize) {
         };
     }
     (elements, deepest)
+}
+
+/// At most `most` bytes of a text, without half a character.
+pub(crate) fn head(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+    &text[..end.unwrap_or(0)]
 }
 
 /// Runs of white space as one space, none at the ends.

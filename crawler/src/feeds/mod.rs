@@ -71,11 +71,9 @@ pub fn kind(content_type: Option<&str>, url: &Url, body: &[u8]) -> Kind {
 
 /// Whether an answer of this type is read here although it is no page.
 pub fn is_read(content_type: Option<&str>) -> bool {
-    match essence(content_type).as_str() {
-        "application/feed+json" => true,
-        "application/pdf" | "application/x-pdf" => cfg!(feature = "pdf"),
-        _ => false,
-    }
+    let essence = essence(content_type);
+    let is_pdf = matches!(essence.as_str(), "application/pdf" | "application/x-pdf");
+    essence == "application/feed+json" || cfg!(feature = "pdf") && is_pdf
 }
 
 fn essence(content_type: Option<&str>) -> String {

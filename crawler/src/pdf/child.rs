@@ -8,6 +8,8 @@ use std::process::ExitCode;
 use pdf_extract::{Document as Pdf, Object, PlainTextOutput, decode_text_string, output_doc_page};
 use rlimit::Resource;
 
+use crate::extract::head;
+
 use super::{ARGUMENT, Document, MAX_LINK, MAX_LINKS, Reply};
 
 /// Runs as the child where the arguments of this process say so, and gives the code to end with.
@@ -89,7 +91,7 @@ fn document(pdf: &Pdf, most_text: usize) -> Document {
         }
         found.text.push_str(text.trim());
     }
-    found.text.truncate(found.text.floor_char_boundary(most_text));
+    found.text.truncate(head(&found.text, most_text).len());
     found.links = catch_unwind(AssertUnwindSafe(|| links(pdf))).unwrap_or_default();
     found
 }

@@ -184,7 +184,7 @@ fn a_request_is_signed_and_its_signature_verifies() {
         let base = format!(
             "\"@authority\": {host}\n\"signature-agent\";key=\"sig1\": \"https://bot.example\"\n\"@signature-params\": {input}"
         );
-        UnparsedPublicKey::new(&ED25519, signer.key().public()).verify(base.as_bytes(), &signature).is_ok()
+        UnparsedPublicKey::new(&ED25519, key().public()).verify(base.as_bytes(), &signature).is_ok()
     };
     assert!(verify("a.test:8443") && !verify("b.test:8443"));
 }
