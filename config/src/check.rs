@@ -47,10 +47,6 @@ pub(crate) fn check(settings: &Settings) -> Result<(), (&'static str, String)> {
     if !access.purpose.is_empty() && !PURPOSES.contains(&access.purpose.as_str()) {
         return Err(("access.purpose", format!("{:?} is not one of {}", access.purpose, PURPOSES.join(", "))));
     }
-    let agent = &access.web_bot_auth_agent;
-    if !access.web_bot_auth.is_empty() && !agent.starts_with("https://") {
-        return Err(("access.web-bot-auth-agent", format!("{agent:?} is not an https origin, which a key needs")));
-    }
     weights(priority)?;
     if !(0.0..=1.0).contains(&focus.relevant_from) || focus.relevant_from == 0.0 {
         return Err(("focus.relevant-from", "must be a number above 0, and at most 1".into()));

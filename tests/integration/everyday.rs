@@ -84,7 +84,7 @@ fn what_is_forbidden_for_a_purpose_is_not_fetched_or_not_kept() -> anyhow::Resul
     for (path, is_kept) in [("/header", false), ("/meta", false), ("/open", true)] {
         let url = format!("http://c.test{path}");
         assert_eq!(texts.iter().any(|line| text(line, "url") == url), is_kept, "{path}");
-        assert_eq!(index.contains(&format!("\"url\": \"{url}\"")), is_kept, "{path} in {index}");
+        assert_eq!(index.contains(&format!("\"url\":\"{url}\"")), is_kept, "{path} in {index}");
     }
     // The same for a purpose to which nobody objects.
     let other = tempfile::tempdir()?;

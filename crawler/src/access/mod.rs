@@ -17,7 +17,7 @@ use url::Url;
 
 use crate::auth::{Credentials, Plan, login as steps};
 use crate::cookies::{Jars, Limits, file};
-use crate::fetch::http::METHOD;
+use crate::fetch::fields::METHOD;
 use crate::signing::{Key, Signer};
 use crate::spaces;
 
@@ -73,6 +73,11 @@ impl Access {
             access.logins = plan.logins.into_iter().map(steps::Session::new).collect();
         }
         if !settings.web_bot_auth.is_empty() {
+            let agent = &settings.web_bot_auth_agent;
+            if !agent.starts_with("https://") {
+                let wrong = "a key needs the https origin at which it is published".to_owned();
+                return Err(AccessError::File("web-bot-auth-agent", agent.clone(), wrong));
+            }
             let key = read("web-bot-auth", &settings.web_bot_auth, Key::read)?;
             access.signer = Some(Signer::new(key, &settings.web_bot_auth_agent, SIGNATURE_LIFE));
         }

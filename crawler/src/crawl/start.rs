@@ -180,7 +180,7 @@ fn sinks(dir: &Path, lengths: &Lengths, settings: &Settings) -> std::io::Result<
 
 /// The header fields of every request, for the archive.
 fn request_fields(settings: &Settings) -> Vec<(String, Vec<u8>)> {
-    let headers = crate::fetch::http::request_headers(&settings.fetch).unwrap_or_default();
+    let headers = crate::fetch::fields::request_headers(&settings.fetch).unwrap_or_default();
     headers.iter().map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec())).collect()
 }
 

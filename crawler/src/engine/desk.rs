@@ -46,7 +46,7 @@ impl Desk<'_> {
                     if let Some(file) = tdm_of(&job.url).filter(|_| first) {
                         self.frontier.add_sitemap(&file, &mut self.ledger.session)?;
                     }
-                    Some(Outcome::Returned { requested: false })
+                    Some(Outcome::Later)
                 }
             };
             if let Some(outcome) = outcome {

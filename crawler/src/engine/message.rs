@@ -166,6 +166,8 @@ pub struct PageFinding {
     pub links: Vec<OutLink>,
     /// What else is known of each link, in the same order.
     pub notes: Vec<LinkNote>,
+    /// Whether it is a feed, whose links are its entries.
+    pub is_feed: bool,
     /// In a focused crawl: the topic on the page.
     pub hits: Option<PageHits>,
     /// Target of a redirect.

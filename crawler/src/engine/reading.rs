@@ -30,8 +30,12 @@ impl Worker<'_> {
         let content_type = header(response, "content-type");
         let redirect = response.redirect_target(&job.url);
         let unchanged = response.status == 304;
-        let mut page =
-            if redirect.is_some() || unchanged { Page::default() } else { self.text(job, response, content_type) };
+        let kind = feeds::kind(content_type, &job.url, &response.body);
+        let mut page = if redirect.is_some() || unchanged {
+            Page::default()
+        } else {
+            self.text(job, response, kind, content_type)
+        };
         let permissions = self.permissions(answered, &page);
         let forbidden = self.context.purpose.and_then(|purpose| permissions.forbids(purpose, is_image(content_type)));
         let headers = response.headers.get_all("x-robots-tag").iter().filter_map(|value| value.to_str().ok());
@@ -111,6 +115,7 @@ impl Worker<'_> {
             page,
             links,
             notes,
+            is_feed: matches!(kind, Kind::Feed | Kind::JsonFeed),
             hits,
             redirect: redirect_finding,
             validators,
@@ -122,14 +127,11 @@ impl Worker<'_> {
     }
 
     /// Text and links of an answer, by what it holds.
-    fn text(&mut self, job: &Job, response: &Response, content_type: Option<&str>) -> Page {
+    fn text(&mut self, job: &Job, response: &Response, kind: Kind, content_type: Option<&str>) -> Page {
         let input = page::Input { url: &job.url, status: response.status, content_type, body: &response.body };
-        let kind = feeds::kind(content_type, &job.url, &response.body);
         let links: Vec<Url> = match kind {
             Kind::Pdf => return self.pdf(&input),
-            Kind::Feed | Kind::JsonFeed => {
-                feeds::links(kind, &response.body, &job.url).into_iter().map(|entry| entry.url).collect()
-            }
+            Kind::Feed | Kind::JsonFeed => feeds::links(kind, &response.body, &job.url),
             Kind::Markdown => markdown::links(&String::from_utf8_lossy(&response.body), &job.url),
             Kind::Text | Kind::Office | Kind::Other => return self.reader.read(&input),
         };
@@ -172,6 +174,8 @@ impl Worker<'_> {
         let markup = if page.is_text { Markup::read(&response.body) } else { Markup::default() };
         let headers = response.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
         let metas = markup.metas.iter().map(|(name, content)| (name.as_str(), content.as_str()));
+        // The reader has met this one already; without the others the markup is not read again.
+        let metas = metas.chain(page.noindex.then_some(("robots", "noindex")));
         let known = said.map(|said| said.of(&job.url)).unwrap_or_default();
         let mut permissions = known.of_answer(headers, metas, &self.context.token);
         permissions.licence(markup.licences.iter().filter_map(|href| job.url.join(href).ok()));

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use url::Url;
 
-use super::{Entry, MAX_ENTRIES};
+use super::MAX_ENTRIES;
 
 /// Whether a document says that it is one.
 pub fn looks_like_feed(head: &[u8]) -> bool {
@@ -14,7 +14,7 @@ pub fn looks_like_feed(head: &[u8]) -> bool {
 }
 
 /// The links of the items that are whole.
-pub fn links(body: &[u8], base: &Url) -> Vec<Entry> {
+pub fn links(body: &[u8], base: &Url) -> Vec<Url> {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     let mut entries = Vec::new();
     let mut reader = serde_json::Deserializer::from_slice(body);
@@ -30,8 +30,6 @@ struct Item {
     url: Text,
     external_url: Text,
     id: Text,
-    date_modified: Text,
-    date_published: Text,
 }
 
 /// A string; any other value is none.
@@ -54,7 +52,7 @@ impl<'de> Deserialize<'de> for Text {
 }
 
 impl Item {
-    fn entry(self, base: &Url) -> Option<Entry> {
+    fn entry(self, base: &Url) -> Option<Url> {
         let resolve = |text: Text| {
             let mut url = base.join(text.0?.trim()).ok()?;
             url.set_fragment(None);
@@ -62,14 +60,12 @@ impl Item {
         };
         // An identifier is often the URL; where it is not, it is no URL at all.
         let id = Text(self.id.0.filter(|id| id.starts_with("http")));
-        let url = resolve(self.url).or_else(|| resolve(self.external_url)).or_else(|| resolve(id))?;
-        let date = self.date_modified.0.or(self.date_published.0).filter(|date| date.len() <= 64);
-        Some(Entry { url, date: date.map(Into::into) })
+        resolve(self.url).or_else(|| resolve(self.external_url)).or_else(|| resolve(id))
     }
 }
 
 struct Feed<'a> {
-    entries: &'a mut Vec<Entry>,
+    entries: &'a mut Vec<Url>,
     base: &'a Url,
 }
 
@@ -101,7 +97,7 @@ impl<'de> Visitor<'de> for Feed<'_> {
 }
 
 struct Items<'a> {
-    entries: &'a mut Vec<Entry>,
+    entries: &'a mut Vec<Url>,
     base: &'a Url,
 }
 

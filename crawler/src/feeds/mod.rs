@@ -34,15 +34,6 @@ pub enum Kind {
     Other,
 }
 
-/// One entry of a feed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Where it leads: http or https, without fragment.
-    pub url: Url,
-    /// When it was published or changed, as written.
-    pub date: Option<Box<str>>,
-}
-
 /// Entries that are read of a feed.
 pub const MAX_ENTRIES: usize = 10_000;
 /// Bytes that are looked at to tell what something is.
@@ -80,14 +71,14 @@ fn essence(content_type: Option<&str>) -> String {
     content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// The entries of a feed of this kind, in order, at most [`MAX_ENTRIES`]; relative links are resolved against `base`, the
+/// Where the entries of a feed of this kind lead, in order: http and https, without fragment, at most [`MAX_ENTRIES`]; relative links are resolved against `base`, the
 /// URL of the feed. Reading never fails; it ends where the feed makes no more sense.
-pub fn links(kind: Kind, body: &[u8], base: &Url) -> Vec<Entry> {
+pub fn links(kind: Kind, body: &[u8], base: &Url) -> Vec<Url> {
     match kind {
         Kind::Feed => Sitemap::open(body, base)
             .filter(|entry| entry.kind == sitemap::Kind::Page)
             .take(MAX_ENTRIES)
-            .map(|entry| Entry { url: entry.loc, date: entry.lastmod })
+            .map(|entry| entry.loc)
             .collect(),
         Kind::JsonFeed => json::links(body, base),
         Kind::Pdf | Kind::Markdown | Kind::Text | Kind::Office | Kind::Other => Vec::new(),

@@ -9,7 +9,7 @@ fn base() -> Url {
 }
 
 fn read(kind: Kind, body: &str) -> Vec<String> {
-    links(kind, body.as_bytes(), &base()).into_iter().map(|entry| entry.url.to_string()).collect()
+    links(kind, body.as_bytes(), &base()).into_iter().map(|url| url.to_string()).collect()
 }
 
 const RSS: &str = "<?xml version='1.0'?><rss version='2.0'><channel><link>https://a.test/</link><item><link>https://a.test/1#c</link>\
@@ -23,8 +23,6 @@ fn entries_are_links() {
     assert_eq!(read(Kind::Feed, RSS), ["https://a.test/1", "https://a.test/2"]);
     assert_eq!(read(Kind::Feed, ATOM), ["https://a.test/blog/3"]);
     assert_eq!(read(Kind::JsonFeed, JSON), ["https://a.test/1", "https://a.test/2", "https://b.test/"]);
-    assert_eq!(links(Kind::JsonFeed, JSON.as_bytes(), &base())[0].date.as_deref(), Some("2024-05-06"));
-    assert_eq!(links(Kind::Feed, RSS.as_bytes(), &base())[0].date.as_deref(), Some("Mon, 06 May 2024 07:08:09 GMT"));
     // What is whole before a mistake counts.
     let cut = &JSON[..JSON.find("{\"id\":7").unwrap()];
     assert_eq!(read(Kind::JsonFeed, cut), ["https://a.test/1", "https://a.test/2"]);

@@ -8,7 +8,7 @@ use anyhow::Context;
 use config::{ConnectTo, Target};
 use dedup_stage::page::Kind;
 use frontier::JobKind;
-use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::header::{self, HeaderMap};
 use http_body_util::BodyExt;
 use reqwest::Client;
 use tokio::time::{Instant, timeout_at};
@@ -18,6 +18,7 @@ use super::address::AddressRules;
 use super::body::{Body, Full};
 use super::caps::Caps;
 use super::decode::Decoder;
+use super::fields::{message, request_headers};
 use super::files::{self, Kept};
 use super::names::Names;
 use super::pressure::Pressure;
@@ -33,8 +34,6 @@ const HTTP2_HEADERS: u32 = 64 << 10;
 /// Bytes that an HTTP/2 server may send unread, per stream and per connection.
 const HTTP2_STREAM: u32 = 256 << 10;
 const HTTP2_CONNECTION: u32 = 512 << 10;
-/// The method of every request but those that send a form.
-pub const METHOD: &str = "GET";
 /// An unwanted body up to this length is read and thrown away, which keeps the connection.
 const DRAINED: u64 = 16 << 10;
 
@@ -160,26 +159,7 @@ impl HttpFetch {
     /// Sends the request and waits for the headers.
     async fn send(&self, request: &Request, started: Instant) -> Result<reqwest::Response, FetchError> {
         let Route { url, host, sockets, single } = self.route(request)?;
-        let mut message = reqwest::Request::new(http::Method::GET, url);
-        if let Some(form) = &request.form {
-            *message.method_mut() = http::Method::POST;
-            *message.body_mut() = Some(form.reveal().to_owned().into());
-            let kind = HeaderValue::from_static("application/x-www-form-urlencoded");
-            message.headers_mut().insert(header::CONTENT_TYPE, kind);
-        }
-        let headers = message.headers_mut();
-        headers.extend(request.fields.clone());
-        if let Some(host) = host {
-            headers.insert(header::HOST, host);
-        }
-        if let Some(validators) = &request.validators {
-            let mut add = |name: HeaderName, value: &Option<String>| {
-                let value = value.as_ref().and_then(|value| HeaderValue::from_str(value).ok());
-                value.map(|value| headers.insert(name, value))
-            };
-            add(header::IF_NONE_MATCH, &validators.etag);
-            add(header::IF_MODIFIED_SINCE, &validators.last_modified);
-        }
+        let message = message(request, url, host);
         let keep = !single && self.kept.admits(&message.url()[..url::Position::BeforePath], started.into_std());
         let client = if keep { &self.client } else { &self.single };
         let deadline = started + self.timeouts.headers.min(self.timeouts.total);
@@ -329,21 +309,6 @@ fn give_way(request: &Request, bytes: u64, started: Instant) -> Result<(), Fetch
     Err(FetchError::Slow(format!("{bytes} bytes in {seconds} s, while other hosts waited for a free slot")))
 }
 
-/// The header fields that every request has, but for Host and validators.
-pub fn request_headers(fetch: &config::Fetch) -> anyhow::Result<HeaderMap> {
-    let mut headers = HeaderMap::new();
-    headers.insert(header::USER_AGENT, user_agent(fetch)?);
-    let accept = "text/html,application/xhtml+xml;q=0.9,application/xml;q=0.8,text/*;q=0.7,*/*;q=0.1";
-    headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
-    headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip, br, zstd, deflate"));
-    for line in &fetch.headers {
-        let (name, value) = line.split_once(':').with_context(|| format!("header {line:?} is not 'NAME: VALUE'"))?;
-        let name: HeaderName = name.trim().parse().with_context(|| format!("header {line:?}"))?;
-        headers.insert(name, value.trim().parse().with_context(|| format!("header {line:?}"))?);
-    }
-    Ok(headers)
-}
-
 /// What all requests share.
 fn client(fetch: &config::Fetch) -> anyhow::Result<reqwest::ClientBuilder> {
     let mut builder = Client::builder()
@@ -368,15 +333,6 @@ fn client(fetch: &config::Fetch) -> anyhow::Result<reqwest::ClientBuilder> {
         builder = builder.proxy(reqwest::Proxy::all(&fetch.proxy).with_context(context)?);
     }
     Ok(builder.dns_resolver(Pinned { proxy: proxy_host }))
-}
-
-/// `NAME/VERSION (+CONTACT)`.
-fn user_agent(fetch: &config::Fetch) -> anyhow::Result<HeaderValue> {
-    let mut text = format!("{}/{}", fetch.user_agent, env!("CARGO_PKG_VERSION"));
-    if !fetch.contact.is_empty() {
-        text.push_str(&format!(" (+{})", fetch.contact));
-    }
-    text.parse().with_context(|| format!("user agent {text:?}"))
 }
 
 /// The address that a host is, if it is one.

@@ -6,6 +6,7 @@ pub mod budget;
 mod caps;
 mod decode;
 mod failure;
+pub mod fields;
 mod files;
 pub mod http;
 mod names;

@@ -96,6 +96,17 @@ impl Frontier {
                 host.pace.ended(at, politeness);
                 (End::Failed { failure: Failure::NoRoom }, true)
             }
+            Outcome::Later => {
+                host.pace.wait_until(at + Self::RETURNED);
+                self.queues.finish(&mut host.lanes, key, session);
+                let packed = host.pack(&entry, &job.url, key.group);
+                self.queues.push(&mut host.lanes, key, packed, session);
+                if !entry.sitemap {
+                    self.urls.place(entry.id.url, key.band);
+                    self.count_page(id, -1, session);
+                }
+                return Ok(true);
+            }
             Outcome::Refused(reason) => {
                 self.queues.finish(&mut host.lanes, key, session);
                 if !entry.sitemap {
