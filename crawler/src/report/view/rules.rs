@@ -83,22 +83,20 @@ fn examples(
 
 #[cfg(test)]
 mod tests {
-    use dedup_stage::store::{Double, Session};
     use frontier::BudgetView;
-    use frontier::rules::stored;
     use serde_json::json;
 
     use super::*;
 
-    /// A rule as the state has it.
+    /// A rule that was withdrawn.
     fn withdrawn() -> frontier::rules::Rule {
-        let mut session = Session::new(Box::new(Double::default()));
-        let cause = json!({"rewrite": {"kind": "parameter", "origin": "http://a.test", "name": "<sid>\u{202e}"}});
         let rule = json!({
-            "id": 0, "cause": cause, "status": "withdrawn", "proof": [12, 1], "audits": [40, 3], "stopped": 1234, "watch": 0.0
+            "id": 0, "site": {"domain": [0, 0, 0, 0, 0, 0, 0, 0], "host": [0, 0, 0, 0, 0, 0, 0, 0]}, "order": 0,
+            "cause": {"Rewrite": {"Parameter": {"origin": "http://a.test", "name": "<sid>\u{202e}"}}},
+            "status": "Withdrawn", "proof": {"agreed": 12, "differed": 1}, "audits": {"agreed": 40, "differed": 3},
+            "stopped": 1234, "watch": {"sum": 0.0}
         });
-        session.put(frontier::spaces::RULES, *b"r\0\0\0\0", rule.to_string());
-        stored(&session).unwrap().remove(0)
+        serde_json::from_value(rule).unwrap()
     }
 
     #[test]
