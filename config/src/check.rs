@@ -8,7 +8,7 @@ use crate::{ConnectTo, Priority, Settings};
 
 /// The first key whose value its station could not work with, and why.
 pub(crate) fn check(settings: &Settings) -> Result<(), (&'static str, String)> {
-    let Settings { scope, limits: _, dedup, politeness, fetch, urls, priority, focus, output } = settings;
+    let Settings { scope, limits: _, dedup, politeness, fetch, access, urls, priority, focus, output } = settings;
     for (key, patterns) in [("scope.include", &scope.include), ("scope.exclude", &scope.exclude)] {
         for pattern in patterns {
             Regex::new(pattern).map_err(|error| (key, error.to_string()))?;
@@ -44,6 +44,9 @@ pub(crate) fn check(settings: &Settings) -> Result<(), (&'static str, String)> {
     for header in &fetch.headers {
         header_line(header).map_err(|reason| ("fetch.headers", reason))?;
     }
+    if !access.purpose.is_empty() && !PURPOSES.contains(&access.purpose.as_str()) {
+        return Err(("access.purpose", format!("{:?} is not one of {}", access.purpose, PURPOSES.join(", "))));
+    }
     weights(priority)?;
     if !(0.0..=1.0).contains(&focus.relevant_from) || focus.relevant_from == 0.0 {
         return Err(("focus.relevant-from", "must be a number above 0, and at most 1".into()));
@@ -56,6 +59,9 @@ pub(crate) fn check(settings: &Settings) -> Result<(), (&'static str, String)> {
     }
     Ok(())
 }
+
+/// What `access.purpose` may be.
+const PURPOSES: [&str; 5] = ["search", "archive", "train", "input", "mine"];
 
 fn weights(priority: &Priority) -> Result<(), (&'static str, String)> {
     for (key, weight) in [

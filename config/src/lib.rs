@@ -19,7 +19,7 @@ pub use flags::flags;
 pub use layers::{DEFAULT, Layers, PROFILES};
 pub use nearest::nearest;
 pub use settings::{
-    Dedup, Fetch, Focus, Limits, OnDuplicate, Output, Politeness, Priority, Progress, Robots, Scope, ScopeKind,
-    Settings, Urls,
+    Access, Dedup, Fetch, Focus, Limits, OnDuplicate, Output, Politeness, Priority, Progress, Robots, Scope, ScopeKind,
+    Settings, Switch, Urls,
 };
 pub use units::{Duration, Share, Size};

@@ -18,6 +18,8 @@ pub struct Settings {
     pub politeness: Politeness,
     /// How pages are fetched.
     pub fetch: Fetch,
+    /// Who the crawl is to a site, and what for it reads pages.
+    pub access: Access,
     /// How URLs are compared.
     pub urls: Urls,
     /// What is fetched first.
@@ -169,6 +171,34 @@ pub struct Fetch {
     pub recrawl: bool,
 }
 
+/// Who the crawl is to a site, and what for it reads pages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Access {
+    /// Whether cookies are kept and sent back.
+    pub cookies: Switch,
+    /// File of cookies to begin with; empty = none.
+    pub cookies_file: String,
+    /// File of logins and HTTP authentication; empty = none.
+    pub login: String,
+    /// File of the key that signs requests; empty = requests are not signed.
+    pub web_bot_auth: String,
+    /// Where the public key is published: an https origin.
+    pub web_bot_auth_agent: String,
+    /// What pages are fetched for; empty = not said, and nothing is decided by it.
+    pub purpose: String,
+}
+
+/// Something that is done, or is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Switch {
+    /// It is done.
+    On,
+    /// It is not.
+    Off,
+}
+
 /// How URLs are compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -250,6 +280,10 @@ impl Focus {
 pub struct Output {
     /// Also write WARC and CDXJ.
     pub warc: bool,
+    /// Also write the main text of each page as plain text.
+    pub text: bool,
+    /// Also write the main text of each page as Markdown.
+    pub markdown: bool,
     /// Address of the live page; empty = none.
     pub dashboard: String,
     /// How progress is shown.

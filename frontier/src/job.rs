@@ -258,6 +258,10 @@ pub enum Outcome {
         /// Whether a request was made, whose body did not fit. After a few of these, each counts as an attempt.
         requested: bool,
     },
+    /// Not attempted, since something else of its host comes first: queue it again, behind its equals.
+    Later,
+    /// Not attempted, and never to be: the URL is refused. (A page that was visited before stays what it was.)
+    Refused(SkipReason),
 }
 
 /// The frontier's answer to "what now?".

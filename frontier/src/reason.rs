@@ -23,7 +23,7 @@ pub enum SkipReason {
     Trap,
     /// Only duplicate pages link to it.
     DuplicateSource,
-    /// `rel=nofollow`, or its page says so.
+    /// `rel=nofollow`, or its page says so; or it would end the session of a crawl that has logged in.
     Nofollow,
     /// A learned URL rule stopped it.
     Rule,

@@ -7,6 +7,9 @@ mod web;
 // The stations of a page.
 mod fetch;
 mod hostile;
+// Who the crawl is to a site, and what pages say of their use; forms that people read.
+mod access;
+mod everyday;
 // Inside other people's crawlers, and over their archives.
 mod agree;
 mod hostile_crawl;

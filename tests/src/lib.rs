@@ -20,4 +20,5 @@ pub mod real;
 pub mod scripted;
 pub mod site;
 pub mod sound;
+pub mod told;
 pub mod watch;

@@ -4,6 +4,7 @@ pub mod check;
 mod crawl;
 mod export;
 mod flags;
+mod key;
 mod progress;
 mod report;
 mod rules;
@@ -22,6 +23,7 @@ use clap::{Parser, Subcommand};
 use config::{Layers, Settings};
 use url::Url;
 
+use crate::access::AccessError;
 use crate::crawl::{CrawlDir, OpenError};
 use crate::engine::StopReason;
 use say::say;
@@ -46,10 +48,13 @@ enum Command {
     Why(why::Args),
     /// Learned URL rules, mirrors and traps with their evidence, and budgets that are running out
     Rules(Telling),
-    /// Pages, links or skipped URLs of a crawl as JSON Lines
+    /// Pages, links, main text, clusters or archives of a crawl, in forms that other tools read
     Export(export::Args),
     /// Whether every URL met is in exactly one state, and outputs and state agree (exit 1 if not)
     Check(check::Args),
+    /// The public part of the key that signs requests, to be published at
+    /// /.well-known/http-message-signatures-directory of the agent's origin
+    Key(key::Args),
     /// Completions for a shell, on stdout
     Completions {
         /// Which shell
@@ -124,6 +129,7 @@ pub fn main() -> ExitCode {
         Command::Rules(args) => rules::run(args),
         Command::Export(args) => export::run(args),
         Command::Check(args) => check::run(args),
+        Command::Key(args) => key::run(args),
         Command::Completions { shell } => {
             // It would panic where stdout is closed.
             let mut script = Vec::new();
@@ -170,7 +176,13 @@ fn exit_code(error: &anyhow::Error) -> u8 {
         || error.is::<Usage>()
         || matches!(
             error.downcast_ref(),
-            Some(OpenError::NoSeeds | OpenError::Foreign(_) | OpenError::Missing(_) | OpenError::Pattern(_))
+            Some(
+                OpenError::NoSeeds
+                    | OpenError::Foreign(_)
+                    | OpenError::Missing(_)
+                    | OpenError::Pattern(_)
+                    | OpenError::Access(AccessError::File(..))
+            )
         );
     if usage { exit::USAGE } else { exit::FAILED }
 }

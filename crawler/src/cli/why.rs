@@ -249,6 +249,9 @@ impl Story<'_> {
         if let (true, Some(error)) = (line["status"].is_u64(), line["error"].as_str()) {
             put!(out, "{indent}what is wrong with the answer: {}\n", Shown(error));
         }
+        if line["permissions"].is_object() {
+            put!(out, "{indent}what is said about its use: {}\n", Shown(&line["permissions"].to_string()));
+        }
         let merits = &line["merits"];
         let merit = |at: usize| merits[at].as_u64().and_then(|merit| u8::try_from(merit).ok());
         if let (Some(a), Some(b), Some(c), Some(d)) = (merit(0), merit(1), merit(2), merit(3)) {

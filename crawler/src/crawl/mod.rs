@@ -5,6 +5,8 @@
 
 mod start;
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use dedup_stage::store::{self, Disk, Session, Space};
@@ -12,6 +14,7 @@ use dedup_stage::url::KeyHasher;
 use serde::de::DeserializeOwned;
 use url::Url;
 
+use crate::access::AccessError;
 use crate::engine::{Stats, StopReason};
 use crate::focus::TopicError;
 use crate::sink::Lengths;
@@ -51,6 +54,9 @@ pub enum OpenError {
     /// What a focused crawl is about.
     #[error(transparent)]
     Topic(#[from] TopicError),
+    /// Cookies, logins, keys.
+    #[error(transparent)]
+    Access(#[from] AccessError),
     /// A pattern of `--include` or `--exclude`.
     #[error("{0}")]
     Pattern(String),
@@ -86,6 +92,8 @@ impl CrawlDir {
             return Err(OpenError::Foreign(path.to_owned()));
         }
         std::fs::create_dir_all(&state).map_err(output)?;
+        // It holds cookies.
+        std::fs::set_permissions(&state, Permissions::from_mode(0o700)).map_err(output)?;
         let disk = Disk::open(&state, &spaces::of_crawl())
             .map_err(|error| OpenError::Store { dir: path.to_owned(), error })?;
         Self::with_session(path, Session::new(Box::new(disk)))

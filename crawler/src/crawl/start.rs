@@ -14,12 +14,17 @@ use frontier::{Found, Frontier, Merits, Via};
 use url::Url;
 
 use super::{CrawlDir, OpenError};
+use crate::access::Access;
 use crate::clock::Clock;
 use crate::engine::{Context, Control, Parts, Stats};
+use crate::extract::Forms;
 use crate::focus::{Topic, TopicError};
+#[cfg(feature = "pdf")]
+use crate::pdf::Program;
+use crate::permissions::Purpose;
 use crate::priority;
 use crate::record::PageRecord;
-use crate::sink::{Lengths, PagesJsonl, Sink, SkippedJsonl, Warc};
+use crate::sink::{Lengths, PagesJsonl, Sink, SkippedJsonl, TextJsonl, Warc};
 use crate::spaces;
 
 impl CrawlDir {
@@ -51,6 +56,7 @@ impl CrawlDir {
         let topic = Topic::open(&settings.focus, &mut session, &mut |url| {
             Err(TopicError::Example { url: url.to_string(), reason: "was not fetched before the crawl".into() })
         })?;
+        let access = Access::open(&settings.access, &mut session)?;
         let hasher = KeyHasher::new(secret(&mut session).map_err(store_error)?);
         let context = Arc::new(Context {
             keys: Keys { canonicalizer: Canonicalizer::new(&settings.urls), hasher },
@@ -60,6 +66,12 @@ impl CrawlDir {
             max_hops: Frontier::MOST_HOPS,
             topic: topic.map(Arc::new),
             archive: settings.output.warc.then(|| request_fields(settings)),
+            logins: access.logins(),
+            has_account: access.has_account(),
+            purpose: Purpose::named(&settings.access.purpose),
+            forms: Forms { text: settings.output.text, markdown: settings.output.markdown },
+            #[cfg(feature = "pdf")]
+            pdf: Program::own().map_err(|error| OpenError::Output { dir: path.clone(), error })?,
         });
         let lasting = lasting(settings).to_toml();
         let changed = before.is_some_and(|before| before != lasting) || known != all_seeds;
@@ -79,7 +91,7 @@ impl CrawlDir {
         let (frontier, flow) = open().map_err(store_error)?;
         let sinks = sinks(&path, &lengths, settings);
         let sinks = sinks.map_err(|error| OpenError::Output { dir: path.clone(), error })?;
-        Ok(Parts { settings, dir: path, session, frontier, flow, sinks, stats, context, clock, control })
+        Ok(Parts { settings, dir: path, session, frontier, flow, access, sinks, stats, context, clock, control })
     }
 }
 
@@ -157,6 +169,12 @@ fn sinks(dir: &Path, lengths: &Lengths, settings: &Settings) -> std::io::Result<
         // It is written when the run ends; until then its readers find nothing in it.
         std::fs::write(skipped, b"")?;
     }
+    if settings.output.text {
+        sinks.push(Box::new(TextJsonl::text(dir, lengths)?));
+    }
+    if settings.output.markdown {
+        sinks.push(Box::new(TextJsonl::markdown(dir, lengths)?));
+    }
     if settings.output.warc {
         sinks.push(Box::new(Warc::open(dir, lengths, &settings.fetch.user_agent)?));
     }
@@ -165,7 +183,7 @@ fn sinks(dir: &Path, lengths: &Lengths, settings: &Settings) -> std::io::Result<
 
 /// The header fields of every request, for the archive.
 fn request_fields(settings: &Settings) -> Vec<(String, Vec<u8>)> {
-    let headers = crate::fetch::http::request_headers(&settings.fetch).unwrap_or_default();
+    let headers = crate::fetch::fields::request_headers(&settings.fetch).unwrap_or_default();
     headers.iter().map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec())).collect()
 }
 

@@ -6,10 +6,12 @@ use frontier::{Admission, Detail, Found, Frontier, Job, JobKind, Millis, Outcome
 
 use super::Result;
 use super::ledger::Ledger;
-use super::message::{Finding, Named, Report, SitemapFinding};
+use super::message::{Finding, Named, Order, Report, SitemapFinding};
 use super::rescue::Rescue;
 use super::scores::Scores;
 use super::trouble::{HostTroubles, LocalTrouble};
+use super::usage::{Decided, Usage, is_tdm, tdm_of};
+use crate::access::{Access, Worn};
 use crate::clock::Clock;
 use crate::fetch::FetchError;
 use crate::record::PageRecord;
@@ -20,6 +22,8 @@ pub(super) struct Desk<'a> {
     pub settings: &'a Settings,
     pub frontier: Frontier,
     pub flow: Flow,
+    pub access: Access,
+    pub usage: Usage,
     pub scores: Scores,
     pub ledger: Ledger,
     pub rescue: Rescue,
@@ -29,16 +33,56 @@ pub(super) struct Desk<'a> {
 }
 
 impl Desk<'_> {
+    /// A job with everything that its request needs; `None` where it is not to be done now.
+    pub fn order(&mut self, job: Job) -> Result<Option<Order>> {
+        let now = self.clock.now();
+        let (mut said, mut validators) = (None, None);
+        if job.kind == JobKind::Page {
+            said = self.usage.of(&job.url, &self.ledger.session)?;
+            let outcome = match self.usage.decide(&job.url, said.as_deref()) {
+                Decided::Fetch => None,
+                Decided::Forbidden => Some(Outcome::Refused(SkipReason::Purpose)),
+                Decided::Wait(first) => {
+                    if let Some(file) = tdm_of(&job.url).filter(|_| first) {
+                        self.frontier.add_sitemap(&file, &mut self.ledger.session)?;
+                    }
+                    Some(Outcome::Later)
+                }
+            };
+            if let Some(outcome) = outcome {
+                self.frontier.report(&job, outcome, now, &mut self.ledger.session)?;
+                return Ok(None);
+            }
+            let before = self.before(&job)?;
+            validators = before.map(|before| before.validators).filter(|known| !known.is_empty());
+        }
+        let worn = if job.kind == JobKind::Resolve { Worn::default() } else { self.access.wear(&job.url, now)? };
+        Ok(Some(Order { job, validators, worn, said }))
+    }
+
     /// What one report changes.
     pub fn take(&mut self, report: Report) -> Result<()> {
-        let Report { job, ended_at, finding, .. } = report;
+        let Report { job, ended_at, heard, finding, .. } = report;
+        if let Some((status, heard)) = heard
+            && self.access.hear(&job.url, status, &heard, &mut self.ledger.session)
+        {
+            self.local.answered();
+            let again = Outcome::Returned { requested: true };
+            self.frontier.report(&job, again, ended_at, &mut self.ledger.session)?;
+            return Ok(());
+        }
         let outcome = match finding {
             Finding::Page(page) => return self.take_page(job, ended_at, *page),
             Finding::Sitemap(sitemap) => return self.take_sitemap(&job, ended_at, *sitemap),
             Finding::Failed { error, line } => return self.take_failure(&job, ended_at, &error, &line),
             Finding::Addresses(addresses) => Outcome::Resolved(addresses),
             Finding::RobotsMoved(target) => Outcome::RobotsMoved(target),
-            Finding::Robots(rules) => {
+            Finding::Tdm { status, elapsed, retry_after, file } => {
+                self.usage.heard(&job.url, file, &mut self.ledger.session);
+                Outcome::Done { status, elapsed, retry_after, target: None }
+            }
+            Finding::Robots(rules, file) => {
+                self.usage.heard(&job.url, file, &mut self.ledger.session);
                 if rules.crawl_delay().is_some() || rules.retry_after().is_some() {
                     self.ledger.commit_soon(self.clock.now());
                 }
@@ -75,6 +119,9 @@ impl Desk<'_> {
             self.ledger.stats.count_errand_failure(error.kind().name().to_owned());
         }
         let again = self.frontier.report(job, outcome, at, &mut self.ledger.session)?;
+        if !again && is_tdm(&job.url) {
+            self.usage.heard(&job.url, Vec::new(), &mut self.ledger.session);
+        }
         if again || job.kind != JobKind::Page {
             return Ok(());
         }

@@ -23,7 +23,7 @@ use crate::fetch::{Fetch, FetchError, Request};
 /// What the fetch tasks share.
 pub struct Fetchers<F> {
     /// Brings the answers.
-    pub fetch: F,
+    pub fetch: Arc<F>,
     /// Stamps failures.
     pub clock: Clock,
     /// What bodies draw on.
@@ -70,6 +70,8 @@ impl<F: Fetch> Fetchers<F> {
             kind,
             addresses,
             validators: order.validators,
+            fields: order.worn.fields,
+            form: None,
             budget: Arc::clone(&self.budget),
             keep_wire: self.keep_wire && kind == JobKind::Page,
             attempt: order.job.attempts,
@@ -81,7 +83,7 @@ impl<F: Fetch> Fetchers<F> {
 
 /// Does one job, and sends its one answer, also when the fetcher panics.
 async fn answer<F: Fetch>(shared: Rc<Fetchers<F>>, sequence: Rc<Cell<u64>>, order: Order) {
-    let job = order.job.clone();
+    let (job, worn, said) = (order.job.clone(), order.worn.clone(), order.said.clone());
     let answer = AssertUnwindSafe(shared.ask(order)).catch_unwind().await;
     let answer = answer.unwrap_or_else(|_| Err(FetchError::Protocol("panic in the fetcher".into())));
     let ended_at = match &answer {
@@ -91,5 +93,5 @@ async fn answer<F: Fetch>(shared: Rc<Fetchers<F>>, sequence: Rc<Cell<u64>>, orde
     let next = sequence.get();
     sequence.set(next + 1);
     // Nobody listens any more only when the engine has failed; then the answer does not matter.
-    let _ = shared.fetched.send(Fetched { sequence: next, job, ended_at, answer });
+    let _ = shared.fetched.send(Fetched { sequence: next, job, ended_at, worn, said, answer });
 }

@@ -3,13 +3,12 @@
 //! A job costs a credit, and its report returns it. Every channel has a slot for every credit, so that no send can block.
 
 use crossbeam_channel::Receiver;
-use frontier::{Job, JobKind};
+use frontier::JobKind;
 use tokio::sync::mpsc;
 
 use super::message::{Order, Report};
 use super::order::Reorder;
 use super::{EngineError, Result};
-use crate::fetch::Validators;
 use crate::fetch::pressure::Pressure;
 
 /// The jobs that are open.
@@ -56,11 +55,11 @@ impl Jobs {
     }
 
     /// Opens a job; there must be a credit.
-    pub fn start(&mut self, job: Job, validators: Option<Validators>) -> Result<()> {
+    pub fn start(&mut self, order: Order) -> Result<()> {
         self.credits -= 1;
         self.open += 1;
-        self.open_pages += u64::from(job.kind == JobKind::Page);
-        let sent = self.orders.try_send(Order { job, validators });
+        self.open_pages += u64::from(order.job.kind == JobKind::Page);
+        let sent = self.orders.try_send(order);
         sent.map_err(|_| EngineError::Internal("the fetchers are gone"))
     }
 

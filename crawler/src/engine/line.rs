@@ -28,6 +28,10 @@ pub(super) struct Facts<'a> {
     pub unchanged: bool,
     /// Whether there is a whole body, which has a digest.
     pub has_body: bool,
+    /// Whether the request showed an account.
+    pub is_private: bool,
+    /// What is said about the use of the page, as a JSON object.
+    pub permissions: Option<&'a str>,
 }
 
 /// The beginning of the line: everything but what depends on the verdict, and the closing brace.
@@ -81,6 +85,8 @@ pub(super) fn line(facts: &Facts<'_>) -> Vec<u8> {
         ",\"noindex\":{},\"truncated\":{},\"unchanged\":{}",
         page.noindex, facts.truncated, facts.unchanged
     );
+    let _ = write!(out, ",\"session\":{},\"permissions\":", facts.is_private);
+    out.extend(facts.permissions.unwrap_or("null").as_bytes());
     out
 }
 

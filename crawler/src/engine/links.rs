@@ -37,6 +37,7 @@ impl Desk<'_> {
         let mut counts = LinkCounts::default();
         let (via, depth) = match &finding.redirect {
             Some(redirect) => (Via::Redirect { hops: job.hops + 1, same_key: redirect.same_key }, job.depth),
+            None if finding.is_feed => (Via::Feed, job.depth + 1),
             None => (Via::Link, job.depth + 1),
         };
         let novelty = match fate {

@@ -15,10 +15,12 @@ mod links;
 mod message;
 mod order;
 mod page;
+mod reading;
 mod rescue;
 mod scores;
 mod stats;
 mod trouble;
+mod usage;
 mod worker;
 
 use std::path::PathBuf;
@@ -29,10 +31,11 @@ use config::Settings;
 use crossbeam_channel::{Receiver, never, select_biased};
 use dedup_stage::flow::Flow;
 use dedup_stage::store::{self, Session};
-use frontier::{Frontier, JobKind, Millis, Next};
+use frontier::{Frontier, Millis, Next};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::access::{Access, AccessError, LoginError};
 use crate::clock::Clock;
 use crate::fetch::Fetch;
 use crate::fetch::budget::Budget;
@@ -48,6 +51,7 @@ pub use rescue::lost;
 use scores::Scores;
 pub use stats::{Nobody, Observer, Snapshot, Stats, StopReason, TICK};
 pub use trouble::WorstHost;
+use usage::Usage;
 pub use worker::Context;
 
 /// What the owner of a crawl may ask of it while it runs.
@@ -70,6 +74,12 @@ pub enum EngineError {
     /// An output failed: most often a full disk.
     #[error("output: {0}")]
     Output(#[from] std::io::Error),
+    /// A request could not be given its header fields.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    /// Nobody could be logged in.
+    #[error(transparent)]
+    Login(#[from] LoginError),
     /// A thread ended that should not have.
     #[error("internal: {0}")]
     Internal(&'static str),
@@ -89,6 +99,8 @@ pub struct Parts<'a> {
     pub frontier: Frontier,
     /// The judge and the gate.
     pub flow: Flow,
+    /// Who the crawl is to a site.
+    pub access: Access,
     /// Outputs; the first is `pages.jsonl`, whose offsets page records name.
     pub sinks: Vec<Box<dyn Sink>>,
     /// Counters so far.
@@ -104,6 +116,9 @@ pub struct Parts<'a> {
 /// How long a stopping crawl waits for open jobs before it leaves them to the next run.
 const GRACE: Millis = 5_000;
 
+/// Does the logins that are not done; blocks meanwhile. A login is rare, and without it every answer would be the wrong one.
+type LogIn<'a> = Box<dyn FnMut(&mut Desk<'_>) -> Result<()> + 'a>;
+
 /// A running crawl.
 struct Engine<'a> {
     desk: Desk<'a>,
@@ -111,6 +126,8 @@ struct Engine<'a> {
     dir: PathBuf,
     control: Receiver<Control>,
     observer: &'a mut dyn Observer,
+    /// Does the logins that are not done.
+    log_in: LogIn<'a>,
     /// When the frontier has something again. `None`: only a report can change that.
     due: Option<Millis>,
     /// Whether the frontier has more to do in the background.
@@ -130,6 +147,8 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let (reports_in, reports) = crossbeam_channel::bounded::<Vec<Report>>(credits);
     let (abandon, pressure) = (CancellationToken::new(), Pressure::default());
 
+    let fetch = Arc::new(fetch);
+    let log_in = log_in(Arc::clone(&fetch), settings);
     let fetchers = Fetchers {
         fetch,
         clock: parts.clock.clone(),
@@ -150,15 +169,17 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let scores = Scores::open(settings, parts.context.topic.as_ref(), &parts.session)?;
     let rescue = rescue::Rescue::open(&parts.session)?;
     let ledger = Ledger::open(parts.session, parts.sinks, parts.stats, now)?;
-    let Parts { frontier, flow, clock, .. } = parts;
+    let Parts { frontier, flow, access, clock, .. } = parts;
     let (local, hosts) = Default::default();
-    let desk = Desk { settings, frontier, flow, scores, ledger, rescue, local, hosts, clock };
+    let usage = Usage::new(&settings.fetch.user_agent, &settings.access.purpose);
+    let desk = Desk { settings, frontier, flow, access, usage, scores, ledger, rescue, local, hosts, clock };
     let mut engine = Engine {
         desk,
         jobs: Jobs::new(credits, orders, reports, pressure),
         dir: parts.dir,
         control: parts.control,
         observer,
+        log_in,
         due: None,
         more: true,
         last_tick: now,
@@ -173,6 +194,15 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         thread.join().map_err(|_| EngineError::Internal("a thread panicked"))?;
     }
     result.map(|reason| (reason, stats))
+}
+
+/// A runtime of its own for each login, whose connections end with it.
+fn log_in<'a, F: Fetch>(fetch: Arc<F>, settings: &'a Settings) -> LogIn<'a> {
+    Box::new(move |desk| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let Desk { access, ledger, clock, .. } = desk;
+        Ok(runtime.block_on(access.log_in(&*fetch, settings, clock, &mut ledger.session))?)
+    })
 }
 
 impl Engine<'_> {
@@ -210,6 +240,9 @@ impl Engine<'_> {
 
     /// Opens as many jobs as there are credits and things due.
     fn hand_out(&mut self) -> Result<()> {
+        if self.desk.access.must_log_in() {
+            (self.log_in)(&mut self.desk)?;
+        }
         let now = self.now();
         self.due = self.desk.local.pause(now);
         if self.due.is_some() {
@@ -222,10 +255,9 @@ impl Engine<'_> {
             }
             match self.desk.frontier.next(self.now(), &mut self.desk.ledger.session)? {
                 Next::Job(job) => {
-                    let page = job.kind == JobKind::Page;
-                    let before = if page { self.desk.before(&job)? } else { None };
-                    let validators = before.map(|before| before.validators).filter(|known| !known.is_empty());
-                    self.jobs.start(job, validators)?;
+                    if let Some(order) = self.desk.order(job)? {
+                        self.jobs.start(order)?;
+                    }
                 }
                 Next::Wait(due) => {
                     self.due = Some(due);

@@ -171,6 +171,7 @@ impl Desk<'_> {
             twin: twin.as_ref().map(Twin::of),
             earlier: earlier.map(Twin::of),
             exchange: finding.exchange.as_ref(),
+            texts: Some(&finding.texts),
             relevance,
             links: [counts.new, counts.admitted, counts.dropped],
             changed: Changed::of(&judgement, before.as_ref().and_then(|before| before.shown.as_ref())),

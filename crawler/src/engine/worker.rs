@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender};
-use dedup_stage::judge::OutLink;
-use dedup_stage::page::{self, Page, Reader};
+use dedup_stage::page::{Page, Reader};
 use dedup_stage::url::Keys;
 use frontier::robots::{self, Rules};
 use frontier::scope::Scope;
@@ -18,11 +17,18 @@ use url::Url;
 
 use super::batch;
 use super::line::{Facts, line};
-use super::message::{Answer, Fetched, Finding, LinkNote, Named, PageFinding, RedirectFinding, Report, SitemapFinding};
-use crate::archive::Exchange;
+use super::message::{Answer, Fetched, Finding, Named, Report, SitemapFinding};
+use super::usage::{Said, is_tdm};
+use crate::access::{Heard, Worn};
+use crate::auth::login::Login;
+use crate::extract::Forms;
 use crate::fetch::retry_after::retry_after;
-use crate::fetch::{FetchError, Response, Truncation, Validators};
-use crate::focus::{Finder, LinkHits, Topic};
+use crate::fetch::{FetchError, Response};
+use crate::focus::{Finder, Topic};
+#[cfg(feature = "pdf")]
+use crate::pdf;
+use crate::permissions::Purpose;
+use crate::permissions::robots::UsageRules;
 
 /// What the workers know; the same for all pages, so that any worker gives the same report.
 #[derive(Debug)]
@@ -41,6 +47,17 @@ pub struct Context {
     pub topic: Option<Arc<Topic>>,
     /// Where an archive is kept: the header fields of every request.
     pub archive: Option<Vec<(String, Vec<u8>)>>,
+    /// Logins, for what a lost session looks like.
+    pub logins: Vec<Login>,
+    /// Whether the crawl has an account somewhere: then links that end a session are not followed.
+    pub has_account: bool,
+    /// What pages are fetched for, where that is said.
+    pub purpose: Option<Purpose>,
+    /// The forms in which the main text of pages is written.
+    pub forms: Forms,
+    /// The program that reads PDF files.
+    #[cfg(feature = "pdf")]
+    pub pdf: pdf::Program,
 }
 
 /// Starts `threads` workers. They end when `fetched` is closed.
@@ -62,20 +79,36 @@ pub fn start(
         .collect()
 }
 
-struct Worker<'a> {
-    context: &'a Context,
-    reader: Reader,
-    finder: Option<Finder>,
+/// One worker.
+pub(super) struct Worker<'a> {
+    pub context: &'a Context,
+    pub reader: Reader,
+    pub finder: Option<Finder>,
+}
+
+/// A whole answer, and how it was asked for.
+pub(super) struct Answered<'a> {
+    pub job: &'a Job,
+    pub ended_at: Millis,
+    pub worn: &'a Worn,
+    pub said: Option<&'a Said>,
+    pub response: &'a Response,
 }
 
 impl Worker<'_> {
     /// One answer in, one report out, whatever the answer does to the parser.
     fn report(&mut self, item: Fetched) -> Report {
-        let Fetched { sequence, job, ended_at, answer } = item;
+        let Fetched { sequence, job, ended_at, worn, said, answer } = item;
+        let mut heard = None;
         let finding = match answer {
             Ok(Answer::Addresses(addresses)) => Finding::Addresses(addresses),
             Ok(Answer::Response(response)) => {
-                let finding = catch_unwind(AssertUnwindSafe(|| self.read(&job, ended_at, &response)));
+                if matches!(job.kind, JobKind::Page | JobKind::Sitemap) {
+                    heard = Some((response.status, Heard::read(&job.url, &response, &self.context.logins)));
+                }
+                let answered =
+                    Answered { job: &job, ended_at, worn: &worn, said: said.as_deref(), response: &response };
+                let finding = catch_unwind(AssertUnwindSafe(|| self.read(&answered)));
                 finding.unwrap_or_else(|_| {
                     self.reader = Reader::default();
                     failed(&job, ended_at, FetchError::Protocol("panic in the parser".into()))
@@ -83,134 +116,39 @@ impl Worker<'_> {
             }
             Err(error) => failed(&job, ended_at, error),
         };
-        Report { sequence, job, ended_at, finding }
+        Report { sequence, job, ended_at, heard, finding }
     }
 
-    fn read(&mut self, job: &Job, ended_at: Millis, response: &Response) -> Finding {
+    fn read(&mut self, answered: &Answered<'_>) -> Finding {
+        let Answered { job, ended_at, response, .. } = *answered;
         match job.kind {
             JobKind::Resolve => Finding::Addresses(Vec::new()),
-            JobKind::Robots => match redirect_target(&job.url, response) {
+            JobKind::Robots => match response.redirect_target(&job.url) {
                 Some(target) => Finding::RobotsMoved(target),
-                None => {
-                    let answer = robots::Answer {
-                        url: &job.url,
-                        status: response.status,
-                        retry_after: wait(response, ended_at),
-                        body: &response.body,
-                        at: ended_at,
-                    };
-                    Finding::Robots(Rules::read(&answer, &self.context.token))
-                }
+                None => self.robots(job, ended_at, response),
+            },
+            JobKind::Sitemap if is_tdm(&job.url) => Finding::Tdm {
+                status: response.status,
+                elapsed: response.ended_at.saturating_sub(response.sent_at),
+                retry_after: wait(response, ended_at),
+                file: if response.status == 200 { response.body.clone() } else { Vec::new() },
             },
             JobKind::Sitemap => Finding::Sitemap(Box::new(self.sitemap(job, ended_at, response))),
-            JobKind::Page => Finding::Page(Box::new(self.page(job, ended_at, response))),
+            JobKind::Page => Finding::Page(Box::new(self.page(answered))),
         }
     }
 
-    fn page(&mut self, job: &Job, ended_at: Millis, response: &Response) -> PageFinding {
-        let content_type = header(response, "content-type");
-        let redirect = redirect_target(&job.url, response);
-        let unchanged = response.status == 304;
-        let mut page = if redirect.is_some() || unchanged {
-            Page::default()
-        } else {
-            self.reader.read(&page::Input {
-                url: &job.url,
-                status: response.status,
-                content_type,
-                body: &response.body,
-            })
-        };
-        let headers = response.headers.get_all("x-robots-tag").iter().filter_map(|value| value.to_str().ok());
-        let directives = robots::page_directives([], headers, &self.context.token);
-        page.noindex |= directives.noindex;
-        page.nofollow |= directives.nofollow;
-
-        let (mut links, mut notes, mut redirect_finding, mut hits) = (Vec::new(), Vec::new(), None, None);
-        if let Some(target) = &redirect {
-            let link = OutLink::new(target.clone(), false, &self.context.keys);
-            redirect_finding = Some(RedirectFinding { same_key: link.id == job.page.url, target: link.id });
-            // One hop too many is refused by the frontier, which remembers it: another link may lead there.
-            notes.push(LinkNote { refusal: self.refusal(target, job.depth), hits: None });
-            links.push(link);
-        } else {
-            let topical = self.finder.as_mut().filter(|_| page.is_text && (200..300).contains(&response.status));
-            let mut link_hits = Vec::new();
-            if let Some(finder) = topical {
-                hits = Some(finder.page(&page, &self.reader));
-                link_hits = finder.links(&page, &self.reader);
-            }
-            (links, notes) = self.links(job, &mut page, link_hits);
-        }
-
-        // A body that was never asked for is not one that was cut.
-        let cut = response.truncated.filter(|why| *why != Truncation::NotAPage);
-        let judgeable = (200..300).contains(&response.status) && response.truncated.is_none();
-        let error = if redirect.is_some() && job.hops >= self.context.max_hops {
-            Some("too many redirects")
-        } else {
-            cut.map(Truncation::name)
-        };
-        let line = line(&Facts {
-            job,
-            ended_at,
-            status: Some(response.status),
-            content_type,
-            bytes: response.body.len() as u64,
-            page: &page,
-            links: links.len(),
-            redirect_to: redirect.as_ref(),
-            error,
-            truncated: cut.is_some(),
-            unchanged,
-            has_body: !response.body.is_empty() && response.truncated.is_none() && redirect.is_none(),
-        });
-        let validators = Validators {
-            etag: header(response, "etag").map(str::to_owned),
-            last_modified: header(response, "last-modified").map(str::to_owned),
-        };
-        let exchange = self.context.archive.as_ref().and_then(|fields| {
-            let exchange = Exchange::new(&job.url, fields, response, validators.clone());
-            exchange.inspect_err(|error| tracing::error!("{}: not archived: {error}", job.url)).ok()
-        });
-        PageFinding {
+    fn robots(&self, job: &Job, ended_at: Millis, response: &Response) -> Finding {
+        let answer = robots::Answer {
+            url: &job.url,
             status: response.status,
-            elapsed: response.ended_at.saturating_sub(response.sent_at),
             retry_after: wait(response, ended_at),
-            bytes: response.body.len() as u64,
-            wire_bytes: response.wire_bytes,
-            cut: cut.map(Truncation::kind),
-            judgeable,
-            page,
-            links,
-            notes,
-            hits,
-            redirect: redirect_finding,
-            validators,
-            exchange,
-            unchanged,
-            line,
-        }
-    }
-
-    /// The links of a page, one per identity, and what else is known of each. `hits` are those of the links in a focused
-    /// crawl.
-    fn links(&self, job: &Job, page: &mut Page, hits: Vec<LinkHits>) -> (Vec<OutLink>, Vec<LinkNote>) {
-        let mut hits = hits.into_iter();
-        let mut known = HashSet::with_capacity(page.links.len());
-        let (mut links, mut notes) = (Vec::with_capacity(page.links.len()), Vec::with_capacity(page.links.len()));
-        for page::Link { url, nofollow, content, .. } in std::mem::take(&mut page.links) {
-            let hits = hits.next().map(Box::new);
-            let link = OutLink::new(url, content, &self.context.keys);
-            if !known.insert(link.id.url) {
-                continue;
-            }
-            let withheld = self.context.obey_robots && (page.nofollow || nofollow);
-            let refusal = self.refusal(&link.url, job.depth + 1).or(withheld.then_some(SkipReason::Nofollow));
-            links.push(link);
-            notes.push(LinkNote { refusal, hits });
-        }
-        (links, notes)
+            body: &response.body,
+            at: ended_at,
+        };
+        let rules = Rules::read(&answer, &self.context.token);
+        let speaks = response.status == 200 && UsageRules::are_in(&response.body);
+        Finding::Robots(rules, if speaks { response.body.clone() } else { Vec::new() })
     }
 
     fn sitemap(&mut self, job: &Job, ended_at: Millis, response: &Response) -> SitemapFinding {
@@ -218,7 +156,7 @@ impl Worker<'_> {
             status: response.status,
             elapsed: response.ended_at.saturating_sub(response.sent_at),
             retry_after: wait(response, ended_at),
-            redirect: redirect_target(&job.url, response),
+            redirect: response.redirect_target(&job.url),
             pages: Vec::new(),
             sitemaps: Vec::new(),
         };
@@ -242,30 +180,18 @@ impl Worker<'_> {
     }
 
     /// Why a URL at a depth does not belong to the crawl, if it does not.
-    fn refusal(&self, url: &Url, depth: u32) -> Option<SkipReason> {
+    pub(super) fn refusal(&self, url: &Url, depth: u32) -> Option<SkipReason> {
         self.context.scope.admits(url, depth).err()
     }
 }
 
-fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
+pub(super) fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
     response.headers.get(name).and_then(|value| value.to_str().ok())
 }
 
 /// How long the server asks us to wait.
-fn wait(response: &Response, now: Millis) -> Option<Millis> {
+pub(super) fn wait(response: &Response, now: Millis) -> Option<Millis> {
     header(response, "retry-after").and_then(|value| retry_after(value, now))
-}
-
-/// Where a 3xx answer points, if it points anywhere over HTTP.
-fn redirect_target(base: &Url, response: &Response) -> Option<Url> {
-    if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
-        return None;
-    }
-    // Servers send raw UTF-8 here, which is no visible ASCII.
-    let location = String::from_utf8_lossy(response.headers.get("location")?.as_bytes()).into_owned();
-    let mut target = base.join(location.trim()).ok()?;
-    target.set_fragment(None);
-    Some(target)
 }
 
 fn failed(job: &Job, ended_at: Millis, error: FetchError) -> Finding {
@@ -283,6 +209,8 @@ fn failed(job: &Job, ended_at: Millis, error: FetchError) -> Finding {
             truncated: false,
             unchanged: false,
             has_body: false,
+            is_private: false,
+            permissions: None,
         })
     } else {
         Vec::new()

@@ -8,7 +8,7 @@ use anyhow::Context;
 use config::{ConnectTo, Target};
 use dedup_stage::page::Kind;
 use frontier::JobKind;
-use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::header::{self, HeaderMap};
 use http_body_util::BodyExt;
 use reqwest::Client;
 use tokio::time::{Instant, timeout_at};
@@ -18,12 +18,14 @@ use super::address::AddressRules;
 use super::body::{Body, Full};
 use super::caps::Caps;
 use super::decode::Decoder;
+use super::fields::{message, request_headers};
 use super::files::{self, Kept};
 use super::names::Names;
 use super::pressure::Pressure;
 use super::route::{Pinned, Route, SOCKETS, route};
 use super::{Fetch, FetchError, Request, Response, Truncation, failure};
 use crate::clock::Clock;
+use crate::feeds;
 
 /// How long a connection waits in the pool for its host's next turn.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -157,19 +159,7 @@ impl HttpFetch {
     /// Sends the request and waits for the headers.
     async fn send(&self, request: &Request, started: Instant) -> Result<reqwest::Response, FetchError> {
         let Route { url, host, sockets, single } = self.route(request)?;
-        let mut message = reqwest::Request::new(http::Method::GET, url);
-        let headers = message.headers_mut();
-        if let Some(host) = host {
-            headers.insert(header::HOST, host);
-        }
-        if let Some(validators) = &request.validators {
-            let mut add = |name: HeaderName, value: &Option<String>| {
-                let value = value.as_ref().and_then(|value| HeaderValue::from_str(value).ok());
-                value.map(|value| headers.insert(name, value))
-            };
-            add(header::IF_NONE_MATCH, &validators.etag);
-            add(header::IF_MODIFIED_SINCE, &validators.last_modified);
-        }
+        let message = message(request, url, host);
         let keep = !single && self.kept.admits(&message.url()[..url::Position::BeforePath], started.into_std());
         let client = if keep { &self.client } else { &self.single };
         let deadline = started + self.timeouts.headers.min(self.timeouts.total);
@@ -244,7 +234,7 @@ impl Fetch for HttpFetch {
         let (head, mut frames) = http::Response::<reqwest::Body>::from(response).into_parts();
         let (status, headers) = (head.status.as_u16(), head.headers);
         let promised = content_length(&headers);
-        let worth = is_worth_a_body(request.kind, &headers);
+        let worth = request.keep_wire || is_worth_a_body(request.kind, &headers);
         let cap = if worth { self.caps.of_answer(request.kind, status) } else { 0 };
         let encodings = headers.get_all(header::CONTENT_ENCODING).iter().filter_map(|value| value.to_str().ok());
         let decoder = Decoder::new(encodings);
@@ -319,21 +309,6 @@ fn give_way(request: &Request, bytes: u64, started: Instant) -> Result<(), Fetch
     Err(FetchError::Slow(format!("{bytes} bytes in {seconds} s, while other hosts waited for a free slot")))
 }
 
-/// The header fields that every request has, but for Host and validators.
-pub fn request_headers(fetch: &config::Fetch) -> anyhow::Result<HeaderMap> {
-    let mut headers = HeaderMap::new();
-    headers.insert(header::USER_AGENT, user_agent(fetch)?);
-    let accept = "text/html,application/xhtml+xml;q=0.9,application/xml;q=0.8,text/*;q=0.7,*/*;q=0.1";
-    headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
-    headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip, br, zstd, deflate"));
-    for line in &fetch.headers {
-        let (name, value) = line.split_once(':').with_context(|| format!("header {line:?} is not 'NAME: VALUE'"))?;
-        let name: HeaderName = name.trim().parse().with_context(|| format!("header {line:?}"))?;
-        headers.insert(name, value.trim().parse().with_context(|| format!("header {line:?}"))?);
-    }
-    Ok(headers)
-}
-
 /// What all requests share.
 fn client(fetch: &config::Fetch) -> anyhow::Result<reqwest::ClientBuilder> {
     let mut builder = Client::builder()
@@ -360,15 +335,6 @@ fn client(fetch: &config::Fetch) -> anyhow::Result<reqwest::ClientBuilder> {
     Ok(builder.dns_resolver(Pinned { proxy: proxy_host }))
 }
 
-/// `NAME/VERSION (+CONTACT)`.
-fn user_agent(fetch: &config::Fetch) -> anyhow::Result<HeaderValue> {
-    let mut text = format!("{}/{}", fetch.user_agent, env!("CARGO_PKG_VERSION"));
-    if !fetch.contact.is_empty() {
-        text.push_str(&format!(" (+{})", fetch.contact));
-    }
-    text.parse().with_context(|| format!("user agent {text:?}"))
-}
-
 /// The address that a host is, if it is one.
 fn literal(host: Option<&Host>) -> Option<IpAddr> {
     match host? {
@@ -385,11 +351,12 @@ fn stand_in(name: &str) -> IpAddr {
     Ipv6Addr::from((0x0100_u128 << 112) | u128::from(hash)).into()
 }
 
-/// Whether a body is worth fetching. robots.txt and sitemaps are read whatever their servers call them.
+/// Whether a body is worth fetching where no archive keeps it. robots.txt and sitemaps are read whatever their servers call
+/// them.
 fn is_worth_a_body(kind: JobKind, headers: &HeaderMap) -> bool {
-    let content_type = headers.get(header::CONTENT_TYPE);
     // A header that is no text says nothing.
-    kind != JobKind::Page || Kind::of(content_type.and_then(|value| value.to_str().ok())).is_fetched()
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    kind != JobKind::Page || Kind::of(content_type).is_fetched() || feeds::is_read(content_type)
 }
 
 fn content_length(headers: &HeaderMap) -> Option<u64> {

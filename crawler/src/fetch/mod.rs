@@ -6,6 +6,7 @@ pub mod budget;
 mod caps;
 mod decode;
 mod failure;
+pub mod fields;
 mod files;
 pub mod http;
 mod names;
@@ -17,10 +18,12 @@ use std::future::Future;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use ::http::HeaderMap;
 use frontier::{Failure, JobKind, Millis};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::auth::Secret;
 use budget::{Budget, Share};
 pub use files::raise_limit;
 use pressure::Pressure;
@@ -45,6 +48,10 @@ pub struct Request {
     pub addresses: Arc<[IpAddr]>,
     /// For a conditional request.
     pub validators: Option<Validators>,
+    /// Header fields of this request alone: cookies, authorization, a signature. They go to this URL, and nowhere else.
+    pub fields: HeaderMap,
+    /// A form to be sent: its fields as `application/x-www-form-urlencoded`. The request is a POST then.
+    pub form: Option<Secret>,
     /// What bodies draw on.
     pub budget: Arc<Budget>,
     /// Keep the body as received as well, for the archive.
@@ -59,7 +66,8 @@ impl Request {
     /// A first, unconditional request, whose body draws on a budget of its own.
     pub fn new(url: Url, kind: JobKind, addresses: impl Into<Arc<[IpAddr]>>, budget: Arc<Budget>) -> Self {
         let (addresses, pressure) = (addresses.into(), Pressure::default());
-        Self { url, kind, addresses, validators: None, budget, keep_wire: false, attempt: 0, pressure }
+        let (fields, form) = (HeaderMap::new(), None);
+        Self { url, kind, addresses, validators: None, fields, form, budget, keep_wire: false, attempt: 0, pressure }
     }
 }
 
@@ -85,7 +93,7 @@ pub struct Response {
     /// HTTP status.
     pub status: u16,
     /// Response headers, as received but for their order and case.
-    pub headers: ::http::HeaderMap,
+    pub headers: HeaderMap,
     /// Protocol version, as in `HTTP/1.1`.
     pub version: ::http::Version,
     /// Decoded body; empty where the content type is not worth one.
@@ -104,6 +112,25 @@ pub struct Response {
     pub ended_at: Millis,
     /// What the body holds of the budget; given back on drop.
     pub share: Share,
+}
+
+impl Response {
+    /// The values of a header field, those that are text.
+    pub fn values(&self, name: &str) -> impl Iterator<Item = String> {
+        self.headers.get_all(name).iter().filter_map(|value| value.to_str().ok().map(str::to_owned))
+    }
+
+    /// Where a 3xx answer from `base` points, if it points anywhere.
+    pub fn redirect_target(&self, base: &Url) -> Option<Url> {
+        if !matches!(self.status, 301 | 302 | 303 | 307 | 308) {
+            return None;
+        }
+        // Servers send raw UTF-8 here, which is no visible ASCII.
+        let location = String::from_utf8_lossy(self.headers.get("location")?.as_bytes()).into_owned();
+        let mut target = base.join(location.trim()).ok()?;
+        target.set_fragment(None);
+        Some(target)
+    }
 }
 
 /// Why a body is not whole.

@@ -4,6 +4,7 @@ mod append;
 mod jsonl;
 mod skipped;
 mod sort;
+mod texts;
 mod warc;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,8 @@ use frontier::Millis;
 pub use append::AppendFile;
 pub use jsonl::PagesJsonl;
 pub use skipped::{SkippedJsonl, write_lines, write_skipped};
+pub(crate) use sort::sort_lines;
+pub use texts::{TextJsonl, Texts};
 pub use warc::Warc;
 
 use crate::archive::Exchange;
@@ -36,6 +39,8 @@ pub struct PageOut<'a> {
     pub earlier: Option<Twin>,
     /// The exchange for the archive, where one is kept.
     pub exchange: Option<&'a Exchange>,
+    /// Its main text, where that is written.
+    pub texts: Option<&'a Texts>,
     /// In a focused crawl: how much the page has to do with the topic.
     pub relevance: Option<f32>,
     /// Link counts: not seen before, passed to the frontier, kept from it.
@@ -48,8 +53,8 @@ impl<'a> PageOut<'a> {
     /// A URL that was given up without an answer.
     pub fn failed(line: &'a [u8]) -> Self {
         const NOT_JUDGED: &Judgement = &Judgement::UNJUDGED;
-        let (twin, earlier, exchange, relevance, changed) = (None, None, None, None, None);
-        Self { line, judgement: NOT_JUDGED, twin, earlier, exchange, relevance, links: [0; 3], changed }
+        let (twin, earlier, exchange, texts, relevance, changed) = (None, None, None, None, None, None);
+        Self { line, judgement: NOT_JUDGED, twin, earlier, exchange, texts, relevance, links: [0; 3], changed }
     }
 }
 

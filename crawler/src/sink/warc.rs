@@ -106,6 +106,18 @@ impl Warc {
     }
 }
 
+/// What is known of a page beside what was exchanged, as a record of its own.
+fn metadata(exchange: &Exchange, facts: &[(&str, String)]) -> io::Result<Vec<u8>> {
+    let facts: Vec<(&str, &str)> = facts.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    Ok(metadata_member(&MetadataRecord {
+        id: RecordId::random()?,
+        url: exchange.url.as_str(),
+        date: exchange.date,
+        concurrent_to: &exchange.id.to_string(),
+        facts: &facts,
+    }))
+}
+
 /// Name of a file, by number, relative to the crawl directory.
 fn name(number: u32) -> String {
     format!("{FOLDER}/crawl-{number:05}.warc.gz")
@@ -147,22 +159,17 @@ impl Sink for Warc {
             self.append(exchange, "warc/revisit", &[&revisit, &exchange.request])?;
             return Ok(0);
         }
+        let mut facts = Vec::new();
         if let (Verdict::Near { distance, resemblance, .. }, Some(twin)) = (page.judgement.verdict, &page.twin) {
-            let metadata = metadata_member(&MetadataRecord {
-                id: RecordId::random()?,
-                url: exchange.url.as_str(),
-                date: exchange.date,
-                concurrent_to: &exchange.id.to_string(),
-                facts: &[
-                    ("near-duplicate-of", &twin.url),
-                    ("hamming-distance", &distance.to_string()),
-                    ("resemblance", &format!("{resemblance:.3}")),
-                ],
-            });
-            self.append(exchange, &exchange.mime, &[&exchange.response, &exchange.request, &metadata])?;
-        } else {
-            self.append(exchange, &exchange.mime, &[&exchange.response, &exchange.request])?;
+            facts.push(("near-duplicate-of", twin.url.clone()));
+            facts.push(("hamming-distance", distance.to_string()));
+            facts.push(("resemblance", format!("{resemblance:.3}")));
         }
+        facts.extend(exchange.permissions.clone().map(|permissions| ("permissions", permissions)));
+        let mut members = vec![exchange.response.as_slice(), &exchange.request];
+        let metadata = if facts.is_empty() { Vec::new() } else { metadata(exchange, &facts)? };
+        members.extend((!metadata.is_empty()).then_some(metadata.as_slice()));
+        self.append(exchange, &exchange.mime, &members)?;
         Ok(0)
     }
 

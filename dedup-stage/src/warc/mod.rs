@@ -18,6 +18,7 @@ pub mod http;
 mod id;
 pub mod read;
 mod rotation;
+mod surt;
 pub mod write;
 
 pub use date::{now, rfc3339};

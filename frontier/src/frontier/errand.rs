@@ -46,7 +46,7 @@ impl Frontier {
             Outcome::Failed(failure) => {
                 self.rules_known(errand, &Rules::unreachable(at, None, Detail::NoRobots(failure)), at, session)?;
             }
-            Outcome::Resolved(_) | Outcome::Done { .. } => {}
+            Outcome::Resolved(_) | Outcome::Done { .. } | Outcome::Later | Outcome::Refused(_) => {}
         }
         // Only now: the answer may have named a longer delay, which holds from here on.
         let pace = &mut self.hosts.get_mut(id).pace;

@@ -205,7 +205,7 @@ impl Frontier {
     }
 
     /// An entry is not fetched: its URL is refused or stopped, or stays what it was before it was queued again.
-    fn pass_over(&mut self, entry: Entry, refusal: Refusal, session: &mut Session) -> Result<()> {
+    pub(super) fn pass_over(&mut self, entry: Entry, refusal: Refusal, session: &mut Session) -> Result<()> {
         if entry.sitemap {
             return Ok(());
         }

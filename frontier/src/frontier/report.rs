@@ -5,6 +5,7 @@ use std::sync::Arc;
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::UrlId;
 
+use super::plan::Refusal;
 use super::{Frontier, Open, Task};
 use crate::failure::Failure;
 use crate::hold::Trial;
@@ -15,6 +16,7 @@ use crate::host::entry::Entry;
 use crate::host::lane::{LaneKey, Seq};
 use crate::host::place::Place;
 use crate::job::{Job, Millis, Outcome};
+use crate::reason::Detail;
 use crate::url::{End, Ended, Note, Standing, State, Visit};
 
 impl Frontier {
@@ -93,6 +95,25 @@ impl Frontier {
             Outcome::Returned { requested: true } if entry.returned >= Self::NO_ROOM => {
                 host.pace.ended(at, politeness);
                 (End::Failed { failure: Failure::NoRoom }, true)
+            }
+            Outcome::Later => {
+                host.pace.wait_until(at + Self::RETURNED);
+                self.queues.finish(&mut host.lanes, key, session);
+                let packed = host.pack(&entry, &job.url, key.group);
+                self.queues.push(&mut host.lanes, key, packed, session);
+                if !entry.sitemap {
+                    self.urls.place(entry.id.url, key.band);
+                    self.count_page(id, -1, session);
+                }
+                return Ok(true);
+            }
+            Outcome::Refused(reason) => {
+                self.queues.finish(&mut host.lanes, key, session);
+                if !entry.sitemap {
+                    self.count_page(id, -1, session);
+                }
+                self.pass_over(entry, Refusal::Reason(reason, Detail::None), session)?;
+                return Ok(false);
             }
             _ => {
                 host.pace.ended(at, politeness);

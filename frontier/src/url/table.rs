@@ -31,7 +31,7 @@ pub const TABLE: &[(Kind, Kind, &str)] = &[
     (Kind::Unmet, Kind::HeldAs, "a duplicate links to it, and the twin has no such link; a corpus knows the page"),
     (Kind::Unmet, Kind::Refused, "scope, scheme, depth, length, trap, nofollow, purpose"),
     (Kind::Queued, Kind::Stopped, "a learned rule says that it shows what its representative shows, or nothing new"),
-    (Kind::Queued, Kind::Refused, "robots, address, budget, cap, too many redirects, a narrower scope"),
+    (Kind::Queued, Kind::Refused, "robots, address, purpose, budget, cap, too many redirects, a narrower scope"),
     (Kind::Queued, Kind::Done, "answered, or given up after its attempts"),
     (Kind::Queued, Kind::Gone, "404 or 410 at two visits in a row"),
     (Kind::HeldFor, Kind::Queued, "another page links to it; its counterparts fell; a trial; rescue"),
