@@ -8,7 +8,7 @@ import subprocess
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 from ._protocol import Answer, DedupStageError, Page, command_line, encode
 
@@ -116,8 +116,11 @@ class DedupStage:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            raise DedupStageError(f"dedup-stage ended with code {self._process.wait()}")
+            self._ended()
         return json.loads(line)
+
+    def _ended(self) -> NoReturn:
+        raise DedupStageError(f"dedup-stage ended with code {self._process.wait()}")
 
     def __enter__(self) -> DedupStage:
         return self

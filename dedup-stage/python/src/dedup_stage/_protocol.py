@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import sys
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
@@ -74,7 +75,8 @@ def command_line(
 ) -> list[str]:
     """The program and its arguments."""
     if command is None:
-        command = os.environ.get("DEDUP_STAGE", "dedup-stage")
+        # This package holds the program; another one is meant where the environment names it.
+        command = os.environ.get("DEDUP_STAGE") or [sys.executable, "-m", "dedup_stage"]
     words = [command] if isinstance(command, str) else list(command)
     words.append("run")
     options = {"state": state, "on-duplicate": on_duplicate, "distance": distance, "threads": threads}
