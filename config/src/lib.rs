@@ -9,6 +9,7 @@ mod layers;
 mod nearest;
 mod settings;
 mod units;
+mod version;
 
 pub use error::{ConfigError, Origin};
 pub use flags::flags;
@@ -19,3 +20,4 @@ pub use settings::{
     Settings, Urls,
 };
 pub use units::{Duration, Size};
+pub use version::version;

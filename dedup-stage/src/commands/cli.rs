@@ -10,7 +10,7 @@ use super as commands;
 
 /// Judges which pages say the same thing: verdicts for any crawler on stdin and stdout, and tools for fingerprints.
 #[derive(Parser)]
-#[command(name = "dedup-stage", version, propagate_version = true, args_conflicts_with_subcommands = true)]
+#[command(name = "dedup-stage", version = config::version(), propagate_version = true, args_conflicts_with_subcommands = true)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
