@@ -2,14 +2,16 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::progress::Progress;
 use super::rows::{self, Format};
-use super::signed::{self, Counter, Looking};
+use super::signed::{self, Looking};
 use super::table::TableFormat;
+use crate::corpus::Signatures;
 use crate::corpus::build::write;
-use crate::corpus::join::{EdgeWriter, Failing, Nodes, join};
+use crate::corpus::join::{Edge, EdgeWriter, Failing, Nodes, join};
 use crate::hamming::Fingerprints;
 use crate::hamming::pairs::{Listed, near, rotate, rows as rows_of};
 use crate::hamming::search::search;
@@ -128,25 +130,25 @@ fn of_signatures(args: &Args, paths: &[&PathBuf]) -> anyhow::Result<ExitCode> {
 fn write_edges(
     path: &Path,
     nodes: &Nodes,
-    a: &crate::corpus::Signatures,
-    b: Option<&crate::corpus::Signatures>,
+    a: &Signatures,
+    b: Option<&Signatures>,
     looking: &Looking,
 ) -> anyhow::Result<u64> {
     let progress = Progress::new("pairs", a.rows() as usize, "documents");
-    let pairs = Counter::default();
+    let pairs = AtomicU64::new(0);
     // Nodes of the second file follow those of the first.
     let second = if b.is_some() { a.rows() } else { 0 };
     write(path, |file| {
         let writer = Failing::new(EdgeWriter::new(file, nodes, looking.rule())?);
-        let take = |edges: &mut Vec<crate::corpus::join::Edge>| {
-            pairs.add(edges.len());
+        let take = |edges: &mut Vec<Edge>| {
+            pairs.fetch_add(edges.len() as u64, Ordering::Relaxed);
             edges.iter_mut().for_each(|edge| edge.b += second);
             writer.write(edges, EdgeWriter::push);
         };
         join(a, b, looking.rule(), looking.effort(), &take, &|share| progress.add(share));
         writer.into_inner()?.finish()
     })?;
-    Ok(pairs.sum())
+    Ok(pairs.into_inner())
 }
 
 fn of_fingerprints(args: &Args) -> anyhow::Result<ExitCode> {

@@ -2,7 +2,6 @@
 //! edges.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use super::progress::Progress;
 use super::rows;
@@ -121,20 +120,4 @@ pub fn write_edges(
     }
     table.finish()?;
     Ok(edges.len() as u64)
-}
-
-/// Counts what goes by.
-#[derive(Debug, Default)]
-pub struct Counter(Mutex<u64>);
-
-impl Counter {
-    /// Adds so many.
-    pub fn add(&self, n: usize) {
-        *self.0.lock().expect("no thread panicked") += n as u64;
-    }
-
-    /// The sum.
-    pub fn sum(self) -> u64 {
-        self.0.into_inner().expect("no thread panicked")
-    }
 }

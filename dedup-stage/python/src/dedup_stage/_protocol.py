@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Sequence
 from typing import Any, TypedDict
@@ -69,16 +70,31 @@ def encode(page: Page) -> bytes:
     return json.dumps(fields).encode("ascii") + b"\n"
 
 
+def program(command: str | Sequence[str] | None) -> list[str]:
+    """The program, as words: what was asked for, else what ``DEDUP_STAGE`` names, else the one in this package."""
+    if command is None:
+        command = os.environ.get("DEDUP_STAGE") or [sys.executable, "-m", "dedup_stage"]
+    return [command] if isinstance(command, str) else list(command)
+
+
+def check(command: str | Sequence[str] | None) -> None:
+    """Raises where the program cannot be started."""
+    words = program(command)
+    try:
+        done = subprocess.run([*words, "--version"], capture_output=True, check=False)
+    except OSError as error:
+        raise DedupStageError(f"{words[0]} cannot be started: {error}") from error
+    if done.returncode != 0:
+        said = done.stderr.decode(errors="replace").strip()
+        raise DedupStageError(f"{words[0]} cannot be started: code {done.returncode}: {said}")
+
+
 def command_line(
     command: str | Sequence[str] | None, state: str | os.PathLike[str] | None, on_duplicate: str | None,
     distance: int | None, threads: int | None,
 ) -> list[str]:
     """The program and its arguments."""
-    if command is None:
-        # This package holds the program; another one is meant where the environment names it.
-        command = os.environ.get("DEDUP_STAGE") or [sys.executable, "-m", "dedup_stage"]
-    words = [command] if isinstance(command, str) else list(command)
-    words.append("run")
+    words = [*program(command), "run"]
     options = {"state": state, "on-duplicate": on_duplicate, "distance": distance, "threads": threads}
     for name, value in options.items():
         if value is not None:

@@ -11,7 +11,7 @@ from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available
 
-from ._protocol import Answer, DedupStageError
+from ._protocol import Answer, DedupStageError, check
 from .aio import AsyncDedupStage
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ class DedupStageMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         if not is_asyncio_available():
             raise NotConfigured("dedup_stage needs Scrapy's asyncio reactor (the default)")
+        # An exception here ends the crawl with a message and an exit code, before its first request.
+        check(crawler.settings.get("DEDUP_STAGE_COMMAND"))
         middleware = cls(crawler)
         crawler.signals.connect(middleware._close, signal=signals.spider_closed)
         return middleware

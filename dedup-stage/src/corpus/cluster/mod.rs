@@ -102,7 +102,7 @@ impl<'a> Documents<'a> {
     ///
     /// # Complexity
     ///
-    /// 16 bytes of memory for each document, and a sort of those that are listed.
+    /// 16 bytes of memory for each document, 16 for each that is listed of a file, and a sort of these.
     pub fn members(
         &self,
         groups: &mut Forest,
@@ -110,52 +110,58 @@ impl<'a> Documents<'a> {
         list: List,
         visit: &mut dyn FnMut(Member<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        // Of each group's root: the best member so far. Roots of single documents have none.
+        let best = self.representatives(groups, keep)?;
+        // Of each group's root: the number that it was given when its first member was listed.
+        let mut numbers: Vec<u64> = vec![NONE; best.len()];
+        let (mut next, mut first) = (0, 0);
+        for file in self.files {
+            let mut listed: Vec<(u64, u64)> = Vec::new();
+            for (node, &place) in (first..).zip(file.places()) {
+                let representative = best[groups.root(node) as usize];
+                let wanted = match list {
+                    List::Clusters => representative != NONE,
+                    List::Kept => representative == NONE || representative == node,
+                    List::Dropped => representative != NONE && representative != node,
+                    List::All => true,
+                };
+                if wanted {
+                    listed.push((place, node));
+                }
+            }
+            listed.sort_unstable();
+            for (_, node) in listed {
+                let root = groups.root(node) as usize;
+                if numbers[root] == NONE {
+                    numbers[root] = next;
+                    next += 1;
+                }
+                let representative = if best[root] == NONE { node } else { best[root] };
+                let (distance, resemblance) = self.compare(node, representative);
+                visit(Member {
+                    id: self.id(node)?,
+                    cluster: numbers[root],
+                    representative: self.id(representative)?,
+                    keep: node == representative,
+                    distance,
+                    resemblance,
+                })?;
+            }
+            first += file.rows();
+        }
+        Ok(())
+    }
+
+    /// Of each group's root the member that is kept; `NONE` for nodes that are no root, or a group of one.
+    fn representatives(&self, groups: &mut Forest, keep: Keep) -> Result<Vec<u64>, Error> {
         let mut best: Vec<u64> = vec![NONE; self.len() as usize];
         for node in 0..self.len() {
             let root = groups.root(node);
-            if root == node {
-                continue;
-            }
-            let held = &mut best[root as usize];
-            *held = if *held == NONE { self.better(keep, root, node)? } else { self.better(keep, *held, node)? };
-        }
-        let mut listed: Vec<u64> = Vec::new();
-        for node in 0..self.len() {
-            let representative = best[groups.root(node) as usize];
-            let wanted = match list {
-                List::Clusters => representative != NONE,
-                List::Kept => representative == NONE || representative == node,
-                List::Dropped => representative != NONE && representative != node,
-                List::All => true,
-            };
-            if wanted {
-                listed.push(node);
+            if root != node {
+                let held = &mut best[root as usize];
+                *held = self.better(keep, if *held == NONE { root } else { *held }, node)?;
             }
         }
-        listed.sort_unstable_by_key(|node| self.position(*node));
-        // Numbers are given as groups are met; the place of the best member is free for them then.
-        let mut numbers: Vec<u64> = vec![NONE; self.len() as usize];
-        let mut next = 0;
-        for node in listed {
-            let root = groups.root(node) as usize;
-            let number = &mut numbers[root];
-            if *number == NONE {
-                *number = next;
-                next += 1;
-            }
-            let representative = if best[root] == NONE { node } else { best[root] };
-            let (distance, resemblance) = self.compare(node, representative);
-            visit(Member {
-                id: self.id(node)?,
-                cluster: *number,
-                representative: self.id(representative)?,
-                keep: node == representative,
-                distance,
-                resemblance,
-            })?;
-        }
-        Ok(())
+        Ok(best)
     }
 
     /// The one of two members that is rather kept.

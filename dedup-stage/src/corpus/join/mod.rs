@@ -43,12 +43,12 @@ pub struct Rule {
 pub struct Effort {
     /// Threads.
     pub threads: usize,
-    /// Fingerprints of each side that are held in memory at a time: of each, about 16 bytes.
+    /// Fingerprints of each side that are held in memory at a time: of each, 24 bytes.
     pub block: usize,
 }
 
 impl Effort {
-    /// Fingerprints held at a time unless told otherwise: 2 GiB for one side.
+    /// Fingerprints held at a time unless told otherwise: 3 GiB for one side.
     pub const BLOCK: usize = 1 << 27;
 }
 
