@@ -1,7 +1,7 @@
 """The texts that the contenders are given, with what is known of them.
 
-Pieces of books; 30 % are copies of an earlier text with some words edited, one in five carries one of twenty pieces of
-boilerplate; after them the versions of the Wikipedia articles and the documentation pages of the shared test data.
+Sentences of books, drawn at random; 30 % are copies of an earlier text with some words edited, one in five carries one of
+twenty pieces of boilerplate; after them the versions of the Wikipedia articles and the documentation pages of the shared test data.
 """
 
 import html
@@ -18,26 +18,25 @@ COPIES = 0.3
 BOILERPLATE = 0.2
 
 
-def books(data):
-    """The words of all books."""
-    words = []
+def sentences(data):
+    """The sentences of all books, as words: six at least, forty at most."""
+    found = []
     with tarfile.open(data / "prose/books.tar.xz") as archive:
         for member in archive:
             if member.isfile():
-                words.append(archive.extractfile(member).read().decode("utf-8", "replace").split())
-    return words
+                text = archive.extractfile(member).read().decode("utf-8", "replace")
+                cut = (sentence.split() for sentence in re.split(r"(?<=[.!?])\s", text))
+                found += [words for words in cut if 6 <= len(words) <= 40]
+    return found
 
 
 def made(data, count, seed):
-    """Texts of about 180 words as (family, words)."""
+    """Texts of about 180 words as (family, text)."""
     rng = random.Random(seed)
-    library = books(data)
-    starts = [(book, at) for book, words in enumerate(library) for at in range(0, len(words) - 200, 180)]
-    rng.shuffle(starts)
-    vocabulary = sorted({word for words in library[:20] for word in words})
-    boilerplate = [library[-1][at : at + 60] for at in range(0, 20 * 400, 400)]
+    pool = sentences(data)
+    vocabulary = sorted({word for words in pool[:20_000] for word in words})
+    boilerplate = [sum((rng.choice(pool) for _ in range(4)), []) for _ in range(20)]
     texts = []
-    fresh = 0
     for number in range(count):
         if texts and rng.random() < COPIES:
             family, words = texts[rng.randrange(len(texts))]
@@ -45,13 +44,9 @@ def made(data, count, seed):
             for at in rng.sample(range(len(words)), round(len(words) * rng.choice(EDITS))):
                 words[at] = rng.choice(vocabulary)
         else:
-            # There are more texts than pieces: then a piece is told in another order of its sentences' halves.
-            book, at = starts[fresh % len(starts)]
-            words = library[book][at : at + 180 + rng.randrange(20)]
-            for _ in range(fresh // len(starts)):
-                rng.shuffle(words)
-            fresh += 1
-            family = number
+            family, words = number, []
+            while len(words) < 170:
+                words = words + rng.choice(pool)
             if rng.random() < BOILERPLATE:
                 words = words + rng.choice(boilerplate)
         texts.append((family, words))

@@ -71,7 +71,7 @@ class SignDocuments(PipelineStep):
             for name, kind in (("url", pa.string()), ("date", pa.timestamp("ms"))):
                 if name not in table.column_names:
                     table = table.append_column(name, pa.nulls(len(table), kind))
-            table = table.cast(_SCHEMA)
+            table = table.select(_SCHEMA.names).cast(_SCHEMA)
             self.stat_update(StatHints.total, value=len(documents))
         if writer is None:
             writer = pq.ParquetWriter(file, _SCHEMA)

@@ -51,11 +51,9 @@ def signatures(
 
 def _for_spark(table: pa.Table, whole: bool, extra: list[str]) -> pa.Table:
     """The columns that were announced, with the types that Spark has."""
-    simhash = table["simhash"].combine_chunks()
-    signed = pa.Array.from_buffers(pa.int64(), len(simhash), simhash.buffers(), offset=simhash.offset)
     columns = {
         "id": table["id"].cast(pa.int64() if whole else pa.string()),
-        "simhash": signed,
+        "simhash": table["simhash"].combine_chunks().view(pa.int64()),
         "sketch": table["sketch"].cast(pa.binary()),
         "sha256": table["sha256"].cast(pa.binary()),
         "words": table["words"].cast(pa.int32()),
