@@ -148,7 +148,7 @@ fn simhashes(batch: &RecordBatch) -> Result<UInt64Array, String> {
     let column = batch.column_by_name("simhash").ok_or("no column \"simhash\"; see `signatures`")?;
     match column.data_type() {
         DataType::UInt64 => Ok(column.as_primitive::<UInt64Type>().clone()),
-        DataType::Int64 => Ok(column.as_primitive::<Int64Type>().reinterpret_cast()),
+        DataType::Int64 => Ok(column.as_primitive::<Int64Type>().unary(|bits| bits as u64)),
         other => Err(format!("column \"simhash\" is of {other}, not of 64-bit integers")),
     }
 }
