@@ -1,4 +1,4 @@
-//! Settings in layers, and what an unknown key is answered: `cargo run -p config --example layers -- KEY VALUE`
+//! Settings in layers, and what an unknown key is answered: `cargo run -p dedup-stage-config --example layers -- KEY VALUE`
 
 use config::Layers;
 
