@@ -88,7 +88,11 @@ fn make(n: u64, path: &Path) {
         let part = [(0, Signatures::of(records).expect("memory"))];
         merge(&part, &File::create(part_path(i)).expect("a file"), &|_| {}).expect("written");
     }
-    eprintln!("{n} records in {parts} sorted parts: {:.1} s, CPU {:.1} s", start.elapsed().as_secs_f64(), cpu::seconds() - cpu);
+    eprintln!(
+        "{n} records in {parts} sorted parts: {:.1} s, CPU {:.1} s",
+        start.elapsed().as_secs_f64(),
+        cpu::seconds() - cpu
+    );
     let (start, cpu) = (Instant::now(), cpu::seconds());
     let inputs: Vec<(usize, Signatures)> =
         (0..parts).map(|i| (0, Signatures::open(&part_path(i)).expect("a part"))).collect();
@@ -96,7 +100,11 @@ fn make(n: u64, path: &Path) {
     drop(inputs);
     (0..parts).for_each(|i| std::fs::remove_file(part_path(i)).expect("a part"));
     let each = length as f64 / n as f64;
-    eprintln!("merged: {length} bytes, {each:.1} each; {:.1} s, CPU {:.1} s", start.elapsed().as_secs_f64(), cpu::seconds() - cpu);
+    eprintln!(
+        "merged: {length} bytes, {each:.1} each; {:.1} s, CPU {:.1} s",
+        start.elapsed().as_secs_f64(),
+        cpu::seconds() - cpu
+    );
 }
 
 /// A file whose zeros take no place on the disk.
@@ -180,7 +188,10 @@ fn known(n: u64, planted: u64, path: &Path, distance: u32) {
     let opened = start.elapsed().as_secs_f64();
     let mut finder = known.finder();
     let each = known.index_bytes() as f64 / known.signatures().rows() as f64;
-    println!("{} documents, distance {distance}: opened in {opened:.3} s; {each:.2} bytes each in the index", known.signatures().rows());
+    println!(
+        "{} documents, distance {distance}: opened in {opened:.3} s; {each:.2} bytes each in the index",
+        known.signatures().rows()
+    );
     // Half of the pages are near a planted document, half are new. Asked twice: the first time brings the file into memory.
     const PAGES: u64 = 200_000;
     for round in ["cold", "warm"] {

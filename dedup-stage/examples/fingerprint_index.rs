@@ -5,7 +5,8 @@ use dedup_stage::hamming::Index;
 fn main() {
     let mut index = Index::new(3);
     // Any 64-bit values; these are well spread.
-    let fingerprint = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let fingerprint =
+        |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     for i in 0..100_000 {
         index.insert(fingerprint(i));
     }

@@ -29,12 +29,16 @@ fn lines(text: &str) -> Vec<Value> {
 
 /// A text of 120 words, some of them edited.
 fn text(seed: u32, edits: u32) -> String {
-    let word = |n: u32| if edits > 0 && n % (120 / edits) == 7 { format!("e{seed}x{n}") } else { format!("w{}", seed * 1000 + n) };
+    let word = |n: u32| {
+        if edits > 0 && n % (120 / edits) == 7 { format!("e{seed}x{n}") } else { format!("w{}", seed * 1000 + n) }
+    };
     (0..120).map(word).collect::<Vec<_>>().join(" ")
 }
 
 fn write(dir: &TempDir, name: &str, documents: &[(&str, String)]) {
-    let line = |(id, text): &(&str, String)| format!("{{\"id\":{id},\"text\":{text:?},\"date\":\"2026-01-0{}\"}}\n", text.len() % 9 + 1);
+    let line = |(id, text): &(&str, String)| {
+        format!("{{\"id\":{id},\"text\":{text:?},\"date\":\"2026-01-0{}\"}}\n", text.len() % 9 + 1)
+    };
     fs::write(dir.path().join(name), documents.iter().map(line).collect::<String>()).expect("a temporary file");
 }
 
@@ -66,7 +70,10 @@ fn pairs_within_and_between() {
     assert_eq!(all.lines().count(), 3 + 1, "{all}");
     let searched = lines(&stdout(&dir, "search --stored a.sig --queries b.sig"));
     assert_eq!(searched.len(), 3);
-    assert_eq!((&searched[2]["query"], &searched[2]["stored"], &searched[2]["resemblance"]), (&"z".into(), &3.into(), &1.0.into()));
+    assert_eq!(
+        (&searched[2]["query"], &searched[2]["stored"], &searched[2]["resemblance"]),
+        (&"z".into(), &3.into(), &1.0.into())
+    );
 }
 
 #[test]
@@ -135,7 +142,13 @@ fn bad_records_are_named_and_the_exit_code_says_so() {
     let output = dedup_stage(&dir, "signatures a.jsonl b.warc missing.jsonl -o out.sig");
     assert_eq!(output.status.code(), Some(1));
     let said = stderr(&output);
-    for part in ["a.jsonl: line 2: ", "a.jsonl: line 3: neither \"text\" nor \"body\"", "b.warc: ", "missing.jsonl: the file: ", "4 bad"] {
+    for part in [
+        "a.jsonl: line 2: ",
+        "a.jsonl: line 3: neither \"text\" nor \"body\"",
+        "b.warc: ",
+        "missing.jsonl: the file: ",
+        "4 bad",
+    ] {
         assert!(said.contains(part), "{said}");
     }
     assert!(said.contains("signed 2 documents"), "{said}");
@@ -173,7 +186,11 @@ fn damaged_and_mixed_files_are_refused() {
     for command in ["pairs a.sig", "cluster a.sig", "search --stored a.sig --queries b.sig", "health a.sig"] {
         let output = dedup_stage(&dir, command);
         assert_eq!(output.status.code(), Some(1), "{command}");
-        assert!(output.stdout.is_empty() && stderr(&output).contains("a.sig: the signature file is damaged"), "{}", stderr(&output));
+        assert!(
+            output.stdout.is_empty() && stderr(&output).contains("a.sig: the signature file is damaged"),
+            "{}",
+            stderr(&output)
+        );
     }
     fs::write(&path, &whole).expect("a temporary file");
     fs::write(dir.path().join("raw"), [0; 16]).expect("a temporary file");
@@ -182,7 +199,9 @@ fn damaged_and_mixed_files_are_refused() {
         assert_eq!(output.status.code(), Some(1), "{command}");
         assert!(stderr(&output).contains("cannot be compared"), "{}", stderr(&output));
     }
-    for command in ["pairs raw", "pairs raw -d 3 --look", "pairs raw -d 3 --edges e", "pairs a.sig --method rotate", "cluster raw"] {
+    for command in
+        ["pairs raw", "pairs raw -d 3 --look", "pairs raw -d 3 --edges e", "pairs a.sig --method rotate", "cluster raw"]
+    {
         let output = dedup_stage(&dir, command);
         assert_eq!(output.status.code(), Some(2), "{command}: {}", stderr(&output));
     }
@@ -211,7 +230,10 @@ fn a_real_capture() {
     let dir = TempDir::new().expect("a temporary directory");
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/warc");
     let data = data.to_str().expect("UTF-8");
-    let both = dedup_stage(&dir, &format!("signatures {data}/whirlwind.warc.gz {data}/whirlwind.warc.wet.gz --format warc -o both.sig"));
+    let both = dedup_stage(
+        &dir,
+        &format!("signatures {data}/whirlwind.warc.gz {data}/whirlwind.warc.wet.gz --format warc -o both.sig"),
+    );
     assert!(both.status.success(), "{}", stderr(&both));
     let said = stderr(&both);
     assert!(said.contains("signed 2 documents, 2 with a fingerprint"), "{said}");

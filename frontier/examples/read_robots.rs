@@ -5,7 +5,9 @@ use url::Url;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [file, token, paths @ ..] = arguments.as_slice() else { return Err("say a file, a product token and paths".into()) };
+    let [file, token, paths @ ..] = arguments.as_slice() else {
+        return Err("say a file, a product token and paths".into());
+    };
     let (url, body) = (Url::parse("https://some.site/robots.txt")?, std::fs::read(file)?);
     let rules = Rules::read(&Answer { url: &url, status: 200, retry_after: None, body: &body, at: 0 }, token);
     for path in paths {

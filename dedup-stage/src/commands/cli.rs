@@ -28,11 +28,11 @@ enum Command {
     Fingerprint(commands::fingerprint::Args),
     /// Designs of the Hamming index for so many fingerprints and such a distance
     Plan(commands::plan::Args),
-    /// All pairs (query, stored) within a distance
+    /// All near-duplicates, or pairs within a distance, of queries and what is stored
     Search(commands::search::Args),
-    /// All pairs within a distance in one fingerprint file
+    /// All near-duplicates, or pairs within a distance, in one file or between two
     Pairs(commands::pairs::Args),
-    /// Groups of near-duplicates
+    /// Groups of near-duplicates, and which of each to keep
     Cluster(commands::cluster::Args),
     /// The sorted, compressed tables of a fingerprint file, as a file
     Index(commands::index::Args),
@@ -75,8 +75,10 @@ fn command() -> clap::Command {
     };
     let lines = |names: &[&str]| names.iter().map(|name| format!("  {name:<12} {}\n", about(name))).collect::<String>();
     let groups: String = GROUPS.iter().map(|(title, names)| format!("{title}:\n{}\n", lines(names))).collect();
-    let others = lines(&["completions", "man", "help"]);
-    let template = format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}Others:\n{others}\nOptions:\n{{options}}");
+    let others = lines(&["completions", "man"]);
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}Others:\n{others}\nOptions:\n{{options}}"
+    );
     command.help_template(template)
 }
 
@@ -158,7 +160,8 @@ mod tests {
 
     #[test]
     fn help_shows_every_command_in_one_group() {
-        let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).chain(&["completions", "man"]).copied().collect();
+        let grouped: Vec<&str> =
+            GROUPS.iter().flat_map(|(_, names)| *names).chain(&["completions", "man"]).copied().collect();
         let program = Cli::command();
         let mut known: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
         let mut shown = grouped.clone();

@@ -156,7 +156,12 @@ fn of_signatures(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// The edges of the files that were named, or those found now, by node.
-fn each_edge(args: &Args, files: &[Signatures], nodes: &Nodes, visit: &mut (dyn FnMut(Edge) + Send)) -> anyhow::Result<()> {
+fn each_edge(
+    args: &Args,
+    files: &[Signatures],
+    nodes: &Nodes,
+    visit: &mut (dyn FnMut(Edge) + Send),
+) -> anyhow::Result<()> {
     if !args.edges.is_empty() {
         for path in &args.edges {
             EdgeFile::open(path)?.read(nodes, visit)?;

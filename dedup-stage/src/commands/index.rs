@@ -44,7 +44,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (start, threads) = (Instant::now(), args.threads.unwrap_or_else(rows::cores));
     if Signatures::is_signatures(&args.file)? {
         if args.output.is_some() || args.design.is_some() {
-            return Ok(rows::wrong_usage(&"the index of a signature file has its place and its design; leave --output and --design"));
+            return Ok(rows::wrong_usage(
+                &"the index of a signature file has its place and its design; leave --output and --design",
+            ));
         }
         let n = Signatures::open(&args.file)?.fingerprints().len();
         let progress = Progress::new("index", n, "fingerprints");

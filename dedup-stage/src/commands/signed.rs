@@ -46,7 +46,9 @@ impl Looking {
     /// The distance for files of raw fingerprints, which have no sketches. Errors with what is wrong with the command line.
     pub fn of_raw(&self) -> Result<u32, &'static str> {
         if self.look {
-            return Err("--look needs signature files (see `dedup-stage signatures`): raw fingerprints have no sketches");
+            return Err(
+                "--look needs signature files (see `dedup-stage signatures`): raw fingerprints have no sketches",
+            );
         }
         self.distance.ok_or("say --distance K")
     }

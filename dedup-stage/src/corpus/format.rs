@@ -136,7 +136,9 @@ impl Header {
             return Err(damaged("its head does not add up"));
         }
         if version != VERSION {
-            return Err(Error::Damaged(format!("the signature file has format {version}; this program reads {VERSION}")));
+            return Err(Error::Damaged(format!(
+                "the signature file has format {version}; this program reads {VERSION}"
+            )));
         }
         if start.checked_add(length) != Some(bytes.len() as u64) {
             return Err(damaged("its length is not what it was"));
@@ -173,7 +175,8 @@ impl Header {
     /// Whether the columns are where they can be, and as long as they must be.
     fn is_consistent(&self, end: u64) -> bool {
         let columns = &self.columns;
-        let within = |s: &Section| s.start.is_multiple_of(64) && s.start.checked_add(s.length).is_some_and(|e| e <= end);
+        let within =
+            |s: &Section| s.start.is_multiple_of(64) && s.start.checked_add(s.length).is_some_and(|e| e <= end);
         let length = |s: &Section, rows: u64, each: usize| rows.checked_mul(each as u64) == Some(s.length);
         let optional = |s: &Section, each: usize| s.length == 0 || length(s, self.rows, each);
         self.judged <= self.rows

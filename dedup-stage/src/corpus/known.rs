@@ -79,12 +79,7 @@ impl Known {
     }
 
     /// Builds the index beside a signature file; returns its number of bytes.
-    pub fn build_index(
-        path: &Path,
-        distance: u32,
-        threads: usize,
-        done: &(dyn Fn(f64) + Sync),
-    ) -> Result<u64, Error> {
+    pub fn build_index(path: &Path, distance: u32, threads: usize, done: &(dyn Fn(f64) + Sync)) -> Result<u64, Error> {
         let signatures = Signatures::open(path)?;
         signatures.advise_sequential();
         let fingerprints = signatures.fingerprints();
@@ -186,7 +181,8 @@ impl Finder<'_> {
         let rows = (first..).take(MOST).take_while(|row| signatures.fingerprints().get(*row) == Some(&fingerprint));
         let mut found = None;
         for row in rows {
-            let twin = |exact, resemblance| (Twin { row: row as u64, exact, distance, resemblance }, signatures.places()[row]);
+            let twin =
+                |exact, resemblance| (Twin { row: row as u64, exact, distance, resemblance }, signatures.places()[row]);
             if signatures.digests()[row] == *digest {
                 return Some(twin(true, 1.0));
             }
@@ -204,6 +200,11 @@ impl Finder<'_> {
         let judged = signatures.fingerprints().len();
         let tail = &signatures.digests()[judged..];
         let at = tail.partition_point(|other| other < digest);
-        (tail.get(at) == Some(digest)).then(|| Twin { row: (judged + at) as u64, exact: true, distance: 0, resemblance: 1.0 })
+        (tail.get(at) == Some(digest)).then(|| Twin {
+            row: (judged + at) as u64,
+            exact: true,
+            distance: 0,
+            resemblance: 1.0,
+        })
     }
 }

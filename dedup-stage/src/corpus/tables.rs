@@ -28,7 +28,8 @@ use crate::signature::Sketch;
 pub fn sign(batches: &[RecordBatch], fields: &Fields, threads: usize) -> (Vec<Record>, Vec<Bad>) {
     /// Rows that a thread takes at a time.
     const ROWS: usize = 1 << 10;
-    let starts = batches.iter().scan(0u64, |next, batch| Some(std::mem::replace(next, *next + batch.num_rows() as u64)));
+    let starts =
+        batches.iter().scan(0u64, |next, batch| Some(std::mem::replace(next, *next + batch.num_rows() as u64)));
     let slices = |(batch, start): (&RecordBatch, u64)| {
         let slice = |at: usize| (start + at as u64, batch.slice(at, ROWS.min(batch.num_rows() - at)));
         (0..batch.num_rows()).step_by(ROWS).map(slice).collect::<Vec<_>>()
@@ -38,7 +39,8 @@ pub fn sign(batches: &[RecordBatch], fields: &Fields, threads: usize) -> (Vec<Re
     let next = AtomicUsize::new(0);
     let work = || {
         let (mut signing, mut signed) = (Signing::default(), Vec::new());
-        while let Some((i, piece)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, pieces.get(i)?))) {
+        while let Some((i, piece)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, pieces.get(i)?)))
+        {
             let (mut records, mut bad) = (Vec::new(), Vec::new());
             piece.documents("row", fields, &mut |document| match document {
                 Ok(document) => records.extend(signing.sign(&document)),
@@ -163,7 +165,8 @@ pub fn edges(signatures: &Signatures, batches: &[RecordBatch]) -> Result<Vec<Edg
     for batch in batches {
         let (a, b) = (ids(batch, "a")?, ids(batch, "b")?);
         for (a, b) in a.iter().zip(&b) {
-            let row = |id: &str| rows.get(id).copied().ok_or_else(|| format!("the edges name {id}, which is no document"));
+            let row =
+                |id: &str| rows.get(id).copied().ok_or_else(|| format!("the edges name {id}, which is no document"));
             let (a, b) = (row(a)?, row(b)?);
             let of = |row: u64| signatures.row(row).map_err(|error| error.to_string());
             let same = of(a)?.signature == of(b)?.signature;
@@ -205,7 +208,8 @@ mod tests {
     #[test]
     fn a_table_signed_and_read_back() {
         let words = |i: usize| (0..40).map(|w| format!("w{} ", w + i / 3)).collect::<String>();
-        let texts = StringArray::from_iter_values((0..3000).map(|i| if i % 7 == 0 { "short".into() } else { words(i) }));
+        let texts =
+            StringArray::from_iter_values((0..3000).map(|i| if i % 7 == 0 { "short".into() } else { words(i) }));
         let ids = StringArray::from_iter_values((0..3000).map(|i| format!("doc \"{i}\"")));
         let days = arrow_array::Date32Array::from_iter_values(0..3000);
         let schema = Schema::new(vec![

@@ -332,7 +332,10 @@ fn one_of_each_group_is_kept_by_the_rule() {
             members
         };
         let everything = members(List::All);
-        assert_eq!(everything.iter().map(|([id, _], ..)| id.parse().unwrap()).collect::<Vec<u64>>(), (0..300).collect::<Vec<_>>());
+        assert_eq!(
+            everything.iter().map(|([id, _], ..)| id.parse().unwrap()).collect::<Vec<u64>>(),
+            (0..300).collect::<Vec<_>>()
+        );
         let mut groups: HashMap<u64, Vec<&str>> = HashMap::new();
         everything.iter().for_each(|([id, _], cluster, ..)| groups.entry(*cluster).or_default().push(id));
         for ([id, representative], cluster, kept, distance) in &everything {
@@ -405,7 +408,12 @@ fn a_known_corpus_finds_what_a_scan_finds() {
     let known = Known::open(&path, 3, 1).unwrap();
     assert_eq!(known.signatures().rows(), 20);
     let of_long = records(&texts[600..]).into_iter().find(|record| record.signature.is_some()).unwrap();
-    assert!(known.finder().find(&[7; 32], of_long.signature.map(|(f, _)| f).zip(Some(&Sketch::from_bytes([9; 64])))).is_none());
+    assert!(
+        known
+            .finder()
+            .find(&[7; 32], of_long.signature.map(|(f, _)| f).zip(Some(&Sketch::from_bytes([9; 64]))))
+            .is_none()
+    );
 }
 
 /// Notes what it is told.
@@ -482,7 +490,10 @@ fn an_interrupted_build_goes_on() {
     let mut noted = noted.0.into_inner().unwrap();
     noted.sort_by(|a, b| a.0.cmp(&b.0));
     assert_eq!(noted.iter().map(|(_, _, again)| *again).collect::<Vec<_>>(), [false, true, false, true]);
-    assert_eq!(noted[3].1.named, [super::input::Bad { place: "line 2".into(), what: noted[3].1.named[0].what.clone() }]);
+    assert_eq!(
+        noted[3].1.named,
+        [super::input::Bad { place: "line 2".into(), what: noted[3].1.named[0].what.clone() }]
+    );
     assert_eq!(Signatures::open(&output).unwrap().rows(), 82);
 }
 
@@ -509,7 +520,8 @@ fn other_inputs_than_json() {
     // Cut within a record, no archive, and no file at all.
     fs::write(path("e.warc"), &warc[..warc.len() - 300]).unwrap();
     fs::write(path("f.warc"), "no archive").unwrap();
-    let inputs: Vec<PathBuf> = ["a.txt", "b.html", "c.warc", "d.warc.wet", "e.warc", "f.warc", "g.warc"].map(path).into();
+    let inputs: Vec<PathBuf> =
+        ["a.txt", "b.html", "c.warc", "d.warc.wet", "e.warc", "f.warc", "g.warc"].map(path).into();
     let (output, noted) = (path("out.sig"), Noted::default());
     let tally = build(&splits(&inputs, None).unwrap(), &plan(1 << 20), &output, &noted).unwrap();
     let built = Signatures::open(&output).unwrap();
@@ -523,7 +535,9 @@ fn other_inputs_than_json() {
     let noted = noted.0.into_inner().unwrap();
     let whats: HashMap<String, String> = noted
         .iter()
-        .flat_map(|(name, tally, _)| tally.named.iter().map(move |bad| (name.clone(), format!("{}: {}", bad.place, bad.what))))
+        .flat_map(|(name, tally, _)| {
+            tally.named.iter().map(move |bad| (name.clone(), format!("{}: {}", bad.place, bad.what)))
+        })
         .collect();
     let what = |name: &str| &whats[&path(name).display().to_string()];
     assert!(what("e.warc").contains("the file ends within a record"), "{whats:?}");

@@ -57,7 +57,8 @@ impl Parts {
     /// Notes that a split is whole.
     pub fn note(&self, key: &str, tally: &Tally, files: &[PathBuf]) -> Result<(), Error> {
         let names = files.iter().filter_map(|file| Some(file.file_name()?.to_str()?.to_owned())).collect();
-        let note = serde_json::to_vec(&Note { tally: tally.clone(), files: names }).expect("numbers and strings serialise");
+        let note =
+            serde_json::to_vec(&Note { tally: tally.clone(), files: names }).expect("numbers and strings serialise");
         write(&self.folder.join(format!("{key}.json")), |mut file| {
             io::Write::write_all(&mut file, &note)?;
             Ok(note.len() as u64)
@@ -86,7 +87,8 @@ impl Parts {
 pub fn write(path: &Path, make: impl FnOnce(&File) -> Result<u64, Error>) -> Result<u64, Error> {
     let part = temporary(path);
     let result = (|| {
-        let file = File::options().read(true).write(true).create(true).truncate(true).open(&part).map_err(Error::io(&part))?;
+        let file =
+            File::options().read(true).write(true).create(true).truncate(true).open(&part).map_err(Error::io(&part))?;
         let length = make(&file)?;
         file.sync_all().map_err(Error::io(&part))?;
         fs::rename(&part, path).map_err(Error::io(path))?;

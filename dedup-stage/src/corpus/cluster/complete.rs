@@ -93,12 +93,14 @@ mod tests {
     fn in_every_group_all_are_near_and_no_two_groups_could_be_one() {
         let random = |i: u64| xxhash_rust::xxh3::xxh3_64(&i.to_le_bytes());
         for seed in 0..30 {
-            let pairs: Vec<(u64, u64)> = (0..300).map(|i| (random(seed << 32 | i) % 60, random(seed << 33 | i) % 60)).collect();
+            let pairs: Vec<(u64, u64)> =
+                (0..300).map(|i| (random(seed << 32 | i) % 60, random(seed << 33 | i) % 60)).collect();
             let pairs: Vec<(u64, u64)> = pairs.into_iter().filter(|(a, b)| a != b).collect();
             let edges: Vec<Edge> = pairs.iter().map(|(a, b)| edge(*a, *b, false)).collect();
             let mut groups = complete(60, &edges, |node| node);
             let near = |a: u64, b: u64| a == b || pairs.contains(&(a, b)) || pairs.contains(&(b, a));
-            let of: Vec<Vec<u64>> = (0..60).map(|root| (0..60).filter(|node| groups.root(*node) == root).collect()).collect();
+            let of: Vec<Vec<u64>> =
+                (0..60).map(|root| (0..60).filter(|node| groups.root(*node) == root).collect()).collect();
             for (i, group) in of.iter().enumerate() {
                 assert!(group.iter().all(|a| group.iter().all(|b| near(*a, *b))));
                 // A later group's first member found no room in an earlier group.

@@ -59,8 +59,10 @@ fn wanted(schema: &SchemaRef, fields: &Fields) -> io::Result<Vec<usize>> {
         let what = format!("no column {:?} or {:?}; there are {}", fields.text, fields.body, names.join(", "));
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }
-    let mut columns: Vec<usize> =
-        [&fields.id, &fields.text, &fields.body, &fields.url, &fields.date].into_iter().filter_map(|n| root(n)).collect();
+    let mut columns: Vec<usize> = [&fields.id, &fields.text, &fields.body, &fields.url, &fields.date]
+        .into_iter()
+        .filter_map(|n| root(n))
+        .collect();
     columns.sort_unstable();
     columns.dedup();
     Ok(columns)
@@ -108,7 +110,8 @@ pub fn documents(
         Err(what) => return visit(Err(Bad { place: format!("rows from {first}"), what })),
     };
     for (i, row) in (0..batch.num_rows()).zip(first..) {
-        let text = |column: &Option<StringArray>| column.as_ref().filter(|c| c.is_valid(i)).map(|c| c.value(i).to_owned());
+        let text =
+            |column: &Option<StringArray>| column.as_ref().filter(|c| c.is_valid(i)).map(|c| c.value(i).to_owned());
         let (body, content_type) = match (text(&table.text), text(&table.body)) {
             (Some(text), _) => (text, Some(TEXT)),
             (None, Some(body)) => (body, None),

@@ -1,7 +1,7 @@
 //! Dates of documents.
 
-use time::format_description::well_known::Rfc3339;
 use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 use crate::corpus::NO_DATE;
 
@@ -29,7 +29,9 @@ mod tests {
     #[test]
     fn dates_as_corpora_write_them() {
         let noon = 1_763_640_000_000;
-        for text in ["2025-11-20T12:00:00Z", "2025-11-20 12:00:00", "2025-11-20T13:00:00+01:00", "2025-11-20T12:00:00.000"] {
+        for text in
+            ["2025-11-20T12:00:00Z", "2025-11-20 12:00:00", "2025-11-20T13:00:00+01:00", "2025-11-20T12:00:00.000"]
+        {
             assert_eq!(millis(text), noon, "{text}");
         }
         assert_eq!(millis("2025-11-20"), noon - 12 * 3_600_000);

@@ -140,7 +140,8 @@ mod tests {
 
     #[test]
     fn bad_lines_are_named() {
-        let lines = "{\"text\":\"a\"}\nnot json\n{\"id\":1}\n[1]\n{\"text\":5}\n{\"text\":\"a\"} x\n{\"text\":\"\\ud800\"}\n";
+        let lines =
+            "{\"text\":\"a\"}\nnot json\n{\"id\":1}\n[1]\n{\"text\":5}\n{\"text\":\"a\"} x\n{\"text\":\"\\ud800\"}\n";
         let read = read(lines, &Fields::default());
         assert!(!read[0].starts_with("line"));
         for (number, line) in (2..).zip(&read[1..]) {

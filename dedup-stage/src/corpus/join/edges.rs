@@ -70,7 +70,10 @@ impl Nodes {
         let place = |file: &Rows| {
             let here = self.0.iter().position(|own| own.identity == file.identity && own.rows == file.rows);
             here.map(|i| (starts[i], file.rows)).ok_or_else(|| {
-                Error::Damaged(format!("the edges are of {}, which is not among the files, or has changed", file.file.display()))
+                Error::Damaged(format!(
+                    "the edges are of {}, which is not among the files, or has changed",
+                    file.file.display()
+                ))
             })
         };
         other.0.iter().map(place).collect()

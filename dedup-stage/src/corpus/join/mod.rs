@@ -151,7 +151,12 @@ impl Drop for Found<'_> {
 }
 
 /// What a candidate is, or `None` where it is no near-duplicate.
-fn judge(rule: Rule, (a, x): (u64, &[u8; Sketch::BYTES]), (b, y): (u64, &[u8; Sketch::BYTES]), distance: u32) -> Option<Edge> {
+fn judge(
+    rule: Rule,
+    (a, x): (u64, &[u8; Sketch::BYTES]),
+    (b, y): (u64, &[u8; Sketch::BYTES]),
+    distance: u32,
+) -> Option<Edge> {
     if distance == 0 && x == y {
         return Some(Edge { a, b, distance, resemblance: 1.0, same: true });
     }
@@ -180,7 +185,9 @@ fn within(runs: &Runs<'_>, rule: Rule, effort: Effort, take: Take<'_>, done: &(d
             let (i, j) = (i.min(j), i.max(j));
             let distance = (values[i as usize] ^ values[j as usize]).count_ones();
             runs.each_pair(i, runs, j, |x, y| {
-                judge(rule, (x, runs.sketch(x)), (y, runs.sketch(y)), distance).into_iter().for_each(|edge| found.push(edge));
+                judge(rule, (x, runs.sketch(x)), (y, runs.sketch(y)), distance)
+                    .into_iter()
+                    .for_each(|edge| found.push(edge));
             });
         }
     };

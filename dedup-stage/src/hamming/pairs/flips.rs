@@ -136,6 +136,7 @@ fn cheapest(sides: Sides<'_>, k: u32) -> (Design, u32) {
     /// More buckets than these take more memory than a small set of fingerprints.
     const MOST_BITS: u32 = 24;
     let elements = (sides.first().len() + sides.second().map_or(0, <[u64]>::len)) as f64;
+    let sample = sample(sides);
     let ball = |bits: u32, radius: u32| {
         let (mut choices, mut sum) = (1.0, 0.0);
         for i in 0..=radius.min(bits) {
@@ -144,19 +145,52 @@ fn cheapest(sides: Sides<'_>, k: u32) -> (Design, u32) {
         }
         sum
     };
-    let cost = |design: &Design, bits: u32| {
-        let key = |key: &Key| {
+    let cost = |agree: &[(Key, Vec<f64>)], bits: u32| {
+        let key = |(key, agree): &(Key, Vec<f64>)| {
             let bits = bits.min(key.mask.count_ones());
             let (ball, buckets) = (ball(bits, key.flips), f64::from(1u32 << bits));
-            SORT * elements + BUCKETS * ball * buckets + COMPARE * sides.pairs() * ball / buckets
+            SORT * elements + BUCKETS * ball * buckets + COMPARE * sides.pairs() * ball * agree[bits as usize]
         };
-        design.keys.iter().map(key).sum::<f64>()
+        agree.iter().map(key).sum::<f64>()
     };
-    let designs = (1..=(k + 1).min(12)).map(|blocks| Design::flips(blocks, k));
-    let choices = designs.flat_map(|design| (0..=MOST_BITS).map(move |bits| (design.clone(), bits)));
-    let costs = choices.map(|(design, bits)| (cost(&design, bits), design, bits));
-    let (_, design, bits) = costs.min_by(|a, b| a.0.total_cmp(&b.0)).expect("there is a design");
-    (design, bits)
+    let mut best = (f64::INFINITY, Design::flips(1, k), 0);
+    for design in (1..=(k + 1).min(12)).map(|blocks| Design::flips(blocks, k)) {
+        let agree: Vec<(Key, Vec<f64>)> =
+            design.keys.iter().map(|key| (*key, agreement(&sample, *key, MOST_BITS))).collect();
+        for bits in 0..=MOST_BITS {
+            let cost = cost(&agree, bits);
+            if cost < best.0 {
+                best = (cost, design.clone(), bits);
+            }
+        }
+    }
+    (best.1, best.2)
+}
+
+/// Some thousand fingerprints of both sides, evenly spread.
+fn sample(sides: Sides<'_>) -> Vec<u64> {
+    const EACH: usize = 1 << 13;
+    let some = |side: &[u64]| side.iter().step_by(side.len().div_ceil(EACH).max(1)).copied().collect::<Vec<_>>();
+    let mut sample = some(sides.first());
+    sample.extend(sides.second().map(some).unwrap_or_default());
+    sample
+}
+
+/// By number of bits: the share of pairs of a sample that agree in so many bits of a key. Fingerprints of texts crowd: they
+/// agree far more often than random ones.
+fn agreement(sample: &[u64], key: Key, most: u32) -> Vec<f64> {
+    let permutation = Permutation::to_front(key.mask);
+    // With the lowest bit first, those that agree in the lowest bits are sorted together.
+    let mut turned: Vec<u64> = sample.iter().map(|value| permutation.apply(*value).reverse_bits()).collect();
+    turned.sort_unstable();
+    let all = (sample.len() * sample.len().saturating_sub(1)).max(1) as f64;
+    let share = |bits: u32| {
+        let together =
+            turned.chunk_by(|a, b| bits == 0 || (a ^ b) >> (64 - bits) == 0).map(|run| run.len() * (run.len() - 1));
+        // A sample may hold no such pair, and yet there are some.
+        (together.sum::<usize>() as f64 / all).max(0.5f64.powi(bits as i32))
+    };
+    (0..=most).map(share).collect()
 }
 
 /// Fingerprints in the order of some bits of a key, with their positions.
@@ -215,8 +249,7 @@ impl<F: FnMut(u32, u32)> Work for Pass<'_, F> {
         let Self { first, second, keys, k, flip, buckets, found } = self;
         let (own, earlier) = keys.split_last().expect("one is sorted by");
         // A pair may agree in the bits of several keys; the first that catches it tells it.
-        let told_here =
-            |difference: u64| own.catches(difference) && !earlier.iter().any(|key| key.catches(difference));
+        let told_here = |difference: u64| own.catches(difference) && !earlier.iter().any(|key| key.catches(difference));
         let other = second.unwrap_or(first);
         for bucket in buckets {
             let flipped = bucket ^ flip as usize;
