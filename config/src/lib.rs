@@ -3,6 +3,8 @@
 //! Settings are built in layers, the weakest first: the defaults, a profile, files, the environment, flags. See [`Layers`].
 
 mod check;
+mod connect_to;
+mod deprecated;
 mod error;
 mod flags;
 mod layers;
@@ -11,6 +13,8 @@ mod settings;
 mod units;
 mod version;
 
+pub use connect_to::{ConnectTo, Target};
+pub use deprecated::DEPRECATED;
 pub use error::{ConfigError, Origin};
 pub use flags::flags;
 pub use layers::{DEFAULT, Layers, PROFILES};
@@ -19,5 +23,5 @@ pub use settings::{
     Dedup, Fetch, Focus, Limits, OnDuplicate, Output, Politeness, Priority, Progress, Robots, Scope, ScopeKind,
     Settings, Urls,
 };
-pub use units::{Duration, Size};
+pub use units::{Duration, Share, Size};
 pub use version::version;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Duration, Size};
+use crate::units::{Duration, Share, Size};
 
 /// Everything that can be set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,6 +64,10 @@ pub enum ScopeKind {
 pub struct Limits {
     /// Pages fetched; 0 = no limit.
     pub max_pages: u64,
+    /// Pages fetched from one host; 0 = no limit.
+    pub max_pages_per_host: u64,
+    /// Pages fetched from one registrable domain; 0 = no limit.
+    pub max_pages_per_domain: u64,
     /// Time since the start of this run; 0 = no limit.
     pub time_limit: Duration,
     /// End when nothing becomes due for so long.
@@ -93,10 +97,8 @@ pub struct Dedup {
     pub distance: u32,
     /// Whether rules are learned and applied.
     pub rules: bool,
-    /// Whether a sample of what was held back is fetched at the end.
-    pub audits: bool,
-    /// URLs held back from which on it is.
-    pub audits_from: u64,
+    /// What may be spent at the end on URLs that were held back, as a share of the pages fetched.
+    pub rescue: Share,
     /// Threads that read pages; 0 = one a core.
     pub threads: usize,
 }

@@ -18,6 +18,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let look = one.sketch.compare(&other.sketch);
     println!("Hamming distance {distance}; near-duplicates are looked for within {DISTANCE}");
     println!("resemblance of the texts {:.2}, share of links in common {:.2}", look.resemblance, look.links);
-    println!("{}", if distance <= DISTANCE && look.duplicate { "near-duplicates" } else { "different pages" });
+    println!("{}", if distance <= DISTANCE && look.is_duplicate() { "near-duplicates" } else { "different pages" });
     Ok(())
 }

@@ -9,19 +9,21 @@
 //! Other programs meet all of it as a [`stage`], through the [`protocol`] or as a filter over [`warc`] files, with the work
 //! spread over the cores by [`pipeline`]. Batch jobs over very many documents are in [`corpus`].
 
-mod accepted;
 pub mod commands;
 pub mod corpus;
 pub mod evaluate;
-pub mod gate;
+pub mod flow;
 pub mod hamming;
-mod hex;
+pub mod hex;
 pub mod judge;
 pub mod page;
 pub mod pipeline;
 pub mod protocol;
 pub mod signature;
+pub mod spaces;
 pub mod stage;
 pub mod store;
+#[cfg(test)]
+mod testing;
 pub mod url;
 pub mod warc;

@@ -15,11 +15,18 @@ mod warc;
 // Bytes from strangers.
 mod fuzz;
 // Whole crawls: what must never be, what is found and saved, real sites, crashes.
+mod again;
+mod check;
 mod choosing;
+mod clock;
 mod crawls;
 mod docs;
+mod failures;
+mod gate;
 mod invariants;
 mod kill;
+mod neighbours;
+mod numbers;
 mod odd;
 mod outputs;
 mod polite;

@@ -5,14 +5,15 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
+use crate::outcome;
 use crate::report::curve::Point;
 use crate::report::html::{Text, Web, put};
 use crate::report::line::host;
 use crate::report::source::Lines;
 use crate::report::svg::{self, Line};
 use crate::report::tally::{Host, by_count};
+use crate::report::units;
 use crate::report::view::{self, Table};
-use crate::report::{ending, units};
 use crate::sink::{PagesJsonl, SkippedJsonl};
 
 use super::shared::{Now, Shared, lock};
@@ -76,9 +77,16 @@ pub fn draw(shared: &Shared, names: &[&'static str]) -> HashMap<&'static str, St
 
 /// What the crawl does, as a word for the eye and the script, and a sentence.
 fn state(out: &mut String, shared: &Shared, now: Option<&Now>) {
+    let end = |now: &Now| now.stopped.map(|reason| outcome::ending(&now.stats, reason.name(), now.lost));
+    let end = now.and_then(end);
     let (class, word, meaning) = match now {
         None => ("starting", "Starting", "Nothing has been asked for yet."),
-        Some(Now { stopped: Some(reason), .. }) => ("ended", "Ended", ending(reason.name())),
+        Some(Now { stopped: Some(_), .. }) => ("ended", "Ended", end.as_deref().unwrap_or_default()),
+        Some(Now { trouble: true, .. }) => (
+            "paused",
+            "Paused",
+            "Trouble on this machine: no files, memory or network. The crawl tries again by itself.",
+        ),
         Some(_) if shared.is_finished() => ("ended", "Ended", ""),
         Some(_) if shared.is_paused() => ("paused", "Paused", "Nothing new is asked for until the crawl is resumed."),
         Some(_) => ("running", "Running", "This page keeps itself up to date."),

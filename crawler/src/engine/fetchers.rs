@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::message::{Answer, Fetched, Order};
 use crate::clock::Clock;
 use crate::fetch::budget::Budget;
+use crate::fetch::pressure::Pressure;
 use crate::fetch::{Fetch, FetchError, Request};
 
 /// What the fetch tasks share.
@@ -29,6 +30,8 @@ pub struct Fetchers<F> {
     pub budget: Arc<Budget>,
     /// Whether bodies are kept as received, for the archive.
     pub keep_wire: bool,
+    /// Whether hosts wait for a free slot.
+    pub pressure: Pressure,
     /// To the page workers; has a slot for every job, so that no send blocks.
     pub fetched: Sender<Fetched>,
 }
@@ -69,6 +72,8 @@ impl<F: Fetch> Fetchers<F> {
             validators: order.validators,
             budget: Arc::clone(&self.budget),
             keep_wire: self.keep_wire && kind == JobKind::Page,
+            attempt: order.job.attempts,
+            pressure: self.pressure.clone(),
         };
         self.fetch.fetch(request).await.map(|response| Answer::Response(Box::new(response)))
     }

@@ -3,7 +3,9 @@
 
 use std::net::IpAddr;
 
+use dedup_stage::judge::OutLink;
 use dedup_stage::page::Page;
+use dedup_stage::url::UrlId;
 use frontier::robots::Rules;
 use frontier::{Job, Millis, SkipReason};
 use url::Url;
@@ -97,10 +99,23 @@ pub struct SitemapFinding {
     pub elapsed: Millis,
     /// `Retry-After`, as a time to wait.
     pub retry_after: Option<Millis>,
-    /// Pages.
-    pub links: Vec<OutLink>,
+    /// Where the sitemap is instead, if the answer is a redirect.
+    pub redirect: Option<Url>,
+    /// Pages, one per identity.
+    pub pages: Vec<Named>,
     /// Further sitemaps.
     pub sitemaps: Vec<Url>,
+}
+
+/// A page that a sitemap names.
+#[derive(Debug)]
+pub struct Named {
+    /// Where it is.
+    pub url: Url,
+    /// Its identity.
+    pub id: UrlId,
+    /// Why it will not be fetched.
+    pub refusal: Option<SkipReason>,
 }
 
 /// What a worker read from one answer.
@@ -116,12 +131,16 @@ pub struct PageFinding {
     pub bytes: u64,
     /// Bytes received.
     pub wire_bytes: u64,
+    /// Why the body is not whole, if it is not.
+    pub cut: Option<&'static str>,
     /// Whether the judge may compare it.
     pub judgeable: bool,
     /// Text, title, fingerprints; its links have moved to `links`.
     pub page: Page,
-    /// Out-links, one per key; a redirect has exactly one.
+    /// Out-links, one per identity; a redirect has exactly one.
     pub links: Vec<OutLink>,
+    /// What else is known of each link, in the same order.
+    pub notes: Vec<LinkNote>,
     /// In a focused crawl: the topic on the page.
     pub hits: Option<PageHits>,
     /// Target of a redirect.
@@ -141,15 +160,13 @@ pub struct PageFinding {
 pub struct RedirectFinding {
     /// Whether the target's key is that of the source.
     pub same_key: bool,
+    /// Identity of the target.
+    pub target: UrlId,
 }
 
-/// An out-link, ready for the frontier.
-#[derive(Debug)]
-pub struct OutLink {
-    /// As written: resolved, without fragment.
-    pub url: Url,
-    /// Hash of its key.
-    pub hash: u64,
+/// What is known of a link beside where it leads.
+#[derive(Debug, Default)]
+pub struct LinkNote {
     /// Why it will not be followed, whoever links to it.
     pub refusal: Option<SkipReason>,
     /// In a focused crawl: the topic about the link.

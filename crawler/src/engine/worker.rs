@@ -1,14 +1,15 @@
 //! Page workers: stateless threads that do everything that costs CPU. They read pages, hash, resolve and scope links, and
 //! finish the bytes of the outputs, so that the engine only decides and appends.
 
-use std::io::Write;
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender};
+use dedup_stage::judge::OutLink;
 use dedup_stage::page::{self, Page, Reader};
-use dedup_stage::url::{Canonicalizer, KeyHasher};
+use dedup_stage::url::Keys;
 use frontier::robots::{self, Rules};
 use frontier::scope::Scope;
 use frontier::sitemap::{self, Sitemap};
@@ -16,22 +17,20 @@ use frontier::{Job, JobKind, Millis, SkipReason};
 use url::Url;
 
 use super::batch;
-use super::message::{Answer, Fetched, Finding, OutLink, PageFinding, RedirectFinding, Report, SitemapFinding};
+use super::line::{Facts, line};
+use super::message::{Answer, Fetched, Finding, LinkNote, Named, PageFinding, RedirectFinding, Report, SitemapFinding};
 use crate::archive::Exchange;
-use crate::clock::rfc3339;
 use crate::fetch::retry_after::retry_after;
 use crate::fetch::{FetchError, Response, Truncation, Validators};
-use crate::focus::{Finder, Topic};
+use crate::focus::{Finder, LinkHits, Topic};
 
 /// What the workers know; the same for all pages, so that any worker gives the same report.
 #[derive(Debug)]
 pub struct Context {
-    /// How URLs are compared.
-    pub canonicalizer: Canonicalizer,
-    /// Hashes URL keys with the crawl's secret.
-    pub hasher: KeyHasher,
+    /// Makes the identities of URLs.
+    pub keys: Keys,
     /// What belongs to the crawl.
-    pub scope: Scope,
+    pub scope: Arc<Scope>,
     /// Our product token.
     pub token: String,
     /// Whether `nofollow` and robots.txt are obeyed.
@@ -127,34 +126,22 @@ impl Worker<'_> {
         page.noindex |= directives.noindex;
         page.nofollow |= directives.nofollow;
 
-        let mut links = Vec::new();
-        let mut redirect_finding = None;
-        let mut hits = None;
+        let (mut links, mut notes, mut redirect_finding, mut hits) = (Vec::new(), Vec::new(), None, None);
         if let Some(target) = &redirect {
-            let source = self.context.hasher.hash(&self.context.canonicalizer.key(&job.url));
-            let link = self.out_link(target.clone(), job.depth);
-            redirect_finding = Some(RedirectFinding { same_key: link.hash == source });
+            let link = OutLink::new(target.clone(), false, &self.context.keys);
+            redirect_finding = Some(RedirectFinding { same_key: link.id == job.page.url, target: link.id });
             if job.hops < self.context.max_hops {
+                notes.push(LinkNote { refusal: self.refusal(target, job.depth), hits: None });
                 links.push(link);
             }
         } else {
-            links.reserve(page.links.len());
             let topical = self.finder.as_mut().filter(|_| page.is_text && (200..300).contains(&response.status));
             let mut link_hits = Vec::new();
             if let Some(finder) = topical {
                 hits = Some(finder.page(&page, &self.reader));
                 link_hits = finder.links(&page, &self.reader);
             }
-            let mut link_hits = link_hits.into_iter();
-            for link in std::mem::take(&mut page.links) {
-                let mut out = self.out_link(link.url, job.depth + 1);
-                out.hits = link_hits.next().map(Box::new);
-                if self.context.obey_robots && (page.nofollow || link.nofollow) && out.refusal.is_none() {
-                    out.refusal = Some(SkipReason::Nofollow);
-                }
-                links.push(out);
-            }
-            one_per_key(&mut links);
+            (links, notes) = self.links(job, &mut page, link_hits);
         }
 
         // A body that was never asked for is not one that was cut.
@@ -193,9 +180,11 @@ impl Worker<'_> {
             retry_after: wait(response, ended_at),
             bytes: response.body.len() as u64,
             wire_bytes: response.wire_bytes,
+            cut: cut.map(Truncation::kind),
             judgeable,
             page,
             links,
+            notes,
             hits,
             redirect: redirect_finding,
             validators,
@@ -205,41 +194,58 @@ impl Worker<'_> {
         }
     }
 
+    /// The links of a page, one per identity, and what else is known of each. `hits` are those of the links in a focused
+    /// crawl.
+    fn links(&self, job: &Job, page: &mut Page, hits: Vec<LinkHits>) -> (Vec<OutLink>, Vec<LinkNote>) {
+        let mut hits = hits.into_iter();
+        let mut known = HashSet::with_capacity(page.links.len());
+        let (mut links, mut notes) = (Vec::with_capacity(page.links.len()), Vec::with_capacity(page.links.len()));
+        for page::Link { url, nofollow, content, .. } in std::mem::take(&mut page.links) {
+            let hits = hits.next().map(Box::new);
+            let link = OutLink::new(url, content, &self.context.keys);
+            if !known.insert(link.id.url) {
+                continue;
+            }
+            let withheld = self.context.obey_robots && (page.nofollow || nofollow);
+            let refusal = self.refusal(&link.url, job.depth + 1).or(withheld.then_some(SkipReason::Nofollow));
+            links.push(link);
+            notes.push(LinkNote { refusal, hits });
+        }
+        (links, notes)
+    }
+
     fn sitemap(&mut self, job: &Job, ended_at: Millis, response: &Response) -> SitemapFinding {
         let mut finding = SitemapFinding {
             status: response.status,
             elapsed: response.ended_at.saturating_sub(response.sent_at),
             retry_after: wait(response, ended_at),
-            links: Vec::new(),
+            redirect: redirect_target(&job.url, response),
+            pages: Vec::new(),
             sitemaps: Vec::new(),
         };
         if !(200..300).contains(&response.status) {
             return finding;
         }
+        let mut known = HashSet::new();
         for entry in Sitemap::open(&response.body, &job.url) {
             match entry.kind {
-                sitemap::Kind::Page => finding.links.push(self.out_link(entry.loc, 1)),
+                sitemap::Kind::Page => {
+                    let (id, _) = self.context.keys.identify(&entry.loc);
+                    if known.insert(id.url) {
+                        let refusal = self.refusal(&entry.loc, 1);
+                        finding.pages.push(Named { url: entry.loc, id, refusal });
+                    }
+                }
                 sitemap::Kind::Sitemap => finding.sitemaps.push(entry.loc),
             }
         }
-        one_per_key(&mut finding.links);
         finding
     }
 
-    fn out_link(&self, url: Url, depth: u32) -> OutLink {
-        let hash = self.context.canonicalizer.hash(&url, &self.context.hasher);
-        let refusal = self.context.scope.admits(&url, depth).err();
-        OutLink { url, hash, refusal, hits: None }
+    /// Why a URL at a depth does not belong to the crawl, if it does not.
+    fn refusal(&self, url: &Url, depth: u32) -> Option<SkipReason> {
+        self.context.scope.admits(url, depth).err()
     }
-}
-
-/// Keeps the first link of each key.
-fn one_per_key(links: &mut Vec<OutLink>) {
-    if links.len() < 2 {
-        return;
-    }
-    let mut seen = std::collections::HashSet::with_capacity(links.len());
-    links.retain(|link| seen.insert(link.hash));
 }
 
 fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
@@ -283,107 +289,4 @@ fn failed(job: &Job, ended_at: Millis, error: FetchError) -> Finding {
         Vec::new()
     };
     Finding::Failed { error, line }
-}
-
-/// What a line of `pages.jsonl` says before the verdict.
-struct Facts<'a> {
-    job: &'a Job,
-    ended_at: Millis,
-    status: Option<u16>,
-    content_type: Option<&'a str>,
-    bytes: u64,
-    page: &'a Page,
-    links: usize,
-    redirect_to: Option<&'a Url>,
-    error: Option<&'a str>,
-    truncated: bool,
-    unchanged: bool,
-    has_body: bool,
-}
-
-/// The beginning of a line of `pages.jsonl`: everything but what depends on the verdict, and the closing brace.
-fn line(facts: &Facts<'_>) -> Vec<u8> {
-    let Facts { job, page, .. } = facts;
-    let mut out = Vec::with_capacity(768);
-    out.extend(b"{\"url\":");
-    text(&mut out, Some(job.url.as_str()));
-    out.extend(b",\"status\":");
-    match facts.status {
-        Some(status) => number(&mut out, u64::from(status)),
-        None => out.extend(b"null"),
-    }
-    out.extend(b",\"depth\":");
-    number(&mut out, u64::from(job.depth));
-    out.extend(b",\"fetched_at\":\"");
-    out.extend(rfc3339(facts.ended_at).as_bytes());
-    out.extend(b"\",\"content_type\":");
-    text(&mut out, facts.content_type);
-    out.extend(b",\"bytes\":");
-    number(&mut out, facts.bytes);
-    out.extend(b",\"charset\":");
-    text(&mut out, known(page.charset));
-    out.extend(b",\"language\":");
-    text(&mut out, known(&page.language));
-    out.extend(b",\"title\":");
-    text(&mut out, known(&page.title));
-    out.extend(b",\"words\":");
-    number(&mut out, u64::from(page.words));
-    out.extend(b",\"sha256\":");
-    if facts.has_body {
-        out.push(b'"');
-        hex(&mut out, &page.sha256);
-        out.push(b'"');
-    } else {
-        out.extend(b"null");
-    }
-    out.extend(b",\"simhash\":");
-    match &page.signature {
-        Some(signature) => {
-            out.push(b'"');
-            hex(&mut out, &signature.simhash.to_be_bytes());
-            out.push(b'"');
-        }
-        None => out.extend(b"null"),
-    }
-    out.extend(b",\"links\":");
-    number(&mut out, facts.links as u64);
-    out.extend(b",\"priority\":");
-    // Writing to a Vec cannot fail.
-    let _ = write!(out, "{:.3}", job.priority);
-    let [novelty, in_links, hint, relevance] = job.merits.to_bytes();
-    let _ = write!(out, ",\"merits\":[{novelty},{in_links},{hint},{relevance}]");
-    out.extend(b",\"redirect_to\":");
-    text(&mut out, facts.redirect_to.map(Url::as_str));
-    out.extend(b",\"error\":");
-    text(&mut out, facts.error);
-    let _ = write!(
-        out,
-        ",\"noindex\":{},\"truncated\":{},\"unchanged\":{}",
-        page.noindex, facts.truncated, facts.unchanged
-    );
-    out
-}
-
-fn known(text: &str) -> Option<&str> {
-    (!text.is_empty()).then_some(text)
-}
-
-fn text(out: &mut Vec<u8>, text: Option<&str>) {
-    match text {
-        // Writing to a Vec cannot fail.
-        Some(text) => drop(serde_json::to_writer(out, text)),
-        None => out.extend(b"null"),
-    }
-}
-
-fn number(out: &mut Vec<u8>, number: u64) {
-    let _ = write!(out, "{number}");
-}
-
-fn hex(out: &mut Vec<u8>, bytes: &[u8]) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    for byte in bytes {
-        out.push(DIGITS[usize::from(byte >> 4)]);
-        out.push(DIGITS[usize::from(byte & 15)]);
-    }
 }

@@ -3,12 +3,13 @@
 pub mod address;
 mod body;
 pub mod budget;
-pub mod connect_to;
-mod content;
+mod caps;
 mod decode;
 mod failure;
+mod files;
 pub mod http;
 mod names;
+pub mod pressure;
 pub mod retry_after;
 mod route;
 
@@ -16,10 +17,13 @@ use std::future::Future;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use frontier::{JobKind, Millis};
+use frontier::{Failure, JobKind, Millis};
+use serde::{Deserialize, Serialize};
 use url::Url;
 
 use budget::{Budget, Share};
+pub use files::raise_limit;
+use pressure::Pressure;
 
 /// Brings answers. Implemented over HTTP, and by the tests' synthetic web in memory.
 pub trait Fetch: Send + Sync + 'static {
@@ -45,15 +49,34 @@ pub struct Request {
     pub budget: Arc<Budget>,
     /// Keep the body as received as well, for the archive.
     pub keep_wire: bool,
+    /// Attempts at this URL before this one.
+    pub attempt: u32,
+    /// Tells whether other hosts wait for the slot of this request.
+    pub pressure: Pressure,
+}
+
+impl Request {
+    /// A first, unconditional request, whose body draws on a budget of its own.
+    pub fn new(url: Url, kind: JobKind, addresses: impl Into<Arc<[IpAddr]>>, budget: Arc<Budget>) -> Self {
+        let (addresses, pressure) = (addresses.into(), Pressure::default());
+        Self { url, kind, addresses, validators: None, budget, keep_wire: false, attempt: 0, pressure }
+    }
 }
 
 /// Validators of an earlier answer (RFC 9110, section 8.8).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Validators {
     /// `ETag`.
     pub etag: Option<String>,
     /// `Last-Modified`.
     pub last_modified: Option<String>,
+}
+
+impl Validators {
+    /// Whether there is nothing to ask with.
+    pub fn is_empty(&self) -> bool {
+        self.etag.is_none() && self.last_modified.is_none()
+    }
 }
 
 /// A whole answer, or one cut at a cap.
@@ -99,6 +122,17 @@ pub enum Truncation {
 }
 
 impl Truncation {
+    /// The word used in counters.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Truncation::Length => "too_large",
+            Truncation::Time => "timeout",
+            Truncation::Disconnect => "reset",
+            Truncation::Encoding => "encoding",
+            Truncation::NotAPage => "not_a_page",
+        }
+    }
+
     /// A sentence for `pages.jsonl`.
     pub fn name(self) -> &'static str {
         match self {
@@ -135,21 +169,31 @@ pub enum FetchError {
     /// Not HTTP, or headers over the limits.
     #[error("protocol: {0}")]
     Protocol(String),
+    /// Made too little progress while other hosts waited.
+    #[error("slow: {0}")]
+    Slow(String),
     /// The body does not fit the budget now; to be tried again later.
     #[error("budget: no room for the body now")]
     Budget,
+    /// The trouble is on this machine: no file, no memory, no network. It says nothing of the host.
+    #[error("local: {0}")]
+    Local(String),
 }
 
 impl FetchError {
-    /// Whether a later attempt might succeed.
-    pub fn is_transient(&self) -> bool {
+    /// The kind of failure, as reports, retries and counters have it.
+    pub fn kind(&self) -> Failure {
         match self {
-            FetchError::Dns(_)
-            | FetchError::Connect(_)
-            | FetchError::Timeout(_)
-            | FetchError::Reset(_)
-            | FetchError::Budget => true,
-            FetchError::Address(_) | FetchError::Tls(_) | FetchError::Protocol(_) => false,
+            FetchError::Dns(_) => Failure::Name,
+            FetchError::Address(_) => Failure::Address,
+            FetchError::Connect(_) => Failure::Refused,
+            FetchError::Tls(_) => Failure::Tls,
+            FetchError::Timeout(_) => Failure::Timeout,
+            FetchError::Reset(_) => Failure::Reset,
+            FetchError::Protocol(_) => Failure::Protocol,
+            FetchError::Slow(_) => Failure::Slow,
+            FetchError::Budget => Failure::NoRoom,
+            FetchError::Local(_) => Failure::Local,
         }
     }
 }

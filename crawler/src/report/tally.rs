@@ -18,6 +18,8 @@ pub struct Verdicts {
     pub near: u64,
     /// Same bytes as an earlier page.
     pub exact: u64,
+    /// Says what the same URL said at its last visit.
+    pub unchanged: u64,
     /// Answered, but not compared.
     pub unjudged: u64,
     /// No answer.
@@ -31,13 +33,14 @@ impl Verdicts {
             Word::Unique => &mut self.unique,
             Word::Near => &mut self.near,
             Word::Exact => &mut self.exact,
+            Word::Unchanged => &mut self.unchanged,
             Word::Unjudged => &mut self.unjudged,
         } += 1;
     }
 
     /// Pages answered.
     pub fn pages(&self) -> u64 {
-        self.judged() + self.unjudged
+        self.judged() + self.unchanged + self.unjudged
     }
 
     /// Pages compared with others.

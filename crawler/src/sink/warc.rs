@@ -14,7 +14,7 @@ use dedup_stage::warc::write::{
 use dedup_stage::warc::{RecordId, Rotation};
 
 use super::sort::sort_lines;
-use super::{AppendFile, Lengths, PageOut, Sink, SkipOut};
+use super::{AppendFile, Lengths, PageOut, Sink};
 use crate::archive::Exchange;
 
 /// Writes the archive.
@@ -119,18 +119,20 @@ fn number(name: &str) -> Option<u32> {
 impl Sink for Warc {
     fn page(&mut self, page: &PageOut<'_>) -> io::Result<u64> {
         let Some(exchange) = page.exchange else { return Ok(0) };
-        let revisited = match (page.judgement.verdict, &page.twin) {
-            (Verdict::Exact { .. }, Some(twin)) if twin.payload == Some(exchange.payload.0) => {
-                Some((Revisited::IdenticalPayload(exchange.payload), twin))
-            }
-            (_, Some(twin)) if exchange.status == 304 => {
+        let revisited = match (page.judgement.verdict, &page.earlier) {
+            (_, Some(earlier)) if exchange.status == 304 => {
                 let (etag, last_modified) =
                     (exchange.validators.etag.as_deref(), exchange.validators.last_modified.as_deref());
-                Some((Revisited::NotModified { etag, last_modified }, twin))
+                Some((Revisited::NotModified { etag, last_modified }, earlier))
+            }
+            (Verdict::Exact { .. } | Verdict::Unchanged { bytes: false, .. }, Some(earlier))
+                if earlier.payload == Some(exchange.payload.0) =>
+            {
+                Some((Revisited::IdenticalPayload(exchange.payload), earlier))
             }
             _ => None,
         };
-        if let Some((revisited, twin)) = revisited {
+        if let Some((revisited, earlier)) = revisited {
             let revisit = revisit_member(&RevisitRecord {
                 id: exchange.id,
                 url: exchange.url.as_str(),
@@ -138,8 +140,8 @@ impl Sink for Warc {
                 address: exchange.address,
                 head: &exchange.head,
                 revisited,
-                refers_to_url: &twin.url,
-                refers_to_date: twin.fetched_at,
+                refers_to_url: &earlier.url,
+                refers_to_date: earlier.fetched_at,
                 refers_to: None,
             });
             self.append(exchange, "warc/revisit", &[&revisit, &exchange.request])?;
@@ -162,10 +164,6 @@ impl Sink for Warc {
             self.append(exchange, &exchange.mime, &[&exchange.response, &exchange.request])?;
         }
         Ok(0)
-    }
-
-    fn skipped(&mut self, _skip: &SkipOut<'_>) -> io::Result<()> {
-        Ok(())
     }
 
     fn sync(&mut self, lengths: &mut Lengths) -> io::Result<()> {

@@ -188,7 +188,7 @@ impl Finder<'_> {
             }
             if found.is_none() {
                 let look = sketch.compare(&signatures.sketch(row as u64));
-                found = look.duplicate.then(|| twin(false, look.resemblance));
+                found = look.is_duplicate().then(|| twin(false, look.resemblance));
             }
         }
         found

@@ -153,7 +153,7 @@ fn files_merged_are_the_file_of_all() {
 fn alike(a: &Row<'_>, b: &Row<'_>, rule: Rule) -> bool {
     match (a.signature, b.signature) {
         (Some((f, x)), Some((g, y))) => {
-            let look = || Sketch::from_bytes(*x).compare(&Sketch::from_bytes(*y)).duplicate;
+            let look = || Sketch::from_bytes(*x).compare(&Sketch::from_bytes(*y)).is_duplicate();
             (f ^ g).count_ones() <= rule.distance && (!rule.look || look())
         }
         (None, None) => a.digest == b.digest,

@@ -2,6 +2,8 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::signs::Signs;
+
 /// What an attribute says of its element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hint {
@@ -9,13 +11,13 @@ pub enum Hint {
     #[default]
     None,
     /// Navigation, footer, advertisement, cookie notice and the like.
-    Chrome,
+    Chrome(Signs),
     /// The content of the page, or what wraps it.
     Content,
 }
 
-/// Whole words that name chrome.
-const CHROME: [&str; 61] = [
+/// Whole words that name chrome, in order.
+pub const CHROME: [&str; 61] = [
     "ad",
     "ads",
     "adsense",
@@ -117,7 +119,7 @@ impl Hints {
 
 /// Splits at everything but letters, and before capitals (`siteFooter`); digits at the end of a word do not count.
 fn read(value: &[u8]) -> Hint {
-    let mut hint = Hint::None;
+    let mut signs = Signs::NONE;
     let mut word = [0u8; 16];
     let mut length = 0;
     let mut previous_lower = false;
@@ -128,8 +130,8 @@ fn read(value: &[u8]) -> Hint {
                 if length <= 16 && CONTENT.binary_search(&word).is_ok() {
                     return Hint::Content;
                 }
-                if length <= 16 && CHROME.binary_search(&word).is_ok() {
-                    hint = Hint::Chrome;
+                if let Some(place) = CHROME.binary_search(&word).ok().filter(|_| length <= 16) {
+                    signs |= Signs::of_class(place);
                 }
             }
             length = 0;
@@ -142,7 +144,7 @@ fn read(value: &[u8]) -> Hint {
         }
         previous_lower = byte.is_ascii_lowercase();
     }
-    hint
+    if signs.is_empty() { Hint::None } else { Hint::Chrome(signs) }
 }
 
 #[cfg(test)]
@@ -157,16 +159,17 @@ mod tests {
     #[test]
     fn whole_words_count() {
         let mut hints = Hints::default();
+        let chrome = |word| Hint::Chrome(Signs::of_role(word));
         for (value, hint) in [
-            ("site-footer", Hint::Chrome),
-            ("siteFooter", Hint::Chrome),
-            ("ad_1", Hint::Chrome),
+            ("site-footer", chrome("footer")),
+            ("siteFooter", chrome("footer")),
+            ("ad_1", chrome("ad")),
             ("header", Hint::None),
             ("badge gradient", Hint::None),
             ("content-with-sidebar", Hint::Content),
             ("sidebar content", Hint::Content),
-            ("main-menu", Hint::Chrome),
-            ("footer_container", Hint::Chrome),
+            ("main-menu", chrome("menu")),
+            ("footer_container", chrome("footer")),
             ("", Hint::None),
         ] {
             assert_eq!(hints.of(value), hint, "{value}");

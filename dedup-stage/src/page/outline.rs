@@ -2,6 +2,10 @@
 
 use std::ops::Range;
 
+use super::links;
+use super::media::RawMedium;
+use super::signs::Signs;
+
 /// A run of visible text between two block boundaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
@@ -13,22 +17,10 @@ pub struct Block {
     pub link_bytes: u32,
     /// Bytes of it inside links to other hosts.
     pub external_bytes: u32,
-    /// Whether it stands in what repeats on every page of a site.
-    pub chrome: Chrome,
+    /// The signs of chrome around it.
+    pub signs: Signs,
     /// What it is among blocks.
     pub shape: Shape,
-}
-
-/// How an author marked a part of the page as what repeats on every page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Chrome {
-    /// Not at all.
-    #[default]
-    None,
-    /// By a word in a class or an id.
-    Named,
-    /// By the element (`nav`, `footer`) or its role.
-    Marked,
 }
 
 /// What a block is, by its element.
@@ -48,6 +40,16 @@ impl Block {
     pub fn range(&self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
+
+    /// Whether less of it than so many bytes of a hundred are text of links.
+    pub(super) fn links_below(&self, percent: usize) -> bool {
+        (self.link_bytes as usize * 100) < self.range().len() * percent
+    }
+
+    /// Whether it is a list of links: half of it or more.
+    pub(super) fn is_list(&self) -> bool {
+        self.shape != Shape::Heading && !self.links_below(50)
+    }
 }
 
 /// A link as written.
@@ -59,8 +61,8 @@ pub struct RawLink {
     pub anchor: (u32, u32),
     /// `rel=nofollow`.
     pub nofollow: bool,
-    /// Stands in chrome, or in the head.
-    pub chrome: bool,
+    /// The signs of chrome around it.
+    pub signs: Signs,
 }
 
 /// Everything gathered in one pass; cleared and used again for the next page.
@@ -70,10 +72,14 @@ pub struct Outline {
     pub text: String,
     /// The blocks, in order; none is blank.
     pub blocks: Vec<Block>,
-    /// Link targets, one after another.
+    /// Targets of links and addresses of media, one after another.
     pub hrefs: String,
     /// The links, in order.
     pub links: Vec<RawLink>,
+    /// The media, in order.
+    pub media: Vec<RawMedium>,
+    /// Media beyond [`Outline::MAX_MEDIA`].
+    pub media_cut: u32,
     /// Text of the first `title`.
     pub title: String,
     /// `lang` of the root.
@@ -86,8 +92,8 @@ pub struct Outline {
     pub nofollow: bool,
     /// Host of the page, to tell its own links.
     pub host: String,
-    /// Links as written beyond [`Outline::MAX_LINKS`].
-    pub links_cut: u32,
+    /// Hashes of the targets of links as written beyond [`Outline::MAX_LINKS`].
+    pub links_cut: Vec<u64>,
     open: Block,
     in_link: bool,
     is_external: bool,
@@ -98,6 +104,8 @@ impl Outline {
     const MAX_BLOCKS: usize = 200_000;
     /// Links as written that are kept.
     const MAX_LINKS: usize = 100_000;
+    /// Media as written that are kept.
+    const MAX_MEDIA: usize = 4_096;
 
     /// Forgets the page; keeps memory for so many elements.
     pub fn clear(&mut self, kept: usize) {
@@ -107,11 +115,14 @@ impl Outline {
         self.hrefs.clear();
         self.hrefs.shrink_to(kept);
         self.links.clear();
+        self.media.clear();
+        self.media_cut = 0;
         self.title.clear();
         self.language.clear();
         self.base = None;
         self.noindex = false;
-        self.links_cut = 0;
+        self.links_cut.clear();
+        self.links_cut.shrink_to(kept);
         self.nofollow = false;
         self.open = Block::default();
         self.in_link = false;
@@ -125,7 +136,7 @@ impl Outline {
         for line in text.lines() {
             if line.trim().is_empty() {
                 if !blank {
-                    self.part(Chrome::None, Shape::Plain);
+                    self.part(Signs::NONE, Shape::Plain);
                 }
                 blank = true;
             } else {
@@ -134,7 +145,7 @@ impl Outline {
                 self.space();
             }
         }
-        self.part(Chrome::None, Shape::Plain);
+        self.part(Signs::NONE, Shape::Plain);
         self.end();
     }
 
@@ -173,14 +184,14 @@ impl Outline {
 
     /// Ends the open block and begins one of this kind.
     #[inline]
-    pub fn part(&mut self, chrome: Chrome, shape: Shape) {
+    pub fn part(&mut self, signs: Signs, shape: Shape) {
         if self.blocks.len() >= Self::MAX_BLOCKS {
             return self.space();
         }
         let start = self.open.start as usize;
         if self.text[start..].bytes().all(|b| b.is_ascii_whitespace()) {
             self.text.truncate(start);
-            if self.open.shape == Shape::Item && shape == Shape::Plain && self.open.chrome == chrome {
+            if self.open.shape == Shape::Item && shape == Shape::Plain && self.open.signs == signs {
                 // A paragraph that opens an item is the item.
                 return self.open = Block { link_bytes: 0, external_bytes: 0, ..self.open };
             }
@@ -189,22 +200,35 @@ impl Outline {
             self.blocks.push(self.open);
             self.text.push('\n');
         }
-        self.open = Block { start: self.text.len() as u32, chrome, shape, ..Block::default() };
+        self.open = Block { start: self.text.len() as u32, signs, shape, ..Block::default() };
     }
 
     /// Adds a link; its text, if it is to have any, follows until [`Outline::end_link`].
-    pub fn link(&mut self, href: &str, nofollow: bool, has_text: bool, chrome: bool) {
+    pub fn link(&mut self, href: &str, nofollow: bool, has_text: bool, signs: Signs) {
         self.end_link();
         if self.links.len() >= Self::MAX_LINKS {
-            self.links_cut += 1;
+            self.links_cut.extend(links::written(href).map(|(_, hash)| hash));
             return;
         }
         let from = self.hrefs.len() as u32;
         self.hrefs.push_str(href);
         let at = self.text.len() as u32;
-        self.links.push(RawLink { href: (from, self.hrefs.len() as u32), anchor: (at, at), nofollow, chrome });
+        self.links.push(RawLink { href: (from, self.hrefs.len() as u32), anchor: (at, at), nofollow, signs });
         self.in_link = has_text;
         self.is_external = self.leads_away(href);
+    }
+
+    /// Adds a medium by its address as written.
+    pub fn medium(&mut self, address: &str, signs: Signs) {
+        if self.media.len() >= Self::MAX_MEDIA {
+            self.media_cut += 1;
+            return;
+        }
+        let from = self.hrefs.len() as u32;
+        self.hrefs.push_str(address);
+        let link = if self.in_link { self.links.len().checked_sub(1) } else { None };
+        let link = link.map(|link| link as u32);
+        self.media.push(RawMedium { address: (from, self.hrefs.len() as u32), link, signs });
     }
 
     /// Whether a link as written names another host.

@@ -20,7 +20,7 @@ pub mod read;
 mod rotation;
 pub mod write;
 
-pub use date::rfc3339;
+pub use date::{now, rfc3339};
 pub use digest::{Digest, sha256};
 pub use fields::Fields;
 pub use id::RecordId;

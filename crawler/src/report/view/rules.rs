@@ -83,7 +83,7 @@ fn examples(
 
 #[cfg(test)]
 mod tests {
-    use dedup_stage::store::{Double, Session, Space};
+    use dedup_stage::store::{Double, Session};
     use frontier::BudgetView;
     use frontier::rules::stored;
     use serde_json::json;
@@ -97,7 +97,7 @@ mod tests {
         let rule = json!({
             "id": 0, "cause": cause, "status": "withdrawn", "proof": [12, 1], "audits": [40, 3], "stopped": 1234, "watch": 0.0
         });
-        session.put(Space::Rules, *b"r\0\0\0\0", rule.to_string());
+        session.put(frontier::spaces::RULES, *b"r\0\0\0\0", rule.to_string());
         stored(&session).unwrap().remove(0)
     }
 

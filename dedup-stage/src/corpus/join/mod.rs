@@ -161,7 +161,7 @@ fn judge(
         return Some(Edge { a, b, distance, resemblance: 1.0, same: true });
     }
     let look = Sketch::from_bytes(*x).compare(&Sketch::from_bytes(*y));
-    (look.duplicate || !rule.look).then_some(Edge { a, b, distance, resemblance: look.resemblance, same: false })
+    (look.is_duplicate() || !rule.look).then_some(Edge { a, b, distance, resemblance: look.resemblance, same: false })
 }
 
 /// All edges within one block.

@@ -5,9 +5,11 @@ use html5ever::tokenizer::{Tag, TokenSinkResult};
 use html5ever::{LocalName, local_name};
 
 use super::attributes::{attribute, has_word, hides, is_hidden, refresh_target};
-use super::region::Region;
+use super::media;
+use super::region::Regions;
 use crate::page::hints::{Hint, Hints};
-use crate::page::outline::{Chrome, Outline, Shape};
+use crate::page::outline::{Outline, Shape};
+use crate::page::signs::Signs;
 use crate::page::tags::{Raw, Role, is_item, is_void, role};
 
 /// Fills an outline, tag by tag.
@@ -15,10 +17,9 @@ pub struct Builder<'a> {
     outline: &'a mut Outline,
     hints: &'a mut Hints,
     /// Text is dropped inside.
-    hidden: Option<Region>,
-    /// Text is chrome inside, as it was marked.
-    chrome: Option<Region>,
-    mark: Chrome,
+    hidden: Regions<()>,
+    /// What is marked as chrome, by all signs around.
+    chrome: Regions<Signs>,
     /// Open `article` and `main` elements: a `header` within is content.
     main: u32,
     foreign: u32,
@@ -27,13 +28,15 @@ pub struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
+    /// Marked elements within one another that are told apart.
+    const MAX_DEPTH: usize = 16;
+
     pub fn new(outline: &'a mut Outline, hints: &'a mut Hints) -> Self {
         Self {
             outline,
             hints,
-            hidden: None,
-            chrome: None,
-            mark: Chrome::None,
+            hidden: Regions::default(),
+            chrome: Regions::default(),
             main: 0,
             foreign: 0,
             raw: None,
@@ -62,7 +65,7 @@ impl<'a> Builder<'a> {
     pub fn text(&mut self, text: &str) {
         match self.raw {
             None | Some(Raw::Plain) => {
-                if self.hidden.is_none() && self.foreign == 0 && !text.is_empty() {
+                if self.hidden.depth() == 0 && self.foreign == 0 && !text.is_empty() {
                     self.outline.push(text);
                 }
             }
@@ -72,8 +75,12 @@ impl<'a> Builder<'a> {
     }
 
     fn part(&mut self, shape: Shape) {
-        let chrome = if self.chrome.is_some() { self.mark } else { Chrome::None };
-        self.outline.part(chrome, shape);
+        self.outline.part(self.signs(), shape);
+    }
+
+    /// The signs of chrome around this place.
+    fn signs(&self) -> Signs {
+        self.chrome.innermost().map_or(Signs::NONE, |(_, signs)| *signs)
     }
 
     /// Takes a start tag; how the tokenizer is to go on.
@@ -81,8 +88,8 @@ impl<'a> Builder<'a> {
         let name = &tag.name;
         // After a tokenizer was abandoned, raw content has no end tag.
         self.raw = None;
-        Region::starts(&mut self.hidden, name);
-        Region::starts(&mut self.chrome, name);
+        self.hidden.starts(name);
+        self.chrome.starts(name);
         let role = role(name);
         if self.foreign > 0 && !matches!(role, Role::Foreign | Role::Anchor) {
             // Elements that break out of foreign content.
@@ -91,6 +98,9 @@ impl<'a> Builder<'a> {
             } else {
                 return TokenSinkResult::Continue;
             }
+        }
+        if media::shows(name) {
+            self.media(tag);
         }
         match role {
             Role::Inline => {}
@@ -108,14 +118,14 @@ impl<'a> Builder<'a> {
             Role::Anchor => self.anchor(tag),
             Role::Frame => {
                 if let Some(source) = attribute(tag, &local_name!("src")) {
-                    self.outline.link(source, false, false, true);
+                    self.outline.link(source, false, false, Signs::HEAD);
                 }
             }
             Role::Head => self.head(tag),
             Role::Foreign => self.foreign += u32::from(!tag.self_closing),
             Role::Raw(raw) => return self.raw(tag, raw),
         }
-        if !tag.attrs.is_empty() && self.hidden.is_none() && !is_void(name) && is_hidden(tag) {
+        if !tag.attrs.is_empty() && self.hidden.depth() == 0 && !is_void(name) && is_hidden(tag) {
             self.hide(tag);
         }
         TokenSinkResult::Continue
@@ -126,32 +136,29 @@ impl<'a> Builder<'a> {
         if is_void(&tag.name) {
             return;
         }
-        let mut chrome = if role == Role::Chrome { Chrome::Marked } else { Chrome::None };
         let mut content = role == Role::Main;
         self.main += u32::from(content);
-        if tag.name == local_name!("header") {
-            chrome = if self.main == 0 { Chrome::Marked } else { Chrome::None };
-        }
+        let is_header = tag.name == local_name!("header") && self.main == 0;
+        let mut signs = if role == Role::Chrome || is_header { Signs::of_role(&tag.name) } else { Signs::NONE };
         for attribute in &tag.attrs {
             match attribute.name.local {
                 local_name!("class") | local_name!("id") if role == Role::Block => {
                     match self.hints.of(&attribute.value) {
-                        Hint::Chrome if chrome == Chrome::None => chrome = Chrome::Named,
-                        Hint::Chrome => {}
+                        Hint::Chrome(named) => signs |= named,
                         Hint::Content => content = true,
                         Hint::None => {}
                     }
                 }
                 local_name!("role") => match &*attribute.value {
                     "navigation" | "banner" | "contentinfo" | "complementary" | "search" | "menu" | "dialog" => {
-                        chrome = Chrome::Marked;
+                        signs |= Signs::of_role(&attribute.value);
                     }
                     "main" | "article" => content = true,
                     _ => {}
                 },
                 // Pages that hide their body show it by a script.
                 local_name!("hidden") | local_name!("style") | local_name!("aria-hidden")
-                    if self.hidden.is_none()
+                    if self.hidden.depth() == 0
                         && tag.name != local_name!("body")
                         && hides(&attribute.name.local, &attribute.value) =>
                 {
@@ -163,15 +170,24 @@ impl<'a> Builder<'a> {
         if content && role != Role::Chrome {
             return;
         }
-        if chrome != Chrome::None && self.chrome.is_none() && tag.name != local_name!("body") {
-            self.chrome = Some(Region::open(&tag.name));
-            self.mark = chrome;
+        let all = self.signs() | signs;
+        if all != self.signs() && tag.name != local_name!("body") && self.chrome.depth() < Self::MAX_DEPTH {
+            self.chrome.open(&tag.name, all);
+        }
+    }
+
+    fn media(&mut self, tag: &Tag) {
+        if self.hidden.innermost().is_none_or(|(name, ())| media::stands_in(name))
+            && !is_hidden(tag)
+            && let Some(address) = media::address(tag)
+        {
+            self.outline.medium(address, self.signs());
         }
     }
 
     fn hide(&mut self, tag: &Tag) {
-        if self.hidden.is_none() {
-            self.hidden = Some(Region::open(&tag.name));
+        if self.hidden.depth() == 0 {
+            self.hidden.open(&tag.name, ());
         }
     }
 
@@ -182,7 +198,7 @@ impl<'a> Builder<'a> {
         }
         if let Some(href) = attribute(tag, &local_name!("href")) {
             let nofollow = attribute(tag, &local_name!("rel")).is_some_and(|rel| has_word(rel, "nofollow"));
-            self.outline.link(href, nofollow, has_text, self.chrome.is_some());
+            self.outline.link(href, nofollow, has_text, self.signs());
         }
     }
 
@@ -206,7 +222,7 @@ impl<'a> Builder<'a> {
                     && ["canonical", "alternate", "next", "prev"].iter().any(|kind| has_word(rel, kind))
                     && !has_word(rel, "stylesheet")
                 {
-                    self.outline.link(href, has_word(rel, "nofollow"), false, true);
+                    self.outline.link(href, has_word(rel, "nofollow"), false, Signs::HEAD);
                 }
             }
             local_name!("meta") => self.meta(tag),
@@ -229,7 +245,7 @@ impl<'a> Builder<'a> {
             && pragma.eq_ignore_ascii_case("refresh")
             && let Some(target) = refresh_target(content)
         {
-            self.outline.link(target, false, false, true);
+            self.outline.link(target, false, false, Signs::HEAD);
         }
     }
 
@@ -237,7 +253,7 @@ impl<'a> Builder<'a> {
         if tag.name == local_name!("iframe")
             && let Some(source) = attribute(tag, &local_name!("src"))
         {
-            self.outline.link(source, false, false, true);
+            self.outline.link(source, false, false, Signs::HEAD);
         }
         self.raw = Some(raw);
         match raw {
@@ -269,8 +285,8 @@ impl<'a> Builder<'a> {
         if role == Role::Main {
             self.main = self.main.saturating_sub(1);
         }
-        Region::ends(&mut self.hidden, name);
-        if Region::ends(&mut self.chrome, name) {
+        self.hidden.ends(name);
+        if self.chrome.ends(name) {
             self.part(Shape::Plain);
         }
     }

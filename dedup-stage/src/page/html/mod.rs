@@ -5,6 +5,7 @@
 
 mod attributes;
 mod builder;
+mod media;
 mod region;
 
 use std::cell::{Cell, RefCell};

@@ -12,6 +12,7 @@ pub(super) struct VerdictLine<'a> {
     pub(super) file: &'a str,
     pub(super) offset: u64,
     pub(super) verdict: &'a str,
+    pub(super) changed: Option<&'a str>,
     pub(super) duplicate_of: Option<&'a str>,
     pub(super) duplicate_record: Option<&'a str>,
     pub(super) distance: Option<u32>,

@@ -1,0 +1,108 @@
+//! What the judge says of a page.
+
+use super::Shown;
+use crate::url::PageId;
+
+/// What a page is to the pages before it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// Says something new.
+    Unique,
+    /// Has the same bytes as an earlier page of another URL.
+    Exact {
+        /// That page.
+        of: PageId,
+    },
+    /// Says what an earlier page of another URL said.
+    Near {
+        /// That page.
+        of: PageId,
+        /// Hamming distance of the fingerprints.
+        distance: u32,
+        /// Estimated resemblance of the texts, 0..1.
+        resemblance: f32,
+    },
+    /// Says what the same URL said at its last visit.
+    Unchanged {
+        /// Whether the bytes are others.
+        bytes: bool,
+        /// The page of another URL that it repeats, if it was a duplicate at the last visit and is one now.
+        of: Option<PageId>,
+    },
+    /// Not compared.
+    Unjudged,
+}
+
+impl Verdict {
+    /// The word used in outputs.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Verdict::Unique => "unique",
+            Verdict::Exact { .. } => "exact",
+            Verdict::Near { .. } => "near",
+            Verdict::Unchanged { .. } => "unchanged",
+            Verdict::Unjudged => "unjudged",
+        }
+    }
+
+    /// Hamming distance and resemblance of a duplicate to its twin, as outputs write them: to three decimals, which is
+    /// more than an estimate can promise. `None` unless exact or near.
+    pub fn nearness(&self) -> Option<(u32, f32)> {
+        match *self {
+            Verdict::Exact { .. } => Some((0, 1.0)),
+            Verdict::Near { distance, resemblance, .. } => Some((distance, (resemblance * 1000.0).round() / 1000.0)),
+            Verdict::Unique | Verdict::Unchanged { .. } | Verdict::Unjudged => None,
+        }
+    }
+
+    /// The earlier page that outputs name; `None` unless exact or near.
+    pub fn duplicate_of(&self) -> Option<PageId> {
+        match *self {
+            Verdict::Exact { of } | Verdict::Near { of, .. } => Some(of),
+            Verdict::Unique | Verdict::Unchanged { .. } | Verdict::Unjudged => None,
+        }
+    }
+
+    /// The page of another URL whose links lead where this page's links lead: that of a duplicate, unchanged ones
+    /// included.
+    pub fn twin(&self) -> Option<PageId> {
+        match *self {
+            Verdict::Unchanged { of, .. } => of,
+            _ => self.duplicate_of(),
+        }
+    }
+}
+
+/// A verdict and what follows from it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How much of the page is new, 0..1. It is 1 for a unique page and 0 for an exact or unchanged one. For a near duplicate
+    /// it is `1 - resemblance * (1 + links) / 2`, where `links` is the share of the page's content links that its twin has
+    /// too.
+    pub novelty: f32,
+    /// Whether a unique page has the text of an earlier one, and other links or media: a page of a list.
+    pub acquitted: bool,
+}
+
+impl Judgement {
+    /// Of a page that is not judged.
+    pub const UNJUDGED: Self = Self { verdict: Verdict::Unjudged, novelty: 0.5, acquitted: false };
+
+    /// What changed since the last visit of this URL, at which it showed `before`: `no`, `bytes` (the same content in other
+    /// bytes) or `content`. `None` at the first visit, and where nothing can be compared.
+    pub fn changed(&self, before: Option<&Shown>) -> Option<&'static str> {
+        match (self.verdict, before) {
+            (Verdict::Unchanged { bytes: false, .. }, _) => Some("no"),
+            (Verdict::Unchanged { bytes: true, .. }, _) => Some("bytes"),
+            (Verdict::Unjudged, _) | (_, None) => None,
+            (Verdict::Unique | Verdict::Exact { .. } | Verdict::Near { .. }, Some(_)) => Some("content"),
+        }
+    }
+
+    /// Of an answer that says by itself that nothing changed (304), where the URL showed `before` at its last visit.
+    pub fn not_modified(before: &Shown) -> Self {
+        Self { verdict: Verdict::Unchanged { bytes: false, of: before.of }, novelty: 0.0, acquitted: false }
+    }
+}

@@ -1,0 +1,371 @@
+//! News: links of duplicates that their twins do not have. Whether they bring anything is not to be seen from the pages that
+//! carry them (a calendar of equal prose and a pager look alike), so a few are tried.
+//!
+//! Links are tried by *template*: those of one host and folder whose paths have one shape and whose parameters have the same
+//! names. The test of a template is sequential: two links are fetched at once, then one after the other, and three
+//! that bring nothing end it; each one that brings something earns three more. A template of which three
+//! links brought something, and no more than one in three brought nothing, is acquitted: all its links are followed. What
+//! the templates of one host may cost together is bounded in the same way, since a trap can make a template of each link.
+//!
+//! A page that is a duplicate brings something if it leads to links of an acquitted template: then it is one page of a list,
+//! and the next one is worth a try. Where its links are of templates that are still being tried, it counts for nothing.
+
+use dedup_stage::store::{Result, Session, codec};
+use dedup_stage::url::{PageId, SiteId};
+use serde::{Deserialize, Serialize};
+use url::Url;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::spaces;
+
+/// The template of a link of `site`: a hash of folder, shape and parameter names. The crawl's secret is in the identity of
+/// the host, so that nobody can make two templates collide on purpose.
+pub fn template(url: &Url, site: SiteId) -> u64 {
+    let path = url.path();
+    let segments: Vec<&str> = path.split('/').skip(1).collect();
+    let mut shape = String::with_capacity(path.len());
+    // Where paths grow without end, templates would, too: only the first segments and the last one count.
+    for (at, segment) in segments.iter().enumerate() {
+        if at < FOLDERS || at + 1 == segments.len() {
+            shape.push('/');
+            push_shape(segment, &mut shape);
+        }
+    }
+    let mut names: Vec<&str> =
+        url.query().unwrap_or_default().split('&').map(|pair| pair.split('=').next().unwrap_or_default()).collect();
+    names.sort_unstable();
+    names.dedup();
+    shape.push('?');
+    shape.push_str(&names.join("&"));
+    xxh3_64_with_seed(shape.as_bytes(), site.host ^ u64::from_be_bytes(*b"template"))
+}
+
+/// Segments of a path that count, besides the last one.
+const FOLDERS: usize = 3;
+/// A word this long names one page, not a kind of pages.
+const LONG: usize = 16;
+
+/// A segment with `#` for each number, and `*` where it is a long word.
+fn push_shape(segment: &str, shape: &mut String) {
+    if segment.len() >= LONG {
+        shape.push('*');
+        return;
+    }
+    let mut in_number = false;
+    for letter in segment.chars() {
+        let digit = letter.is_ascii_digit();
+        if !digit {
+            shape.push(letter);
+        } else if !in_number {
+            shape.push('#');
+        }
+        in_number = digit;
+    }
+}
+
+/// How the trials of a template, or of all templates of a host, went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Test {
+    /// Trials that are out.
+    out: u32,
+    /// Trials that brought something.
+    fresh: u32,
+    /// Trials that brought nothing.
+    barren: u32,
+    /// Trials that showed neither.
+    neither: u32,
+}
+
+/// What a trial showed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Showed {
+    /// A new content, or links of an acquitted template.
+    Something,
+    /// Nothing new.
+    Nothing,
+    /// It cannot be told.
+    Neither,
+}
+
+impl Test {
+    /// Trials that may be out at first, and what each success adds.
+    const AT_ONCE: u32 = 2;
+    /// Failures that end a test; and what each success earns.
+    const PATIENCE: u32 = 3;
+    /// Failures that end the tests of a host.
+    const OF_HOST: u32 = 12;
+    /// Trials that may show neither.
+    const NEITHER: u32 = 4;
+    /// Successes that acquit.
+    const ENOUGH: u32 = 3;
+
+    /// Whether all links of the template are followed.
+    pub fn is_acquitted(&self) -> bool {
+        self.fresh >= Self::ENOUGH && 2 * self.barren <= self.fresh
+    }
+
+    /// Whether one more link may be tried, where failures count up to `patience`.
+    fn may_try(&self, patience: u32) -> bool {
+        let spent = self.barren + self.neither.saturating_sub(Self::NEITHER) + self.out;
+        self.out < Self::AT_ONCE + self.fresh && spent < patience + Self::PATIENCE * self.fresh
+    }
+
+    /// Whether nothing more will be tried.
+    fn is_over(&self) -> bool {
+        self.out == 0 && !self.may_try(Self::PATIENCE)
+    }
+
+    fn ended(&mut self, showed: Showed) {
+        self.out = self.out.saturating_sub(1);
+        *match showed {
+            Showed::Something => &mut self.fresh,
+            Showed::Nothing => &mut self.barren,
+            Showed::Neither => &mut self.neither,
+        } += 1;
+    }
+
+    fn get(site: SiteId, template: u64, session: &Session) -> Result<Self> {
+        match session.get(spaces::RULES, &key(site, template))? {
+            Some(bytes) => codec::decode(&bytes, "the trials of a template"),
+            None => Ok(Self::default()),
+        }
+    }
+
+    fn put(self, site: SiteId, template: u64, session: &mut Session) {
+        session.put(spaces::RULES, key(site, template), codec::encode(&self));
+    }
+}
+
+/// Kind of the records of templates in [`spaces::RULES`].
+pub const TAG: u8 = b'n';
+/// Stands for all templates of a host.
+const ALL: u64 = 0;
+
+fn key(site: SiteId, template: u64) -> Vec<u8> {
+    [&site.to_bytes()[..], &[TAG], &template.to_be_bytes()].concat()
+}
+
+/// What is to be done with a link that is news.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Its template is acquitted: follow it.
+    Follow,
+    /// Fetch it as a trial.
+    Try,
+    /// Hold it; more may be tried later.
+    Hold,
+}
+
+/// The page of a trial that was just fetched: its links tell what it brings.
+#[derive(Clone, Copy, Debug)]
+struct Current {
+    page: PageId,
+    template: u64,
+    /// Links of acquitted templates, and of templates that are still being tried.
+    acquitted: u32,
+    open: u32,
+}
+
+/// All that is known of news.
+#[derive(Debug, Default)]
+pub struct News {
+    current: Option<Current>,
+}
+
+impl News {
+    /// One more link of a duplicate that is news, found on the page `source`.
+    pub fn meet(
+        &mut self,
+        site: SiteId,
+        template: u64,
+        source: Option<PageId>,
+        session: &mut Session,
+    ) -> Result<Verdict> {
+        let test = Test::get(site, template, session)?;
+        if let Some(current) = self.current.as_mut().filter(|current| Some(current.page) == source) {
+            current.acquitted += u32::from(test.is_acquitted());
+            current.open += u32::from(!test.is_acquitted() && !test.is_over() && template != current.template);
+        }
+        if test.is_acquitted() {
+            return Ok(Verdict::Follow);
+        }
+        Ok(if self.try_one(site, template, test, session)? { Verdict::Try } else { Verdict::Hold })
+    }
+
+    /// Takes leave for one more trial of a template.
+    fn try_one(&self, site: SiteId, template: u64, mut test: Test, session: &mut Session) -> Result<bool> {
+        let mut host = Test::get(site, ALL, session)?;
+        if !test.may_try(Test::PATIENCE) || host.barren >= Test::OF_HOST + Test::PATIENCE * host.fresh {
+            return Ok(false);
+        }
+        test.out += 1;
+        host.out += 1;
+        test.put(site, template, session);
+        host.put(site, ALL, session);
+        Ok(true)
+    }
+
+    /// A trial that was held is to be fetched now: takes leave for it.
+    pub fn try_held(&mut self, site: SiteId, template: u64, session: &mut Session) -> Result<bool> {
+        let test = Test::get(site, template, session)?;
+        self.try_one(site, template, test, session)
+    }
+
+    /// The page of a trial was answered well; its verdict and its links come next.
+    pub fn answered(&mut self, page: PageId, template: u64) {
+        self.current = Some(Current { page, template, acquitted: 0, open: 0 });
+    }
+
+    /// All links of the page of a trial were seen: what it showed. `None` if it was not answered well: that was told before.
+    pub fn showed(&mut self, page: PageId, duplicate: Option<bool>) -> Option<Showed> {
+        let current = self.current.take().filter(|current| current.page == page)?;
+        Some(match duplicate {
+            Some(false) => Showed::Something,
+            _ if current.acquitted > 0 => Showed::Something,
+            _ if current.open > 0 => Showed::Neither,
+            Some(true) => Showed::Nothing,
+            None => Showed::Neither,
+        })
+    }
+
+    /// A trial ended. Returns what is to be done with what is held of the template.
+    pub fn ended(&mut self, site: SiteId, template: u64, showed: Showed, session: &mut Session) -> Result<Next> {
+        let mut test = Test::get(site, template, session)?;
+        let before = test.is_acquitted();
+        test.ended(showed);
+        test.put(site, template, session);
+        let mut host = Test::get(site, ALL, session)?;
+        host.ended(showed);
+        host.put(site, ALL, session);
+        Ok(match test.is_acquitted() {
+            true if !before => Next::Release,
+            false if test.may_try(Test::PATIENCE) => Next::Try,
+            _ => Next::Nothing,
+        })
+    }
+}
+
+/// What is to be done with what is held of a template after a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// All of it is followed.
+    Release,
+    /// One or some more are tried.
+    Try,
+    /// It stays.
+    Nothing,
+}
+
+#[cfg(test)]
+mod tests {
+    use dedup_stage::store::Memory;
+    use dedup_stage::url::UrlId;
+
+    use super::*;
+
+    const SITE: SiteId = SiteId { domain: 1, host: 2 };
+
+    fn of(url: &str) -> u64 {
+        template(&Url::parse(url).unwrap(), SITE)
+    }
+
+    #[test]
+    fn links_of_one_kind_have_one_template() {
+        for same in [
+            ["http://a/item/17", "http://a/item/2304"],
+            ["http://a/list?page=2&sort=a", "http://a/list?sort=b&page=3"],
+            ["http://a/n/a-long-title-of-an-article", "http://a/n/another-quite-long-title"],
+            ["http://a/x/y/z/1/2/3/4/5", "http://a/x/y/z/1/2/9"],
+        ] {
+            assert_eq!(of(same[0]), of(same[1]), "{same:?}");
+        }
+        for other in [["http://a/item/17", "http://a/items/17"], ["http://a/list?page=2", "http://a/list?day=2"]] {
+            assert_ne!(of(other[0]), of(other[1]), "{other:?}");
+        }
+        let (url, other) = (Url::parse("http://a/1").unwrap(), SiteId { domain: 1, host: 3 });
+        assert_ne!(template(&url, SITE), template(&url, other));
+    }
+
+    struct Lab {
+        session: Session,
+        news: News,
+    }
+
+    fn lab() -> Lab {
+        Lab { session: Session::new(Box::new(Memory::default())), news: News::default() }
+    }
+
+    impl Lab {
+        fn meet(&mut self, template: u64) -> Verdict {
+            self.news.meet(SITE, template, None, &mut self.session).unwrap()
+        }
+
+        fn ended(&mut self, template: u64, showed: Showed) -> Next {
+            self.news.ended(SITE, template, showed, &mut self.session).unwrap()
+        }
+
+        /// Fetches whatever may be tried of a template until nothing may; returns how many that were.
+        fn run(&mut self, template: u64, showed: Showed, most: u32) -> u32 {
+            let mut tried = 0;
+            while tried < most && self.meet(template) == Verdict::Try {
+                tried += 1;
+                self.ended(template, showed);
+            }
+            tried
+        }
+    }
+
+    #[test]
+    fn a_template_that_brings_nothing_is_given_up_after_three_links() {
+        let mut lab = lab();
+        assert_eq!([lab.meet(5), lab.meet(5), lab.meet(5)], [Verdict::Try, Verdict::Try, Verdict::Hold]);
+        assert_eq!(lab.ended(5, Showed::Nothing), Next::Try);
+        assert_eq!(lab.ended(5, Showed::Nothing), Next::Try);
+        assert_eq!(lab.run(5, Showed::Nothing, 100), 1);
+        assert_eq!(lab.meet(5), Verdict::Hold);
+    }
+
+    #[test]
+    fn a_template_that_brings_something_is_acquitted_and_one_in_three_may_fail() {
+        let mut lab = lab();
+        for n in 0..2 {
+            assert_eq!(lab.meet(5), Verdict::Try, "{n}");
+            assert_eq!(lab.ended(5, Showed::Something), Next::Try);
+        }
+        assert_eq!(lab.meet(5), Verdict::Try);
+        assert_eq!(lab.ended(5, Showed::Something), Next::Release);
+        assert_eq!(lab.meet(5), Verdict::Follow);
+    }
+
+    #[test]
+    fn what_all_templates_of_a_host_cost_is_bounded() {
+        let mut lab = lab();
+        let cost: u32 = (1..1_000).map(|template| lab.run(template, Showed::Nothing, 100)).sum();
+        assert!((12..=15).contains(&cost), "{cost}");
+    }
+
+    #[test]
+    fn what_shows_neither_does_not_go_on_for_ever() {
+        let mut lab = lab();
+        assert!(lab.run(5, Showed::Neither, 1_000) <= Test::NEITHER + Test::PATIENCE);
+    }
+
+    #[test]
+    fn a_duplicate_with_links_of_an_acquitted_template_brings_something() {
+        let mut lab = lab();
+        lab.run(7, Showed::Something, 3);
+        let page = PageId { url: UrlId { site: SITE, url: 9 }, visit: 1 };
+        let mut links_of = |templates: &[u64], duplicate| {
+            lab.news.answered(page, 5);
+            for template in templates {
+                lab.news.meet(SITE, *template, Some(page), &mut lab.session).unwrap();
+            }
+            lab.news.showed(page, duplicate)
+        };
+        assert_eq!(links_of(&[7, 5], Some(true)), Some(Showed::Something));
+        assert_eq!(links_of(&[5], Some(true)), Some(Showed::Nothing), "its own kind proves nothing");
+        assert_eq!(links_of(&[8], Some(true)), Some(Showed::Neither));
+        assert_eq!(links_of(&[], Some(false)), Some(Showed::Something));
+        assert_eq!(links_of(&[], None), Some(Showed::Neither));
+    }
+}
