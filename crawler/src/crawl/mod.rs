@@ -51,6 +51,9 @@ pub enum OpenError {
     /// What a focused crawl is about.
     #[error(transparent)]
     Topic(#[from] TopicError),
+    /// A file of `--known`.
+    #[error(transparent)]
+    Known(#[from] dedup_stage::corpus::Unknown),
     /// A pattern of `--include` or `--exclude`.
     #[error("{0}")]
     Pattern(String),

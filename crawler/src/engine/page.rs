@@ -1,5 +1,8 @@
 //! What one answer changes: the verdict on the page, the fate of its links, its line in the outputs.
 
+use std::sync::Arc;
+
+use dedup_stage::corpus::Twin as Document;
 use dedup_stage::flow::{Fate, Passage};
 use dedup_stage::judge::{Case, Judge, Judgement, Shown, Verdict};
 use dedup_stage::url::UrlId;
@@ -130,8 +133,7 @@ impl Desk<'_> {
             Verdict::Unjudged if status < 400 => {}
             Verdict::Unjudged => frontier.verdict(job, None, 0.0, session)?,
             verdict => {
-                let duplicate = verdict.duplicate_of().is_some();
-                frontier.verdict(job, Some(duplicate), judgement.novelty, session)?;
+                frontier.verdict(job, Some(verdict.is_duplicate()), judgement.novelty, session)?;
             }
         }
         let Some(content) = content.filter(|_| judgement.verdict != Verdict::Unjudged) else { return Ok(()) };
@@ -161,10 +163,12 @@ impl Desk<'_> {
         }
         let earlier =
             if matches!(judgement.verdict, Verdict::Unchanged { .. }) { before.as_ref() } else { twin.as_ref() };
+        let corpora = Arc::clone(self.flow.judge().known());
         let out = PageOut {
             line: &finding.line,
             judgement: &judgement,
             twin: twin.as_ref().map(Twin::of),
+            known: judgement.verdict.known().map(|corpus| corpora.get(corpus).name()),
             earlier: earlier.map(Twin::of),
             exchange: finding.exchange.as_ref(),
             relevance,
@@ -207,7 +211,9 @@ struct Taken {
 pub(super) fn is_known(judgement: &Judgement) -> bool {
     match judgement.verdict {
         Verdict::Exact { .. } => true,
-        Verdict::Near { resemblance, .. } => resemblance >= Judge::SAME_TEXT,
+        Verdict::Near { resemblance, .. } | Verdict::Known { twin: Document { resemblance, .. }, .. } => {
+            resemblance >= Judge::SAME_TEXT
+        }
         Verdict::Unique => judgement.acquitted,
         Verdict::Unchanged { .. } | Verdict::Unjudged => false,
     }

@@ -32,6 +32,8 @@ pub struct PageOut<'a> {
     pub judgement: &'a Judgement,
     /// The page of another URL that this one repeats.
     pub twin: Option<Twin>,
+    /// Name of the known corpus that has the page.
+    pub known: Option<&'a str>,
     /// The earlier page that a revisit record of the archive refers to: the twin, or the same URL at its last visit.
     pub earlier: Option<Twin>,
     /// The exchange for the archive, where one is kept.
@@ -48,8 +50,8 @@ impl<'a> PageOut<'a> {
     /// A URL that was given up without an answer.
     pub fn failed(line: &'a [u8]) -> Self {
         const NOT_JUDGED: &Judgement = &Judgement::UNJUDGED;
-        let (twin, earlier, exchange, relevance, changed) = (None, None, None, None, None);
-        Self { line, judgement: NOT_JUDGED, twin, earlier, exchange, relevance, links: [0; 3], changed }
+        let (twin, known, earlier, exchange, relevance, changed) = (None, None, None, None, None, None);
+        Self { line, judgement: NOT_JUDGED, twin, known, earlier, exchange, relevance, links: [0; 3], changed }
     }
 }
 
@@ -72,7 +74,9 @@ impl Changed {
             Verdict::Unjudged => None,
             Verdict::Unchanged { bytes: false, .. } => Some(Changed::No),
             Verdict::Unchanged { bytes: true, .. } => Some(Changed::Bytes),
-            Verdict::Unique | Verdict::Exact { .. } | Verdict::Near { .. } => Some(Changed::Content),
+            Verdict::Unique | Verdict::Exact { .. } | Verdict::Near { .. } | Verdict::Known { .. } => {
+                Some(Changed::Content)
+            }
         }
     }
 

@@ -6,10 +6,13 @@
 //!
 //! # For a judge
 //!
-//! [`Known::open`] each file once, and make a [`Known::finder`] for each thread. After the judge's own exact and near
-//! steps have found nothing, ask [`Finder::find`]. A [`Twin`] is a verdict `exact` or `near` whose twin is
+//! [`Corpora::open`] maps the files, and [`crate::judge::Judge::know`] hands them to a judge. After its own exact and near
+//! steps have found nothing, the judge asks [`Corpora::find`]. A [`Twin`] is a verdict `exact` or `near` whose twin is
 //! [`Known::name`] and [`Known::id`] of [`Twin::row`]. A signature file has no links, so such a page has no
 //! counterparts: its links are held as `known`.
+//!
+//! [`Corpora::open`]: super::Corpora::open
+//! [`Corpora::find`]: super::Corpora::find
 
 use std::path::{Path, PathBuf};
 
@@ -187,8 +190,11 @@ impl Finder<'_> {
                 return Some(twin(true, 1.0));
             }
             if found.is_none() {
-                let look = sketch.compare(&signatures.sketch(row as u64));
-                found = look.is_duplicate().then(|| twin(false, look.resemblance));
+                let theirs = signatures.sketch(row as u64);
+                let look = sketch.compare(&theirs);
+                // The documents of many corpora are plain text. That they have no links says nothing of the page.
+                let other_links = look.other_links && theirs.links() > 0;
+                found = (look.same_text && !other_links).then(|| twin(false, look.resemblance));
             }
         }
         found

@@ -7,6 +7,7 @@
 
 pub mod build;
 pub mod cluster;
+mod corpora;
 mod file;
 mod format;
 pub mod input;
@@ -22,6 +23,7 @@ mod tests;
 mod writer;
 
 pub use crate::hamming::Error;
+pub use corpora::{Corpora, Unknown};
 pub use file::Signatures;
 pub use format::{DIGEST, SPLIT_SHIFT};
 pub use known::{Finder, Known, Twin};

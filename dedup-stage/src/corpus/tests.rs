@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::build::{Plan, Tally, Watch, build, splits, write};
 use super::cluster::{Documents, Forest, Keep, List};
-use super::input::{Fields, Format};
+use super::input::Fields;
 use super::join::{Edge, EdgeFile, EdgeWriter, Effort, Nodes, Rule, collect};
 use super::*;
 use crate::signature::{RECIPE, Sketch};
@@ -555,7 +555,7 @@ fn parquet_without_the_feature_says_how_to_get_it() {
     let input = dir.path().join("a.parquet");
     fs::write(&input, "PAR1").unwrap();
     let splits = splits(&[input], None).unwrap();
-    assert_eq!(splits[0].format, Format::Parquet);
+    assert_eq!(splits[0].format, super::input::Format::Parquet);
     let error = build(&splits, &plan(1 << 20), &dir.path().join("out.sig"), &Noted::default()).unwrap_err();
     assert!(error.to_string().contains("cargo install --features arrow"), "{error}");
 }

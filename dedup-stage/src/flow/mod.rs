@@ -40,6 +40,9 @@ pub enum Fate {
     Follow(f32),
     /// None goes to the frontier. Each is held for its counterpart on the page's twin.
     Hold(Held),
+    /// None goes to the frontier. A known corpus has the page (its place among the corpora is given), and a corpus has no
+    /// links: each is held as known.
+    HoldKnown(u32),
 }
 
 /// The links of a duplicate beside those of its twin.
@@ -82,10 +85,11 @@ impl Flow {
     pub fn page(&mut self, case: &Case<'_>, url_of: UrlOf<'_>, session: &mut Session) -> Result<Passage> {
         let (judgement, twin) = self.judge.judge_beside_twin(case, url_of, session)?;
         let shown = Shown::after(case, &judgement);
-        let links = match (gate(&judgement, self.on_duplicate), twin) {
-            (Some(factor), _) => Fate::Follow(factor),
-            (None, Some(twin)) => Fate::Hold(held(case, twin, url_of, session)?),
-            (None, None) => unreachable!("a duplicate has a twin"),
+        let links = match (gate(&judgement, self.on_duplicate), twin, judgement.verdict.known()) {
+            (Some(factor), ..) => Fate::Follow(factor),
+            (None, Some(twin), _) => Fate::Hold(held(case, twin, url_of, session)?),
+            (None, None, Some(corpus)) => Fate::HoldKnown(corpus),
+            (None, None, None) => unreachable!("a duplicate has a twin"),
         };
         Ok(Passage { judgement, links, shown })
     }
