@@ -125,6 +125,11 @@ impl Output for Sparse {
     }
 }
 
+/// A row with a fingerprint, and without an id.
+fn row<'a>(fingerprint: u64, sketch: &'a [u8; Sketch::BYTES], digest: &'a [u8; 32], place: u64) -> Row<'a> {
+    Row { signature: Some((fingerprint, sketch)), digest, words: 0, place, date: NO_DATE, id: "", url: "" }
+}
+
 /// Writes `n` random fingerprints without anything else, and `planted` whole signatures among them, sorted.
 fn plant(n: u64, planted: u64, path: &Path) {
     let mut real: Vec<(u64, u64)> = (0..planted).map(|i| (signature(i).0, i)).collect();
@@ -134,15 +139,6 @@ fn plant(n: u64, planted: u64, path: &Path) {
     file.set_len(shape.bytes()).expect("a file");
     let mut writer = Writer::new(Sparse(file), RECIPE, shape);
     let (zeros, nothing) = ([0; Sketch::BYTES], [0; 32]);
-    let row = |fingerprint, sketch, digest, place| Row {
-        signature: Some((fingerprint, sketch)),
-        digest,
-        words: 0,
-        place,
-        date: NO_DATE,
-        id: "",
-        url: "",
-    };
     let mut real = real.into_iter().peekable();
     // Bucket by bucket of the highest bits, each sorted by itself.
     const BITS: u32 = 16;
