@@ -11,6 +11,7 @@ mod layers;
 mod nearest;
 mod settings;
 mod units;
+mod version;
 
 pub use connect_to::{ConnectTo, Target};
 pub use deprecated::DEPRECATED;
@@ -23,3 +24,4 @@ pub use settings::{
     Settings, Switch, Urls,
 };
 pub use units::{Duration, Share, Size};
+pub use version::version;

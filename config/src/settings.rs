@@ -1,5 +1,7 @@
 //! The settings, group by group, as in `default.toml`.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use crate::units::{Duration, Share, Size};
@@ -97,6 +99,8 @@ pub struct Dedup {
     pub on_duplicate: OnDuplicate,
     /// Hamming distance of a near-duplicate.
     pub distance: u32,
+    /// Signature files of pages that exist already.
+    pub known: Vec<PathBuf>,
     /// Whether rules are learned and applied.
     pub rules: bool,
     /// What may be spent at the end on URLs that were held back, as a share of the pages fetched.

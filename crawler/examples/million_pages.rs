@@ -1,6 +1,6 @@
 //! Writes the outputs of a made-up crawl of many pages, some with hostile titles, and their report; serves the live page
 //! over them; and says how long the report took, how large it is, and how long the live page takes to answer:
-//! `cargo run --release -p crawler --example million_pages -- DIR [PAGES]`.
+//! `cargo run --release -p dedup-stage-crawler --example million_pages -- DIR [PAGES]`.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};

@@ -7,9 +7,10 @@
 //! text, [`judge`] compares it with every page accepted before (by SHA-256, then within a Hamming distance through
 //! [`hamming`], then by a second look), and [`gate`] decides what becomes of its out-links. [`store`] keeps the state.
 //! Other programs meet all of it as a [`stage`], through the [`protocol`] or as a filter over [`warc`] files, with the work
-//! spread over the cores by [`pipeline`].
+//! spread over the cores by [`pipeline`]. Batch jobs over very many documents are in [`corpus`].
 
 pub mod commands;
+pub mod corpus;
 pub mod evaluate;
 pub mod flow;
 pub mod hamming;

@@ -2,9 +2,9 @@
 //! hold, how long a restart takes.
 //!
 //! ```text
-//! cargo bench -p frontier --bench load -- steady [PAGES]     a crawl that finds one new URL a page among 21 links
-//! cargo bench -p frontier --bench load -- grow [URLS]        a crawl that finds 20, until so many are queued (issue 5, bar 5)
-//! cargo bench -p frontier --bench load -- restart DIR MADE   what `grow` left, with KEEP set in the environment
+//! cargo bench -p dedup-stage-frontier --bench load -- steady [PAGES]     a crawl that finds one new URL a page among 21 links
+//! cargo bench -p dedup-stage-frontier --bench load -- grow [URLS]        a crawl that finds 20, until so many are queued (issue 5, bar 5)
+//! cargo bench -p dedup-stage-frontier --bench load -- restart DIR MADE   what `grow` left, with KEEP set in the environment
 //! ```
 //!
 //! CPU is of the whole process (store threads included), in ticks of 10 ms; politeness is off; a commit comes every 256 pages.

@@ -28,6 +28,7 @@ mod failures;
 mod gate;
 mod invariants;
 mod kill;
+mod known;
 mod neighbours;
 mod numbers;
 mod odd;

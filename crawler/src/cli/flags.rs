@@ -99,7 +99,7 @@ fn value_name(flag: &Flag) -> &'static str {
         "header" => "K: V",
         "distance" => "K",
         "like" => "FILE_OR_URL",
-        "topic-file" => "FILE",
+        "known" | "topic-file" => "FILE",
         "user-agent" => "NAME",
         _ if looks(&["ms", "s", "m", "h", "d"]) => "DURATION",
         _ if looks(&["B", "KiB", "MiB", "GiB"]) => "SIZE",

@@ -30,7 +30,7 @@ use say::say;
 
 /// A polite crawler that expands each page of the web once, not each URL.
 #[derive(Debug, Parser)]
-#[command(name = "crawler", version, propagate_version = true, max_term_width = 100)]
+#[command(name = "crawler", version = config::version(), propagate_version = true, max_term_width = 100)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,

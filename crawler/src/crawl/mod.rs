@@ -57,6 +57,9 @@ pub enum OpenError {
     /// Cookies, logins, keys.
     #[error(transparent)]
     Access(#[from] AccessError),
+    /// A file of `--known`.
+    #[error(transparent)]
+    Known(#[from] dedup_stage::corpus::Unknown),
     /// A pattern of `--include` or `--exclude`.
     #[error("{0}")]
     Pattern(String),

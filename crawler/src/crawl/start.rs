@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use config::{OnDuplicate, Robots, Settings};
 use crossbeam_channel::Receiver;
+use dedup_stage::corpus::Corpora;
 use dedup_stage::flow::Flow;
 use dedup_stage::store::{self, Session, Space};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, PageId};
@@ -57,6 +58,8 @@ impl CrawlDir {
             Err(TopicError::Example { url: url.to_string(), reason: "was not fetched before the crawl".into() })
         })?;
         let access = Access::open(&settings.access, &mut session)?;
+        let config::Dedup { known: files, distance, threads, .. } = &settings.dedup;
+        let corpora = Corpora::open(files, *distance, *threads)?;
         let hasher = KeyHasher::new(secret(&mut session).map_err(store_error)?);
         let context = Arc::new(Context {
             keys: Keys { canonicalizer: Canonicalizer::new(&settings.urls), hasher },
@@ -80,7 +83,8 @@ impl CrawlDir {
             session.put(Space::META, *b"seeds", seeds);
             session.put(Space::META, *b"settings", lasting);
             session.delete(Space::META, *b"stop-reason");
-            let flow = Flow::open(&settings.dedup, context.keys.clone(), &mut session)?;
+            let mut flow = Flow::open(&settings.dedup, context.keys.clone(), &mut session)?;
+            flow.judge_mut().know(Arc::new(corpora));
             let frontier = frontier(settings, &all_seeds, &context, changed, clock.now(), &mut session)?;
             // Seeds are met by that: a crawl that is killed here must count them.
             stats.take_counts(&frontier.counts());

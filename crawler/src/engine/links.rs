@@ -1,7 +1,9 @@
 //! The fate of the links of one page: they reach the frontier, or are held for those of the page's twin.
 
+use std::sync::Arc;
+
 use dedup_stage::flow::{Counterpart, Fate};
-use dedup_stage::judge::{Judgement, OutLink};
+use dedup_stage::judge::Judgement;
 use frontier::{Admission, Found, Hold, Job, Via};
 
 use super::Result;
@@ -35,6 +37,7 @@ impl Desk<'_> {
         fate: Fate,
     ) -> Result<LinkCounts> {
         let mut counts = LinkCounts::default();
+        let corpora = Arc::clone(self.flow.judge().known());
         let (via, depth) = match &finding.redirect {
             Some(redirect) => (Via::Redirect { hops: job.hops + 1, same_key: redirect.same_key }, job.depth),
             None if finding.is_feed => (Via::Feed, job.depth + 1),
@@ -43,7 +46,7 @@ impl Desk<'_> {
         let novelty = match fate {
             Fate::Follow(novelty) => novelty,
             Fate::Try(_) => 1.0,
-            Fate::Hold(_) => 0.0,
+            Fate::Hold(_) | Fate::HoldKnown(_) => 0.0,
         };
         let page = self.scores.page(job, novelty, depth, relevance);
         let family = family(job, judgement);
@@ -64,7 +67,16 @@ impl Desk<'_> {
                         || note.refusal.is_none() && matches!(admission, Admission::Refused(_))
                 }
                 Fate::Hold(held) | Fate::Try(held) => {
-                    let kept = self.hold(&found, note, |link| held.counterpart(link), link)?;
+                    let kept = self.hold(&found, note, || match held.counterpart(link) {
+                        Counterpart::Same => Hold::For(found.id),
+                        Counterpart::Of(other) => Hold::For(other),
+                        Counterpart::News => Hold::News,
+                    })?;
+                    counts.dropped += u32::from(kept);
+                    kept
+                }
+                Fate::HoldKnown(corpus) => {
+                    let kept = self.hold(&found, note, || Hold::Known(corpora.get(*corpus).name()))?;
                     counts.dropped += u32::from(kept);
                     kept
                 }
@@ -83,15 +95,9 @@ impl Desk<'_> {
         Ok(counts)
     }
 
-    /// A link of a duplicate is held for its counterpart, or as news. True if it was not met before. (A link that is news
-    /// may be tried at once; the frontier decides.)
-    fn hold(
-        &mut self,
-        found: &Found<'_>,
-        note: &LinkNote,
-        counterpart: impl FnOnce(&OutLink) -> Counterpart,
-        link: &OutLink,
-    ) -> Result<bool> {
+    /// A link of a duplicate is held for its counterpart, as news or as known. True if it was not met before. (A link that
+    /// is news may be tried at once; the frontier decides.)
+    fn hold<'h>(&mut self, found: &Found<'_>, note: &LinkNote, hold: impl FnOnce() -> Hold<'h>) -> Result<bool> {
         let session = &mut self.ledger.session;
         if let Some(reason) = note.refusal {
             self.frontier.refuse(found, reason, session)?;
@@ -100,11 +106,6 @@ impl Desk<'_> {
         if !self.frontier.wants_counterpart(found.id.url) {
             return Ok(false);
         }
-        let hold = match counterpart(link) {
-            Counterpart::Same => Hold::For(found.id),
-            Counterpart::Of(other) => Hold::For(other),
-            Counterpart::News => Hold::News,
-        };
-        Ok(matches!(self.frontier.hold(found, hold, session)?, Admission::Held | Admission::Queued))
+        Ok(matches!(self.frontier.hold(found, hold(), session)?, Admission::Held | Admission::Queued))
     }
 }

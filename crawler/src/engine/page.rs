@@ -1,5 +1,8 @@
 //! What one answer changes: the verdict on the page, the fate of its links, its line in the outputs.
 
+use std::sync::Arc;
+
+use dedup_stage::corpus::Twin as Document;
 use dedup_stage::flow::{Fate, Passage};
 use dedup_stage::judge::{Acquitted, Case, Judge, Judgement, Shown, Verdict};
 use dedup_stage::url::UrlId;
@@ -131,7 +134,7 @@ impl Desk<'_> {
             Verdict::Unjudged => frontier.verdict(job, None, 0.0, session)?,
             verdict => {
                 let brought = match judgement.acquitted {
-                    _ if verdict.duplicate_of().is_some() => Brought::Nothing,
+                    _ if verdict.is_duplicate() => Brought::Nothing,
                     Some(Acquitted::ByLinks) => Brought::Links,
                     Some(Acquitted::ByMedia) | None => Brought::Content,
                 };
@@ -165,10 +168,12 @@ impl Desk<'_> {
         }
         let earlier =
             if matches!(judgement.verdict, Verdict::Unchanged { .. }) { before.as_ref() } else { twin.as_ref() };
+        let corpora = Arc::clone(self.flow.judge().known());
         let out = PageOut {
             line: &finding.line,
             judgement: &judgement,
             twin: twin.as_ref().map(Twin::of),
+            known: judgement.verdict.known().map(|corpus| corpora.get(corpus).name()),
             earlier: earlier.map(Twin::of),
             exchange: finding.exchange.as_ref(),
             texts: Some(&finding.texts),
@@ -212,7 +217,9 @@ struct Taken {
 pub(super) fn is_known(judgement: &Judgement) -> bool {
     match judgement.verdict {
         Verdict::Exact { .. } => true,
-        Verdict::Near { resemblance, .. } => resemblance >= Judge::SAME_TEXT,
+        Verdict::Near { resemblance, .. } | Verdict::Known { twin: Document { resemblance, .. }, .. } => {
+            resemblance >= Judge::SAME_TEXT
+        }
         Verdict::Unique => judgement.acquitted == Some(Acquitted::ByLinks),
         Verdict::Unchanged { .. } | Verdict::Unjudged => false,
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dedup_stage::corpus::Twin;
 use dedup_stage::judge::Verdict;
 use frontier::{Counts, Failure, Frontier, Millis, SkipReason};
 use serde::{Deserialize, Serialize};
@@ -91,8 +92,8 @@ impl Stats {
         *self.statuses.entry(status).or_default() += 1;
         match verdict {
             Verdict::Unique => self.unique += 1,
-            Verdict::Exact { .. } => self.exact += 1,
-            Verdict::Near { .. } => self.near += 1,
+            Verdict::Exact { .. } | Verdict::Known { twin: Twin { exact: true, .. }, .. } => self.exact += 1,
+            Verdict::Near { .. } | Verdict::Known { .. } => self.near += 1,
             Verdict::Unchanged { .. } => self.unchanged += 1,
             Verdict::Unjudged => self.unjudged += 1,
         }

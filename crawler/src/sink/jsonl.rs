@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::{AppendFile, Lengths, PageOut, Sink};
+use dedup_stage::corpus::Twin as Document;
 use dedup_stage::judge::Verdict;
 
 /// One object a line for each page fetched.
@@ -35,10 +36,11 @@ impl Sink for PagesJsonl {
             None => tail.extend(b"null"),
         }
         match page.judgement.verdict {
-            Verdict::Near { distance, resemblance, .. } => {
+            Verdict::Near { distance, resemblance, .. }
+            | Verdict::Known { twin: Document { exact: false, distance, resemblance, .. }, .. } => {
                 write!(tail, ",\"distance\":{distance},\"resemblance\":{resemblance:.3}")?;
             }
-            Verdict::Exact { .. } => tail.extend(b",\"distance\":0,\"resemblance\":1.0"),
+            Verdict::Exact { .. } | Verdict::Known { .. } => tail.extend(b",\"distance\":0,\"resemblance\":1.0"),
             Verdict::Unique | Verdict::Unchanged { .. } | Verdict::Unjudged => {
                 tail.extend(b",\"distance\":null,\"resemblance\":null");
             }
@@ -51,7 +53,8 @@ impl Sink for PagesJsonl {
             Some(changed) => write!(tail, ",\"changed\":\"{}\"", changed.name())?,
             None => tail.extend(b",\"changed\":null"),
         }
-        tail.extend(b",\"label\":null,\"known\":null");
+        tail.extend(b",\"label\":null,\"known\":");
+        serde_json::to_writer(&mut *tail, &page.known)?;
         let [new, admitted, dropped] = page.links;
         writeln!(tail, ",\"links_new\":{new},\"links_admitted\":{admitted},\"links_dropped\":{dropped}}}")?;
         self.file.append(&[page.line, tail])?;

@@ -35,6 +35,8 @@ pub struct PageOut<'a> {
     pub judgement: &'a Judgement,
     /// The page of another URL that this one repeats.
     pub twin: Option<Twin>,
+    /// Name of the known corpus that has the page.
+    pub known: Option<&'a str>,
     /// The earlier page that a revisit record of the archive refers to: the twin, or the same URL at its last visit.
     pub earlier: Option<Twin>,
     /// The exchange for the archive, where one is kept.
@@ -53,8 +55,9 @@ impl<'a> PageOut<'a> {
     /// A URL that was given up without an answer.
     pub fn failed(line: &'a [u8]) -> Self {
         const NOT_JUDGED: &Judgement = &Judgement::UNJUDGED;
-        let (twin, earlier, exchange, texts, relevance, changed) = (None, None, None, None, None, None);
-        Self { line, judgement: NOT_JUDGED, twin, earlier, exchange, texts, relevance, links: [0; 3], changed }
+        let (twin, known, earlier, exchange, texts, relevance, changed) = (None, None, None, None, None, None, None);
+        let (judgement, links) = (NOT_JUDGED, [0; 3]);
+        Self { line, judgement, twin, known, earlier, exchange, texts, relevance, links, changed }
     }
 }
 
@@ -77,7 +80,9 @@ impl Changed {
             Verdict::Unjudged => None,
             Verdict::Unchanged { bytes: false, .. } => Some(Changed::No),
             Verdict::Unchanged { bytes: true, .. } => Some(Changed::Bytes),
-            Verdict::Unique | Verdict::Exact { .. } | Verdict::Near { .. } => Some(Changed::Content),
+            Verdict::Unique | Verdict::Exact { .. } | Verdict::Near { .. } | Verdict::Known { .. } => {
+                Some(Changed::Content)
+            }
         }
     }
 

@@ -11,6 +11,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::rows::wrong_usage;
+use crate::corpus::Corpora;
 use crate::pipeline::{Limits, Stopper};
 use crate::protocol::{Ended, Greeting, serve};
 use crate::signature;
@@ -40,8 +41,16 @@ pub struct Remembering {
 }
 
 impl Remembering {
-    /// The stage with what it remembers.
+    /// The stage with what it remembers and what it knows.
     pub fn open(&self, settings: &Settings) -> anyhow::Result<Stage> {
+        let config::Dedup { known, distance, threads, .. } = &settings.dedup;
+        let corpora = Corpora::open(known, *distance, *threads)?;
+        let mut stage = self.remembered(settings)?;
+        stage.know(Arc::new(corpora));
+        Ok(stage)
+    }
+
+    fn remembered(&self, settings: &Settings) -> anyhow::Result<Stage> {
         let open = |store| Stage::open(Session::new(store), &settings.dedup, Canonicalizer::new(&settings.urls));
         match &self.state {
             None => Ok(open(Box::<Memory>::default())?),
@@ -65,6 +74,9 @@ pub struct Judging {
     /// Hamming distance of a near-duplicate [default: the best measured]
     #[arg(long, value_name = "K")]
     distance: Option<String>,
+    /// Signature file of pages that exist already: what it has is a duplicate of it (repeatable)
+    #[arg(long, value_name = "FILE")]
+    known: Vec<String>,
     /// Recipe of the fingerprints
     #[arg(long, value_name = "NAME", env = "DEDUP_STAGE_SCHEME", default_value = signature::RECIPE, value_parser = [signature::RECIPE])]
     scheme: String,
@@ -94,6 +106,9 @@ impl Judging {
             if let Some(value) = value {
                 layers = layers.set(key, value.as_str())?;
             }
+        }
+        if !self.known.is_empty() {
+            layers = layers.set("dedup.known", self.known.clone())?;
         }
         layers.finish()
     }

@@ -9,9 +9,11 @@ use crate::judge::Judgement;
 /// In `drop` no link of a duplicate passes. In `demote` all pass, with the novelty of their page as factor. In `keep` all
 /// pass as they are. The links of pages that are no duplicates always pass.
 pub(super) fn gate(judgement: &Judgement, on_duplicate: OnDuplicate) -> Option<f32> {
-    match (judgement.verdict.twin(), on_duplicate) {
-        (None, _) | (_, OnDuplicate::Keep) => Some(1.0),
-        (Some(_), OnDuplicate::Demote) => Some(judgement.novelty),
-        (Some(_), OnDuplicate::Drop) => None,
+    let repeats = judgement.verdict.twin().is_some() || judgement.verdict.known().is_some();
+    match on_duplicate {
+        _ if !repeats => Some(1.0),
+        OnDuplicate::Keep => Some(1.0),
+        OnDuplicate::Demote => Some(judgement.novelty),
+        OnDuplicate::Drop => None,
     }
 }

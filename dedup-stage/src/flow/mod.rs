@@ -43,6 +43,9 @@ pub enum Fate {
     /// The page is unique, but only by its links: its text is that of another page. What a list and a trap have in common
     /// is told apart by trials, as for the links of a duplicate. Only in `drop`.
     Try(Held),
+    /// None goes to the frontier. A known corpus has the page (its place among the corpora is given), and a corpus has no
+    /// links: each is held as known.
+    HoldKnown(u32),
 }
 
 /// The links of a page beside those of the page with the same text.
@@ -86,11 +89,12 @@ impl Flow {
         let (judgement, twin) = self.judge.judge_beside_twin(case, url_of, session)?;
         let shown = Shown::after(case, &judgement);
         let by_links = judgement.acquitted == Some(Acquitted::ByLinks) && self.on_duplicate == OnDuplicate::Drop;
-        let links = match (gate(&judgement, self.on_duplicate), twin) {
-            (Some(_), Some(twin)) if by_links => Fate::Try(held(case, twin, url_of, session)?),
-            (Some(factor), _) => Fate::Follow(factor),
-            (None, Some(twin)) => Fate::Hold(held(case, twin, url_of, session)?),
-            (None, None) => unreachable!("a duplicate has a twin"),
+        let links = match (gate(&judgement, self.on_duplicate), twin, judgement.verdict.known()) {
+            (Some(_), Some(twin), _) if by_links => Fate::Try(held(case, twin, url_of, session)?),
+            (Some(factor), ..) => Fate::Follow(factor),
+            (None, Some(twin), _) => Fate::Hold(held(case, twin, url_of, session)?),
+            (None, None, Some(corpus)) => Fate::HoldKnown(corpus),
+            (None, None, None) => unreachable!("a duplicate has a twin"),
         };
         Ok(Passage { judgement, links, shown })
     }

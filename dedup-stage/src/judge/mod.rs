@@ -10,6 +10,9 @@
 //!    [`crate::hamming`]), and its text is alike at the second look ([`crate::signature::Sketch`]).
 //! 5. Links and media. A page with the text of an earlier one is still unique if its links, or beside little text its
 //!    media, are not those of the earlier page.
+//! 6. Known corpora. A page that says something new here may stand in a corpus that exists already
+//!    ([`crate::corpus::Corpora`]). Then it is a duplicate of a document there, and is not accepted: its copies are found
+//!    in the same way.
 //!
 //! The twin of a duplicate is the nearest accepted page, and of several at one distance the earliest. Earlier means a
 //! smaller *order* ([`Case::order`]). A page never is the twin of its own URL.
@@ -36,6 +39,7 @@ use std::sync::Arc;
 
 use ::url::Url;
 
+use crate::corpus::{Corpora, Twin};
 use crate::hamming::Index;
 use crate::page::Page;
 use crate::signature;
@@ -88,6 +92,7 @@ pub struct Judge {
     digests: Digests,
     index: Index,
     accepted: Accepted,
+    known: Arc<Corpora>,
     /// Scratch memory: fingerprints near that of the page, with their distances.
     near: Vec<(u64, u32)>,
 }
@@ -116,7 +121,17 @@ impl Judge {
         let digests = Digests::open(session)?;
         let mut index = Index::new(distance);
         let accepted = Accepted::open(session, &mut |fingerprint| index.insert_new(fingerprint))?;
-        Ok(Self { keys: Arc::new(keys), digests, index, accepted, near: Vec::new() })
+        Ok(Self { keys: Arc::new(keys), digests, index, accepted, known: Arc::default(), near: Vec::new() })
+    }
+
+    /// From now on, what these corpora have is a duplicate.
+    pub fn know(&mut self, corpora: Arc<Corpora>) {
+        self.known = corpora;
+    }
+
+    /// The known corpora.
+    pub fn known(&self) -> &Arc<Corpora> {
+        &self.known
     }
 
     /// Number of distinct fingerprints in the index. Those of withdrawn pages count until the state is opened again.
@@ -175,11 +190,21 @@ impl Judge {
             let judgement = Judgement { verdict: Verdict::Exact { of: owner.id }, novelty: 0.0, acquitted: None };
             return Ok((judgement, Some(Comparison::new(case, owner.id, &self.keys, session)?)));
         }
-        self.digests.claim(digest, Owner { order: case.order, id: case.id }, session)?;
+        let owner = Owner { order: case.order, id: case.id };
         let Some(signature) = &case.page.signature else {
+            if let Some((corpus, twin)) = self.known.find(digest, None) {
+                return Ok((known(corpus, twin), None));
+            }
+            self.digests.claim(digest, owner, session)?;
             return Ok((Judgement::UNJUDGED, None));
         };
         let found = self.look(case, signature, url_of, session)?;
+        if found.judgement.verdict == Verdict::Unique
+            && let Some((corpus, twin)) = self.known.find(digest, Some((signature.simhash, &signature.sketch)))
+        {
+            return Ok((known(corpus, twin), None));
+        }
+        self.digests.claim(digest, owner, session)?;
         if found.judgement.verdict == Verdict::Unique {
             let entry = Entry { order: case.order, id: case.id, sketch: signature.sketch };
             self.add(signature.simhash, !found.is_known, entry, session)?;
@@ -225,4 +250,10 @@ impl Judge {
         }
         Ok(())
     }
+}
+
+/// The judgement on a page that a known corpus has.
+fn known(corpus: u32, twin: Twin) -> Judgement {
+    let novelty = (1.0 - twin.resemblance).clamp(0.0, 1.0);
+    Judgement { verdict: Verdict::Known { corpus, twin }, novelty, acquitted: None }
 }

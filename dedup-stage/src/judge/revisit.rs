@@ -60,10 +60,13 @@ impl Judge {
         if bytes {
             self.digests.release(&before.sha256, case.id.url, session)?;
         }
-        if before.of.is_some() {
+        if before.is_duplicate() {
             let (judgement, twin) = self.compare(case, url_of, session)?;
-            let of = judgement.verdict.twin();
-            return Ok((Judgement { verdict: Verdict::Unchanged { bytes, of }, novelty: 0.0, ..judgement }, twin));
+            let (of, known) = (judgement.verdict.twin(), judgement.verdict.known());
+            return Ok((
+                Judgement { verdict: Verdict::Unchanged { bytes, of, known }, novelty: 0.0, ..judgement },
+                twin,
+            ));
         }
         if bytes {
             let id = PageId { url: case.id.url, visit: before.visit };
@@ -72,7 +75,9 @@ impl Judge {
                 LinkSet::of(case).rewrite(id, before.order, session)?;
             }
         }
-        let verdict = Verdict::Unchanged { bytes, of: None };
+        // A page with too little text for a fingerprint: what is stored does not tell whether a corpus had it.
+        let known = if before.simhash.is_none() { self.known.find(&case.page.sha256, None) } else { None };
+        let verdict = Verdict::Unchanged { bytes, of: None, known: known.map(|(corpus, _)| corpus) };
         Ok((Judgement { verdict, novelty: 0.0, acquitted: None }, None))
     }
 }

@@ -36,18 +36,24 @@ impl Shown {
         if !case.is_compared() {
             return before.cloned();
         }
-        if let (Verdict::Unchanged { of, .. }, Some(before)) = (judgement.verdict, before) {
-            let stood_alone = before.of.is_none();
-            if stood_alone || of.is_some() {
-                return Some(Self { sha256, text, of, ..before.clone() });
-            }
+        let known = judgement.verdict.known().is_some();
+        if let (Verdict::Unchanged { of, .. }, Some(before)) = (judgement.verdict, before)
+            && (!before.is_duplicate() || of.is_some() || known)
+        {
+            return Some(Self { sha256, text, of, ..before.clone() });
         }
         // A page that says something else than before, or was a duplicate and is none any more.
         let signature = page.signature.as_ref();
         let of = judgement.verdict.twin();
-        let accepted = signature.is_some() && of.is_none();
+        let accepted = signature.is_some() && of.is_none() && !known;
         let sketch = signature.filter(|_| !accepted).map(|signature| signature.sketch);
         let simhash = signature.map(|signature| signature.simhash);
         Some(Self { visit: id.visit, order, sha256, simhash, text, sketch, accepted, of })
+    }
+
+    /// Whether it repeated a page of another URL, or a known document: of all pages with a fingerprint, only duplicates are
+    /// not accepted.
+    pub(super) fn is_duplicate(&self) -> bool {
+        self.of.is_some() || self.simhash.is_some() && !self.accepted
     }
 }

@@ -78,6 +78,8 @@ pub(super) struct PageAnswer<'a> {
     changed: Option<&'static str>,
     duplicate_of: Option<&'a str>,
     duplicate_id: Option<&'a RawValue>,
+    known: Option<&'a str>,
+    known_row: Option<u64>,
     distance: Option<u32>,
     resemblance: Option<f32>,
     novelty: f32,
@@ -143,6 +145,7 @@ impl<'a> Answer<'a> {
         let verdict = outcome.judgement.verdict;
         let (distance, resemblance) = verdict.nearness().unzip();
         let twin = outcome.twin.as_ref().filter(|_| verdict.duplicate_of().is_some());
+        let known = outcome.known.as_ref();
         let priority = outcome.priority;
         let link = |NextLink { link, given }: &'a NextLink| LinkAnswer {
             url: link.url.as_str(),
@@ -158,7 +161,9 @@ impl<'a> Answer<'a> {
             verdict: verdict.name(),
             changed: outcome.changed,
             duplicate_of: twin.map(|twin| twin.url.as_str()),
-            duplicate_id: twin.and_then(|twin| twin.id.as_deref()),
+            duplicate_id: twin.and_then(|twin| twin.id.as_deref()).or(known.and_then(|known| known.id.as_deref())),
+            known: known.map(|known| &*known.corpus),
+            known_row: known.and_then(|known| known.row),
             distance,
             resemblance,
             novelty: outcome.judgement.novelty,

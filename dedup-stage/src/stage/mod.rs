@@ -12,20 +12,25 @@
 //! There are two ways of taking back. New entries hold the order of their page: those of later pages are removed. Entries
 //! that were overwritten have their old values in an undo log ([`Session::overwrite`]).
 
+mod known;
 mod prepare;
 mod records;
 mod state;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
+use crate::corpus::{Corpora, Twin};
 use crate::flow::{Counterpart, Fate, Flow};
 use crate::judge::{Case, Judgement, OutLink, Verdict};
 use crate::store::{Result, Session};
 use crate::url::{Canonicalizer, KeyHasher, Keys, PageId};
 use records::{Mark, Record, Urls, url_of};
 
+pub use known::KnownDocument;
 pub use prepare::{Follow, Prepared, Preparer, Source};
 pub use records::PageName;
 
@@ -66,6 +71,8 @@ pub struct Outcome {
     pub judgement: Judgement,
     /// The earlier page of another URL that it repeats.
     pub twin: Option<PageName>,
+    /// The document of a known corpus that it repeats, if no earlier page says the same.
+    pub known: Option<KnownDocument>,
     /// Whether that page repeats another one itself: then it is a near duplicate with its own bytes.
     pub twin_repeats: bool,
     /// What changed since the last visit of this URL, see [`Judgement::changed`].
@@ -114,6 +121,11 @@ impl Stage {
         Ok(Self { session, flow, keys, urls, counts, spilled: false, rubbish: false })
     }
 
+    /// From now on, pages that one of these corpora has are duplicates of it.
+    pub fn know(&mut self, corpora: Arc<Corpora>) {
+        self.flow.judge_mut().know(corpora);
+    }
+
     /// How this stage identifies URLs.
     pub fn keys(&self) -> &Keys {
         &self.keys
@@ -138,16 +150,16 @@ impl Stage {
     /// inherit.
     pub fn judge(&mut self, page: Prepared, name: &PageName, priority: f32) -> Result<Outcome> {
         let order = self.counts.pages;
-        let known = match self.urls.get(page.id.url) {
+        let met = match self.urls.get(page.id.url) {
             Some(Mark::Recorded) => Record::get(page.id, &self.session)?,
             Some(Mark::Met) | None => None,
         };
-        let visit = known.as_ref().map_or(0, |record| record.visits).saturating_add(1);
+        let visit = met.as_ref().map_or(0, |record| record.visits).saturating_add(1);
         let case = Case {
             order,
             id: PageId { url: page.id, visit },
             url: &page.url,
-            before: known.as_ref().map(|record| &record.shown),
+            before: met.as_ref().map(|record| &record.shown),
             judgeable: page.judgeable,
             page: &page.page,
             links: &page.links,
@@ -162,6 +174,8 @@ impl Stage {
         let twin_repeats = twin.as_ref().is_some_and(|twin| twin.shown.of.is_some());
         let twin = twin.map(|twin| twin.name);
 
+        let known = KnownDocument::of(judgement.verdict, self.flow.judge().known());
+
         self.urls.expect(page.follow.iter().map(|follow| page.links[follow.link as usize].id.url));
         let is_new = |follow: &&Follow| self.urls.get(page.links[follow.link as usize].id.url).is_none();
         let mut links: Vec<Follow> = page.follow.iter().filter(is_new).copied().collect();
@@ -169,7 +183,7 @@ impl Stage {
         let mut links_news = Vec::new();
         if judgement.verdict.twin().is_some() && !links.is_empty() {
             let told = match &passage.links {
-                Fate::Hold(_) => None,
+                Fate::Hold(_) | Fate::HoldKnown(_) => None,
                 Fate::Follow(_) | Fate::Try(_) => self.flow.held(&case, &judgement, &url_of, &self.session)?,
             };
             let held = if let Fate::Hold(held) = &passage.links { Some(held) } else { told.as_ref() };
@@ -181,21 +195,21 @@ impl Stage {
             Fate::Follow(factor) => (priority * factor, 0),
             // A caller that judges only cannot try links.
             Fate::Try(_) => (priority, 0),
-            Fate::Hold(_) => (0.0, std::mem::take(&mut links).len() as u32),
+            Fate::Hold(_) | Fate::HoldKnown(_) => (0.0, std::mem::take(&mut links).len() as u32),
         };
 
-        let mut met = Vec::new();
+        let mut new = Vec::new();
         let hashes = links.iter().map(|follow| page.links[follow.link as usize].id.url);
-        met.extend([page.id.url].into_iter().chain(hashes).filter(|hash| self.urls.meet(*hash)));
-        records::put_met(order, &met, &mut self.session);
-        let earlier = known.as_ref().map(|record| record.name.clone());
+        new.extend([page.id.url].into_iter().chain(hashes).filter(|hash| self.urls.meet(*hash)));
+        records::put_met(order, &new, &mut self.session);
+        let earlier = met.as_ref().map(|record| record.name.clone());
         if let Some(shown) = passage.shown {
             // The same bytes again are called what they were called first: that is where they are found.
             let same_bytes = matches!(judgement.verdict, Verdict::Unchanged { bytes: false, .. });
             let shows_nothing = judgement.verdict == Verdict::Unjudged && case.before == Some(&shown);
             let name = earlier.clone().filter(|_| same_bytes || shows_nothing).unwrap_or_else(|| name.clone());
             self.urls.record(page.id.url);
-            Record { order, visits: visit, name, shown }.put(page.id, known.is_some(), &mut self.session)?;
+            Record { order, visits: visit, name, shown }.put(page.id, met.is_some(), &mut self.session)?;
         }
         self.count(judgement.verdict, links.len(), links_dropped);
         if self.session.pending() > Self::PENDING {
@@ -203,7 +217,18 @@ impl Stage {
         }
         let earlier = earlier.filter(|_| matches!(judgement.verdict, Verdict::Unchanged { .. }));
         let links = next_links(page.links, &links);
-        Ok(Outcome { judgement, twin, twin_repeats, changed, earlier, links, priority, links_dropped, links_news })
+        Ok(Outcome {
+            judgement,
+            twin,
+            known,
+            twin_repeats,
+            changed,
+            earlier,
+            links,
+            priority,
+            links_dropped,
+            links_news,
+        })
     }
 
     fn count(&mut self, verdict: Verdict, admitted: usize, dropped: u32) {
@@ -211,8 +236,8 @@ impl Stage {
         counts.pages += 1;
         *match verdict {
             Verdict::Unique => &mut counts.unique,
-            Verdict::Exact { .. } => &mut counts.exact,
-            Verdict::Near { .. } => &mut counts.near,
+            Verdict::Exact { .. } | Verdict::Known { twin: Twin { exact: true, .. }, .. } => &mut counts.exact,
+            Verdict::Near { .. } | Verdict::Known { .. } => &mut counts.near,
             Verdict::Unchanged { .. } => &mut counts.unchanged,
             Verdict::Unjudged => &mut counts.unjudged,
         } += 1;

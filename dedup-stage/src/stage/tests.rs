@@ -231,13 +231,13 @@ fn the_same_page_again_is_unchanged_and_counted_so() {
             stage = open(&disk);
         }
         let again = show(&mut stage, "http://a.test/", &page);
-        assert_eq!(again.judgement.verdict, Verdict::Unchanged { bytes: false, of: None });
+        assert_eq!(again.judgement.verdict, Verdict::Unchanged { bytes: false, of: None, known: None });
         assert_eq!((number(again.earlier.as_ref()), again.twin.is_some()), (Some(0), false));
         assert!(again.links.is_empty(), "they were met before");
     }
     let other_bytes = format!("{page}<!-- -->");
     let third = show(&mut stage, "http://a.test/", &other_bytes);
-    assert_eq!(third.judgement.verdict, Verdict::Unchanged { bytes: true, of: None });
+    assert_eq!(third.judgement.verdict, Verdict::Unchanged { bytes: true, of: None, known: None });
     let fourth = show(&mut stage, "http://a.test/", &other_bytes);
     assert_eq!(number(fourth.earlier.as_ref()), Some(3), "named by the page that had these bytes first");
     let counts = Counts { pages: 5, unique: 1, unchanged: 4, links_admitted: 5, ..Counts::default() };

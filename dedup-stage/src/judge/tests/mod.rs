@@ -79,7 +79,7 @@ fn a_page_with_too_little_text_is_compared_by_its_bytes_alone() {
     assert_eq!(web.verdict("http://a.test/1", &page), Verdict::Unjudged);
     assert_eq!(web.verdict("http://a.test/2", &page), Verdict::Exact { of: web.id("http://a.test/1", 1) });
     assert_eq!(web.verdict("http://a.test/3", &page.replace("<p>", "<p >")), Verdict::Unjudged);
-    assert_eq!(web.verdict("http://a.test/1", &page), Verdict::Unchanged { bytes: false, of: None });
+    assert_eq!(web.verdict("http://a.test/1", &page), Verdict::Unchanged { bytes: false, of: None, known: None });
 }
 
 #[test]

@@ -10,7 +10,7 @@ fn five_hundred_visits_to_an_unchanged_page_leave_one_entry() {
     assert_eq!(web.verdict("http://a.test/", &page), Verdict::Unique);
     for _ in 1..500 {
         let passage = web.show("http://a.test/", &page);
-        assert_eq!(passage.judgement.verdict, Verdict::Unchanged { bytes: false, of: None });
+        assert_eq!(passage.judgement.verdict, Verdict::Unchanged { bytes: false, of: None, known: None });
         assert!(matches!(passage.links, Fate::Follow(1.0)));
     }
     assert_eq!([spaces::DIGESTS, spaces::ACCEPTED, spaces::LINKS].map(|space| web.entries(space)), [1; 3]);
@@ -22,8 +22,8 @@ fn other_bytes_with_the_same_words_are_unchanged_and_their_copies_are_known() {
     let mut web = web();
     let page = |comment: u32| format!("{}<!-- {comment} -->", html(&words(1, 60), &[]));
     web.show("http://a.test/", &page(1));
-    assert_eq!(web.verdict("http://a.test/", &page(2)), Verdict::Unchanged { bytes: true, of: None });
-    assert_eq!(web.verdict("http://a.test/", &page(2)), Verdict::Unchanged { bytes: false, of: None });
+    assert_eq!(web.verdict("http://a.test/", &page(2)), Verdict::Unchanged { bytes: true, of: None, known: None });
+    assert_eq!(web.verdict("http://a.test/", &page(2)), Verdict::Unchanged { bytes: false, of: None, known: None });
     assert_eq!([spaces::DIGESTS, spaces::ACCEPTED].map(|space| web.entries(space)), [1; 2]);
     assert_eq!(web.verdict("http://b.test/", &page(2)), Verdict::Exact { of: web.id("http://a.test/", 1) });
     assert!(matches!(web.verdict("http://c.test/", &page(1)), Verdict::Near { distance: 0, .. }));
@@ -39,9 +39,9 @@ fn a_few_other_words_are_no_change_and_many_are() {
         html(&text, &[])
     };
     web.show("http://a.test/", &edited(0));
-    assert_eq!(web.verdict("http://a.test/", &edited(5)), Verdict::Unchanged { bytes: true, of: None });
+    assert_eq!(web.verdict("http://a.test/", &edited(5)), Verdict::Unchanged { bytes: true, of: None, known: None });
     // Small changes do not add up unseen: they are compared with what was accepted.
-    assert_eq!(web.verdict("http://a.test/", &edited(10)), Verdict::Unchanged { bytes: true, of: None });
+    assert_eq!(web.verdict("http://a.test/", &edited(10)), Verdict::Unchanged { bytes: true, of: None, known: None });
     assert_eq!(web.verdict("http://a.test/", &edited(60)), Verdict::Unique);
     assert_eq!(web.entries(spaces::ACCEPTED), 1);
 }
@@ -51,9 +51,15 @@ fn new_links_under_the_same_words_are_a_change() {
     let mut web = web();
     let page = |numbers| html(&words(1, 60), &link_list("/item/#", numbers));
     web.show("http://a.test/new", &page(1..=10));
-    assert_eq!(web.verdict("http://a.test/new", &page(3..=12)), Verdict::Unchanged { bytes: true, of: None });
+    assert_eq!(
+        web.verdict("http://a.test/new", &page(3..=12)),
+        Verdict::Unchanged { bytes: true, of: None, known: None }
+    );
     // Five of ten are news beside what it showed last; beside what it showed first they would be seven.
-    assert_eq!(web.verdict("http://a.test/new", &page(8..=17)), Verdict::Unchanged { bytes: true, of: None });
+    assert_eq!(
+        web.verdict("http://a.test/new", &page(8..=17)),
+        Verdict::Unchanged { bytes: true, of: None, known: None }
+    );
     assert_eq!(web.verdict("http://a.test/new", &page(14..=23)), Verdict::Unique);
     assert_eq!(web.entries(spaces::LINKS), 1);
 }
@@ -77,7 +83,7 @@ fn an_error_in_between_is_no_change() {
     let page = html(&words(1, 60), &[]);
     web.show("http://a.test/", &page);
     assert_eq!(web.answer("http://a.test/", 503, "busy").judgement, Judgement::UNJUDGED);
-    assert_eq!(web.verdict("http://a.test/", &page), Verdict::Unchanged { bytes: false, of: None });
+    assert_eq!(web.verdict("http://a.test/", &page), Verdict::Unchanged { bytes: false, of: None, known: None });
 }
 
 #[test]
@@ -91,17 +97,17 @@ fn an_unchanged_duplicate_remains_one_as_long_as_its_twin_does() {
         assert!(web.verdict("http://b.test/", &second).duplicate_of().is_some());
         for _ in 0..2 {
             let again = web.show("http://b.test/", &second);
-            assert_eq!(again.judgement.verdict, Verdict::Unchanged { bytes: false, of: Some(twin) });
+            assert_eq!(again.judgement.verdict, Verdict::Unchanged { bytes: false, of: Some(twin), known: None });
             assert!(matches!(again.links, Fate::Hold(held) if held.twin() == twin));
         }
         web.show("http://a.test/", &html(&words(2, 60), &[]));
         let alone = web.show("http://b.test/", &second);
-        assert_eq!(alone.judgement.verdict, Verdict::Unchanged { bytes: false, of: None });
+        assert_eq!(alone.judgement.verdict, Verdict::Unchanged { bytes: false, of: None, known: None });
         assert!(matches!(alone.links, Fate::Follow(1.0)));
         // Now it is the one that others repeat.
         let copy = web.verdict("http://c.test/", &second);
         assert_eq!(copy.duplicate_of().map(|of| of.url), Some(web.id("http://b.test/", 1).url));
-        assert_eq!(web.verdict("http://b.test/", &second), Verdict::Unchanged { bytes: false, of: None });
+        assert_eq!(web.verdict("http://b.test/", &second), Verdict::Unchanged { bytes: false, of: None, known: None });
         assert_eq!(web.entries(spaces::ACCEPTED), 2);
         web = self::web();
     }
@@ -129,7 +135,7 @@ fn an_answer_without_a_body_says_what_the_last_one_said() {
     web.show("http://a.test/", &page);
     web.show("http://b.test/", &page);
     let of = |web: &mut Web, url| Judgement::not_modified(&web.shown(url).unwrap()).verdict;
-    assert_eq!(of(&mut web, "http://a.test/"), Verdict::Unchanged { bytes: false, of: None });
+    assert_eq!(of(&mut web, "http://a.test/"), Verdict::Unchanged { bytes: false, of: None, known: None });
     let twin = Some(web.id("http://a.test/", 1));
-    assert_eq!(of(&mut web, "http://b.test/"), Verdict::Unchanged { bytes: false, of: twin });
+    assert_eq!(of(&mut web, "http://b.test/"), Verdict::Unchanged { bytes: false, of: twin, known: None });
 }

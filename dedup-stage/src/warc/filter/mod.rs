@@ -18,6 +18,7 @@ use flate2::write::GzEncoder;
 use serde_json::value::to_raw_value;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::corpus::Twin;
 use crate::hex::hex;
 use crate::judge::Verdict;
 use crate::stage::{PageName, Prepared, Stage};
@@ -67,8 +68,8 @@ pub struct Tally {
 impl Tally {
     fn count(&mut self, verdict: Verdict) {
         match verdict {
-            Verdict::Exact { .. } => self.exact += 1,
-            Verdict::Near { .. } => self.near += 1,
+            Verdict::Exact { .. } | Verdict::Known { twin: Twin { exact: true, .. }, .. } => self.exact += 1,
+            Verdict::Near { .. } | Verdict::Known { .. } => self.near += 1,
             Verdict::Unchanged { .. } => self.unchanged += 1,
             Verdict::Unique | Verdict::Unjudged => {}
         }
@@ -217,15 +218,16 @@ impl<W: Write, V: Write> Filter<W, V> {
         self.tally.count(verdict);
 
         // What repeats another page and is no exact copy of it is dropped in `drop`, and so are the copies of what was dropped.
+        // What a known corpus has is dropped there, too: its record is in no archive that a revisit record could refer to.
         let is_near = match verdict {
-            Verdict::Near { .. } => true,
+            Verdict::Near { .. } | Verdict::Known { .. } | Verdict::Unchanged { known: Some(_), .. } => true,
             Verdict::Exact { .. } => outcome.twin_repeats,
             Verdict::Unchanged { of: Some(_), .. } => twin.as_ref().is_none_or(|twin| !twin.has(&origin)),
             Verdict::Unchanged { .. } | Verdict::Unique | Verdict::Unjudged => false,
         };
         let is_copy = matches!(verdict, Verdict::Exact { .. } | Verdict::Unchanged { bytes: false, .. });
         let same = [&twin, &earlier].into_iter().flatten().find(|original| is_copy && original.has(&origin));
-        let action = if self.near == OnNear::Drop && is_near && twin.is_some() {
+        let action = if self.near == OnNear::Drop && is_near && (twin.is_some() || outcome.known.is_some()) {
             self.drop_with_request(record);
             "dropped"
         } else if let Some(Original { url, origin: of }) = same {
@@ -255,6 +257,8 @@ impl<W: Write, V: Write> Filter<W, V> {
                 changed: outcome.changed,
                 duplicate_of: twin.as_ref().map(|twin| twin.url.as_str()),
                 duplicate_record: twin.as_ref().map(|twin| twin.origin.id.as_str()),
+                known: outcome.known.as_ref().map(|known| &*known.corpus),
+                known_row: outcome.known.as_ref().and_then(|known| known.row),
                 distance,
                 resemblance,
                 novelty: outcome.judgement.novelty,
@@ -284,6 +288,8 @@ impl<W: Write, V: Write> Filter<W, V> {
             changed: is_same_url.then_some("no"),
             duplicate_of: copy_of,
             duplicate_record: record.fields.text("WARC-Refers-To").filter(|_| copy_of.is_some()),
+            known: None,
+            known_row: None,
             distance: (!is_same_url).then_some(0),
             resemblance: (!is_same_url).then_some(1.0),
             novelty: 0.0,

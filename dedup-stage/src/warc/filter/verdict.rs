@@ -15,6 +15,8 @@ pub(super) struct VerdictLine<'a> {
     pub(super) changed: Option<&'a str>,
     pub(super) duplicate_of: Option<&'a str>,
     pub(super) duplicate_record: Option<&'a str>,
+    pub(super) known: Option<&'a str>,
+    pub(super) known_row: Option<u64>,
     pub(super) distance: Option<u32>,
     pub(super) resemblance: Option<f32>,
     pub(super) novelty: f32,
