@@ -7,7 +7,8 @@ use config::{DEFAULT, Settings, flags};
 
 /// What `crawler crawl --help` documents, but for what says where settings come from and how loud the program is
 /// (`--dir`, `--seeds`, `--profile`, `--config`, `-q`, `-v`).
-const DOCUMENTED: [&str; 42] = [
+const DOCUMENTED: [&str; 43] = [
+    "known",
     "max-pages",
     "max-pages-per-host",
     "max-pages-per-domain",
@@ -102,18 +103,8 @@ fn every_key_has_a_comment_that_names_its_flag() {
 }
 
 /// Flags that the interface promises and that are still to be built.
-const NOT_YET: [&str; 10] = [
-    "continuous",
-    "refresh-share",
-    "min-age",
-    "max-age",
-    "known",
-    "add-seeds",
-    "requisites",
-    "score-with",
-    "log",
-    "refresh",
-];
+const NOT_YET: [&str; 9] =
+    ["continuous", "refresh-share", "min-age", "max-age", "add-seeds", "requisites", "score-with", "log", "refresh"];
 
 /// The list above against the document it was written from, where that is at hand.
 #[test]

@@ -265,6 +265,8 @@ pub enum Outcome {
 }
 
 /// The frontier's answer to "what now?".
+// A job is handed out for nearly every call: a box would cost an allocation each time.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
 pub enum Next {
     /// Do this.

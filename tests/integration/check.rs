@@ -21,10 +21,13 @@ use serde_json::Value;
 use tests::crawl::{crawl_with, settings};
 use tests::memory::MemoryFetch;
 
+type Does = dyn Fn(&Path, &mut Rng) -> anyhow::Result<()>;
+type Entry = (Vec<u8>, Vec<u8>);
+
 /// One way to damage a crawl directory.
 struct Damage {
     name: &'static str,
-    does: Box<dyn Fn(&Path, &mut Rng) -> anyhow::Result<()>>,
+    does: Box<Does>,
 }
 
 /// Changes the lines of an output.
@@ -74,7 +77,7 @@ fn state(name: &'static str, edit: impl Fn(&mut Session, &mut Rng) -> anyhow::Re
 }
 
 /// The entries of a space.
-fn entries(space: Space, session: &Session) -> anyhow::Result<Vec<(Vec<u8>, Vec<u8>)>> {
+fn entries(space: Space, session: &Session) -> anyhow::Result<Vec<Entry>> {
     let mut all = Vec::new();
     session.scan(space, &[], &[], &mut |key, value| {
         all.push((key.to_vec(), value.to_vec()));
@@ -86,8 +89,8 @@ fn entries(space: Space, session: &Session) -> anyhow::Result<Vec<(Vec<u8>, Vec<
 
 /// An entry of the queue that somebody will read: the last one of the longest lane. (What is done may lie there, too, until
 /// its era is swept.)
-fn queued(session: &Session) -> anyhow::Result<(Vec<u8>, Vec<u8>)> {
-    let mut lanes: BTreeMap<Vec<u8>, Vec<(Vec<u8>, Vec<u8>)>> = BTreeMap::new();
+fn queued(session: &Session) -> anyhow::Result<Entry> {
+    let mut lanes: BTreeMap<Vec<u8>, Vec<Entry>> = BTreeMap::new();
     for (key, value) in entries(frontier::spaces::QUEUE, session)? {
         // The last three bytes tell the place in the lane.
         lanes.entry(key[..key.len() - 3].to_vec()).or_default().push((key, value));
@@ -210,10 +213,7 @@ fn damages() -> Vec<Damage> {
             Some(format!("{}x", source.as_str()?).into())
         }),
         Damage { name: "skipped.jsonl is gone", does: Box::new(|dir, _| Ok(fs::remove_file(dir.join(SKIPPED))?)) },
-        Damage {
-            name: "a fetched URL is added to skipped.jsonl",
-            does: Box::new(|dir, random| add_fetched(dir, random)),
-        },
+        Damage { name: "a fetched URL is added to skipped.jsonl", does: Box::new(add_fetched) },
         deleted("the record of a page is deleted", PAGES),
         cut("the record of a page is cut", PAGES),
         exchanged("the records of two pages change places", PAGES),

@@ -126,7 +126,7 @@ fn a_hostile_web_is_crawled_to_its_end() {
     }
     for case in ["redirect-loop", "redirect-chain"] {
         let reasons = crawled.reasons(&format!("{case}.hostile.test"));
-        assert_eq!(reasons.last().map(String::as_str), Some("too many redirects"), "{case}: {reasons:?}");
+        assert!(reasons.iter().any(|reason| reason == "too many redirects"), "{case}: {reasons:?}");
     }
     let schemes: Vec<_> = crawled.of("").iter().chain(crawled.of("x.test")).map(|line| &line["reason"]).collect();
     assert!(schemes.len() >= 2 && schemes.iter().all(|reason| *reason == "scheme"), "{schemes:?}");

@@ -80,7 +80,7 @@ impl Story<'_> {
             Some(State::HeldAs { cause: Cause::News { .. }, link }) => {
                 put!(
                     out,
-                    "  held back: so far only duplicate pages link to it, and what they repeat has no such link\n"
+                    "  held back: so far only pages link to it whose text another page has, and that page has no such link\n"
                 );
                 put!(out, "  links like it are tried; they are fetched once trials bring new pages\n");
                 self.carrier(out, &link)?;

@@ -12,6 +12,9 @@ use crate::host::queue::Queues;
 use crate::host::sleep_index;
 use crate::spaces;
 
+/// Keys of a space, from the first one on and up to, but not with, the second one.
+pub type Range = (Space, Vec<u8>, Vec<u8>);
+
 /// A set of hosts.
 #[derive(Clone, Debug, Default)]
 pub struct Set(Vec<SiteId>);
@@ -31,7 +34,7 @@ impl Set {
 
     /// The ranges of keys of [`spaces::FRONTIER`] under which everything lies that is known of these hosts, as `session`
     /// stands.
-    pub fn ranges(&self, session: &Session) -> Result<Vec<(Space, Vec<u8>, Vec<u8>)>> {
+    pub fn ranges(&self, session: &Session) -> Result<Vec<Range>> {
         let mut ranges = Vec::new();
         for space in [spaces::URLS, spaces::HOSTS, spaces::ROBOTS, spaces::RULES, spaces::HELD_FOR] {
             ranges.extend(self.0.iter().map(|site| (space, site.to_bytes().to_vec(), end(site.to_bytes().to_vec()))));

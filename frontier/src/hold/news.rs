@@ -4,7 +4,7 @@
 //! The same is done with the links of a page that is unique only by its links.
 //!
 //! Links are tried by *template*: those of one host and folder whose paths have one shape and whose parameters have the same
-//! names. Trials come last on their host: what the crawl finds without them is no merit of theirs. The test of a template is
+//! names. Trials come behind what else their host has to do: what the crawl finds without them is no merit of theirs. The test of a template is
 //! sequential: two links are fetched at once, then one after the other, and three that bring nothing end it; each one that
 //! brings something earns three more. A template of which three links brought something, and no more than one in three
 //! brought nothing, is acquitted: all its links are followed, as long as that stays so. What the templates of one host may

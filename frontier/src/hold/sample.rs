@@ -157,7 +157,7 @@ mod tests {
     fn drawn(url: u64, cluster: u64) -> Drawn {
         let state = State::HeldFor { counterparts: Vec::new(), link: Kept::default() };
         let id = UrlId { url, ..UrlId::default() };
-        Drawn { id, cluster: Cluster(cluster), covered: url % 2 == 0, state }
+        Drawn { id, cluster: Cluster(cluster), covered: url.is_multiple_of(2), state }
     }
 
     #[test]

@@ -171,6 +171,10 @@ impl Trials {
             return;
         }
         for rewrite in propose(&url, &twin) {
+            if self.explains_host(&url, &twin) {
+                // The largest folder first: smaller ones only where it was refuted, or has pairs against it.
+                break;
+            }
             let inverse = rewrite.inverse();
             let known = |other: &Rewrite| *other == rewrite || Some(other) == inverse.as_ref();
             let (host, target) = (rewrite.host(), rewrite.target_host());
@@ -192,6 +196,16 @@ impl Trials {
             }
             self.candidates.insert(id, Candidate::new(rewrite));
         }
+    }
+
+    /// Whether a candidate for a mirror of hosts makes two URLs one, and no pair speaks against it.
+    fn explains_host(&self, url: &Url, twin: &Url) -> bool {
+        let host = url.host_str().unwrap_or_default();
+        url.host_str() != twin.host_str()
+            && self.on(host).any(|candidate| {
+                let becomes = |url: &Url| moved(&candidate.rewrite, url).unwrap_or_else(|| url.clone());
+                candidate.evidence.differed == 0 && candidate.rewrite.is_mirror() && becomes(url) == becomes(twin)
+            })
     }
 
     /// Where a host has too many candidates, the one with the least evidence goes, of equals the oldest; false if all have
