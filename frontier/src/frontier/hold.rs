@@ -78,13 +78,10 @@ impl Frontier {
         }
     }
 
-    /// What the priority of a link is worth when it is a trial of news.
-    const NEWS: f32 = 0.5;
-
     /// Queues a link as a trial. One of a hold or of a rule comes before everything else on its host: others wait for what
     /// it shows. One of news comes behind links that are no trials: what they bring is no merit of a trial.
     pub(super) fn try_link(&mut self, found: &Found<'_>, trial: Trial, session: &mut Session) -> Result<Admission> {
-        let priority = if matches!(trial, Trial::News { .. }) { found.priority * Self::NEWS } else { 1.0 };
+        let priority = if matches!(trial, Trial::News { .. }) { 0.0 } else { 1.0 };
         self.queue_trial(&Found { via: Via::Trial, priority, ..found.clone() }, trial, session)
     }
 
