@@ -19,7 +19,9 @@ fn no_rule_loses_what_the_gate_finds() -> anyhow::Result<()> {
         let (found, fetches) = ((drop.contents(), rules.contents()), (drop.fetches, rules.fetches));
         println!("{}: {found:?} of {}, {fetches:?} fetches, without and with rules", odd.name, odd.contents);
         assert!(rules.contents() >= drop.contents(), "{}", odd.name);
-        assert!(rules.fetches <= drop.fetches, "{}", odd.name);
+        // Half of the months of a calendar with a dozen words each are judged unique. How far trials follow such a calendar is
+        // left to chance, with rules and without.
+        assert!(odd.kind == Kind::Endless || rules.fetches <= drop.fetches, "{}", odd.name);
     }
     Ok(())
 }
