@@ -1,7 +1,7 @@
 //! WACZ 1.1.1: an archive as one file, which replay tools open as it is. A ZIP with the WARC files, their index, a list of
 //! pages and, in `datapackage.json`, the digest of each of these.
 //!
-//! `crawler export --what wacz` calls [`write`] with the WARC files of a crawl directory, its *sorted* CDXJ index and the
+//! `crawler export --what wacz` calls [`write()`] with the WARC files of a crawl directory, its *sorted* CDXJ index and the
 //! pages of `pages.jsonl` that have a capture. Nothing else of the crawl is needed, and nothing of it is held in memory but
 //! one block of the index and one page.
 //!
