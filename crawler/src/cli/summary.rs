@@ -56,25 +56,20 @@ pub fn text(told: &Told<'_>) -> String {
         let _ = writeln!(out, "{head:8}{:>13}  {share:>6}  {meaning}", units::count(n));
     };
     let share = |n: u64| units::share(n, judged);
-    row("got", stats.unique, share(stats.unique), "unique: say something new (share of the pages compared)");
+    row("got", stats.unique, share(stats.unique), "unique: say something new (share of compared)");
     row("", stats.near, share(stats.near), "near-duplicates: say what an earlier page said");
-    row("", stats.exact, share(stats.exact), "exact duplicates: have the bytes of an earlier page");
+    row("", stats.exact, share(stats.exact), "exact duplicates: have an earlier page's bytes");
     if stats.unchanged > 0 {
         row("", stats.unchanged, String::new(), "unchanged: say what they said at the last visit");
     }
-    row(
-        "",
-        stats.unjudged,
-        String::new(),
-        "not compared: redirects, error pages, too little text, files that are no pages",
-    );
+    row("", stats.unjudged, String::new(), "not compared: redirects, errors, too little text");
     row("", stats.failed, String::new(), "failed: no answer");
     if let Some(harvest) = stats.harvest() {
         let rate = format!("{:.0} %", 100.0 * harvest);
         row("on topic", stats.scored, rate, "pages weighed: their mean relevance (the harvest rate)");
     }
-    let mode = told.on_duplicate.map(|mode| format!(" (--on-duplicate {mode})")).unwrap_or_default();
-    let meaning = format!("held: only duplicates link to these URLs{mode}");
+    let mode = told.on_duplicate.map(|mode| format!(" ({mode})")).unwrap_or_default();
+    let meaning = format!("held: only duplicates link to these{mode}");
     row("saved", stats.held, String::new(), &meaning);
     row("", stats.stopped, String::new(), "stopped before their fetch by what was learned");
     if let Some(Lost { estimate, low, high }) = told.lost {

@@ -1,4 +1,4 @@
-//! A crawl and its directory: what is opened and read. [`start`] puts a crawl together before the engine runs.
+//! A crawl and its directory: what is opened and read. `start` puts a crawl together before the engine runs.
 //!
 //! `DIR/state/` is the store and the only truth; `DIR/*.jsonl` and `DIR/warc/` are outputs, which a start cuts back to the
 //! lengths that the state vouches for.

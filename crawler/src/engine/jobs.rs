@@ -3,11 +3,11 @@
 //! A job costs a credit, and its report returns it. Every channel has a slot for every credit, so that no send can block.
 
 use crossbeam_channel::Receiver;
+use dedup_stage::pipeline::Reorder;
 use frontier::JobKind;
 use tokio::sync::mpsc;
 
 use super::message::{Order, Report};
-use super::order::Reorder;
 use super::{EngineError, Result};
 use crate::fetch::pressure::Pressure;
 

@@ -1,7 +1,7 @@
 //! The engine: one thread that owns frontier, judge, state, outputs and counters, and so decides everything without a lock.
 //!
-//! It hands out jobs while it has credits ([`jobs`]), takes back one report for each, judges pages in the order in which they
-//! were fetched and lets their links pass or not ([`desk`]), and commits what changed in groups ([`ledger`]). Fetchers and page
+//! It hands out jobs while it has credits (`jobs`), takes back one report for each, judges pages in the order in which they
+//! were fetched and lets their links pass or not (`desk`), and commits what changed in groups (`ledger`). Fetchers and page
 //! workers know nothing of it.
 
 mod batch;
@@ -13,7 +13,6 @@ mod ledger;
 mod line;
 mod links;
 mod message;
-mod order;
 mod page;
 mod reading;
 mod rescue;

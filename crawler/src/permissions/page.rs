@@ -1,5 +1,7 @@
 //! Directives of single pages about the use of what they hold: `X-Robots-Tag` headers and `<meta name=robots>`.
 
+use frontier::robots;
+
 use super::Purpose;
 
 /// The prohibitions that concern use.
@@ -15,26 +17,10 @@ pub struct Tags {
     pub noimageai: bool,
 }
 
-/// Directives that have a value behind a colon; any other word before a colon is the name of an agent.
-const WITH_VALUE: [&str; 5] = ["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview", "max-age"];
-
 impl Tags {
     /// Takes a value of `X-Robots-Tag`. `name: word` speaks to that agent alone, up to the next name.
     pub fn take_header(&mut self, value: &str, token: &str) {
-        let mut for_us = true;
-        for item in value.split(',') {
-            let word = match item.split_once(':') {
-                Some((name, _)) if WITH_VALUE.iter().any(|known| name.trim().eq_ignore_ascii_case(known)) => continue,
-                Some((name, word)) => {
-                    for_us = name.trim().eq_ignore_ascii_case(token);
-                    word
-                }
-                None => item,
-            };
-            if for_us {
-                self.take(word);
-            }
-        }
+        robots::header_words(value, token).for_each(|word| self.take(word));
     }
 
     /// Takes the content of a meta element.

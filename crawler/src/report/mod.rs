@@ -185,7 +185,7 @@ impl Report {
 
         view::section(&mut out, "rules", "Rules, mirrors, traps and budgets", view::ABOUT_RULES);
         match &self.summary.learned {
-            Some(learned) => view::rules(&mut out, Some("rules-table"), learned, tally, &self.skips, Self::RULES)?,
+            Some(learned) => view::rules(&mut out, Some("rules-table"), learned, Self::RULES),
             None => out.push_str("<p class=\"note\">Not known while the crawl runs: its live page shows them.</p>\n"),
         }
         view::end(&mut out);

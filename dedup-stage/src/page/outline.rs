@@ -9,7 +9,7 @@ use super::signs::Signs;
 /// A run of visible text between two block boundaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
-    /// First byte of [`Outline::text`].
+    /// First byte of `Outline::text`.
     pub start: u32,
     /// One past the last byte.
     pub end: u32,

@@ -229,7 +229,7 @@ impl Frontier {
                     self.urls.await_end(at.url);
                 }
                 if let Some(rules) = &mut self.rules {
-                    rules.stopped(&stop, entry.id, session);
+                    rules.stopped(&stop, &link.url, entry.id, session);
                 }
                 let Stop { rules, reason, representative } = stop;
                 State::Stopped { rules, reason, representative, link }

@@ -2,8 +2,8 @@
 //! relied on, and what holds while there is no answer.
 //!
 //! The parser accepts what Google's reference parser accepts (see `tests/robots.rs` for its suite and the few cases where
-//! the RFC says otherwise), so it is written here rather than taken from a library: [`parse`] reads lines into groups,
-//! [`pattern`] compares rules with URLs, [`page`] reads the directives of single pages.
+//! the RFC says otherwise), so it is written here rather than taken from a library: `parse` reads lines into groups,
+//! `pattern` compares rules with URLs, `page` reads the directives of single pages.
 
 mod page;
 mod parse;
@@ -15,7 +15,7 @@ use config::Duration;
 use dedup_stage::store::codec;
 use url::{Position, Url};
 
-pub use page::{Directives, page_directives};
+pub use page::{Directives, header_words, page_directives};
 use pattern::Rule;
 
 use crate::job::Millis;

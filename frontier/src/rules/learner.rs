@@ -105,8 +105,8 @@ impl Rules {
     }
 
     /// These rules stopped a URL.
-    pub(crate) fn stopped(&mut self, stop: &Stop, id: UrlId, session: &mut Session) {
-        self.proven.stopped(&stop.rules, id.site, session);
+    pub(crate) fn stopped(&mut self, stop: &Stop, url: &str, id: UrlId, session: &mut Session) {
+        self.proven.stopped(&stop.rules, url, id.site, session);
     }
 
     /// From now on, nothing but traps is stopped.

@@ -1,6 +1,6 @@
 //! Learned rules: which URLs need no fetch, because what they show was fetched elsewhere or is worth nothing.
 //!
-//! Pairs of URLs that were found to show the same suggest rules; other pairs prove or refute them ([`trials`], [`evidence`]).
+//! Pairs of URLs that were found to show the same suggest rules; other pairs prove or refute them (`trials`, `evidence`).
 //! A proven rule maps each URL of its domain to a *class*: the URL that all rules together make of it. One URL of a class is
 //! fetched and stands for it: its *representative*. The others are stopped when their turn comes; what is queued is never
 //! touched. The class itself need not be a URL that anybody linked to; then the first of its URLs that comes up is the
@@ -10,7 +10,7 @@
 //! A *trap* is a family of URLs (a folder, or the queries of one path) whose pages keep bringing nothing: no new text, and
 //! no link to anything new outside the family, but ever more links to their own kind.
 //!
-//! While a rule acts, some of what it stops is fetched all the same, as trials ([`crate::hold::ladder`]). A trial that fails
+//! While a rule acts, some of what it stops is fetched all the same, as trials (`crate::hold::ladder`). A trial that fails
 //! ends the rule in the folder of the URL; where trials fail often, the whole rule is withdrawn.
 //!
 //! Nothing here reads a clock or opens a socket, and what is learned goes to the session that the caller commits.

@@ -122,10 +122,13 @@ impl Proven {
     }
 
     /// These rules stopped a URL of `site`.
-    pub fn stopped(&mut self, ids: &[RuleId], site: SiteId, session: &mut Session) {
+    pub fn stopped(&mut self, ids: &[RuleId], url: &str, site: SiteId, session: &mut Session) {
         for id in ids {
             let Some(rule) = self.rules.get_mut(id) else { continue };
             rule.stopped += 1;
+            if rule.example.is_none() {
+                rule.example = Some(url.to_owned());
+            }
             self.dirty.insert(*id);
             if rule.site != site && self.noted.insert((*id, site.host)) {
                 rule.put_site(site, session);

@@ -58,6 +58,8 @@ pub struct Rule {
     pub audits: Evidence,
     /// URLs stopped.
     pub stopped: u64,
+    /// The first of them.
+    pub example: Option<String>,
     watch: Watch,
 }
 
@@ -91,7 +93,7 @@ impl Rule {
     pub(super) fn new(site: SiteId, order: u32, cause: Cause, proof: Evidence) -> Self {
         let id = xxh3_64_with_seed(&codec::encode(&cause), site.host) >> 11;
         let (audits, watch) = (Evidence::default(), Watch::default());
-        Self { id, site, order, cause, status: Status::Proven, proof, audits, stopped: 0, watch }
+        Self { id, site, order, cause, status: Status::Proven, proof, audits, stopped: 0, example: None, watch }
     }
 
     /// `mirror`, `trap` or the kind of rewrite: `parameter`, `prefix`, `segment`, `ending`, `form`.

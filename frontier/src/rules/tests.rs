@@ -67,7 +67,7 @@ impl Lab {
         let mut stop = self.rules.meet(&url, id, &self.urls, &mut self.session).unwrap();
         if let Some((stop, fate)) = stop.take_if(|_| !self.tries) {
             assert!(matches!(fate, Fate::Well(_)), "the representative was fetched before");
-            self.rules.stopped(&stop, id, &mut self.session);
+            self.rules.stopped(&stop, text, id, &mut self.session);
             let Stop { rules, reason, representative } = stop;
             let link = Kept { url: text.into(), ..Kept::default() };
             self.change(id, State::Stopped { rules, reason, representative, link });

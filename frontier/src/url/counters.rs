@@ -62,6 +62,19 @@ impl Counters {
         self.refused[reason as usize]
     }
 
+    /// URLs that `skipped.jsonl` lists with this reason: held, stopped or refused.
+    pub fn skipped_for(&self, reason: SkipReason) -> u64 {
+        let kept = match reason {
+            SkipReason::DuplicateSource => self.held_for + self.held_news,
+            SkipReason::Known => self.held_known,
+            SkipReason::Rule => self.stopped_rule,
+            SkipReason::Mirror => self.stopped_mirror,
+            SkipReason::Trap => self.stopped_trap,
+            _ => 0,
+        };
+        kept + self.refused_for(reason)
+    }
+
     /// Every URL ever met: each stands in exactly one state.
     pub fn met(&self) -> u64 {
         self.queued + self.open + self.held() + self.stopped() + self.refused() + self.fetched()

@@ -1,7 +1,7 @@
 //! `crawler check`: whether state and outputs of a crawl agree, and every URL that it met is in exactly one state.
 //!
 //! Looked at are the records of URLs (by the frontier itself), the records of pages and their lines in `pages.jsonl`
-//! ([`pages`]), `skipped.jsonl` ([`skipped`]), and all counters ([`counters`]).
+//! (`pages`), `skipped.jsonl` (`skipped`), and all counters (`counters`).
 
 mod counters;
 mod pages;

@@ -58,7 +58,7 @@ pub type Take<'a> = &'a (dyn Fn(&mut Vec<Edge>) + Sync);
 /// Finds all edges within `a`, or between `a` and `b`, and hands them to `take` by the thousand, in no order.
 ///
 /// Documents with one signature are linked to the first of them only, and only that one to others; documents without a
-/// fingerprint are linked where their bytes are equal. Of a fingerprint that more than [`runs::MOST`] signatures share,
+/// fingerprint are linked where their bytes are equal. Of a fingerprint that more than `runs::MOST` signatures share,
 /// the others are compared with the first so many, as in the crawl. `done` is told the share of the work that was done
 /// since it was told last.
 ///

@@ -21,7 +21,7 @@ use super::tables::Tables;
 ///
 /// What is best for a small set is not for a large one. A small set is kept as a list, which is read faster than so many buckets,
 /// and a very large one (above k = 3) in three tables keyed by thirds, which hold fewer entries for each key. Nor is what
-/// is best for random fingerprints best for those of pages, which crowd: these (above k = 3) are kept in [`Runs`]. When a
+/// is best for random fingerprints best for those of pages, which crowd: these (above k = 3) are kept in `Runs`. When a
 /// set has outgrown what it is kept in, each insertion moves some of it on, so that there is no pause.
 ///
 /// # Complexity
