@@ -178,7 +178,7 @@ mod tests {
         for said in [
             "10 pages in 2.0 s (5.0 pages/s)",
             "got                 5    50 %  unique",
-            "saved           1,500          held: only duplicates link to these URLs (--on-duplicate drop)",
+            "saved           1,500          held: only duplicates link to these (drop)",
             "2,345          stopped before their fetch",
             "rules               5          learned and proven, 1 withdrawn after trials; 2,345 URLs stopped",
             "next    crawler report x   all",
