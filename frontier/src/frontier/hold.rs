@@ -9,11 +9,13 @@ use url::Url;
 
 use super::Frontier;
 use super::admit::{again, kept};
+use super::plan::rung;
 use crate::hold::ladder::{self, Ladder, Rung, Step, Strictness};
 use crate::hold::news::{self, template};
 use crate::hold::{Fate, Trial, fate};
 use crate::job::{Admission, Found, Hold, Release, Via};
 use crate::reason::SkipReason;
+use crate::rules::Stop;
 use crate::url::{Cause, Kept, Standing, State};
 
 /// Where a held link is to go.
@@ -26,6 +28,8 @@ pub(super) enum Way {
     Follow(Release),
     /// It is news.
     News,
+    /// Learned rules stop it.
+    Stop(Stop),
 }
 
 impl Frontier {
@@ -75,6 +79,18 @@ impl Frontier {
             Way::Try(trial) => self.try_link(found, trial, session),
             Way::Follow(why) => self.admit(&Found { via: Via::Released { why }, ..found.clone() }, None, session),
             Way::News => self.hold_news(found, session),
+            Way::Stop(stop) => {
+                if let Some(rules) = &mut self.rules {
+                    rules.stopped(&stop, found.url.as_str(), found.id, session);
+                }
+                let Stop { rules, reason, representative } = stop;
+                self.urls.change(
+                    found.id,
+                    &State::Stopped { rules, reason, representative, link: kept(found) },
+                    session,
+                )?;
+                Ok(Admission::Held)
+            }
         }
     }
 
@@ -99,7 +115,27 @@ impl Frontier {
         Ok(admission)
     }
 
+    /// Where news goes that learned rules explain: they name a page, which was fetched, that shows what the link leads to. Some
+    /// of what they stop is tried, as ever. `None`: no rule explains the link.
+    pub(super) fn explained(&mut self, id: UrlId, url: &Url, session: &mut Session) -> Result<Option<Way>> {
+        let Some(rules) = &self.rules else { return Ok(None) };
+        let Some(stop) = rules.shown_by(url, id, &self.urls, session)? else { return Ok(None) };
+        let (Some(rung), Some(other)) = (rung(&stop, rules, id, url), stop.representative) else { return Ok(None) };
+        let mut ladder = Ladder::get(rung, session)?;
+        let step = ladder.next(Strictness::between(id.site, other.site));
+        ladder.take(step);
+        ladder.put(rung, session);
+        Ok(match step {
+            Step::Stay | Step::Wait => Some(Way::Stop(stop)),
+            Step::Try => Some(Way::Try(Trial::Rules(stop))),
+            Step::Let => None,
+        })
+    }
+
     fn hold_news(&mut self, found: &Found<'_>, session: &mut Session) -> Result<Admission> {
+        if let Some(way) = self.explained(found.id, found.url, session)? {
+            return self.go(found, way, session);
+        }
         let (site, template) = (found.id.site, template(found.url, found.id.site));
         match self.news.meet(site, template, found.source, session)? {
             news::Verdict::Follow => self.follow_news(found, template, session),

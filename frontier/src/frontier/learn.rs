@@ -67,10 +67,12 @@ impl Frontier {
             Some(Trial::Rules(stop)) => self.rules_tried(stop, lesson, shows, session)?,
             Some(Trial::News { .. }) | None => {}
         }
-        match &mut self.rules {
-            Some(rules) => rules.learn(lesson, shows, &self.urls, session),
-            None => Ok(()),
+        let Some(rules) = &mut self.rules else { return Ok(()) };
+        for site in rules.learn(lesson, shows, &self.urls, session)? {
+            // What is held there as news may be what the new rule explains.
+            self.works.add(Task::Records { of: Some(site), which: Which::News }, session);
         }
+        Ok(())
     }
 
     /// So many body bytes were received until `at`; counts for the cap on bytes a second.

@@ -91,7 +91,7 @@ impl Frontier {
                     return Ok(());
                 }
                 Way::Try(trial) => return self.try_link(&found, trial, session).map(|_| ()),
-                Way::News => return self.go(&found, Way::News, session).map(|_| ()),
+                way @ (Way::News | Way::Stop(_)) => return self.go(&found, way, session).map(|_| ()),
                 Way::Follow(because) => {
                     why = because;
                     counterparts.remove(0);
@@ -154,6 +154,10 @@ impl Frontier {
             return Ok(true);
         };
         let Ok(url) = Url::parse(&link.url) else { return Ok(true) };
+        if let Some(way) = self.explained(id, &url, session)? {
+            self.go(&again(&url, id, &link, Via::Link), way, session)?;
+            return Ok(true);
+        }
         if acquitted {
             if !self.news.follow(id.site, template, session)? {
                 return Ok(false);

@@ -1,7 +1,7 @@
 //! The learner: what rules say of a URL whose turn has come, and what a page teaches.
 
 use dedup_stage::store::{Error, Result, Session};
-use dedup_stage::url::{PageId, UrlId};
+use dedup_stage::url::{Keys, PageId, SiteId, UrlId};
 use url::Url;
 
 use super::evidence::{Evidence, Proof};
@@ -15,7 +15,6 @@ use crate::hold::{Fate, fate, folder};
 use crate::reason::SkipReason;
 use crate::spaces;
 use crate::url::{Ended, Standing, State, Urls};
-use dedup_stage::url::Keys;
 
 /// All that was learned.
 #[derive(Debug)]
@@ -93,15 +92,33 @@ impl Rules {
         for representative in claimant.into_iter().chain([class]).filter(|other| *other != id) {
             let fate = fate(urls, representative, id, session)?;
             if let Fate::Well(at) | Fate::Pending(at) = fate {
-                let mirror = chain.iter().filter_map(|id| self.get(*id)).any(Rule::is_mirror);
-                let reason = if mirror { SkipReason::Mirror } else { SkipReason::Rule };
-                return Ok(Some((Stop { rules: chain, reason, representative: Some(at) }, fate)));
+                return Ok(Some((self.stop(chain, at), fate)));
             }
         }
         if class != id {
             claim(class, id, session);
         }
         Ok(None)
+    }
+
+    /// Which page shows what a URL shows, if rewrites say so and the page was fetched well.
+    pub(crate) fn shown_by(&self, url: &Url, id: UrlId, urls: &Urls, session: &Session) -> Result<Option<Stop>> {
+        if self.lenient || !self.proven.concerns(url) {
+            return Ok(None);
+        }
+        let (class, chain) = self.proven.class(url, id);
+        for other in claimant(class, session)?.into_iter().chain([class]).filter(|other| *other != id) {
+            if let Fate::Well(at) = fate(urls, other, id, session)? {
+                return Ok(Some(self.stop(chain, at)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn stop(&self, rules: Vec<RuleId>, representative: UrlId) -> Stop {
+        let mirror = rules.iter().filter_map(|id| self.get(*id)).any(Rule::is_mirror);
+        let reason = if mirror { SkipReason::Mirror } else { SkipReason::Rule };
+        Stop { rules, reason, representative: Some(representative) }
     }
 
     /// These rules stopped a URL.
@@ -135,21 +152,22 @@ impl Rules {
         withdrawn
     }
 
-    /// What a page that was judged teaches. `shows` tells what an earlier page shows.
+    /// What a page that was judged teaches. `shows` tells what an earlier page shows. Returns the hosts that rewrites are
+    /// about which were proven by this.
     pub(crate) fn learn(
         &mut self,
         lesson: &Lesson<'_>,
         shows: Shows<'_>,
         urls: &Urls,
         session: &mut Session,
-    ) -> Result<()> {
-        self.try_candidates(lesson, shows, urls, session)?;
+    ) -> Result<Vec<SiteId>> {
+        let proven = self.try_candidates(lesson, shows, urls, session)?;
         if let Some(twin) = lesson.twin {
             self.trials.suggest(lesson.url, twin, &self.proven);
         }
         self.trials.shrink();
         self.weigh_family(lesson, session);
-        Ok(())
+        Ok(proven)
     }
 
     /// Writes down the counters that have changed.
@@ -163,10 +181,11 @@ impl Rules {
         shows: Shows<'_>,
         urls: &Urls,
         session: &mut Session,
-    ) -> Result<()> {
+    ) -> Result<Vec<SiteId>> {
+        let mut proven = Vec::new();
         let ids = self.trials.of(lesson.url.host_str().unwrap_or_default()).to_vec();
         if ids.is_empty() {
-            return Ok(());
+            return Ok(proven);
         }
         let own = self.proven.class(lesson.url, lesson.id).0;
         for id in ids {
@@ -183,20 +202,25 @@ impl Rules {
                         self.trials.refuse(candidate.rewrite);
                     }
                 }
-                Proof::Proven => self.prove(id, lesson.url, session)?,
+                Proof::Proven => proven.extend(self.prove(id, lesson.url, session)?),
             }
         }
-        Ok(())
+        Ok(proven)
     }
 
-    fn prove(&mut self, id: CandidateId, url: &Url, session: &mut Session) -> Result<()> {
-        let Some(Candidate { rewrite, evidence, members, folders, .. }) = self.trials.forget(id) else { return Ok(()) };
+    /// A candidate becomes a rule. Returns the host that it is about, if there is room for one more rule.
+    fn prove(&mut self, id: CandidateId, url: &Url, session: &mut Session) -> Result<Option<SiteId>> {
+        let Some(Candidate { rewrite, evidence, members, folders, .. }) = self.trials.forget(id) else {
+            return Ok(None);
+        };
         self.trials.tell(&rewrite, evidence);
         // Any URL of the host will do: only its host counts.
         let mut any = url.clone();
         any.set_host(Some(rewrite.host()))
             .map_err(|error| Error::Engine(format!("internal: a rule about a host that is none: {error}")))?;
-        let Some(rule) = self.proven.add(&any, Cause::Rewrite(rewrite), evidence, session) else { return Ok(()) };
+        let Some(rule) = self.proven.add(&any, Cause::Rewrite(rewrite), evidence, session) else {
+            return Ok(None);
+        };
         let site = self.proven.get(rule).map(|rule| rule.site).unwrap_or_default();
         for (folder, agreed) in folders {
             let rung = Rung { site, cause: ladder::Cause::Rule(rule, folder) };
@@ -207,7 +231,7 @@ impl Rules {
                 claim(class, member.id, session);
             }
         }
-        Ok(())
+        Ok(Some(site))
     }
 
     fn weigh_family(&mut self, lesson: &Lesson<'_>, session: &mut Session) {

@@ -29,6 +29,7 @@ pub const TABLE: &[(Kind, Kind, &str)] = &[
     (Kind::Unmet, Kind::Queued, "a page that is no duplicate links to it; a seed, sitemap, feed or redirect names it"),
     (Kind::Unmet, Kind::HeldFor, "a duplicate links to it, and the twin has a counterpart of the link"),
     (Kind::Unmet, Kind::HeldAs, "a duplicate links to it, and the twin has no such link; a corpus knows the page"),
+    (Kind::Unmet, Kind::Stopped, "a duplicate links to it, and a learned rule names a page that shows the same"),
     (Kind::Unmet, Kind::Refused, "scope, scheme, depth, length, trap, nofollow, purpose"),
     (Kind::Queued, Kind::Stopped, "a learned rule says that it shows what its representative shows, or nothing new"),
     (Kind::Queued, Kind::Refused, "robots, address, purpose, budget, cap, too many redirects, a narrower scope"),
@@ -37,8 +38,14 @@ pub const TABLE: &[(Kind, Kind, &str)] = &[
     (Kind::HeldFor, Kind::Queued, "another page links to it; its counterparts fell; a trial; rescue"),
     (Kind::HeldFor, Kind::HeldFor, "its counterpart fell, and another twin has one"),
     (Kind::HeldFor, Kind::HeldAs, "its counterpart is itself news"),
+    (
+        Kind::HeldFor,
+        Kind::Stopped,
+        "its counterpart is itself news, and a learned rule names a page that shows the same",
+    ),
     (Kind::HeldAs, Kind::Queued, "another page links to it; its template brought new contents; a trial; rescue"),
     (Kind::HeldAs, Kind::HeldFor, "another duplicate links to it, whose twin has a counterpart"),
+    (Kind::HeldAs, Kind::Stopped, "a learned rule names a page that shows the same"),
     (
         Kind::Stopped,
         Kind::Queued,
@@ -48,6 +55,7 @@ pub const TABLE: &[(Kind, Kind, &str)] = &[
     (Kind::Refused, Kind::Queued, "the reason is gone"),
     (Kind::Refused, Kind::HeldFor, "the reason is gone, and only duplicates link to it"),
     (Kind::Refused, Kind::HeldAs, "the reason is gone, and only duplicates link to it, as news"),
+    (Kind::Refused, Kind::Stopped, "the reason is gone, and a learned rule names a page that shows the same"),
     (Kind::Done, Kind::Queued, "its next visit is due; a redirect to its own key"),
     (Kind::Gone, Kind::Queued, "its next visit is due"),
 ];
