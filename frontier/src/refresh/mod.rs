@@ -1,0 +1,20 @@
+//! draft
+pub mod belief;
+pub mod cluster;
+pub mod copies;
+pub mod evidence;
+pub mod grid;
+mod host;
+pub mod market;
+mod plan;
+pub mod prior;
+pub mod queue;
+mod review;
+pub mod scheduler;
+pub mod settings;
+pub mod shares;
+pub mod signals;
+pub mod templates;
+pub mod time;
+pub mod turns;
+pub use host::Learned;
