@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 
 use regex::Regex;
 
-use crate::{Priority, Settings};
+use crate::{ConnectTo, Priority, Settings};
 
 /// The first key whose value its station could not work with, and why.
 pub(crate) fn check(settings: &Settings) -> Result<(), (&'static str, String)> {
-    let Settings { scope, limits: _, dedup, politeness, fetch, urls, priority, focus, output } = settings;
+    let Settings { scope, limits: _, dedup, politeness, fetch, access, urls, priority, focus, output } = settings;
     for (key, patterns) in [("scope.include", &scope.include), ("scope.exclude", &scope.exclude)] {
         for pattern in patterns {
             Regex::new(pattern).map_err(|error| (key, error.to_string()))?;
@@ -26,7 +26,7 @@ pub(crate) fn check(settings: &Settings) -> Result<(), (&'static str, String)> {
         return Err(("fetch.contact", "must not contain control characters".into()));
     }
     for mapping in &fetch.connect_to {
-        connect_to(mapping).map_err(|reason| ("fetch.connect-to", reason))?;
+        mapping.parse::<ConnectTo>().map_err(|reason| ("fetch.connect-to", reason))?;
     }
     within("fetch.max-body", fetch.max_body.0, 1, u64::MAX)?;
     for (key, time) in [
@@ -44,6 +44,9 @@ pub(crate) fn check(settings: &Settings) -> Result<(), (&'static str, String)> {
     for header in &fetch.headers {
         header_line(header).map_err(|reason| ("fetch.headers", reason))?;
     }
+    if !access.purpose.is_empty() && !PURPOSES.contains(&access.purpose.as_str()) {
+        return Err(("access.purpose", format!("{:?} is not one of {}", access.purpose, PURPOSES.join(", "))));
+    }
     weights(priority)?;
     if !(0.0..=1.0).contains(&focus.relevant_from) || focus.relevant_from == 0.0 {
         return Err(("focus.relevant-from", "must be a number above 0, and at most 1".into()));
@@ -56,6 +59,9 @@ pub(crate) fn check(settings: &Settings) -> Result<(), (&'static str, String)> {
     }
     Ok(())
 }
+
+/// What `access.purpose` may be.
+const PURPOSES: [&str; 5] = ["search", "archive", "train", "input", "mine"];
 
 fn weights(priority: &Priority) -> Result<(), (&'static str, String)> {
     for (key, weight) in [
@@ -92,29 +98,6 @@ fn product_token(token: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("{token:?} is not a product token: letters, '-' and '_' only, so that robots.txt can name it"))
-}
-
-/// `HOST1:PORT1:HOST2:PORT2`, where an IPv6 address stands in brackets and each part may be empty.
-fn connect_to(mapping: &str) -> Result<(), String> {
-    let bad = || format!("{mapping:?} is not HOST1:PORT1:HOST2:PORT2");
-    let mut rest = mapping;
-    for part in 0..4 {
-        let end = if rest.starts_with('[') {
-            rest.find(']').ok_or_else(bad)? + 1
-        } else {
-            rest.find(':').unwrap_or(rest.len())
-        };
-        let (value, after) = rest.split_at(end);
-        if part % 2 == 1 && !value.is_empty() && value.parse::<u16>().is_err() {
-            return Err(bad());
-        }
-        rest = match (part, after.strip_prefix(':')) {
-            (3, None) if after.is_empty() => "",
-            (0..3, Some(after)) => after,
-            _ => return Err(bad()),
-        };
-    }
-    Ok(())
 }
 
 /// `K: V`, with the characters that RFC 9110, section 5, allows.

@@ -7,6 +7,7 @@ use toml::de::DeTable;
 use toml::{Spanned, Table, Value};
 
 use crate::check::check;
+use crate::deprecated;
 use crate::error::{ConfigError, Origin};
 use crate::flags::{flag, keys, variable};
 use crate::{Settings, nearest};
@@ -41,6 +42,9 @@ pub(crate) fn defaults() -> Table {
 pub struct Layers {
     values: Table,
     settings: Settings,
+    warnings: Vec<String>,
+    /// Environment variables that mean nothing, with the known one that looks most like each.
+    unknown: Vec<(String, Option<String>)>,
 }
 
 impl Default for Layers {
@@ -60,7 +64,12 @@ impl Layers {
     pub fn new() -> Self {
         let values = defaults();
         let settings = read(&values).unwrap_or_else(|(key, reason)| panic!("default.toml: {key}: {reason}"));
-        Self { values, settings }
+        Self { values, settings, warnings: Vec::new(), unknown: Vec::new() }
+    }
+
+    /// What the user should know although nothing is wrong: deprecated keys, and environment variables that mean nothing.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// Lays a profile over it.
@@ -89,22 +98,42 @@ impl Layers {
     }
 
     /// Lays the environment over it: `CRAWLER_ON_DUPLICATE` sets what `--on-duplicate` does. A list is one item, or
-    /// several as in TOML: `["a", "b"]`. Other variables with this prefix are errors, but for those in `others`, which
-    /// the program reads itself.
+    /// several as in TOML: `["a", "b"]`. Other variables with this prefix are errors, but for those in `others`, which the
+    /// program reads itself.
     pub fn env(
+        self,
+        prefix: &str,
+        variables: impl IntoIterator<Item = (String, String)>,
+        others: &[&str],
+    ) -> Result<Self, ConfigError> {
+        let mut layers = self.env_of_any(prefix, variables, others)?;
+        match layers.unknown.pop() {
+            Some((name, nearest)) => Err(ConfigError::UnknownVariable { name, nearest }),
+            None => Ok(layers),
+        }
+    }
+
+    /// As [`Layers::env`], but unknown variables only bring a warning: orchestrators make up names such as
+    /// `CRAWLER_SERVICE_HOST`.
+    pub fn env_of_any(
         mut self,
         prefix: &str,
         variables: impl IntoIterator<Item = (String, String)>,
         others: &[&str],
     ) -> Result<Self, ConfigError> {
-        let known: Vec<_> = keys(&self.values).map(|key| (variable(prefix, flag(&key)), key)).collect();
+        let deprecated = deprecated::DEPRECATED.iter().map(|(key, _)| (*key).to_owned());
+        let known = keys(&self.values).chain(deprecated).map(|key| (variable(prefix, flag(&key)), key));
+        let known: Vec<_> = known.collect();
         for (name, text) in variables {
             if !name.starts_with(prefix) || others.contains(&name.as_str()) {
                 continue;
             }
             let Some((_, key)) = known.iter().find(|(variable, _)| *variable == name) else {
                 let nearest = nearest_variable(&name, known.iter().map(|(variable, _)| variable.as_str()), others);
-                return Err(ConfigError::UnknownVariable { name, nearest });
+                let error = ConfigError::UnknownVariable { name: name.clone(), nearest: nearest.clone() };
+                self.warnings.push(error.to_string());
+                self.unknown.push((name, nearest));
+                continue;
             };
             self.lay(key, Value::String(text), || Origin::Variable(name.clone()))?;
         }
@@ -156,6 +185,14 @@ impl Layers {
     }
 
     fn lay(&mut self, key: &str, value: Value, origin: impl Fn() -> Origin) -> Result<(), ConfigError> {
+        let (key, value) = match deprecated::today(key, &value) {
+            Some((today, warning)) => {
+                self.warnings.push(warning);
+                let Some(today) = today else { return Ok(()) };
+                today
+            }
+            None => (key, value),
+        };
         let Some(slot) = key.split_once('.').and_then(|(group, key)| self.values.get_mut(group)?.get_mut(key)) else {
             return Err(unknown(key.to_owned(), origin(), keys(&self.values).collect()));
         };
@@ -188,6 +225,8 @@ fn place<'a>(table: &'a DeTable<'_>, key: &str) -> (usize, Option<&'a toml::de::
 fn as_type_of(model: &Value, value: Value) -> Result<Value, String> {
     Ok(match (model, value) {
         (Value::Float(_), Value::Integer(number)) => Value::Float(number as f64),
+        (Value::String(_), Value::Integer(number)) => Value::String(number.to_string()),
+        (Value::String(_), Value::Float(number)) => Value::String(number.to_string()),
         (Value::Array(_), Value::String(text)) => {
             let list = format!("list = {text}").parse::<Table>().ok().filter(|_| text.starts_with('['));
             list.and_then(|mut table| table.remove("list")).unwrap_or_else(|| Value::Array(vec![text.into()]))

@@ -3,19 +3,25 @@
 //! Settings are built in layers, the weakest first: the defaults, a profile, files, the environment, flags. See [`Layers`].
 
 mod check;
+mod connect_to;
+mod deprecated;
 mod error;
 mod flags;
 mod layers;
 mod nearest;
 mod settings;
 mod units;
+mod version;
 
+pub use connect_to::{ConnectTo, Target};
+pub use deprecated::DEPRECATED;
 pub use error::{ConfigError, Origin};
 pub use flags::flags;
 pub use layers::{DEFAULT, Layers, PROFILES};
 pub use nearest::nearest;
 pub use settings::{
-    Dedup, Fetch, Focus, Limits, OnDuplicate, Output, Politeness, Priority, Progress, Robots, Scope, ScopeKind,
-    Settings, Urls,
+    Access, Dedup, Fetch, Focus, Limits, OnDuplicate, Output, Politeness, Priority, Progress, Robots, Scope, ScopeKind,
+    Settings, Switch, Urls,
 };
-pub use units::{Duration, Size};
+pub use units::{Duration, Share, Size};
+pub use version::version;

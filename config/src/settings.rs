@@ -1,8 +1,10 @@
 //! The settings, group by group, as in `default.toml`.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Duration, Size};
+use crate::units::{Duration, Share, Size};
 
 /// Everything that can be set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,6 +20,8 @@ pub struct Settings {
     pub politeness: Politeness,
     /// How pages are fetched.
     pub fetch: Fetch,
+    /// Who the crawl is to a site, and what for it reads pages.
+    pub access: Access,
     /// How URLs are compared.
     pub urls: Urls,
     /// What is fetched first.
@@ -64,6 +68,10 @@ pub enum ScopeKind {
 pub struct Limits {
     /// Pages fetched; 0 = no limit.
     pub max_pages: u64,
+    /// Pages fetched from one host; 0 = no limit.
+    pub max_pages_per_host: u64,
+    /// Pages fetched from one registrable domain; 0 = no limit.
+    pub max_pages_per_domain: u64,
     /// Time since the start of this run; 0 = no limit.
     pub time_limit: Duration,
     /// End when nothing becomes due for so long.
@@ -91,12 +99,12 @@ pub struct Dedup {
     pub on_duplicate: OnDuplicate,
     /// Hamming distance of a near-duplicate.
     pub distance: u32,
+    /// Signature files of pages that exist already.
+    pub known: Vec<PathBuf>,
     /// Whether rules are learned and applied.
     pub rules: bool,
-    /// Whether a sample of what was held back is fetched at the end.
-    pub audits: bool,
-    /// URLs held back from which on it is.
-    pub audits_from: u64,
+    /// What may be spent at the end on URLs that were held back, as a share of the pages fetched.
+    pub rescue: Share,
     /// Threads that read pages; 0 = one a core.
     pub threads: usize,
 }
@@ -165,6 +173,34 @@ pub struct Fetch {
     pub headers: Vec<String>,
     /// Fetch again what an earlier crawl fetched, with conditional requests.
     pub recrawl: bool,
+}
+
+/// Who the crawl is to a site, and what for it reads pages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Access {
+    /// Whether cookies are kept and sent back.
+    pub cookies: Switch,
+    /// File of cookies to begin with; empty = none.
+    pub cookies_file: String,
+    /// File of logins and HTTP authentication; empty = none.
+    pub login: String,
+    /// File of the key that signs requests; empty = requests are not signed.
+    pub web_bot_auth: String,
+    /// Where the public key is published: an https origin.
+    pub web_bot_auth_agent: String,
+    /// What pages are fetched for; empty = not said, and nothing is decided by it.
+    pub purpose: String,
+}
+
+/// Something that is done, or is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Switch {
+    /// It is done.
+    On,
+    /// It is not.
+    Off,
 }
 
 /// How URLs are compared.
@@ -248,6 +284,10 @@ impl Focus {
 pub struct Output {
     /// Also write WARC and CDXJ.
     pub warc: bool,
+    /// Also write the main text of each page as plain text.
+    pub text: bool,
+    /// Also write the main text of each page as Markdown.
+    pub markdown: bool,
     /// Address of the live page; empty = none.
     pub dashboard: String,
     /// How progress is shown.

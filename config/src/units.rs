@@ -1,4 +1,4 @@
-//! Durations (`500ms`, `2s`, `1h`) and sizes (`10MiB`) as people write them.
+//! Durations (`500ms`, `2s`, `1h`), sizes (`10MiB`) and shares (`5%`) as people write them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,6 +13,10 @@ pub struct Duration(pub u64);
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Size(pub u64);
+
+/// A share of something, 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Share(pub f64);
 
 const TIMES: [(&str, u64); 5] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 const SIZES: [(&str, u64); 8] = [
@@ -73,6 +77,38 @@ impl FromStr for Size {
     }
 }
 
+impl FromStr for Share {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (number, unit) = match text.trim().strip_suffix('%') {
+            Some(percent) => (percent.trim(), 100.0),
+            None => (text.trim(), 1.0),
+        };
+        let share = number.parse::<f64>().ok().map(|number| number / unit).filter(|share| (0.0..=1.0).contains(share));
+        share.map(Self).ok_or_else(|| format!("{text:?} is not a share from 0% to 100%, such as 5% or 0.05"))
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Rounded to a hundred-thousandth of a per cent: 0.07 is 7%, not 7.000000000000001%.
+        write!(f, "{}%", (self.0 * 1e7).round() / 1e5)
+    }
+}
+
+impl<'de> Deserialize<'de> for Share {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+impl Serialize for Share {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write(f, self.0, &TIMES)
@@ -111,7 +147,7 @@ impl Serialize for Size {
 
 #[cfg(test)]
 mod tests {
-    use super::{Duration, Size};
+    use super::{Duration, Share, Size};
 
     #[test]
     fn reads_what_people_write() {
@@ -120,6 +156,13 @@ mod tests {
         }
         for (text, bytes) in [("10MiB", 10 << 20), ("1kb", 1_000), ("7B", 7), ("0", 0)] {
             assert_eq!(text.parse(), Ok(Size(bytes)), "{text}");
+        }
+        for (text, share) in [("5%", 0.05), (" 5 % ", 0.05), ("0.05", 0.05), ("0", 0.0), ("100%", 1.0), ("0.1%", 0.001)]
+        {
+            assert_eq!(text.parse(), Ok(Share(share)), "{text}");
+        }
+        for text in ["", "%", "-1%", "101%", "2", "NaN", "5 percent"] {
+            assert!(text.parse::<Share>().is_err(), "{text}");
         }
         for text in ["", "s", "10", "-1s", "1 fortnight", "1.2.3s"] {
             assert!(text.parse::<Duration>().is_err(), "{text}");
@@ -131,6 +174,9 @@ mod tests {
         for value in [0, 1, 999, 1_000, 1_024, 60_000, 86_400_000, 90_061_001, 8 << 20, u32::MAX.into()] {
             assert_eq!(Duration(value).to_string().parse(), Ok(Duration(value)));
             assert_eq!(Size(value).to_string().parse(), Ok(Size(value)));
+        }
+        for share in [0.0, 0.05, 0.07, 0.001, 1.0] {
+            assert_eq!(Share(share).to_string().parse(), Ok(Share(share)));
         }
         assert_eq!((Duration(600_000).to_string(), Size(8 << 20).to_string()), ("10m".into(), "8MiB".into()));
     }

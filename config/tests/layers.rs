@@ -79,13 +79,26 @@ fn an_unknown_key_is_told_with_its_place_and_the_nearest() {
 #[test]
 fn an_unknown_variable_is_told_with_the_nearest() {
     let env = |name: &str| Layers::new().env("CRAWLER_", variables(&[(name, "x")]), &["CRAWLER_DIR"]);
-    assert_eq!(
-        message(env("CRAWLER_DISTANSE")),
-        "unknown environment variable CRAWLER_DISTANSE; did you mean `CRAWLER_DISTANCE`?"
-    );
+    let distanse = "unknown environment variable CRAWLER_DISTANSE; did you mean `CRAWLER_DISTANCE`?";
+    assert_eq!(message(env("CRAWLER_DISTANSE")), distanse);
     assert_eq!(message(env("CRAWLER_DRI")), "unknown environment variable CRAWLER_DRI; did you mean `CRAWLER_DIR`?");
     assert!(env("CRAWLER_DIR").is_ok());
     assert!(env("OTHER_DISTANSE").is_ok());
+    // Orchestrators make up names like CRAWLER_SERVICE_HOST: where they may, a warning has to do.
+    let any = |name: &str| Layers::new().env_of_any("CRAWLER_", variables(&[(name, "x")]), &["CRAWLER_DIR"]);
+    assert_eq!(any("CRAWLER_DISTANSE").unwrap().warnings(), [distanse]);
+    assert_eq!(any("CRAWLER_DIR").unwrap().warnings(), [""; 0]);
+}
+
+#[test]
+fn a_deprecated_key_still_works_and_says_what_took_its_place() {
+    let rescue = |layers: Layers| layers.finish().unwrap().dedup.rescue.0;
+    let off = file("[dedup]\naudits = false\naudits-from = 7\n").unwrap();
+    assert_eq!(off.warnings().len(), 2, "{:?}", off.warnings());
+    assert_eq!(rescue(off), 0.0);
+    assert_eq!(rescue(Layers::new().set("dedup.audits", "true").unwrap()), 0.05);
+    assert_eq!(rescue(file("[dedup]\nrescue = 0.1\n").unwrap()), 0.1);
+    assert_eq!(rescue(file("[dedup]\nrescue = \"3%\"\n").unwrap()), 0.03);
 }
 
 #[test]

@@ -7,8 +7,12 @@ use config::{DEFAULT, Settings, flags};
 
 /// What `crawler crawl --help` documents, but for what says where settings come from and how loud the program is
 /// (`--dir`, `--seeds`, `--profile`, `--config`, `-q`, `-v`).
-const DOCUMENTED: [&str; 31] = [
+const DOCUMENTED: [&str; 43] = [
+    "known",
     "max-pages",
+    "max-pages-per-host",
+    "max-pages-per-domain",
+    "rescue",
     "max-depth",
     "time-limit",
     "concurrency",
@@ -33,7 +37,15 @@ const DOCUMENTED: [&str; 31] = [
     "timeout",
     "proxy",
     "header",
+    "cookies",
+    "cookies-file",
+    "login",
+    "web-bot-auth",
+    "web-bot-auth-agent",
+    "purpose",
     "warc",
+    "text",
+    "markdown",
     "dashboard",
     "progress",
     "drop-tracking",
@@ -90,6 +102,10 @@ fn every_key_has_a_comment_that_names_its_flag() {
     assert_eq!(seen, flags.len());
 }
 
+/// Flags that the interface promises and that are still to be built.
+const NOT_YET: [&str; 9] =
+    ["continuous", "refresh-share", "min-age", "max-age", "add-seeds", "requisites", "score-with", "log", "refresh"];
+
 /// The list above against the document it was written from, where that is at hand.
 #[test]
 fn the_documented_flags_are_those_of_the_interface() {
@@ -107,6 +123,10 @@ fn the_documented_flags_are_those_of_the_interface() {
         .map(|rest| rest.split(|c: char| !c.is_ascii_lowercase() && c != '-').next().unwrap_or_default());
     let mut count = 0;
     for flag in named.filter(|flag| !flag.is_empty() && !elsewhere.contains(flag)) {
+        if NOT_YET.contains(&flag) {
+            assert!(!flags.iter().any(|known| known == flag), "--{flag} is built: take it off the list");
+            continue;
+        }
         assert!(flags.iter().any(|known| known == flag), "no key for --{flag}");
         assert!(DOCUMENTED.contains(&flag), "--{flag} is not in the list of this test");
         count += 1;

@@ -1,6 +1,6 @@
 //! Writes the outputs of a made-up crawl of many pages, some with hostile titles, and their report; serves the live page
 //! over them; and says how long the report took, how large it is, and how long the live page takes to answer:
-//! `cargo run --release -p crawler --example million_pages -- DIR [PAGES]`.
+//! `cargo run --release -p dedup-stage-crawler --example million_pages -- DIR [PAGES]`.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
@@ -13,9 +13,8 @@ use crawler::dashboard::Dashboard;
 use crawler::engine::{Observer, Snapshot, Stats};
 use crawler::report::learned::Learned;
 use crawler::report::{Report, Summary, units};
-use dedup_stage::store::{Memory, Session, Space};
-use dedup_stage::url::{Canonicalizer, KeyHasher};
-use frontier::rules::Keys;
+use dedup_stage::store::{Memory, Session};
+use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
 use frontier::{Found, Frontier, Merits, Via};
 use serde_json::json;
 use url::Url;
@@ -64,24 +63,15 @@ fn main() -> anyhow::Result<()> {
 /// Answers of the live page while it reads the outputs, and when it has read them all.
 fn live(dir: &Path, mut session: Session, pages: u64, fetched: u64) -> anyhow::Result<()> {
     let settings = Settings::default();
-    let mut frontier = Frontier::open(&settings, &mut session, 0)?;
     let (canonicalizer, hasher) = (Canonicalizer::new(&settings.urls), KeyHasher::new([7; KeyHasher::SECRET]));
-    frontier.use_rules(Keys { canonicalizer: canonicalizer.clone(), hasher: hasher.clone() }, 100, &session)?;
+    let keys = Keys { canonicalizer, hasher };
+    let mut frontier = Frontier::open(&settings, &keys, &mut session, 0)?;
+    frontier.use_rules(&session)?;
     for n in 0..pages.min(20_000) {
         let url: Url = url(n, pages).parse()?;
-        let hash = canonicalizer.hash(&url, &hasher);
-        frontier.add(
-            &Found {
-                url: &url,
-                hash,
-                depth: 1,
-                priority: 0.5,
-                merits: Merits::default(),
-                source: None,
-                via: Via::Link,
-            },
-            &mut session,
-        )?;
+        let (id, _) = keys.identify(&url);
+        let (merits, via) = (Merits::default(), Via::Link);
+        frontier.add(&Found { url: &url, id, depth: 1, priority: 0.5, merits, source: None, via }, &mut session)?;
     }
     let (control, _wishes) = crossbeam_channel::unbounded();
     let start = Instant::now();
@@ -95,6 +85,7 @@ fn live(dir: &Path, mut session: Session, pages: u64, fetched: u64) -> anyhow::R
         in_flight: 7,
         lost: None,
         harvest: None,
+        trouble: None,
         now: 1_000_000,
         stopped: None,
     };
@@ -144,7 +135,7 @@ fn learned(pages: u64) -> Session {
         let cause = json!({"rewrite": {"kind": "parameter", "origin": origin(n, pages), "name": parameter(n)}});
         let rule = json!({"id": n, "cause": cause, "status": "proven", "proof": [33, 0], "audits": [n % 50, 0], "stopped": n, "watch": 0.0});
         let key = [&b"r"[..], &u32::try_from(n).unwrap_or(0).to_be_bytes()].concat();
-        session.put(Space::Rules, key, rule.to_string());
+        session.put(frontier::spaces::RULES, key, rule.to_string());
     }
     session
 }

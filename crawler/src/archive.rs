@@ -1,6 +1,7 @@
 //! One exchange made ready for the archive, on a worker: its WARC members are finished before anybody knows the verdict,
 //! and what a revisit record needs is kept beside them.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 
 use dedup_stage::warc::write::{RequestRecord, ResponseRecord, request_member, response_member};
@@ -8,6 +9,7 @@ use dedup_stage::warc::{Digest, RecordId, http, sha256};
 use frontier::Millis;
 use url::{Position, Url};
 
+use crate::cookies::redact;
 use crate::fetch::{Response, Truncation, Validators};
 
 /// A request and its answer as WARC members.
@@ -15,13 +17,13 @@ use crate::fetch::{Response, Truncation, Validators};
 pub struct Exchange {
     /// What was asked for.
     pub url: Url,
-    /// When.
+    /// When its last byte came: `fetched_at` of `pages.jsonl`, and what a revisit record of a later copy refers to.
     pub date: Millis,
     /// Who answered.
     pub address: Option<IpAddr>,
     /// HTTP status.
     pub status: u16,
-    /// Media type, for the index.
+    /// `Content-Type`, for the index; empty where the answer has none.
     pub mime: String,
     /// Name of the record that answers, be it a response or a revisit.
     pub id: RecordId,
@@ -31,6 +33,8 @@ pub struct Exchange {
     pub payload: Digest,
     /// For a 304.
     pub validators: Validators,
+    /// What is said about the use of the page, as JSON.
+    pub permissions: Option<String>,
     /// The finished request record.
     pub request: Vec<u8>,
     /// The finished response record; thrown away for a revisit.
@@ -38,18 +42,23 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// Makes the members. `fields` are the request's header fields. Errors where the system gives no randomness.
+    /// Makes the members. `fields` are the request's header fields; of those that are secrets, as of the answer's cookies, only
+    /// names are archived. `permissions` is what is said about the use of the page, as JSON. Errors where the system gives no randomness.
     pub fn new(
         url: &Url,
         fields: &[(String, Vec<u8>)],
         response: &Response,
         validators: Validators,
+        permissions: Option<String>,
     ) -> std::io::Result<Self> {
-        let (id, date, address) = (RecordId::random()?, response.sent_at, response.address);
+        let (id, date, address) = (RecordId::random()?, response.ended_at, response.address);
         let payload = response.wire.as_deref().unwrap_or(&response.body);
         let digest = sha256(payload);
         let reason = reqwest::StatusCode::from_u16(response.status).ok().and_then(|code| code.canonical_reason());
-        let headers = response.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        let headers: Vec<(&str, Cow<'_, [u8]>)> = (response.headers.iter())
+            .map(|(name, value)| (name.as_str(), redact(name.as_str(), value.as_bytes())))
+            .collect();
+        let headers = headers.iter().map(|(name, value)| (*name, &**value));
         let head = http::response_head(response.status, reason.unwrap_or_default(), headers, payload.len() as u64);
         let truncated = response.truncated.map(|why| match why {
             Truncation::Length | Truncation::NotAPage => "length",
@@ -58,7 +67,9 @@ impl Exchange {
             Truncation::Encoding => "unspecified",
         });
         let host = url[Position::BeforeHost..Position::AfterPort].to_owned();
-        let fields = fields.iter().map(|(name, value)| (name.as_str(), value.as_slice()));
+        let fields: Vec<(&str, Cow<'_, [u8]>)> =
+            fields.iter().map(|(name, value)| (name.as_str(), redact(name, value))).collect();
+        let fields = fields.iter().map(|(name, value)| (*name, &**value));
         let fields = std::iter::once(("host", host.as_bytes())).chain(fields);
         let request_head = http::request_head("GET", &url[Position::BeforePath..Position::AfterQuery], fields);
         let request = request_member(&RequestRecord {
@@ -80,18 +91,18 @@ impl Exchange {
             payload_type: None,
             truncated,
         });
-        let content_type = response.headers.get("content-type").and_then(|value| value.to_str().ok());
-        let mime = content_type.and_then(|value| value.split(';').next()).unwrap_or("unk").trim().to_owned();
+        let content_type = response.headers.get("content-type").map(|value| String::from_utf8_lossy(value.as_bytes()));
         Ok(Self {
             url: url.clone(),
             date,
             address,
             status: response.status,
-            mime,
+            mime: content_type.unwrap_or_default().into_owned(),
             id,
             head,
             payload: digest,
             validators,
+            permissions,
             request,
             response: member,
         })

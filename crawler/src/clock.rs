@@ -1,19 +1,23 @@
-//! What time it is: the system's, or one that tests move by hand so that a crawl with delays ends at once.
+//! What time it is: a clock that only goes forward, or one that tests move by hand so that a crawl with delays ends at once.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, OnceLock};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use frontier::Millis;
 
 /// A source of time.
 #[derive(Clone, Debug)]
 pub enum Clock {
-    /// The system's.
+    /// The machine's monotonic clock, which was set by the wall clock when the process first asked. Whoever sets the wall
+    /// clock later changes neither pace nor limits nor the times in outputs.
     System,
     /// Stands still until [`Clock::skip_to`] moves it.
     Virtual(Arc<AtomicU64>),
 }
+
+/// When the process first asked for the time: by the monotonic clock, and by the wall clock.
+static ANCHOR: OnceLock<(Instant, Millis)> = OnceLock::new();
 
 impl Clock {
     /// A virtual clock that starts at `now`.
@@ -21,17 +25,18 @@ impl Clock {
         Clock::Virtual(Arc::new(AtomicU64::new(now)))
     }
 
-    /// The time.
+    /// The time, in milliseconds since 1970.
     pub fn now(&self) -> Millis {
         match self {
             Clock::System => {
-                SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as Millis)
+                let (start, wall) = ANCHOR.get_or_init(|| (Instant::now(), wall()));
+                wall + start.elapsed().as_millis() as Millis
             }
             Clock::Virtual(now) => now.load(Ordering::Relaxed),
         }
     }
 
-    /// Moves a virtual clock forward; false for the system's, which moves by itself.
+    /// Moves a virtual clock forward. Returns false for the system's, which moves by itself.
     pub fn skip_to(&self, time: Millis) -> bool {
         match self {
             Clock::System => false,
@@ -41,6 +46,11 @@ impl Clock {
             }
         }
     }
+}
+
+/// What the wall clock says; 0 where it stands before 1970.
+fn wall() -> Millis {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as Millis)
 }
 
 /// A time as outputs write it: RFC 3339, UTC, with milliseconds.

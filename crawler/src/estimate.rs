@@ -18,7 +18,27 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::Lost;
+use crate::report::units;
+
+/// An estimate with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lost {
+    /// Unique pages among the URLs held back.
+    pub estimate: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Lost {
+    /// `12 (3 to 40)`: the estimate and its interval, in whole pages.
+    pub fn short(&self) -> String {
+        let [estimate, low, high] =
+            [self.estimate, self.low, self.high].map(|pages| units::count(pages.round() as u64));
+        format!("{estimate} ({low} to {high})")
+    }
+}
 
 /// One stratum, and what its sample showed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

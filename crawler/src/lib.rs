@@ -1,17 +1,30 @@
 //! The crawler: an engine that owns frontier, judge, store and outputs; fetchers that bring pages; workers that read them.
 
+pub mod access;
 pub mod archive;
+pub mod auth;
 pub mod cli;
 pub mod clock;
+pub mod cookies;
 pub mod crawl;
 pub mod dashboard;
 pub mod demo;
 pub mod engine;
 pub mod estimate;
+pub mod export;
+pub mod extract;
+pub mod feeds;
 pub mod fetch;
 pub mod focus;
+pub mod outcome;
+#[cfg(feature = "pdf")]
+pub mod pdf;
+pub mod permissions;
 pub mod priority;
 pub mod rate;
 pub mod record;
 pub mod report;
+pub mod signing;
 pub mod sink;
+pub mod spaces;
+pub mod wacz;

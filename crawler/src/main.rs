@@ -8,5 +8,10 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // A process that reads one PDF file, and was started by the crawler.
+    #[cfg(feature = "pdf")]
+    if let Some(code) = crawler::pdf::child_main() {
+        return code;
+    }
     crawler::cli::main()
 }

@@ -1,33 +1,33 @@
-//! What the state keeps of each fetched page: enough to name a twin, to answer `why`, and to ask again conditionally.
-//!
-//! Layout: `verdict u8 · status u16 · depth u32 · key hash u64 · offset u64 · source u64 · fetched u64 · four strings (length u16, bytes)`, numbers
-//! big-endian; the strings are the URL, the ETag, Last-Modified, and the SHA-256 of the payload in the archive (or none). Of a judged
-//! page `text u64 · row u64` follow: what it shows.
+//! What the state keeps of each visit to a URL: enough to name a twin, to answer `why`, to compare the next visit with, and to
+//! ask again conditionally.
 
-use dedup_stage::judge::{Row, Verdict};
-use dedup_stage::store::{Error, Result, Session, Space};
-
-use frontier::Millis;
+use dedup_stage::corpus::Twin;
+use dedup_stage::judge::{Shown, Verdict};
+use dedup_stage::store::{Result, Session, codec};
+use dedup_stage::url::{PageId, UrlId};
 use frontier::rules::Content;
+use frontier::{Millis, Via};
+use serde::{Deserialize, Serialize};
 
 use crate::fetch::Validators;
+use crate::spaces;
 
-/// One fetched page in the state.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One visit in the state, under the identity of its page: the URL, and the number of the visit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PageRecord {
-    /// Whether it was judged new: the word of its verdict as a small number.
+    /// The verdict, without the twin.
     pub verdict: VerdictKind,
     /// HTTP status; 0 where the fetch failed.
     pub status: u16,
     /// Links from a seed.
     pub depth: u32,
-    /// Hash of its URL key.
-    pub hash: u64,
     /// Where its line begins in `pages.jsonl`.
     pub offset: u64,
-    /// The page that carried it first; `None` for seeds.
-    pub source: Option<Row>,
-    /// When it was fetched.
+    /// The page that carried the link; `None` for seeds.
+    pub source: Option<PageId>,
+    /// How the URL came to be queued.
+    pub via: Via,
+    /// When the answer was complete.
     pub fetched_at: Millis,
     /// As fetched.
     pub url: String,
@@ -35,148 +35,103 @@ pub struct PageRecord {
     pub validators: Validators,
     /// SHA-256 of the payload as received, where an archive is kept.
     pub payload: Option<[u8; 32]>,
-    /// What it shows, if it was judged.
+    /// What the page shows, as far as learned rules are concerned; `None` for pages that were not judged.
     pub content: Option<Content>,
+    /// What the URL showed last, which the next visit is compared with.
+    pub shown: Option<Shown>,
 }
 
 /// A verdict without its twin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum VerdictKind {
-    /// New.
-    Unique = 0,
+    /// Says something new.
+    Unique,
     /// Same bytes as an earlier page.
-    Exact = 1,
+    Exact,
     /// Near-duplicate of an earlier page.
-    Near = 2,
+    Near,
     /// Not compared.
-    Unjudged = 3,
+    Unjudged,
+    /// Says what the same URL said at its last visit.
+    Unchanged,
 }
 
 impl From<Verdict> for VerdictKind {
     fn from(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Unique => VerdictKind::Unique,
-            Verdict::Exact { .. } => VerdictKind::Exact,
-            Verdict::Near { .. } => VerdictKind::Near,
+            Verdict::Exact { .. } | Verdict::Known { twin: Twin { exact: true, .. }, .. } => VerdictKind::Exact,
+            Verdict::Near { .. } | Verdict::Known { .. } => VerdictKind::Near,
+            Verdict::Unchanged { .. } => VerdictKind::Unchanged,
             Verdict::Unjudged => VerdictKind::Unjudged,
         }
     }
 }
 
+/// The key of a page: host first, as all keys of the state are.
+fn key(page: PageId) -> [u8; UrlId::BYTES + 4] {
+    let mut key = [0; UrlId::BYTES + 4];
+    key[..UrlId::BYTES].copy_from_slice(&page.url.to_bytes());
+    key[UrlId::BYTES..].copy_from_slice(&page.visit.to_be_bytes());
+    key
+}
+
 impl PageRecord {
-    /// Writes the record of `row`.
-    pub fn put(&self, row: Row, session: &mut Session) {
-        let mut out = Vec::with_capacity(64 + self.url.len());
-        out.push(self.verdict as u8);
-        out.extend(self.status.to_be_bytes());
-        out.extend(self.depth.to_be_bytes());
-        out.extend(self.hash.to_be_bytes());
-        out.extend(self.offset.to_be_bytes());
-        out.extend(self.source.unwrap_or(Row::MAX).to_be_bytes());
-        out.extend(self.fetched_at.to_be_bytes());
-        let etag = self.validators.etag.as_deref().unwrap_or_default();
-        let modified = self.validators.last_modified.as_deref().unwrap_or_default();
-        let payload = self.payload.as_ref().map_or(&[][..], |digest| digest);
-        for text in [self.url.as_bytes(), etag.as_bytes(), modified.as_bytes(), payload] {
-            let text = &text[..text.len().min(usize::from(u16::MAX))];
-            out.extend((text.len() as u16).to_be_bytes());
-            out.extend(text);
-        }
-        if let Some(Content { text, row }) = self.content {
-            out.extend(text.to_be_bytes());
-            out.extend(row.to_be_bytes());
-        }
-        session.put(Space::Pages, row.to_be_bytes(), out);
+    /// Writes the record of `page`.
+    pub fn put(&self, page: PageId, session: &mut Session) {
+        session.put(spaces::PAGES, key(page), codec::encode(self));
     }
 
-    /// Reads the record of `row`.
-    pub fn get(row: Row, session: &Session) -> Result<Option<Self>> {
-        session.get(Space::Pages, &row.to_be_bytes())?.map(|bytes| Self::decode(&bytes)).transpose()
+    /// Reads the record of `page`.
+    pub fn get(page: PageId, session: &Session) -> Result<Option<Self>> {
+        session.get(spaces::PAGES, &key(page))?.map(|bytes| Self::decode(&bytes)).transpose()
     }
 
     /// From its stored form.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
-        Self::parse(bytes).ok_or_else(|| Error::Damaged("a page record cannot be read".into()))
+        codec::decode(bytes, "a page")
     }
 
-    fn parse(mut bytes: &[u8]) -> Option<Self> {
-        fn take<'a>(bytes: &mut &'a [u8], n: usize) -> Option<&'a [u8]> {
-            let (head, tail) = bytes.split_at_checked(n)?;
-            *bytes = tail;
-            Some(head)
-        }
-        fn number<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
-            take(bytes, N)?.try_into().ok()
-        }
-        fn string<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
-            let length = u16::from_be_bytes(number(bytes)?);
-            take(bytes, usize::from(length))
-        }
-        fn text(bytes: &mut &[u8]) -> Option<String> {
-            String::from_utf8(string(bytes)?.to_vec()).ok()
-        }
-        let bytes = &mut bytes;
-        let verdict = match take(bytes, 1)?[0] {
-            0 => VerdictKind::Unique,
-            1 => VerdictKind::Exact,
-            2 => VerdictKind::Near,
-            3 => VerdictKind::Unjudged,
-            _ => return None,
-        };
-        let present = |text: String| (!text.is_empty()).then_some(text);
-        Some(Self {
-            verdict,
-            status: u16::from_be_bytes(number(bytes)?),
-            depth: u32::from_be_bytes(number(bytes)?),
-            hash: u64::from_be_bytes(number(bytes)?),
-            offset: u64::from_be_bytes(number(bytes)?),
-            source: Some(Row::from_be_bytes(number(bytes)?)).filter(|row| *row != Row::MAX),
-            fetched_at: Millis::from_be_bytes(number(bytes)?),
-            url: text(bytes)?,
-            validators: Validators { etag: present(text(bytes)?), last_modified: present(text(bytes)?) },
-            payload: match string(bytes)? {
-                [] => None,
-                digest => Some(digest.try_into().ok()?),
-            },
-            content: match bytes {
-                [] => None,
-                _ => {
-                    Some(Content { text: u64::from_be_bytes(number(bytes)?), row: Row::from_be_bytes(number(bytes)?) })
-                }
-            },
-        })
+    /// The page that a key names; `None` where it is none.
+    pub fn page_of(key: &[u8]) -> Option<PageId> {
+        let visit = key.get(UrlId::BYTES..)?.try_into().ok()?;
+        Some(PageId { url: UrlId::read(key)?, visit: u32::from_be_bytes(visit) })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use dedup_stage::store::Memory;
+    use dedup_stage::store::{Error, Memory};
+    use dedup_stage::url::SiteId;
 
     use super::*;
 
     #[test]
     fn a_record_comes_back_as_it_went_in_and_a_cut_one_is_damage() {
+        let url = UrlId { site: SiteId { domain: 1, host: 2 }, url: 3 };
+        let page = PageId { url, visit: 2 };
         let record = PageRecord {
             verdict: VerdictKind::Near,
             status: 200,
             depth: 7,
-            hash: 0x0123_4567_89ab_cdef,
             offset: 1 << 40,
-            source: Some(2),
+            source: Some(PageId { url, visit: 1 }),
+            via: Via::Redirect { hops: 2, same_key: false },
             fetched_at: 3,
             url: "http://a.test/ä".into(),
             validators: Validators { etag: Some("\"x\"".into()), last_modified: None },
             payload: Some([7; 32]),
-            content: Some(Content { text: 8, row: 9 }),
+            content: Some(Content { text: 8, shows: 9 }),
+            shown: None,
         };
         let mut session = Session::new(Box::new(Memory::default()));
-        record.put(3, &mut session);
-        assert_eq!(PageRecord::get(3, &session).unwrap(), Some(record));
-        let bytes = session.get(Space::Pages, &3u64.to_be_bytes()).unwrap().unwrap();
-        // Without its content it is a record as well: of a page that was not judged.
-        for cut in (0..bytes.len()).filter(|cut| *cut != bytes.len() - 16) {
-            assert!(PageRecord::decode(&bytes[..cut]).is_err(), "cut at {cut}");
+        record.put(page, &mut session);
+        assert_eq!(PageRecord::get(page, &session).unwrap(), Some(record));
+        assert_eq!(PageRecord::get(PageId { visit: 1, ..page }, &session).unwrap(), None);
+        assert_eq!(PageRecord::page_of(&key(page)), Some(page));
+        let bytes = session.get(spaces::PAGES, &key(page)).unwrap().unwrap();
+        for cut in 0..bytes.len() {
+            assert!(matches!(PageRecord::decode(&bytes[..cut]), Err(Error::Damaged(_))), "cut at {cut}");
         }
     }
 }

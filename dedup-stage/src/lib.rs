@@ -5,22 +5,25 @@
 //!
 //! The path of a page: [`url`] gives its key, [`page`] reads bytes into text and links, [`signature`] fingerprints the
 //! text, [`judge`] compares it with every page accepted before (by SHA-256, then within a Hamming distance through
-//! [`hamming`], then by a second look), and [`gate`] decides what becomes of its out-links. [`store`] keeps the state.
+//! [`hamming`], then by a second look), and [`flow`] decides what becomes of its out-links. [`store`] keeps the state.
 //! Other programs meet all of it as a [`stage`], through the [`protocol`] or as a filter over [`warc`] files, with the work
-//! spread over the cores by [`pipeline`].
+//! spread over the cores by [`pipeline`]. Batch jobs over very many documents are in [`corpus`].
 
-mod accepted;
 pub mod commands;
+pub mod corpus;
 pub mod evaluate;
-pub mod gate;
+pub mod flow;
 pub mod hamming;
-mod hex;
+pub mod hex;
 pub mod judge;
 pub mod page;
 pub mod pipeline;
 pub mod protocol;
 pub mod signature;
+pub mod spaces;
 pub mod stage;
 pub mod store;
+#[cfg(test)]
+mod testing;
 pub mod url;
 pub mod warc;

@@ -3,36 +3,109 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use dedup_stage::judge::Row;
+use dedup_stage::url::{PageId, UrlId};
+use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::failure::Failure;
+use crate::hold::Trial;
+use crate::reason::SkipReason;
 use crate::robots::Rules;
-use crate::rules::Stop;
 
 /// Milliseconds since the Unix epoch.
 pub type Millis = u64;
 
-/// How a URL was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How a URL came to be queued. The queue entry carries it, so that `why` can name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Via {
     /// Given by the user; depth 0.
     Seed,
     /// A link of a page.
     Link,
-    /// The target of a redirect, with the number of hops so far (at most 10). It adds no depth; where `same_key` it is
-    /// exempt from the seen-check, since source and target are one URL to the frontier.
+    /// The target of a redirect. It adds no depth. Where `same_key` it is exempt from the seen-check, since source and
+    /// target are one URL to the frontier.
     Redirect {
-        /// Hops so far, this one included.
+        /// Hops of the chain so far, this one included (at most 10). A direct link starts again at 0.
         hops: u8,
         /// Whether its key equals that of the redirecting URL.
         same_key: bool,
     },
     /// Named by a sitemap.
     Sitemap,
-    /// Fetched before, and to be fetched again: exempt from the seen-check.
+    /// Named by a feed.
+    Feed,
+    /// Visited before, and to be visited again: exempt from the seen-check.
     Again,
-    /// Met before and stopped by a rule, and to be fetched after all: exempt from the seen-check.
-    Released,
+    /// Held or stopped, and fetched to see whether that is right. Set by the frontier.
+    Trial,
+    /// Was held, stopped or refused, and is no more. Set by the frontier.
+    Released {
+        /// Why.
+        why: Release,
+    },
+    /// Held or stopped, and drawn for the sample at the end of the crawl. Set by the frontier.
+    Rescue,
+}
+
+impl Via {
+    /// The word used in outputs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Via::Seed => "seed",
+            Via::Link => "link",
+            Via::Redirect { .. } => "redirect",
+            Via::Sitemap => "sitemap",
+            Via::Feed => "feed",
+            Via::Again => "again",
+            Via::Trial => "trial",
+            Via::Rescue => "rescue",
+            Via::Released { why } => match why {
+                Release::Linked => "released:linked",
+                Release::Counterpart => "released:counterpart",
+                Release::Waited => "released:waited",
+                Release::Template => "released:template",
+                Release::Pair => "released:pair",
+                Release::Rule => "released:rule",
+                Release::Cluster => "released:cluster",
+                Release::Reason => "released:reason",
+                Release::Mode => "released:mode",
+            },
+        }
+    }
+}
+
+/// Why a URL that was held, stopped or refused is queued after all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Release {
+    /// A page that is no duplicate links to it.
+    Linked,
+    /// Its counterpart or representative failed, is missing, was refused, or was never met.
+    Counterpart,
+    /// Its counterpart or representative was still not fetched when everything else was done.
+    Waited,
+    /// Links of its template brought new contents.
+    Template,
+    /// Its counterparts on another domain turned out to show something else.
+    Pair,
+    /// A rule that stopped it was withdrawn.
+    Rule,
+    /// A sample of its cluster brought new contents.
+    Cluster,
+    /// The reason for which it was refused is gone.
+    Reason,
+    /// The crawl follows the links of duplicates now.
+    Mode,
+}
+
+/// What a page that was judged brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Brought {
+    /// Text or media that no page before it had.
+    Content,
+    /// Links that the page with the same text has not: it is unique, and what these are worth only trials tell.
+    Links,
+    /// Nothing: it is a duplicate.
+    Nothing,
 }
 
 /// What a priority was made of, for whoever asks later; the frontier only carries it. Each part in steps of 1/255.
@@ -65,124 +138,49 @@ impl Merits {
     }
 }
 
-/// A link that asks to be queued.
+/// A link that was found.
 #[derive(Clone, Debug)]
 pub struct Found<'a> {
     /// As written: resolved, without fragment. What will be fetched.
     pub url: &'a Url,
-    /// Hash of its key.
-    pub hash: u64,
+    /// Identity of its key.
+    pub id: UrlId,
     /// Links from a seed.
     pub depth: u32,
     /// Static priority, 0..1.
     pub priority: f32,
     /// What it was made of.
     pub merits: Merits,
-    /// The page that carried it.
-    pub source: Option<Row>,
+    /// The page that carried it; none for seeds.
+    pub source: Option<PageId>,
     /// How it was found.
     pub via: Via,
+}
+
+/// What a link of a duplicate is held for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold<'a> {
+    /// For the link of the twin that corresponds to it. The URL itself, where both have the same link.
+    For(UrlId),
+    /// It is news: the twin has no such link.
+    News,
+    /// A known corpus with this name has the page.
+    Known(&'a str),
 }
 
 /// What became of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// New, and queued.
+    /// Queued. A held link is queued at once where it is a trial, or where its counterpart has fallen.
     Queued,
-    /// Met before.
+    /// New, and held.
+    Held,
+    /// Met before, and nothing changed but perhaps its priority or its counterparts.
     Seen,
-    /// Refused, now and later.
+    /// Refused while the reason lasts.
     Refused(SkipReason),
-}
-
-/// Why a URL was not fetched; the `reason` of `skipped.jsonl`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum SkipReason {
-    /// robots.txt forbids it, or could not be had.
-    Robots,
-    /// Outside the scope, or cut by `--include` and `--exclude`.
-    Scope,
-    /// A private or otherwise forbidden address, or none that is known.
-    Address,
-    /// Neither http nor https.
-    Scheme,
-    /// Deeper than `--max-depth`.
-    Depth,
-    /// A trap: repeating segments, a growing query, a folder that brings nothing new.
-    Trap,
-    /// Only a duplicate page links to it.
-    DuplicateSource,
-    /// `rel=nofollow`, or its page says so.
-    Nofollow,
-    /// A learned URL rule stopped it.
-    Rule,
-    /// A mirror of another host.
-    Mirror,
-    /// The budget of its host or path prefix is spent.
-    Budget,
-    /// Longer than a URL may be.
-    TooLong,
-}
-
-impl SkipReason {
-    /// Every reason.
-    pub const ALL: [SkipReason; 12] = [
-        SkipReason::Robots,
-        SkipReason::Scope,
-        SkipReason::Address,
-        SkipReason::Scheme,
-        SkipReason::Depth,
-        SkipReason::Trap,
-        SkipReason::DuplicateSource,
-        SkipReason::Nofollow,
-        SkipReason::Rule,
-        SkipReason::Mirror,
-        SkipReason::Budget,
-        SkipReason::TooLong,
-    ];
-
-    /// The reason with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|reason| reason.name() == name)
-    }
-
-    /// A sentence for people.
-    pub fn explanation(self) -> &'static str {
-        match self {
-            SkipReason::Robots => "robots.txt forbids it, or could not be had",
-            SkipReason::Scope => "outside --scope, --include or --exclude",
-            SkipReason::Address => {
-                "no address is known, or only a forbidden one (--allow-private lifts that for private ones)"
-            }
-            SkipReason::Scheme => "neither http nor https",
-            SkipReason::Depth => "deeper than --max-depth",
-            SkipReason::Trap => "a trap: too many or repeating path segments, or a folder that brought nothing new",
-            SkipReason::DuplicateSource => "only a duplicate page links to it",
-            SkipReason::Nofollow => "the link or its page says nofollow",
-            SkipReason::Rule => "a learned URL rule says that it is a copy",
-            SkipReason::Mirror => "its host or folder is a mirror of another",
-            SkipReason::Budget => "its host or folder has spent its budget on duplicates",
-            SkipReason::TooLong => "longer than --max-url-length",
-        }
-    }
-
-    /// The word used in outputs.
-    pub fn name(self) -> &'static str {
-        match self {
-            SkipReason::Robots => "robots",
-            SkipReason::Scope => "scope",
-            SkipReason::Address => "address",
-            SkipReason::Scheme => "scheme",
-            SkipReason::Depth => "depth",
-            SkipReason::Trap => "trap",
-            SkipReason::DuplicateSource => "duplicate_source",
-            SkipReason::Nofollow => "nofollow",
-            SkipReason::Rule => "rule",
-            SkipReason::Mirror => "mirror",
-            SkipReason::Budget => "budget",
-            SkipReason::TooLong => "too_long",
-        }
-    }
+    /// It belongs to a set of hosts that another frontier has: nothing was done.
+    Foreign,
 }
 
 /// What is to be done for one host; a host has at most one job open.
@@ -194,8 +192,9 @@ pub struct Job {
     pub kind: JobKind,
     /// What to fetch; for `Resolve`, any URL of the host.
     pub url: Url,
-    /// Hash of the URL's key (0 but for pages).
-    pub hash: u64,
+    /// What the fetch will be called: the URL's identity and the number of this visit. For jobs other than pages only the
+    /// host in it means anything.
+    pub page: PageId,
     /// Links from a seed.
     pub depth: u32,
     /// The priority it was fetched with.
@@ -203,13 +202,17 @@ pub struct Job {
     /// What that was made of.
     pub merits: Merits,
     /// The page that carried it.
-    pub source: Option<Row>,
-    /// Redirect hops that led here.
+    pub source: Option<PageId>,
+    /// Redirect hops of the chain that led here.
     pub hops: u8,
+    /// Attempts at this URL before this one.
+    pub attempts: u32,
+    /// How it came to be queued.
+    pub via: Via,
     /// The host's addresses, to be connected to (empty for `Resolve`).
     pub addresses: Arc<[IpAddr]>,
-    /// What learned rules say of the URL: of one that they stop, or that is fetched as an audit of them.
-    pub stop: Option<Arc<Stop>>,
+    /// For a trial, what is tried.
+    pub trial: Option<Arc<Trial>>,
 }
 
 /// Kinds of job.
@@ -230,17 +233,12 @@ pub enum JobKind {
 pub enum Outcome {
     /// `Resolve`: the addresses that may be connected to; empty where the host has none that may.
     Resolved(Vec<IpAddr>),
-    /// `Resolve`: no answer (or none but forbidden ones, with `forbidden`).
-    Unresolved {
-        /// The name has addresses, but the address rules forbid all of them.
-        forbidden: bool,
-    },
     /// `Robots`: the answer.
     Robots(Rules),
     /// `Robots`: the file is elsewhere, perhaps on another host. To be asked for there, as politely as anything else
     /// (at most five hops, then the file counts as unavailable: RFC 9309, section 2.3.1.2).
     RobotsMoved(Url),
-    /// A page or sitemap was answered; the URL is done.
+    /// A page or sitemap was answered; the URL is done, unless the server asked for time (429, 503).
     Done {
         /// HTTP status.
         status: u16,
@@ -248,21 +246,27 @@ pub enum Outcome {
         elapsed: Millis,
         /// `Retry-After`, as a time to wait from now.
         retry_after: Option<Millis>,
-        /// The number under which the engine records the page, should the URL be done with this
-        /// ([`Row::MAX`] for sitemaps).
-        row: Row,
+        /// Where a redirect leads; none for other answers, and for redirects that lead nowhere.
+        target: Option<UrlId>,
     },
-    /// No whole answer. The frontier decides whether to try again (then [`Frontier::report`](crate::Frontier::report)
-    /// returns true and no line is written) or to give the URL up.
-    Failed {
-        /// Whether a later attempt might succeed (time-out, reset, DNS) or not (bad TLS name, protocol garbage).
-        transient: bool,
+    /// No whole answer, for any kind of job. The frontier decides whether to try again (then
+    /// [`Frontier::report`](crate::Frontier::report) returns true and no line is written) or to give the URL up.
+    /// [`Failure::Address`] of a `Resolve` job: the address rules forbid all addresses of the name.
+    Failed(Failure),
+    /// Not attempted, or its body did not fit: queue it again as it was.
+    Returned {
+        /// Whether a request was made, whose body did not fit. After a few of these, each counts as an attempt.
+        requested: bool,
     },
-    /// Not attempted, or its body did not fit the budget: queue it again as it was.
-    Returned,
+    /// Not attempted, since something else of its host comes first: queue it again, behind its equals.
+    Later,
+    /// Not attempted, and never to be: the URL is refused. (A page that was visited before stays what it was.)
+    Refused(SkipReason),
 }
 
 /// The frontier's answer to "what now?".
+// A job is handed out for nearly every call: a box would cost an allocation each time.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
 pub enum Next {
     /// Do this.

@@ -1,41 +1,34 @@
 //! What to fetch next, and when.
 //!
-//! The frontier knows every URL that the crawl has met, keeps those still to be fetched in the queues of their hosts, and
-//! hands them out so that no host is asked twice at once or sooner than its delay allows. It opens no socket and reads no
-//! clock: time is a parameter, and what must survive goes through a [`dedup_stage::store::Session`].
+//! The frontier knows every URL that the crawl has met and where it stands, keeps those still to be fetched in the queues of
+//! their hosts, and hands them out so that no host is asked twice at once or sooner than its delay allows. It opens no
+//! socket and reads no clock: time is a parameter, and what must survive goes through a [`dedup_stage::store::Session`].
+//!
+//! Where to read first: `url/life.rs` and `url/table.rs` (where a URL can stand), `frontier/plan.rs` (what comes before a
+//! fetch), `hold/mod.rs` (what is held back, and for what), `host/queue.rs` (how millions of URLs are queued).
 
-mod addresses;
-mod admit;
-mod budget;
-mod codec;
-mod evidence;
+mod failure;
 mod frontier;
-mod groups;
-mod handout;
-mod held;
-mod hosts;
+mod hold;
+mod host;
 mod job;
-mod learning;
 #[cfg(test)]
 mod model;
-mod origins;
-mod politeness;
-mod queue;
-mod rate;
-mod report;
+mod process;
+mod reason;
 pub mod robots;
 pub mod rules;
 mod schedule;
 pub mod scope;
-mod seen;
 pub mod sitemap;
-mod sweep;
-mod view;
-mod waiting;
+pub mod spaces;
+mod url;
 
-pub use evidence::Expected;
-pub use frontier::Frontier;
-pub use held::{Held, Walk};
-pub use job::{Admission, Found, Job, JobKind, Merits, Millis, Next, Outcome, SkipReason, Via};
-pub use seen::{UrlState, state as url_state};
-pub use view::{BudgetView, Counts, HostState, HostView, stored_budgets};
+pub use crate::url::{Cause, Counters, End, Kept, State, Visit};
+pub use dedup_stage::url::Keys;
+pub use failure::Failure;
+pub use frontier::{BudgetView, Counts, Frontier, HostState, HostView, QueuedAs, Set, Skipped, Walk, stored_budgets};
+pub use hold::{Cluster, Draw, Drawn, Sample, Trial};
+pub use host::Expected;
+pub use job::{Admission, Brought, Found, Hold, Job, JobKind, Merits, Millis, Next, Outcome, Release, Via};
+pub use reason::{Detail, SkipReason};

@@ -4,8 +4,9 @@
 use std::collections::{HashMap, HashSet};
 
 use config::ScopeKind;
+use dedup_stage::url::{host, registrable_domain};
 use regex::RegexSet;
-use url::{Host, Url};
+use url::Url;
 
 use crate::SkipReason;
 
@@ -50,7 +51,7 @@ impl Scope {
             ScopeKind::Any => Extent::Any,
             ScopeKind::Host => Extent::Host(hosts().collect()),
             ScopeKind::Domain => {
-                Extent::Domain(seeds.iter().map(|seed| domain(seed).into()).collect(), hosts().collect())
+                Extent::Domain(seeds.iter().map(|seed| registrable_domain(seed).into()).collect(), hosts().collect())
             }
             ScopeKind::Prefix => {
                 let mut folders = HashMap::<Box<str>, Vec<_>>::new();
@@ -113,25 +114,11 @@ impl Extent {
         match self {
             Extent::Any => true,
             Extent::Host(hosts) => hosts.contains(host(url)),
-            Extent::Domain(domains, hosts) => hosts.contains(host(url)) || domains.contains(domain(url)),
+            Extent::Domain(domains, hosts) => hosts.contains(host(url)) || domains.contains(registrable_domain(url)),
             Extent::Prefix(folders) => folders.get(host(url)).is_some_and(|folders| {
                 folders.iter().any(|folder| folder.port == url.port() && url.path().starts_with(&*folder.path))
             }),
         }
-    }
-}
-
-/// The host, without the dot that may end it; empty where there is none.
-fn host(url: &Url) -> &str {
-    let host = url.host_str().unwrap_or_default();
-    host.strip_suffix('.').unwrap_or(host)
-}
-
-/// The registrable domain (one label below a public suffix); where there is none, as with addresses, the host.
-fn domain(url: &Url) -> &str {
-    match url.host() {
-        Some(Host::Domain(_)) => psl::domain_str(host(url)).unwrap_or_else(|| host(url)),
-        _ => host(url),
     }
 }
 

@@ -2,8 +2,13 @@
 
 use config::{Duration, OnDuplicate, Robots, Settings};
 use dedup_stage::store::{Double, Session};
-use frontier::{Admission, Found, Frontier, Job, JobKind, Merits, Millis, Next, Outcome, Via};
+use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
+use frontier::{Admission, Brought, Found, Frontier, Job, JobKind, Merits, Millis, Next, Outcome, Via};
 use url::Url;
+
+fn keys() -> Keys {
+    Keys { canonicalizer: Canonicalizer::default(), hasher: KeyHasher::new([9; KeyHasher::SECRET]) }
+}
 
 struct Sim {
     frontier: Frontier,
@@ -23,22 +28,22 @@ fn settings(on_duplicate: OnDuplicate) -> Settings {
 impl Sim {
     fn open(settings: &Settings, store: &Double) -> Self {
         let mut session = Session::new(Box::new(store.clone()));
-        let frontier = Frontier::open(settings, &mut session, 0).unwrap();
+        let frontier = Frontier::open(settings, &keys(), &mut session, 0).unwrap();
         Self { frontier, session, now: 1_000 }
     }
 
     fn add(&mut self, url: &str, priority: f32) -> Admission {
-        let hash = xxhash_rust::xxh3::xxh3_64(url.as_bytes());
         let url = Url::parse(url).unwrap();
+        let id = keys().id(&url);
         let merits = Merits::default();
-        let found = Found { url: &url, hash, depth: 1, priority, merits, source: None, via: Via::Link };
+        let found = Found { url: &url, id, depth: 1, priority, merits, source: None, via: Via::Link };
         self.frontier.add(&found, &mut self.session).unwrap()
     }
 
     /// The next page job; addresses are found on the way.
     fn next(&mut self) -> Option<Job> {
         loop {
-            match self.frontier.next(self.now, &mut self.session, &mut |_, _| {}).unwrap() {
+            match self.frontier.next(self.now, &mut self.session).unwrap() {
                 Next::Job(job) if job.kind == JobKind::Resolve => {
                     let host = job.url.host_str().unwrap().as_bytes()[0];
                     let address = Outcome::Resolved(vec![[10, 0, 0, host].into()]);
@@ -52,7 +57,7 @@ impl Sim {
     }
 
     fn done(&mut self, job: &Job) {
-        let outcome = Outcome::Done { status: 200, elapsed: 1, retry_after: None, row: 0 };
+        let outcome = Outcome::Done { status: 200, elapsed: 1, retry_after: None, target: None };
         self.frontier.report(job, outcome, self.now, &mut self.session).unwrap();
     }
 
@@ -104,20 +109,28 @@ fn what_was_lifted_and_fetched_before_a_restart_is_not_fetched_again() {
 #[test]
 fn a_host_waits_for_a_much_better_one_and_not_for_ever() {
     for (on_duplicate, waits) in [(OnDuplicate::Demote, true), (OnDuplicate::Drop, false)] {
-        let mut sim = Sim::open(&settings(on_duplicate), &Double::default());
+        let mut settings = settings(on_duplicate);
+        settings.politeness.delay = Duration(10_000);
+        let mut sim = Sim::open(&settings, &Double::default());
+        sim.add("http://a.test/first", 0.9);
+        let first = sim.next().unwrap();
+        sim.done(&first);
+        sim.now += 10_000;
         sim.add("http://a.test/low", 0.04);
         sim.add("http://b.test/high", 0.8);
         sim.add("http://b.test/higher", 0.9);
-        let first = sim.next().unwrap();
-        assert_eq!(first.url.path(), "/higher");
+        let better = sim.next().unwrap();
+        assert_eq!(better.url.path(), "/higher");
         // The better host is busy, and has more.
         let second = sim.next();
         assert_eq!(second.is_none(), waits, "{on_duplicate:?}");
         if waits {
-            sim.now += 61_000;
+            // The host waits a tenth of its own delay at most.
+            sim.now += 1_000;
             assert_eq!(sim.next().unwrap().url.path(), "/low");
         }
-        sim.done(&first);
+        sim.done(&better);
+        sim.now += 10_000;
         assert_eq!(sim.next().unwrap().url.path(), "/high");
     }
 }
@@ -135,7 +148,8 @@ fn pages_that_turn_out_to_be_copies_lower_what_is_queued_of_their_kind() {
         let job = sim.next().unwrap();
         sim.done(&job);
         let copy = job.url.path().starts_with("/print/");
-        sim.frontier.verdict(&job, Some(copy), f32::from(u8::from(!copy)), &mut sim.session);
+        let brought = if copy { Brought::Nothing } else { Brought::Content };
+        sim.frontier.verdict(&job, Some(brought), f32::from(u8::from(!copy)), &mut sim.session).unwrap();
         let expected = sim.frontier.expected(&job.url).unwrap();
         assert!(n == 0 || (expected.path < 1.0) == copy, "{n} {copy} {expected:?}");
     }

@@ -1,6 +1,6 @@
 // Pictures of the live page, the report and the demo's report, for the README and for whoever changes how they look:
 // `node pictures.js [DIR]` writes small ones into DIR (default: screenshots); `--whole` whole pages, light and dark, wide,
-// narrow and printed. Needs the crawler and the server of the synthetic web (`cargo build --release -p crawler -p tests`).
+// narrow and printed. Needs the crawler and the server of the synthetic web (`cargo build --release -p dedup-stage-crawler -p tests`).
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";

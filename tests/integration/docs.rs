@@ -63,7 +63,8 @@ fn seeds(hosts: &[&str]) -> Vec<String> {
 
 fn crawl_docs(server: &Background, hosts: &[&str], on_duplicate: &str) -> anyhow::Result<Crawled> {
     let connect_to = server.connect_to();
-    let settings = settings(&[("dedup.on-duplicate", on_duplicate), ("fetch.connect-to", &connect_to)])?;
+    let on_duplicate = ("dedup.on-duplicate", on_duplicate);
+    let settings = settings(&[on_duplicate, ("fetch.connect-to", &connect_to), ("dedup.rescue", "0%")])?;
     let dir = tempfile::tempdir()?;
     let crawled = crawl_with(HttpFetch::new(&settings)?, &Clock::System, dir.path(), &seeds(hosts), &settings)?;
     assert_eq!(crawled.reason, StopReason::Done);
@@ -133,9 +134,10 @@ fn a_second_name_for_a_site_costs_one_page() -> anyhow::Result<()> {
     let fetched = fetched(&crawled)?;
     let mut counts: Vec<usize> = fetched.values().map(BTreeSet::len).collect();
     counts.sort_unstable();
-    assert_eq!(counts[0], 1, "the second host costs one page");
+    // One page, and the trials without which no site can stop another's pages: the first links, then ever fewer.
+    assert!((1..=1 + reachable.len() / 40).contains(&counts[0]), "the second host costs {} pages", counts[0]);
     // Whatever the first host did not show must be the same as something that it did.
-    let first = fetched.values().find(|paths| paths.len() > 1).expect("one host is crawled");
+    let first = fetched.values().max_by_key(|paths| paths.len()).expect("one host is crawled");
     let missed: Vec<&String> = reachable.iter().filter(|path| !first.contains(*path)).collect();
     assert!(missed.is_empty(), "not found: {missed:?}");
     Ok(())

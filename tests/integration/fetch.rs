@@ -72,14 +72,8 @@ fn html(headers: &str, body: &[u8]) -> Vec<u8> {
 }
 
 fn request(url: &str) -> Request {
-    Request {
-        url: url.parse().expect("a URL"),
-        kind: JobKind::Page,
-        addresses: Arc::new([IpAddr::from([127, 0, 0, 1])]),
-        validators: None,
-        budget: Budget::new(64 << 20),
-        keep_wire: false,
-    }
+    let local = [IpAddr::from([127, 0, 0, 1])];
+    Request::new(url.parse().expect("a URL"), JobKind::Page, local, Budget::new(64 << 20))
 }
 
 fn run<T>(future: impl Future<Output = T>) -> T {

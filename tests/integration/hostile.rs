@@ -22,14 +22,7 @@ fn settings(server: &Hostile, timeouts: [config::Duration; 3]) -> Settings {
 }
 
 fn request(url: &str, kind: JobKind, budget: &Arc<Budget>) -> Request {
-    Request {
-        url: url.parse().expect("a URL"),
-        kind,
-        addresses: Arc::new([IpAddr::from([127, 0, 0, 1])]),
-        validators: None,
-        budget: Arc::clone(budget),
-        keep_wire: false,
-    }
+    Request::new(url.parse().expect("a URL"), kind, [IpAddr::from([127, 0, 0, 1])], Arc::clone(budget))
 }
 
 /// How a fetch ended, in a few words.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tests::hostile::{Case, Hostile, cases};
+use tests::sound::sound_at;
 
 use crate::hostile::right_endings;
 
@@ -38,6 +39,7 @@ fn crawl(server: &Hostile, flags: &[&str], seeds: impl IntoIterator<Item = Strin
     program.args(["--delay", "20ms", "--delay-factor", "0", "--address-delay", "0ms", "--attempts", "1", "--quiet"]);
     program.args(["--connect-timeout", "2s", "--idle-timeout", "2s", "--timeout", "12s", "--patience", "2s"]);
     let output = program.args(flags).args(seeds).output().expect("a process");
+    sound_at(&out).expect("a sound directory");
     let mut lines: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for file in ["pages.jsonl", "skipped.jsonl"] {
         for line in std::fs::read_to_string(out.join(file)).unwrap_or_default().lines() {
@@ -124,7 +126,7 @@ fn a_hostile_web_is_crawled_to_its_end() {
     }
     for case in ["redirect-loop", "redirect-chain"] {
         let reasons = crawled.reasons(&format!("{case}.hostile.test"));
-        assert_eq!(reasons.last().map(String::as_str), Some("too many redirects"), "{case}: {reasons:?}");
+        assert!(reasons.iter().any(|reason| reason == "too many redirects"), "{case}: {reasons:?}");
     }
     let schemes: Vec<_> = crawled.of("").iter().chain(crawled.of("x.test")).map(|line| &line["reason"]).collect();
     assert!(schemes.len() >= 2 && schemes.iter().all(|reason| *reason == "scheme"), "{schemes:?}");
@@ -149,21 +151,21 @@ fn what_a_host_holds_back_is_explained() {
     }
     for (case, detail) in [
         ("robots-error", ""),
-        ("tls-wrong-name", "tls: "),
-        ("tls-expired", "tls: "),
-        ("tls-unknown", "tls: "),
-        ("tls-not", "tls: "),
-        ("tls-silent", "timeout: "),
-        ("tls-cut", "reset: "),
+        ("tls-wrong-name", "TLS failed"),
+        ("tls-expired", "TLS failed"),
+        ("tls-unknown", "TLS failed"),
+        ("tls-not", "TLS failed"),
+        ("tls-silent", "no answer in time"),
+        ("tls-cut", "ended early"),
     ] {
         let host = format!("{case}.hostile.test");
         assert_eq!(crawled.reasons(&host), ["robots", "robots"], "{case}");
         let said = crawled.of(&host)[0]["detail"].as_str().unwrap_or_default();
-        assert!(said.starts_with(detail), "{case}: {said:?}");
+        assert!(said.contains(detail), "{case}: {said:?}");
     }
     let lines = crawled.of("nowhere.invalid");
     assert_eq!(crawled.reasons("nowhere.invalid"), ["address"]);
-    assert!(lines[0]["detail"].as_str().is_some_and(|detail| detail.starts_with("dns: ")), "{lines:?}");
+    assert!(lines[0]["detail"].as_str().is_some_and(|detail| detail.contains("the name was not found")), "{lines:?}");
 }
 
 #[test]

@@ -114,27 +114,32 @@ fn an_honest_web_of_templates_loses_nothing() -> anyhow::Result<()> {
 #[test]
 fn traps_end_and_what_lies_beside_them_is_found() -> anyhow::Result<()> {
     let web = Arc::new(Web::new(Options { page_bytes: 4_000, ..Options::traps(1) }));
-    let limit = (web.oracle().pages * 13 / 10).to_string();
+    // Trials come last, and with them what only they find.
+    let limit = (web.oracle().pages * 3 / 2).to_string();
     for mode in ["drop", "demote"] {
         let run = run(&web, &[("dedup.on-duplicate", mode), ("limits.max-pages", &limit)])?;
         let contents = run.fetch.record().tally().contents;
         assert!(contents * 100 >= web.contents() * 99, "{mode}: {contents} of {}", web.contents());
+        // In `drop` trials end most traps before a rule is proven.
         let rules = run.rules()?;
-        assert!(rules.iter().any(|rule| rule.kind() == "trap" && rule.status == Status::Proven), "{rules:?}");
+        let trap = rules.iter().any(|rule| rule.kind() == "trap" && rule.status == Status::Proven);
+        assert!(trap || mode == "drop", "{rules:?}");
     }
     Ok(())
 }
 
 #[test]
-fn the_loss_is_estimated_from_a_sample_whose_links_reach_nobody() -> anyhow::Result<()> {
+fn the_loss_is_estimated_from_a_sample() -> anyhow::Result<()> {
     // Copies with all words of their originals: a text with another date in it is another text to the estimate.
     let features = Features { archives: true, sessions: true, ..Features::NONE };
     let options = mirrors(7).options().clone();
     let web = Arc::new(Web::new(Options { features, ..options }));
     let lost = |run: &Run| -> anyhow::Result<_> { Ok(engine::lost(CrawlDir::open(run.dir.path())?.session())?) };
-    let few = run(&web, &[("dedup.on-duplicate", "drop")])?;
-    assert_eq!(lost(&few)?, None, "little was held back");
-    let run = run(&web, &[("dedup.on-duplicate", "drop"), ("dedup.audits-from", "20")])?;
+    let few = run(&web, &[("dedup.on-duplicate", "drop"), ("dedup.rescue", "0%")])?;
+    let told = lost(&few)?.expect("there is always an estimate");
+    assert_eq!((told.estimate, told.low), (0.0, 0.0), "without a sample nothing is known");
+    assert_eq!(told.high, (few.crawled.stats.held + few.crawled.stats.stopped) as f64);
+    let run = run(&web, &[("dedup.on-duplicate", "drop")])?;
     let told = lost(&run)?.expect("an estimate");
     let truth = (web.contents() - run.fetch.record().tally().contents) as f64;
     assert!(told.low <= truth && truth <= told.high, "{told:?} for {truth}");
@@ -144,9 +149,9 @@ fn the_loss_is_estimated_from_a_sample_whose_links_reach_nobody() -> anyhow::Res
     for page in duplicates {
         assert_eq!(page["links_admitted"], 0, "{page}");
     }
-    // The same command again audits no more.
+    // The same command again tries no more.
     let pages = run.crawled.pages.len();
-    let again = go_on(&web, run.dir, &[("dedup.on-duplicate", "drop"), ("dedup.audits-from", "20")])?;
+    let again = go_on(&web, run.dir, &[("dedup.on-duplicate", "drop")])?;
     assert_eq!(again.crawled.pages.len(), pages);
     Ok(())
 }

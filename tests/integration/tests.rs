@@ -7,6 +7,9 @@ mod web;
 // The stations of a page.
 mod fetch;
 mod hostile;
+// Who the crawl is to a site, and what pages say of their use; forms that people read.
+mod access;
+mod everyday;
 // Inside other people's crawlers, and over their archives.
 mod agree;
 mod hostile_crawl;
@@ -15,11 +18,19 @@ mod warc;
 // Bytes from strangers.
 mod fuzz;
 // Whole crawls: what must never be, what is found and saved, real sites, crashes.
+mod again;
+mod check;
 mod choosing;
+mod clock;
 mod crawls;
 mod docs;
+mod failures;
+mod gate;
 mod invariants;
 mod kill;
+mod known;
+mod neighbours;
+mod numbers;
 mod odd;
 mod outputs;
 mod polite;

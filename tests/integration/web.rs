@@ -33,15 +33,8 @@ fn http_and_memory_give_the_same_answers() -> anyhow::Result<()> {
     let front = web.answer(urls[3].host_str().unwrap_or_default(), "/").expect("a front page").body;
     urls.extend(links(&urls[3], &front));
     for url in &urls {
-        let addresses = runtime.block_on(memory.resolve(url.clone()))?.into();
-        let request = Request {
-            url: url.clone(),
-            kind: JobKind::Page,
-            addresses,
-            validators: None,
-            budget: Arc::clone(&budget),
-            keep_wire: false,
-        };
+        let addresses = runtime.block_on(memory.resolve(url.clone()))?;
+        let request = Request::new(url.clone(), JobKind::Page, addresses, Arc::clone(&budget));
         let ours = runtime.block_on(memory.fetch(request))?;
         let host = url.host_str().unwrap_or_default();
         let theirs = get(server.address(), host, &url[url::Position::BeforePath..], "")?;

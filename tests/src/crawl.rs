@@ -10,11 +10,12 @@ use crawler::crawl::CrawlDir;
 use crawler::demo::web::Web;
 use crawler::engine::{self, EngineError, Nobody, Stats, StopReason};
 use crawler::fetch::Fetch;
-use dedup_stage::store::{Session, Store};
+use dedup_stage::store::Store;
 use serde_json::Value;
 use url::Url;
 
 use crate::memory::MemoryFetch;
+use crate::sound::{Shared, sound, sound_at};
 
 /// Settings for a web that nobody else uses: no delays; `more` are keys and values on top.
 pub fn settings(more: &[(&str, &str)]) -> anyhow::Result<Settings> {
@@ -35,7 +36,8 @@ pub fn settings(more: &[(&str, &str)]) -> anyhow::Result<Settings> {
     Ok(layers.finish()?)
 }
 
-/// Crawls `web` from all its front pages into `dir`, with its state in `store`.
+/// Crawls `web` from all its front pages into `dir`, with its state in `store`. Whether it ends well or not, what it leaves
+/// must be sound.
 pub fn crawl(
     web: &Arc<Web>,
     dir: &Path,
@@ -43,9 +45,12 @@ pub fn crawl(
     settings: &Settings,
 ) -> anyhow::Result<Result<(StopReason, Stats), EngineError>> {
     let (_keep, control) = crossbeam_channel::unbounded();
-    let session = Session::new(Box::new(store));
-    let parts = CrawlDir::with_session(dir, session)?.start(settings, urls(&web.seeds())?, Clock::System, control)?;
-    Ok(engine::run(parts, MemoryFetch::new(Arc::clone(web)), &mut Nobody))
+    let store = Shared::new(store);
+    let crawl = CrawlDir::with_session(dir, store.session())?;
+    let parts = crawl.start(settings, urls(&web.seeds())?, Clock::System, control)?;
+    let result = engine::run(parts, MemoryFetch::new(Arc::clone(web)), &mut Nobody);
+    sound(&mut CrawlDir::with_session(dir, store.session())?)?;
+    Ok(result)
 }
 
 /// What came of a crawl.
@@ -68,7 +73,7 @@ impl Crawled {
     }
 }
 
-/// Crawls from `seeds` into `dir`, or goes on there, with its state on disk, until the crawl ends.
+/// Crawls from `seeds` into `dir`, or goes on there, with its state on disk, until the crawl ends. What it leaves must be sound.
 pub fn crawl_with<F: Fetch>(
     fetch: F,
     clock: &Clock,
@@ -79,6 +84,7 @@ pub fn crawl_with<F: Fetch>(
     let (_keep, control) = crossbeam_channel::unbounded();
     let parts = CrawlDir::open(dir)?.start(settings, urls(seeds)?, clock.clone(), control)?;
     let (reason, stats) = engine::run(parts, fetch, &mut Nobody)?;
+    sound_at(dir)?;
     Ok(Crawled { reason, stats, pages: lines(dir, "pages.jsonl")?, skipped: lines(dir, "skipped.jsonl")? })
 }
 

@@ -18,6 +18,7 @@ use fastrand::Rng;
 
 use crate::crawl::{lines, text};
 use crate::power;
+use crate::sound::{sound, sound_at};
 
 /// A crawl that can be run again and again.
 #[derive(Clone, Debug)]
@@ -116,10 +117,10 @@ impl Victim {
         match self.run(dir, None)? {
             Life::Done => {}
             Life::Told(said) => bail!("the crawl in {} says {said}", dir.display()),
-            Life::Killed(..) => bail!("nobody killed it"),
+            Life::Killed(_) => bail!("nobody killed it"),
         }
         check_archive(dir)?;
-        lines(dir, "skipped.jsonl")?;
+        sound_at(dir)?;
         let mut urls = BTreeMap::new();
         for line in lines(dir, "pages.jsonl")? {
             *urls.entry(text(&line, "url").to_owned()).or_default() += 1;
@@ -141,14 +142,18 @@ impl Victim {
                 let share = 0.05 + 0.95 * random.f64();
                 let aim = [Aim::None, Aim::Write, Aim::None, Aim::Journal][done as usize % 4];
                 let moment = Moment { after: torture.longest.mul_f64(share), aim };
-                let (after, place, ahead) = match self.run(&dir, Some(moment))? {
-                    Life::Killed(after, place, ahead) => (after, place, ahead),
+                let Left { after, place, ahead, unsound } = match self.run(&dir, Some(moment))? {
+                    Life::Killed(left) => left,
                     Life::Told(said) => {
                         spare.restore().context(said)?;
                         continue;
                     }
                     Life::Done => break,
                 };
+                // Damage that nobody has noticed yet may be found now; without any there is nothing to find.
+                if let Some(unsound) = unsound.filter(|_| !spare.taken) {
+                    return Err(unsound.context(format!("killed at {place:?}")));
+                }
                 let blow = if place == Place::Start { Blow::Kill } else { BLOWS[random.usize(..BLOWS.len())] };
                 let end =
                     self.strike(&mut spare, blow, &mut random).with_context(|| format!("{blow:?} at {place:?}"))?;
@@ -201,8 +206,7 @@ impl Victim {
                         child.kill()?;
                         child.wait()?;
                         let after = start.elapsed();
-                        let (place, ahead) = place(dir)?;
-                        return Ok(Life::Killed(after, place, ahead));
+                        return Ok(Life::Killed(left(dir, after)?));
                     }
                 }
             }
@@ -241,7 +245,7 @@ impl Victim {
             }
         }
         match self.run(dir, Some(Moment { after: PROOF, aim: Aim::None }))? {
-            Life::Killed(..) | Life::Done => Ok(End::Resumed),
+            Life::Killed(_) | Life::Done => Ok(End::Resumed),
             // Nothing that was durable is lost in a power cut: that may not be refused.
             Life::Told(said) if blow == Blow::Power => bail!("after a power cut: {said}"),
             Life::Told(said) => {
@@ -284,10 +288,22 @@ enum Aim {
 enum Life {
     /// By itself, with everything done.
     Done,
-    /// It was killed: after this time, there, with so many bytes of the outputs not vouched for.
-    Killed(Duration, Place, u64),
+    /// It was killed.
+    Killed(Left),
     /// It refused, with these words.
     Told(String),
+}
+
+/// What a crawl left that was killed.
+#[derive(Debug)]
+struct Left {
+    /// How long it had lived.
+    after: Duration,
+    place: Place,
+    /// Bytes in the outputs that the state does not vouch for.
+    ahead: u64,
+    /// What `crawler check` finds, if anything.
+    unsound: Option<anyhow::Error>,
 }
 
 /// A crawl as it was before the first damage to it that was not noticed at once.
@@ -352,10 +368,10 @@ fn last_of_state(dir: &Path) -> anyhow::Result<Option<PathBuf>> {
     Ok(dated.max().map(|(_, path)| path))
 }
 
-/// Where a kill fell, told from what it left; opening the state mends its tail, so a copy is opened.
-fn place(dir: &Path) -> anyhow::Result<(Place, u64)> {
+/// What a crawl left that was killed; opening the state mends its tail, so a copy is opened.
+fn left(dir: &Path, after: Duration) -> anyhow::Result<Left> {
     if !CrawlDir::is_at(dir) {
-        return Ok((Place::Start, 0));
+        return Ok(Left { after, place: Place::Start, ahead: 0, unsound: None });
     }
     let durable = power::durable(&log_of(dir));
     let mut torn = false;
@@ -365,7 +381,9 @@ fn place(dir: &Path) -> anyhow::Result<(Place, u64)> {
     }
     let copied = dir.with_extension("look");
     copy(dir, &copied)?;
-    let vouched = CrawlDir::open(&copied)?.lengths()?;
+    let mut look = CrawlDir::open(&copied)?;
+    let (vouched, unsound) = (look.lengths()?, sound(&mut look).err());
+    drop(look);
     fs::remove_dir_all(&copied)?;
     let length = |name: &str| fs::metadata(dir.join(name)).map_or(0, |data| data.len());
     let ahead = OUTPUTS.iter().map(|name| length(name).saturating_sub(vouched.get(*name).copied().unwrap_or(0))).sum();
@@ -375,7 +393,7 @@ fn place(dir: &Path) -> anyhow::Result<(Place, u64)> {
         (false, _) if vouched.is_empty() => Place::Start,
         (false, _) => Place::Outputs,
     };
-    Ok((place, ahead))
+    Ok(Left { after, place, ahead, unsound })
 }
 
 /// Copies a folder, holes as holes.

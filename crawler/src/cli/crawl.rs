@@ -13,15 +13,16 @@ use url::Url;
 
 use super::flags::SettingFlags;
 use super::progress::{self, Terminal};
+use super::say::say;
 use super::summary::{self, Told};
 use super::{Usage, end_code, signals, typed};
 use crate::clock::Clock;
 use crate::crawl::{CrawlDir, OpenError};
 use crate::dashboard::Dashboard;
 use crate::engine::{self, Control, Observer, Snapshot};
+use crate::estimate::Lost;
 use crate::fetch::http::HttpFetch;
 use crate::focus::{self, Topic, TopicError};
-use crate::report::Lost;
 
 /// Arguments of `crawler crawl`.
 #[derive(Debug, clap::Args)]
@@ -53,6 +54,9 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    // From here on a signal ends the crawl with its state saved, even if it comes before the crawl has begun.
+    let (control_in, control) = crossbeam_channel::unbounded();
+    signals::watch(control_in.clone())?;
     start_log(args.quiet, args.verbose);
     let seeds = seeds(&args)?;
     // Everything that may be wrong with the call is looked at before anything is made on disk.
@@ -61,7 +65,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         return Err(OpenError::NoSeeds.into());
     }
     let mut dir = CrawlDir::open(&args.dir)?;
-    let settings = layers(&args, dir.settings()?.as_deref())?.finish()?;
+    let layers = layers(&args, dir.settings()?.as_deref())?;
+    if !args.quiet {
+        layers.warnings().iter().for_each(|warning| say!("note: {warning}"));
+    }
+    let settings = layers.finish()?;
     let fetch = HttpFetch::new(&settings)?;
     Topic::open(&settings.focus, dir.session(), &mut |url| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -70,13 +78,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         runtime.block_on(focus::example(&fetch, &settings, url, &Clock::System))
     })?;
     if settings.fetch.contact.is_empty() && !settings.fetch.allow_private && !args.quiet {
-        eprintln!("note: no --contact: site owners cannot reach you; give a URL or an e-mail address");
+        say!("note: no --contact: site owners cannot reach you; give a URL or an e-mail address");
     }
-    let (control_in, control) = crossbeam_channel::unbounded();
-    signals::watch(control_in.clone())?;
     let resumed = dir.stats()?.0.pages;
     if resumed > 0 && !args.quiet {
-        eprintln!("going on with the crawl in {} after {resumed} pages", args.dir.display());
+        say!("going on with the crawl in {} after {resumed} pages", args.dir.display());
     }
     let parts = dir.start(&settings, seeds, Clock::System, control)?;
     let live = live_page(&settings.output.dashboard, &args.dir, control_in)?;
@@ -96,11 +102,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             lost,
             rules,
             page: None,
-            skipped: &summary::skipped(&args.dir)?,
         };
-        eprint!("{}", summary::text(&told));
+        say!("{}", summary::text(&told).trim_end());
     }
-    Ok(end_code(reason, stats.pages))
+    Ok(end_code(reason, stats.any_page()))
 }
 
 /// Who watches the crawl.
@@ -131,9 +136,9 @@ fn live_page(address: &str, dir: &Path, control: Sender<Control>) -> anyhow::Res
     let address: SocketAddr = address.parse().map_err(|_| Usage(format!("--dashboard {address}: no address")))?;
     let live = Dashboard::start(address, dir, control).with_context(|| format!("--dashboard {address}"))?;
     if !live.address().ip().is_loopback() {
-        eprintln!("note: the live page can be read by everybody who reaches {}", live.address());
+        say!("note: the live page can be read by everybody who reaches {}", live.address());
     }
-    eprintln!("live page: {}", live.url());
+    say!("live page: {}", live.url());
     Ok(Some(live))
 }
 
@@ -149,7 +154,7 @@ fn layers(args: &Args, stored: Option<&str>) -> anyhow::Result<Layers> {
     for file in &args.config {
         layers = layers.file(file)?;
     }
-    let layers = layers.env("CRAWLER_", std::env::vars(), &["CRAWLER_DIR"])?;
+    let layers = layers.env_of_any("CRAWLER_", std::env::vars(), &["CRAWLER_DIR"])?;
     Ok(args.settings.over(layers)?)
 }
 

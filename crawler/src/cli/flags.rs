@@ -99,7 +99,7 @@ fn value_name(flag: &Flag) -> &'static str {
         "header" => "K: V",
         "distance" => "K",
         "like" => "FILE_OR_URL",
-        "topic-file" => "FILE",
+        "known" | "topic-file" => "FILE",
         "user-agent" => "NAME",
         _ if looks(&["ms", "s", "m", "h", "d"]) => "DURATION",
         _ if looks(&["B", "KiB", "MiB", "GiB"]) => "SIZE",
@@ -115,7 +115,11 @@ impl FromArgMatches for SettingFlags {
             let values = matches.get_many::<String>(&flag.name).into_iter().flatten().cloned().collect();
             (flag.key.as_str(), values)
         };
-        Ok(Self { values: flags().iter().filter(given).map(value).collect() })
+        let mut values: Vec<_> = flags().iter().filter(given).map(value).collect();
+        for (key, name) in config::DEPRECATED {
+            values.extend(matches.get_one::<String>(name).map(|value| (key, vec![value.clone()])));
+        }
+        Ok(Self { values })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
@@ -126,7 +130,10 @@ impl FromArgMatches for SettingFlags {
 
 impl Args for SettingFlags {
     fn augment_args(command: Command) -> Command {
-        command.args(flags().iter().map(arg))
+        let deprecated = config::DEPRECATED
+            .iter()
+            .map(|(_, name)| Arg::new(*name).long(*name).num_args(0..=1).default_missing_value("true").hide(true));
+        command.args(flags().iter().map(arg)).args(deprecated)
     }
 
     fn augment_args_for_update(command: Command) -> Command {

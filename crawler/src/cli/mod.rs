@@ -1,11 +1,14 @@
 //! The command line: what `crawler` understands, and one file for each command.
 
+pub mod check;
 mod crawl;
 mod export;
 mod flags;
+mod key;
 mod progress;
 mod report;
 mod rules;
+pub(crate) mod say;
 mod screen;
 mod shown;
 mod signals;
@@ -20,12 +23,14 @@ use clap::{Parser, Subcommand};
 use config::{Layers, Settings};
 use url::Url;
 
+use crate::access::AccessError;
 use crate::crawl::{CrawlDir, OpenError};
 use crate::engine::StopReason;
+use say::say;
 
 /// A polite crawler that expands each page of the web once, not each URL.
 #[derive(Debug, Parser)]
-#[command(name = "crawler", version, propagate_version = true, max_term_width = 100)]
+#[command(name = "crawler", version = config::version(), propagate_version = true, max_term_width = 100)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -43,8 +48,13 @@ enum Command {
     Why(why::Args),
     /// Learned URL rules, mirrors and traps with their evidence, and budgets that are running out
     Rules(Telling),
-    /// Pages, links or skipped URLs of a crawl as JSON Lines
+    /// Pages, links, main text, clusters or archives of a crawl, in forms that other tools read
     Export(export::Args),
+    /// Whether every URL met is in exactly one state, and outputs and state agree (exit 1 if not)
+    Check(check::Args),
+    /// The public part of the key that signs requests, to be published at
+    /// /.well-known/http-message-signatures-directory of the agent's origin
+    Key(key::Args),
     /// Completions for a shell, on stdout
     Completions {
         /// Which shell
@@ -98,7 +108,7 @@ pub mod exit {
     pub const FAILED: u8 = 1;
     /// Wrong usage or configuration.
     pub const USAGE: u8 = 2;
-    /// Nothing could be fetched at all.
+    /// Not one page with a 2xx or 304 answer in the directory.
     pub const NOTHING_FETCHED: u8 = 3;
     /// Stopped by a signal; state saved.
     pub const STOPPED: u8 = 11;
@@ -118,6 +128,8 @@ pub fn main() -> ExitCode {
         Command::Why(args) => why::run(args),
         Command::Rules(args) => rules::run(args),
         Command::Export(args) => export::run(args),
+        Command::Check(args) => check::run(args),
+        Command::Key(args) => key::run(args),
         Command::Completions { shell } => {
             // It would panic where stdout is closed.
             let mut script = Vec::new();
@@ -130,7 +142,7 @@ pub fn main() -> ExitCode {
         if error.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
             return ExitCode::SUCCESS;
         }
-        eprintln!("crawler: {error:#}");
+        say!("crawler: {error:#}");
         ExitCode::from(exit_code(&error))
     })
 }
@@ -164,16 +176,22 @@ fn exit_code(error: &anyhow::Error) -> u8 {
         || error.is::<Usage>()
         || matches!(
             error.downcast_ref(),
-            Some(OpenError::NoSeeds | OpenError::Foreign(_) | OpenError::Missing(_) | OpenError::Pattern(_))
+            Some(
+                OpenError::NoSeeds
+                    | OpenError::Foreign(_)
+                    | OpenError::Missing(_)
+                    | OpenError::Pattern(_)
+                    | OpenError::Access(AccessError::File(..))
+            )
         );
     if usage { exit::USAGE } else { exit::FAILED }
 }
 
-/// The exit code of a crawl that ended by itself.
-fn end_code(reason: StopReason, pages: u64) -> ExitCode {
+/// The exit code of a crawl that ended. `any_page`: whether a page in the directory was answered with 2xx or 304.
+fn end_code(reason: StopReason, any_page: bool) -> ExitCode {
     match reason {
         StopReason::Stopped => ExitCode::from(exit::STOPPED),
-        StopReason::Done | StopReason::Waiting if pages == 0 => ExitCode::from(exit::NOTHING_FETCHED),
+        StopReason::Done | StopReason::Waiting if !any_page => ExitCode::from(exit::NOTHING_FETCHED),
         StopReason::Done | StopReason::Waiting => ExitCode::SUCCESS,
         StopReason::PageLimit => ExitCode::from(exit::PAGE_LIMIT),
         StopReason::TimeLimit => ExitCode::from(exit::TIME_LIMIT),

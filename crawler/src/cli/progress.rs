@@ -6,12 +6,14 @@ use config::Progress;
 use frontier::Millis;
 use frontier::rules::Totals;
 
+use super::say::say;
 use super::screen::{self, Line};
 use crate::clock::rfc3339;
 use crate::engine::{Observer, Snapshot, Stats};
+use crate::estimate::Lost;
 use crate::rate::Recent;
 use crate::report::html::put;
-use crate::report::{Lost, units};
+use crate::report::units;
 
 /// Between two lines where stderr is no terminal.
 const LINE_INTERVAL: Millis = 10_000;
@@ -74,7 +76,7 @@ impl Observer for Terminal {
                 let since = *last.get_or_insert(snapshot.now);
                 if snapshot.now >= since + LINE_INTERVAL || snapshot.stopped.is_some() {
                     *last = Some(snapshot.now);
-                    eprintln!("{}", plain(snapshot, rate));
+                    say!("{}", plain(snapshot, rate));
                 }
             }
         }
@@ -157,10 +159,10 @@ pub fn totals(snapshot: &Snapshot<'_>) -> Totals {
 /// The line for logs and scripts: `progress` and `key=value` pairs.
 fn plain(snapshot: &Snapshot<'_>, rate: f64) -> String {
     let Snapshot { stats, counts, now, lost, harvest, .. } = *snapshot;
-    let Stats { pages, unique, exact, near, unjudged, failed, links_dropped, bytes, .. } = stats;
+    let Stats { pages, unique, exact, near, unchanged, unjudged, failed, links_dropped, bytes, .. } = stats;
     let mut line = format!(
         "progress time={} elapsed_seconds={:.1} pages={pages} unique={unique} exact={exact} near={near} \
-         unjudged={unjudged} failed={failed} links_dropped={links_dropped} bytes={bytes} pages_per_second={rate:.1} \
+         unchanged={unchanged} unjudged={unjudged} failed={failed} links_dropped={links_dropped} bytes={bytes} pages_per_second={rate:.1} \
          pages_per_second_overall={:.1} queued={} urls_seen={} hosts_fetching={} hosts_waiting={} hosts_backing_off={}",
         rfc3339(now),
         stats.elapsed_ms as f64 / 1000.0,

@@ -12,8 +12,10 @@ use super::summary::{self, Told};
 use super::{Telling, last_settings, tell};
 use crate::crawl::{CrawlDir, OpenError};
 use crate::engine::{self, Stats};
+use crate::estimate::Lost;
+use crate::outcome;
 use crate::report::learned::Learned;
-use crate::report::{Lost, Report, Summary};
+use crate::report::{Report, Summary};
 use crate::sink::Lengths;
 
 /// What the state of a crawl says, or its outputs where another process holds the state.
@@ -36,7 +38,9 @@ pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
     let dir = &args.dir.dir;
     let known = match CrawlDir::existing(dir) {
         Ok(mut dir) => Known::of(&mut dir)?,
-        Err(OpenError::Store { error: store::Error::Locked, .. }) => Known::running(),
+        Err(OpenError::Store { error: store::Error::Locked, .. }) => Known::of_outputs("running"),
+        // The outputs of earlier versions can still be told of.
+        Err(OpenError::Store { error: store::Error::Foreign(_), .. }) => Known::of_outputs("interrupted"),
         Err(error) => return Err(error.into()),
     };
     if args.json && known.lengths.is_some() {
@@ -51,7 +55,6 @@ pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
     let page = dir.join(Report::NAME);
     write(&page, &report.html()?).with_context(|| format!("{}", page.display()))?;
     let on_duplicate = format!("{:?}", known.settings.dedup.on_duplicate).to_lowercase();
-    let skipped = summary::skipped(dir)?;
     let told = Told {
         dir,
         stats: &stats,
@@ -60,7 +63,6 @@ pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
         lost: known.lost,
         rules: known.learned.as_ref().map(Learned::totals).unwrap_or_default(),
         page: Some(&page),
-        skipped: &skipped,
     };
     tell(summary::text(&told))
 }
@@ -79,6 +81,9 @@ fn json(stats: &Stats, known: &Known) -> anyhow::Result<Value> {
     report["elapsed_seconds"] = json!(stats.elapsed_ms as f64 / 1000.0);
     report["pages_per_second"] = json!(stats.pages_per_second());
     report["stop_reason"] = json!(stop_reason);
+    report["skipped"] = json!(stats.skipped());
+    let troubles = outcome::troubles(stats);
+    report["failures"] = troubles.iter().map(|trouble| (trouble.kind.clone(), json!(trouble.count))).collect();
     report["estimated_unique_lost"] = json!(lost.map(|lost| lost.estimate));
     report["estimated_unique_lost_low"] = json!(lost.map(|lost| lost.low));
     report["estimated_unique_lost_high"] = json!(lost.map(|lost| lost.high));
@@ -105,6 +110,13 @@ impl Known {
         "elapsed_seconds",
         "pages_per_second",
         "commits",
+        "held",
+        "stopped",
+        "refused",
+        "withheld",
+        "uncovered",
+        "complete",
+        "skipped",
     ];
 
     fn of(dir: &mut CrawlDir) -> anyhow::Result<Self> {
@@ -123,11 +135,11 @@ impl Known {
         })
     }
 
-    /// Another process crawls in the directory now.
-    fn running() -> Self {
+    /// Only the outputs can be read: another process crawls in the directory now, or an earlier version did.
+    fn of_outputs(stop_reason: &'static str) -> Self {
         Self {
             stats: Stats::default(),
-            stop_reason: "running",
+            stop_reason,
             settings: Settings::default(),
             settings_text: None,
             seeds: Vec::new(),
@@ -145,6 +157,9 @@ impl Known {
             distance: known.then_some(self.settings.dedup.distance),
             elapsed_ms: known.then_some(self.stats.elapsed_ms),
             stop_reason: Some(self.stop_reason.into()),
+            ending: Some(outcome::ending(&self.stats, self.stop_reason, self.lost)),
+            troubles: outcome::troubles(&self.stats),
+            worst_host: self.stats.worst_host.clone(),
             urls_seen: known.then_some(self.stats.urls_seen),
             frontier: known.then_some(self.stats.frontier),
             lost: self.lost,
@@ -161,12 +176,13 @@ impl Known {
             pages: verdicts.pages(),
             unique: verdicts.unique,
             exact: verdicts.exact,
+            unchanged: verdicts.unchanged,
             near: verdicts.near,
             unjudged: verdicts.unjudged,
             failed: verdicts.failed,
+            statuses: tally.statuses.iter().map(|(status, count)| (*status, *count)).collect(),
             links_found: tally.links,
             links_dropped: tally.links_dropped,
-            skipped: tally.skips.values().map(|skips| skips.count).sum(),
             bytes: tally.bytes,
             ..Stats::default()
         }

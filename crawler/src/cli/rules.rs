@@ -6,6 +6,7 @@ use frontier::BudgetView;
 use frontier::rules::{Rule, Status};
 use serde_json::{Value, json};
 
+use super::say::say;
 use super::shown::Shown;
 use super::{Telling, last_settings, tell};
 use crate::crawl::CrawlDir;
@@ -22,7 +23,7 @@ pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
         return tell(format!("{:#}\n", learned.rules.iter().map(json).collect::<Value>()));
     }
     if learned.rules.is_empty() {
-        eprintln!("no rule was proven");
+        say!("no rule was proven");
     }
     let mut out = String::new();
     for rule in &learned.rules {

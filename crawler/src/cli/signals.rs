@@ -1,20 +1,19 @@
-//! SIGINT and SIGTERM: the first stops gracefully, the second at once. Both leave a state that can be resumed.
+//! SIGINT, SIGTERM and SIGHUP: the first stops gracefully, the second at once. Both leave a state that can be resumed.
 
 use crossbeam_channel::Sender;
 use tokio::signal::unix::{SignalKind, signal};
 
-use std::io::Write;
-
 use super::exit;
+use super::say::say;
 use super::screen;
 use crate::engine::Control;
 
 /// Watches for signals on a thread of its own, for the rest of the process.
 pub fn watch(control: Sender<Control>) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
-    let (mut interrupt, mut terminate) = {
+    let (mut interrupt, mut terminate, mut hang_up) = {
         let _inside = runtime.enter();
-        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?)
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(SignalKind::hangup())?)
     };
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         runtime.block_on(async {
@@ -22,13 +21,13 @@ pub fn watch(control: Sender<Control>) -> std::io::Result<()> {
                 tokio::select! {
                     _ = interrupt.recv() => {}
                     _ = terminate.recv() => {}
+                    _ = hang_up.recv() => {}
                 }
                 if count > 1 {
                     screen::clear();
                     std::process::exit(i32::from(exit::STOPPED));
                 }
-                // Nobody can be told that stderr is gone.
-                let _ = screen::Above.write_all(b"stopping; once more to stop at once\n");
+                say!("stopping; once more to stop at once");
                 // The engine may have ended already: then there is nothing left to stop.
                 let _ = control.send(Control::Stop);
             }

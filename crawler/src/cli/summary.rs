@@ -1,16 +1,16 @@
 //! The summary of a crawl for people: what came of it, what was saved, what was cut and by what, where to look next.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
 use frontier::SkipReason;
 use frontier::rules::Totals;
 
-use crate::engine::Stats;
-use crate::report::line::SkipLine;
-use crate::report::source::Lines;
-use crate::report::{Lost, ending, units};
+use super::shown::Shown;
+use crate::engine::{Stats, WorstHost};
+use crate::estimate::Lost;
+use crate::outcome::{self, Trouble};
+use crate::report::units;
 use crate::sink::{PagesJsonl, SkippedJsonl};
 
 /// What the summary tells.
@@ -30,21 +30,6 @@ pub struct Told<'a> {
     pub rules: Totals,
     /// The report as a page, where it has been written.
     pub page: Option<&'a Path>,
-    /// URLs skipped, by reason.
-    pub skipped: &'a BTreeMap<String, u64>,
-}
-
-/// Counts `skipped.jsonl` by reason.
-pub fn skipped(dir: &Path) -> std::io::Result<BTreeMap<String, u64>> {
-    let mut reasons = BTreeMap::<String, u64>::new();
-    Lines::open(&dir.join(SkippedJsonl::NAME), None)?.each(&mut |_, line| {
-        let Ok(skip) = serde_json::from_slice::<SkipLine<'_>>(line) else { return };
-        match reasons.get_mut(&*skip.reason) {
-            Some(count) => *count += 1,
-            None => drop(reasons.insert(skip.reason.to_string(), 1)),
-        }
-    })?;
-    Ok(reasons)
 }
 
 /// The summary, some twenty lines.
@@ -65,53 +50,41 @@ pub fn text(told: &Told<'_>) -> String {
         "{}{time}, {} decoded. {}\n",
         units::counted(stats.pages, "page"),
         units::bytes(stats.bytes),
-        match (told.stop_reason, stats.pages) {
-            ("done" | "waiting", 0) => "Nothing could be fetched; below stands what was cut or failed.",
-            (reason, _) => ending(reason),
-        }
+        outcome::ending(stats, told.stop_reason, told.lost)
     );
     let mut row = |head: &str, n: u64, share: String, meaning: &str| {
         let _ = writeln!(out, "{head:8}{:>13}  {share:>6}  {meaning}", units::count(n));
     };
     let share = |n: u64| units::share(n, judged);
-    row("got", stats.unique, share(stats.unique), "unique: say something new (share of the pages compared)");
+    row("got", stats.unique, share(stats.unique), "unique: say something new (share of compared)");
     row("", stats.near, share(stats.near), "near-duplicates: say what an earlier page said");
-    row("", stats.exact, share(stats.exact), "exact duplicates: have the bytes of an earlier page");
-    row(
-        "",
-        stats.unjudged,
-        String::new(),
-        "not compared: redirects, error pages, too little text, files that are no pages",
-    );
+    row("", stats.exact, share(stats.exact), "exact duplicates: have an earlier page's bytes");
+    if stats.unchanged > 0 {
+        row("", stats.unchanged, String::new(), "unchanged: say what they said at the last visit");
+    }
+    row("", stats.unjudged, String::new(), "not compared: redirects, errors, too little text");
     row("", stats.failed, String::new(), "failed: no answer");
     if let Some(harvest) = stats.harvest() {
         let rate = format!("{:.0} %", 100.0 * harvest);
         row("on topic", stats.scored, rate, "pages weighed: their mean relevance (the harvest rate)");
     }
-    let mode = told.on_duplicate.map(|mode| format!(" (--on-duplicate {mode})")).unwrap_or_default();
-    let meaning = format!("links of duplicates kept from the frontier{mode}");
-    row("saved", stats.links_dropped, String::new(), &meaning);
+    let mode = told.on_duplicate.map(|mode| format!(" ({mode})")).unwrap_or_default();
+    let meaning = format!("held: only duplicates link to these{mode}");
+    row("saved", stats.held, String::new(), &meaning);
+    row("", stats.stopped, String::new(), "stopped before their fetch by what was learned");
     if let Some(Lost { estimate, low, high }) = told.lost {
         let meaning = format!(
-            "unique pages among what was held back, as estimated (95 %: {low:.0} to {high:.0});\n{:31}what can only be \
-             reached through them is unknown",
+            "unique pages among these, as estimated (95 %: {low:.0} to {high:.0});\n{:31}what can only be reached through \
+             them is unknown",
             ""
         );
         row("lost", estimate.round() as u64, String::new(), &meaning);
     }
     let mut head = "cut";
     for reason in SkipReason::ALL {
-        // Those are the links saved, counted above.
-        if reason == SkipReason::DuplicateSource {
-            continue;
-        }
-        if let Some(count) = told.skipped.get(reason.name()) {
-            row(
-                std::mem::take(&mut head),
-                *count,
-                String::new(),
-                &format!("{}: {}", reason.name(), reason.explanation()),
-            );
+        if let Some(count) = stats.refused.get(reason.name()) {
+            let meaning = format!("{}: {}", reason.name(), reason.explanation());
+            row(std::mem::take(&mut head), *count, String::new(), &meaning);
         }
     }
     let Totals { proven, withdrawn, stopped } = told.rules;
@@ -119,7 +92,7 @@ pub fn text(told: &Told<'_>) -> String {
     if rules > 0 {
         let (stopped, withdrawn) = (units::counted(stopped, "URL"), units::count(withdrawn));
         let meaning =
-            format!("learned and proven, {withdrawn} withdrawn after audits; {stopped} stopped before their fetch");
+            format!("learned and proven, {withdrawn} withdrawn after trials; {stopped} stopped before their fetch");
         row("rules", rules, String::new(), &meaning);
     }
     if whole {
@@ -141,11 +114,39 @@ pub fn text(told: &Told<'_>) -> String {
         let (gap, head) = if at == 0 { ("\n", "next") } else { ("", "") };
         let _ = writeln!(out, "{gap}{head:8}{what:width$}  {meaning}");
     }
+    went_wrong(&mut out, stats);
     out
+}
+
+/// What went wrong, as the last lines: that is where people look first.
+fn went_wrong(out: &mut String, stats: &Stats) {
+    /// Kinds that are told.
+    const MOST: usize = 4;
+    let troubles = outcome::troubles(stats);
+    if troubles.is_empty() {
+        return;
+    }
+    out.push('\n');
+    let mut head = "wrong";
+    for Trouble { count, meaning, .. } in troubles.iter().take(MOST) {
+        let _ = writeln!(out, "{:8}{:>13}  {:>6}  {meaning}", std::mem::take(&mut head), units::count(*count), "");
+    }
+    if let Some(WorstHost { host, troubles, kind }) = &stats.worst_host {
+        let _ = writeln!(
+            out,
+            "{:8}{:>13}  {:>6}  of them at {}, mostly {kind}",
+            "",
+            units::count(*troubles),
+            "",
+            Shown(host)
+        );
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]
@@ -155,11 +156,14 @@ mod tests {
             unique: 5,
             exact: 3,
             near: 2,
-            links_dropped: 1_500,
+            held: 1_500,
+            stopped: 2_345,
             elapsed_ms: 2_000,
+            refused: BTreeMap::from([("robots".into(), 7), ("unheard_of".into(), 1)]),
+            statuses: BTreeMap::from([(200, 10), (404, 3), (500, 12)]),
+            worst_host: Some(WorstHost { host: "a.test".into(), troubles: 15, kind: "500".into() }),
             ..Stats::default()
         };
-        let skipped = BTreeMap::from([("robots".into(), 7), ("duplicate_source".into(), 9), ("unheard_of".into(), 1)]);
         let lost = Some(Lost { estimate: 3.2, low: 0.0, high: 9.0 });
         let told = Told {
             dir: Path::new("x"),
@@ -169,24 +173,27 @@ mod tests {
             lost,
             rules: Totals { proven: 4, withdrawn: 1, stopped: 2_345 },
             page: None,
-            skipped: &skipped,
         };
         let text = text(&told);
         for said in [
             "10 pages in 2.0 s (5.0 pages/s)",
             "got                 5    50 %  unique",
-            "saved           1,500          links of duplicates",
-            "rules               5          learned and proven, 1 withdrawn after audits; 2,345 URLs stopped",
+            "saved           1,500          held: only duplicates link to these (drop)",
+            "2,345          stopped before their fetch",
+            "rules               5          learned and proven, 1 withdrawn after trials; 2,345 URLs stopped",
             "next    crawler report x   all",
             "crawler rules x    what",
             "lost                3          unique pages among",
             "cut                 7          robots: robots.txt forbids it",
+            "wrong              12          answers with status 500",
+            "15          of them at a.test, mostly 500",
         ] {
             assert!(text.contains(said), "{said}\n{text}");
         }
-        assert!(!text.contains("duplicate_source"));
+        let last: Vec<_> = text.lines().rev().take(5).collect();
+        assert!(last.iter().any(|line| line.contains("status 500")), "what went wrong stands last: {text}");
         let running = super::text(&Told { stop_reason: "running", on_duplicate: None, ..told });
         assert!(running.starts_with("10 pages, 0 B decoded. It is still running"), "{running}");
-        assert!(running.contains("kept from the frontier\n") && !running.contains("still queued"), "{running}");
+        assert!(!running.contains("still queued"), "{running}");
     }
 }

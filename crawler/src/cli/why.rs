@@ -1,28 +1,28 @@
 //! `crawler why`: why a URL was fetched, dropped, demoted, stopped by a rule, refused or never seen.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Seek, SeekFrom};
-use std::ops::ControlFlow;
-use std::path::Path;
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use config::{OnDuplicate, Settings};
-use dedup_stage::judge::Row;
-use dedup_stage::store::{Session, Space};
-use dedup_stage::url::{Canonicalizer, KeyHasher};
-use frontier::rules::stored;
-use frontier::{Frontier, Merits, SkipReason, UrlState};
+use dedup_stage::store::Session;
+use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, PageId, UrlId};
+use frontier::rules::{RuleId, stored};
+use frontier::{Cause, Detail, End, Frontier, Kept, Merits, QueuedAs, Release, SkipReason, State, Via};
 use serde_json::Value;
+use url::Url;
 
 use super::shown::Shown;
 use super::{Dir, Usage, last_settings, rules, tell, typed};
 use crate::clock::Clock;
 use crate::crawl::CrawlDir;
-use crate::engine::HeldLink;
 use crate::priority::Scoring;
 use crate::record::PageRecord;
 use crate::report::html::put;
-use crate::sink::PagesJsonl;
+use crate::report::line::SkipLine;
+use crate::report::source::Lines;
+use crate::sink::{PagesJsonl, SkippedJsonl};
 
 /// Arguments of `crawler why`.
 #[derive(Debug, clap::Args)]
@@ -39,73 +39,174 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut url = typed(&args.url).map_err(|error| Usage(format!("{:?}: {error}", args.url)))?;
     url.set_fragment(None);
     let settings = last_settings(&dir)?;
-    let canonicalizer = Canonicalizer::new(&settings.urls);
-    let hash = canonicalizer.hash(&url, &KeyHasher::new(dir.secret()?));
-    let pages = dir.path().join(PagesJsonl::NAME);
+    let keys = Keys { canonicalizer: Canonicalizer::new(&settings.urls), hasher: KeyHasher::new(dir.secret()?) };
+    let [pages, skipped] = [PagesJsonl::NAME, SkippedJsonl::NAME].map(|name| dir.path().join(name));
     let session = dir.session();
-
-    let frontier = Frontier::open(&settings, session, Clock::System.now())?;
+    let frontier = Frontier::open(&settings, &keys, session, Clock::System.now())?;
+    let story = Story { pages, skipped, settings: &settings, frontier: &frontier, session };
     let mut out = String::new();
     put!(out, "{url}\n");
-    put!(out, "  compared as {}\n", canonicalizer.key(&url).as_str());
-    let story = Story { pages: &pages, settings: &settings, session };
-    let mut known = true;
-    let mut open = false;
-    match frontier::url_state(hash, session)? {
-        Some(UrlState::Done { row: Some(row), .. }) => story.fetched(&mut out, row, "  ")?,
-        Some(UrlState::Done { row: None, .. } | UrlState::Failed) => match last_row_of(hash, session)? {
-            Some(row) => story.fetched(&mut out, row, "  ")?,
-            None => put!(out, "  given up, and nothing is recorded of it\n"),
-        },
-        Some(UrlState::Refused(_)) => {}
-        None if frontier.seen(hash) => match frontier.queued_as(hash, session)? {
-            Some((priority, merits, depth)) => {
-                open = true;
+    put!(out, "  compared as {}\n", keys.canonicalizer.key(&url).as_str());
+    story.tell(&mut out, &url, keys.identify(&url).0)?;
+    tell(out)
+}
+
+/// What the story of a URL is told from.
+struct Story<'a> {
+    pages: PathBuf,
+    skipped: PathBuf,
+    settings: &'a Settings,
+    frontier: &'a Frontier,
+    session: &'a Session,
+}
+
+impl Story<'_> {
+    /// Where the URL stands, and why.
+    fn tell(&self, out: &mut String, url: &Url, id: UrlId) -> anyhow::Result<()> {
+        let mut open = true;
+        match self.frontier.state(id, self.session)? {
+            None => {
+                put!(out, "  never seen: no page fetched so far links to it, and it is no seed\n");
+                return Ok(());
+            }
+            Some(State::Queued { .. }) => self.queued(out, url, id)?,
+            Some(State::HeldFor { counterparts, link }) => {
+                put!(out, "  held back: so far only duplicate pages link to it, and links of duplicates are dropped\n");
+                for counterpart in counterparts {
+                    put!(out, "  held for {}\n", self.stands(counterpart)?);
+                }
+                self.carrier(out, &link)?;
+            }
+            Some(State::HeldAs { cause: Cause::News { .. }, link }) => {
+                put!(
+                    out,
+                    "  held back: so far only pages link to it whose text another page has, and that page has no such link\n"
+                );
+                put!(out, "  links like it are tried; they are fetched once trials bring new pages\n");
+                self.carrier(out, &link)?;
+            }
+            Some(State::HeldAs { cause: Cause::Known { corpus }, link }) => {
+                put!(out, "  held back: the corpus {} has the page that links to it\n", Shown(&corpus));
+                self.carrier(out, &link)?;
+            }
+            Some(State::Stopped { rules, reason, representative, link }) => {
+                put!(out, "  stopped before its fetch by what was learned ({})\n", reason.explanation());
+                if let Some(representative) = representative {
+                    put!(out, "  in its place stands {}\n", self.stands(representative)?);
+                }
+                self.rules(out, &rules)?;
+                self.found_on(out, link.source, "  ")?;
+            }
+            Some(State::Refused { reason, detail, link }) => {
+                self.refused(out, reason, detail);
+                self.found_on(out, link.source, "  ")?;
+                open = false;
+            }
+            Some(State::Done(visit) | State::Gone(visit)) => {
+                self.fetched(out, PageId { url: id, visit: visit.number }, "  ")?;
+                open = false;
+            }
+        }
+        if open && self.settings.dedup.on_duplicate != OnDuplicate::Keep {
+            self.expected(out, url);
+        }
+        Ok(())
+    }
+
+    fn queued(&self, out: &mut String, url: &Url, id: UrlId) -> anyhow::Result<()> {
+        if let Some((reason, detail)) = self.withheld(url)? {
+            put!(out, "  not asked for when the last run ended: {} ({})\n", reason.name(), Shown(&detail));
+        }
+        match self.frontier.queued_as(id, self.session)? {
+            Some(QueuedAs { priority, merits, depth, source, via }) => {
                 put!(out, "  queued with priority {priority:.3} at depth {depth}; not fetched yet\n");
-                story.explain(&mut out, merits, depth, "    ");
+                self.explain(out, merits, depth, "    ");
+                put!(out, "  {}\n", how(via));
+                self.found_on(out, source, "  ")?;
             }
             None => put!(out, "  being fetched when the crawl ended\n"),
-        },
-        None => known = false,
+        }
+        Ok(())
     }
-    if let Some(link) = session.get(Space::Held, &hash.to_be_bytes())?.and_then(|bytes| HeldLink::decode(&bytes)) {
-        (known, open) = (true, true);
-        if link.rules.is_empty() {
-            put!(out, "  held back: so far only a duplicate page links to it, and links of duplicates are dropped\n");
-            put!(out, "  of that page:\n");
-            story.fetched(&mut out, link.source, "    ")?;
-        } else {
-            put!(out, "  stopped before its fetch by what was learned:\n");
-            for rule in stored(session)?.iter().filter(|rule| link.rules.contains(&rule.id)) {
-                put!(out, "  {}\n", rules::text(rule));
+
+    /// Why a queued URL could not be asked for when the last run ended: then it has a line in `skipped.jsonl`.
+    fn withheld(&self, url: &Url) -> io::Result<Option<(SkipReason, String)>> {
+        let (mut found, text) = (None, url.as_str().as_bytes());
+        Lines::open(&self.skipped, None)?.each(&mut |_, line| {
+            if found.is_some() || memchr::memmem::find(line, text).is_none() {
+                return;
             }
-            story.found_on(&mut out, Some(link.source).filter(|row| *row != Row::MAX), "  ")?;
+            let Ok(skip) = serde_json::from_slice::<SkipLine<'_>>(line) else { return };
+            if *skip.url == *url.as_str()
+                && let (Some(reason), Some(detail)) = (SkipReason::named(&skip.reason), skip.detail)
+            {
+                found = Some((reason, detail.to_string()));
+            }
+        })?;
+        Ok(found)
+    }
+
+    fn refused(&self, out: &mut String, reason: SkipReason, detail: Detail) {
+        put!(out, "  skipped: {} ({})\n", reason.name(), reason.explanation());
+        if detail != Detail::None {
+            put!(out, "  {detail}\n");
         }
     }
-    let mut skips = Vec::new();
-    session.scan(Space::Skipped, &hash.to_be_bytes(), &[], &mut |key, source| {
-        let (Some((of, reason)), Ok(source)) = (key.split_last_chunk::<1>(), source.try_into()) else {
-            return ControlFlow::Break(());
+
+    fn rules(&self, out: &mut String, ids: &[RuleId]) -> anyhow::Result<()> {
+        for rule in stored(self.session)?.iter().filter(|rule| ids.contains(&rule.id)) {
+            put!(out, "  {}\n", rules::text(rule));
+        }
+        Ok(())
+    }
+
+    /// Another URL, and where it stands.
+    fn stands(&self, id: UrlId) -> anyhow::Result<String> {
+        let state = self.frontier.state(id, self.session)?;
+        let url = match &state {
+            Some(State::Done(visit) | State::Gone(visit)) => {
+                PageRecord::get(PageId { url: id, visit: visit.number }, self.session)?.map(|record| record.url)
+            }
+            Some(state) => state.link().map(|link| link.url.to_string()),
+            None => None,
         };
-        if of != hash.to_be_bytes() {
-            return ControlFlow::Break(());
-        }
-        skips.push((reason[0], Row::from_be_bytes(source)));
-        ControlFlow::Continue(())
-    })?;
-    for (reason, source) in skips {
-        if let Some(reason) = SkipReason::ALL.into_iter().find(|known| *known as u8 == reason)
-            && reason != SkipReason::DuplicateSource
-        {
-            known = true;
-            put!(out, "  skipped: {} ({})\n", reason.name(), reason.explanation());
-            story.found_on(&mut out, Some(source).filter(|row| *row != Row::MAX), "  ")?;
-        }
+        let url = url.unwrap_or_else(|| "a URL of another page".into());
+        let place = match state {
+            None => "never seen".to_owned(),
+            Some(State::Done(visit)) => match visit.end {
+                End::Answered { status } => format!("fetched, status {status}"),
+                End::Redirected { status, .. } => format!("a redirect, status {status}"),
+                End::Failed { failure } => format!("given up: {failure}"),
+            },
+            Some(state) => state.name().to_owned(),
+        };
+        Ok(format!("{} ({place})", Shown(&url)))
     }
-    if open
-        && settings.dedup.on_duplicate != OnDuplicate::Keep
-        && let Some(expected) = frontier.expected(&url)
-    {
+
+    /// The duplicate page that carried a link.
+    fn carrier(&self, out: &mut String, link: &Kept) -> anyhow::Result<()> {
+        if let Some(page) = link.source {
+            put!(out, "  of the page that links to it:\n");
+            self.fetched(out, page, "    ")?;
+        }
+        Ok(())
+    }
+
+    fn found_on(&self, out: &mut String, source: Option<PageId>, indent: &str) -> anyhow::Result<()> {
+        match source {
+            Some(page) => {
+                if let Some(record) = PageRecord::get(page, self.session)? {
+                    put!(out, "{indent}first found on {}\n", record.url);
+                }
+            }
+            None => put!(out, "{indent}a seed\n"),
+        }
+        Ok(())
+    }
+
+    /// What pages like it turned out to be.
+    fn expected(&self, out: &mut String, url: &Url) {
+        let Some(expected) = self.frontier.expected(url) else { return };
         put!(
             out,
             "  pages like it, so far: share of new pages on its host {:.2}; under its path prefix {:.2} times that, with its \
@@ -113,45 +214,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             expected.host,
             expected.path,
             expected.query,
-            expected.factor(&settings.priority)
+            expected.factor(&self.settings.priority)
         );
-    }
-    if !known {
-        put!(out, "  never seen: no page fetched so far links to it, and it is no seed\n");
-    }
-    tell(out)
-}
-
-/// The last page with this key.
-fn last_row_of(hash: u64, session: &Session) -> anyhow::Result<Option<Row>> {
-    let mut found = None;
-    session.scan(Space::Pages, &[], &[], &mut |row, value| {
-        if PageRecord::decode(value).is_ok_and(|record| record.hash == hash) {
-            found = row.try_into().ok().map(Row::from_be_bytes);
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(found)
-}
-
-/// What the story of a page is told from.
-struct Story<'a> {
-    pages: &'a Path,
-    settings: &'a Settings,
-    session: &'a Session,
-}
-
-impl Story<'_> {
-    fn found_on(&self, out: &mut String, source: Option<Row>, indent: &str) -> anyhow::Result<()> {
-        match source {
-            Some(row) => {
-                if let Some(record) = PageRecord::get(row, self.session)? {
-                    put!(out, "{indent}first found on {}\n", record.url);
-                }
-            }
-            None => put!(out, "{indent}a seed\n"),
-        }
-        Ok(())
     }
 
     /// The parts that a priority was made of.
@@ -164,58 +228,98 @@ impl Story<'_> {
     }
 
     /// Tells of a fetched page from its line in `pages.jsonl`.
-    fn fetched(&self, out: &mut String, row: Row, indent: &str) -> anyhow::Result<()> {
-        let Some(record) = PageRecord::get(row, self.session)? else {
+    fn fetched(&self, out: &mut String, page: PageId, indent: &str) -> anyhow::Result<()> {
+        let Some(record) = PageRecord::get(page, self.session)? else {
             put!(out, "{indent}done, but nothing is recorded of it\n");
             return Ok(());
         };
-        let mut file = BufReader::new(File::open(self.pages)?);
-        file.seek(SeekFrom::Start(record.offset))?;
-        let mut line = String::new();
-        file.read_line(&mut line)?;
-        let page: Value = serde_json::from_str(&line)?;
-        let text = |field: &str| page[field].as_str().unwrap_or_default().to_owned();
-        match page["status"].as_u64() {
+        let line = line_at(&self.pages, record.offset)?;
+        let text = |field: &str| line[field].as_str().unwrap_or_default().to_owned();
+        match line["status"].as_u64() {
             Some(status) => put!(
                 out,
                 "{indent}fetched {} at {}: status {status}, depth {}, priority {}\n",
                 record.url,
                 text("fetched_at"),
-                page["depth"],
-                page["priority"]
+                line["depth"],
+                line["priority"]
             ),
-            None => {
-                put!(out, "{indent}tried at {}, and given up: {}\n", text("fetched_at"), Shown(&text("error")));
-            }
+            None => put!(out, "{indent}tried at {}, and given up: {}\n", text("fetched_at"), Shown(&text("error"))),
         }
-        let merits = &page["merits"];
+        if let (true, Some(error)) = (line["status"].is_u64(), line["error"].as_str()) {
+            put!(out, "{indent}what is wrong with the answer: {}\n", Shown(error));
+        }
+        if line["permissions"].is_object() {
+            put!(out, "{indent}what is said about its use: {}\n", Shown(&line["permissions"].to_string()));
+        }
+        let merits = &line["merits"];
         let merit = |at: usize| merits[at].as_u64().and_then(|merit| u8::try_from(merit).ok());
         if let (Some(a), Some(b), Some(c), Some(d)) = (merit(0), merit(1), merit(2), merit(3)) {
             self.explain(out, Merits::from_bytes([a, b, c, d]), record.depth, &format!("{indent}  "));
         }
-        if let Some(target) = page["redirect_to"].as_str() {
+        if let Some(target) = line["redirect_to"].as_str() {
             put!(out, "{indent}redirects to {}\n", Shown(target));
         }
-        match text("verdict").as_str() {
-            "unique" => put!(out, "{indent}verdict unique: no earlier page says the same\n"),
-            "exact" => put!(out, "{indent}verdict exact: same bytes as {}\n", text("duplicate_of")),
-            "near" => put!(
-                out,
-                "{indent}verdict near: says what {} said (Hamming distance {}, resemblance {})\n",
-                text("duplicate_of"),
-                page["distance"],
-                page["resemblance"]
-            ),
-            _ => put!(out, "{indent}not judged: an error status, no page, or too little text\n"),
-        }
+        verdict(out, &line, indent);
         put!(
             out,
             "{indent}its links: {} found, {} new, {} passed to the frontier, {} kept from it\n",
-            page["links"],
-            page["links_new"],
-            page["links_admitted"],
-            page["links_dropped"]
+            line["links"],
+            line["links_new"],
+            line["links_admitted"],
+            line["links_dropped"]
         );
+        put!(out, "{indent}{}\n", how(record.via));
         self.found_on(out, record.source, indent)
+    }
+}
+
+/// The line of `pages.jsonl` that begins at `offset`.
+fn line_at(pages: &Path, offset: u64) -> anyhow::Result<Value> {
+    let mut file = BufReader::new(File::open(pages)?);
+    file.seek(SeekFrom::Start(offset))?;
+    let mut line = String::new();
+    file.read_line(&mut line)?;
+    Ok(serde_json::from_str(&line)?)
+}
+
+fn verdict(out: &mut String, line: &Value, indent: &str) {
+    let twin = line["duplicate_of"].as_str().unwrap_or_default();
+    match line["verdict"].as_str().unwrap_or_default() {
+        "unique" => put!(out, "{indent}verdict unique: no earlier page says the same\n"),
+        "exact" => put!(out, "{indent}verdict exact: same bytes as {twin}\n"),
+        "near" => put!(
+            out,
+            "{indent}verdict near: says what {twin} said (Hamming distance {}, resemblance {})\n",
+            line["distance"],
+            line["resemblance"]
+        ),
+        "unchanged" => put!(out, "{indent}verdict unchanged: says what it said at the last visit\n"),
+        _ => put!(out, "{indent}not judged: an error status, no page, or too little text\n"),
+    }
+}
+
+/// How a URL came to be queued, as a sentence.
+fn how(via: Via) -> &'static str {
+    match via {
+        Via::Seed => "queued as a seed",
+        Via::Link => "queued because a page that is no duplicate links to it",
+        Via::Redirect { .. } => "queued as the target of a redirect",
+        Via::Sitemap => "queued because a sitemap names it",
+        Via::Feed => "queued because a feed names it",
+        Via::Again => "queued to be visited again",
+        Via::Trial => "queued as a trial: it was held or stopped, to see whether that is right",
+        Via::Rescue => "queued as part of the sample of what was held or stopped at the end",
+        Via::Released { why } => match why {
+            Release::Linked => "released: a page that is no duplicate links to it",
+            Release::Counterpart => "released: what it was held for failed, was refused or does not exist",
+            Release::Waited => "released: what it was held for was not fetched when everything else was done",
+            Release::Template => "released: links like it brought new pages",
+            Release::Pair => "released: the pages of the other domain show something else",
+            Release::Rule => "released: the rule that stopped it was withdrawn",
+            Release::Cluster => "released: a sample of URLs like it brought new pages",
+            Release::Reason => "released: the reason for which it was refused is gone",
+            Release::Mode => "released: the crawl follows the links of duplicates now",
+        },
     }
 }

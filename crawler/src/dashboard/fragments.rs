@@ -5,15 +5,16 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
+use crate::outcome;
 use crate::report::curve::Point;
 use crate::report::html::{Text, Web, put};
 use crate::report::line::host;
 use crate::report::source::Lines;
 use crate::report::svg::{self, Line};
 use crate::report::tally::{Host, by_count};
+use crate::report::units;
 use crate::report::view::{self, Table};
-use crate::report::{ending, units};
-use crate::sink::{PagesJsonl, SkippedJsonl};
+use crate::sink::PagesJsonl;
 
 use super::shared::{Now, Shared, lock};
 
@@ -58,11 +59,14 @@ pub fn draw(shared: &Shared, names: &[&'static str]) -> HashMap<&'static str, St
                 Ok(())
             }
             ("clusters-now", _) => clusters(&mut out, shared),
-            ("held", _) => {
-                held(&mut out, shared);
+            ("held", Some(now)) => {
+                held(&mut out, now);
                 Ok(())
             }
-            ("rules-now", _) => rules(&mut out, shared),
+            ("rules-now", _) => {
+                rules(&mut out, shared);
+                Ok(())
+            }
             ("recent", _) => recent(&mut out, shared),
             _ => Ok(()),
         };
@@ -76,9 +80,16 @@ pub fn draw(shared: &Shared, names: &[&'static str]) -> HashMap<&'static str, St
 
 /// What the crawl does, as a word for the eye and the script, and a sentence.
 fn state(out: &mut String, shared: &Shared, now: Option<&Now>) {
+    let end = |now: &Now| now.stopped.map(|reason| outcome::ending(&now.stats, reason.name(), now.lost));
+    let end = now.and_then(end);
     let (class, word, meaning) = match now {
         None => ("starting", "Starting", "Nothing has been asked for yet."),
-        Some(Now { stopped: Some(reason), .. }) => ("ended", "Ended", ending(reason.name())),
+        Some(Now { stopped: Some(_), .. }) => ("ended", "Ended", end.as_deref().unwrap_or_default()),
+        Some(Now { trouble: true, .. }) => (
+            "paused",
+            "Paused",
+            "Trouble on this machine: no files, memory or network. The crawl tries again by itself.",
+        ),
         Some(_) if shared.is_finished() => ("ended", "Ended", ""),
         Some(_) if shared.is_paused() => ("paused", "Paused", "Nothing new is asked for until the crawl is resumed."),
         Some(_) => ("running", "Running", "This page keeps itself up to date."),
@@ -210,27 +221,21 @@ fn clusters(out: &mut String, shared: &Shared) -> io::Result<()> {
     view::clusters(out, None, &lock(&shared.read).tally.clusters, &pages, 10)
 }
 
-/// What rules, mirrors, budgets and the rest kept out.
-fn held(out: &mut String, shared: &Shared) {
-    let read = lock(&shared.read);
+/// How many URLs stand aside now, by reason. `skipped.jsonl` is no source for this: it is written when a run ends.
+fn held(out: &mut String, now: &Now) {
+    let counted = frontier::SkipReason::ALL.into_iter().map(|reason| (reason, now.counts.states.skipped_for(reason)));
     let mut rows = String::new();
-    for (name, skips) in by_count(&read.tally.skips, |skips| skips.count) {
-        let known = frontier::SkipReason::ALL.into_iter().find(|reason| reason.name() == name);
-        put!(rows, "<tr><th scope=\"row\"><code>{}</code></th>", Web(name));
-        put!(rows, "<td>{}</td>{}<td>", known.map_or("", frontier::SkipReason::explanation), view::count(skips.count));
-        for (at, (name, count)) in skips.names().1.into_iter().take(3).enumerate() {
-            put!(rows, "{}{} ({})", if at > 0 { ", " } else { "" }, Web(name), units::count(count));
-        }
-        rows.push_str("</td></tr>\n");
+    for (reason, urls) in by_count(counted.filter(|(_, urls)| *urls > 0), |urls| *urls) {
+        put!(rows, "<tr><th scope=\"row\"><code>{}</code></th>", reason.name());
+        put!(rows, "<td>{}</td>{}</tr>\n", reason.explanation(), view::count(urls));
     }
-    let heads = &["reason", "meaning", "#URLs", "most by rule or host"];
-    Table { id: None, caption: "URLs that will not be fetched", heads, rows }.put(out);
+    let heads = &["reason", "meaning", "#URLs"];
+    Table { id: None, caption: "URLs that are not to be fetched, as it stands", heads, rows }.put(out);
 }
 
 /// What was learned, with the evidence.
-fn rules(out: &mut String, shared: &Shared) -> io::Result<()> {
-    let skips = Lines::open(&shared.dir.join(SkippedJsonl::NAME), None)?;
-    view::rules(out, None, &shared.learned(), &lock(&shared.read).tally, &skips, 100)
+fn rules(out: &mut String, shared: &Shared) {
+    view::rules(out, None, &shared.learned(), 100);
 }
 
 fn recent(out: &mut String, shared: &Shared) -> io::Result<()> {

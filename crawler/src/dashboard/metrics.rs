@@ -24,16 +24,44 @@ struct Metrics(Now);
 
 impl Collector for Metrics {
     fn encode(&self, mut out: DescriptorEncoder<'_>) -> fmt::Result {
-        let Now { stats, counts, in_flight, rules, .. } = &self.0;
-        let verdicts =
-            [("unique", stats.unique), ("near", stats.near), ("exact", stats.exact), ("unjudged", stats.unjudged)];
+        let Now { stats, counts, in_flight, rules, trouble, .. } = &self.0;
+        let verdicts = [
+            ("unique", stats.unique),
+            ("near", stats.near),
+            ("exact", stats.exact),
+            ("unchanged", stats.unchanged),
+            ("unjudged", stats.unjudged),
+        ];
         counters(&mut out, "pages", "Answers to requests for pages, by verdict", "verdict", &verdicts)?;
-        counter(&mut out, "failures", "URLs given up without an answer", stats.failed)?;
+        let failures: Vec<_> = stats.failures.iter().map(|(kind, count)| (kind.as_str(), *count)).collect();
+        counters(&mut out, "failures", "URLs given up without an answer, by why", "kind", &failures)?;
+        let errands: Vec<_> = stats.errand_failures.iter().map(|(kind, count)| (kind.as_str(), *count)).collect();
+        let help = "Failed look-ups of addresses and requests for robots.txt, by why";
+        counters(&mut out, "errand_failures", help, "kind", &errands)?;
+        let redirects = [("out", stats.redirects_out), ("loop", stats.redirects_endless)];
+        counters(&mut out, "redirects_failed", "Redirects out of the scope, and endless ones", "kind", &redirects)?;
+        let cut: Vec<_> = stats.cut.iter().map(|(kind, count)| (kind.as_str(), *count)).collect();
+        counters(&mut out, "bodies_cut", "Bodies that were cut, by why", "kind", &cut)?;
+        let statuses: Vec<_> = stats.statuses.iter().map(|(status, count)| (status.to_string(), *count)).collect();
+        let statuses: Vec<_> = statuses.iter().map(|(status, count)| (status.as_str(), *count)).collect();
+        counters(&mut out, "answers", "Answers to requests for pages, by HTTP status", "status", &statuses)?;
+        let refused: Vec<_> = stats.refused.iter().map(|(reason, count)| (reason.as_str(), *count)).collect();
+        let mut refusals = out.encode_descriptor("urls_refused", "URLs refused, by reason", None, MetricType::Gauge)?;
+        for (reason, count) in refused {
+            ConstGauge::new(count as f64).encode(refusals.encode_family(&[("reason", reason)])?)?;
+        }
+        gauge(&mut out, "urls_held", "Links of duplicates that are held", stats.held as f64)?;
+        gauge(
+            &mut out,
+            "local_trouble",
+            "1 while trouble on this machine keeps the crawl from fetching",
+            f64::from(u8::from(*trouble)),
+        )?;
         let links = [("admitted", stats.links_admitted), ("dropped", stats.links_dropped)];
         counters(&mut out, "links", "New links, by what the gate did with them", "fate", &links)?;
         counter(&mut out, "links_found", "Links read, one per key and page", stats.links_found)?;
-        counter(&mut out, "urls_skipped", "URLs that will not be fetched, once per key and reason", stats.skipped)?;
-        counter(&mut out, "urls_stopped", "URLs stopped before their fetch by learned rules", rules.stopped)?;
+        gauge(&mut out, "urls_skipped", "URLs met that will not be fetched", stats.skipped() as f64)?;
+        gauge(&mut out, "urls_stopped", "URLs stopped before their fetch by what was learned", stats.stopped as f64)?;
         gauge(&mut out, "rules", "Learned rules in force", rules.proven as f64)?;
         counter(&mut out, "rules_withdrawn", "Learned rules withdrawn after audits", rules.withdrawn)?;
         counter(&mut out, "body_bytes", "Bytes of decoded bodies", stats.bytes)?;

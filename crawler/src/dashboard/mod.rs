@@ -9,6 +9,7 @@ mod guard;
 mod metrics;
 mod page;
 mod routes;
+mod serve;
 mod shared;
 mod stream;
 mod tail;
@@ -70,15 +71,14 @@ impl Dashboard {
                 runtime.block_on(async {
                     tokio::spawn(tail::follow(Arc::clone(&shared)));
                     tokio::spawn(stream::draw(Arc::clone(&shared)));
-                    let serve = axum::serve(listener, routes::router(Arc::clone(&shared)));
-                    let serve = serve.with_graceful_shutdown(end.clone().cancelled_owned());
+                    let serve = serve::serve(listener, routes::router(Arc::clone(&shared)), end.clone());
                     let farewell = async {
                         end.cancelled().await;
                         tokio::time::sleep(FAREWELL).await;
                     };
                     tokio::select! {
                         // A listener that fails later takes the live page with it, never the crawl.
-                        _ = serve.into_future() => {}
+                        () = serve => {}
                         () = farewell => {}
                     }
                 });
@@ -107,6 +107,7 @@ impl Observer for Dashboard {
             rate: self.recent.rate(snapshot.now, snapshot.stats.pages),
             lost: snapshot.lost,
             rules: snapshot.frontier.rules().map(|rules| Totals::of(rules.iter())).unwrap_or_default(),
+            trouble: snapshot.trouble.is_some(),
             time: snapshot.now,
             stopped: snapshot.stopped,
             at: Instant::now(),

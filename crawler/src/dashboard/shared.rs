@@ -18,7 +18,7 @@ use tokio::sync::{Notify, watch};
 use super::fragments::Drawn;
 use super::tail::Read;
 use crate::engine::{Control, Stats, StopReason};
-use crate::report::Lost;
+use crate::estimate::Lost;
 use crate::report::learned::Learned;
 
 /// The last tick.
@@ -36,6 +36,8 @@ pub struct Now {
     pub lost: Option<Lost>,
     /// How many rules, and what they stopped.
     pub rules: Totals,
+    /// Whether trouble on this machine keeps the crawl from fetching.
+    pub trouble: bool,
     /// The engine's time.
     pub time: Millis,
     /// Why the run has ended, if it has.

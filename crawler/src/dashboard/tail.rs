@@ -1,4 +1,4 @@
-//! Follows the outputs of the crawl as they grow, and counts what is in them.
+//! Follows `pages.jsonl` as it grows, and counts what is in them.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::shared::{Shared, lock};
-use crate::report::line::{PageLine, SkipLine};
+use crate::report::line::PageLine;
 use crate::report::tally::Tally;
-use crate::sink::{PagesJsonl, SkippedJsonl};
+use crate::sink::PagesJsonl;
 
 /// Between two looks at files that did not grow.
 const INTERVAL: Duration = Duration::from_millis(500);
@@ -23,7 +23,6 @@ pub struct Read {
     /// Where the lines of the last pages begin.
     pub recent: VecDeque<u64>,
     pages: Growing,
-    skips: Growing,
 }
 
 impl Read {
@@ -32,17 +31,12 @@ impl Read {
 
     /// Nothing yet.
     pub fn new(dir: &Path) -> Self {
-        Self {
-            tally: Tally::new(false),
-            recent: VecDeque::new(),
-            pages: Growing::new(dir.join(PagesJsonl::NAME)),
-            skips: Growing::new(dir.join(SkippedJsonl::NAME)),
-        }
+        Self { tally: Tally::new(false), recent: VecDeque::new(), pages: Growing::new(dir.join(PagesJsonl::NAME)) }
     }
 
-    /// Reads one piece of each file. False if there was nothing new.
+    /// Reads one piece. False if there was nothing new.
     pub fn step(&mut self) -> io::Result<bool> {
-        let Self { tally, recent, pages, skips } = self;
+        let Self { tally, recent, pages } = self;
         let more = pages.read(&mut |offset, line| {
             if let Some(page) = PageLine::parse(line) {
                 tally.page(&page, offset);
@@ -52,12 +46,7 @@ impl Read {
         if recent.len() > Self::RECENT {
             recent.drain(..recent.len() - Self::RECENT);
         }
-        let more_skips = skips.read(&mut |offset, line| {
-            if let Ok(skip) = serde_json::from_slice::<SkipLine<'_>>(line) {
-                tally.skip(&skip, offset);
-            }
-        })?;
-        Ok(more || more_skips)
+        Ok(more)
     }
 }
 

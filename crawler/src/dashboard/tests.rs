@@ -11,7 +11,7 @@ use frontier::rules::Totals;
 
 use super::*;
 use crate::engine::{Stats, StopReason};
-use crate::report::Lost;
+use crate::estimate::Lost;
 
 struct Live {
     dashboard: Dashboard,
@@ -35,12 +35,13 @@ fn live() -> Live {
 
 fn tick(live: &Live, stopped: Option<StopReason>) {
     live.dashboard.shared.update(Now {
-        stats: Stats { pages: 2, unique: 1, near: 1, ..Stats::default() },
+        stats: Stats { pages: 2, unique: 1, near: 1, statuses: [(200, 2)].into(), complete: true, ..Stats::default() },
         counts: Counts { queued: 7, ..Counts::default() },
         in_flight: 3,
         rate: 1.5,
         lost: Some(Lost { estimate: 4.4, low: 0.0, high: 12.0 }),
         rules: Totals { proven: 3, withdrawn: 1, stopped: 1_234 },
+        trouble: false,
         time: 0,
         stopped,
         at: Instant::now(),
@@ -170,4 +171,24 @@ fn a_crawl_directory_without_outputs_has_a_page() {
     let dashboard = Dashboard::start("127.0.0.1:0".parse().unwrap(), Path::new(dir.path()), wishes).unwrap();
     let page = ask(dashboard.address(), "GET / HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n\r\n");
     assert!(page.contains(">Starting<") && !page.contains("NaN"));
+}
+
+#[test]
+fn connections_that_say_nothing_keep_nobody_out() {
+    let live = live();
+    tick(&live, None);
+    let address = live.dashboard.address();
+    let silent: Vec<TcpStream> = (0..300)
+        .map(|n| {
+            let mut stream = TcpStream::connect(address).unwrap();
+            // Some have begun a request.
+            if n % 2 == 0 {
+                stream.write_all(b"GET /healthz HT").unwrap();
+            }
+            stream
+        })
+        .collect();
+    let answer = get(&live, "/healthz");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    drop(silent);
 }

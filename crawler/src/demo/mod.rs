@@ -15,6 +15,7 @@ use config::{Layers, OnDuplicate, Settings};
 use tokio::net::TcpListener;
 use url::Url;
 
+use crate::cli::say::say;
 use crate::clock::Clock;
 use crate::crawl::CrawlDir;
 use crate::engine::{self, Nobody, Stats, StopReason};
@@ -60,7 +61,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         None => Some(temporary_dir()?),
     };
     let dir = args.dir.clone().or_else(|| temporary.clone()).unwrap_or_default();
-    eprintln!(
+    say!(
         "A synthetic web on loopback: {} hosts, {} distinct contents. Mirrors, print views, session ids, a calendar \
          without end;\na crawler that knew all would need {} fetches. Each crawl may fetch {budget} pages.",
         web.hosts().len(),
@@ -69,7 +70,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     );
     let mut runs = Vec::new();
     for (name, gate) in [("off", OnDuplicate::Keep), ("on", OnDuplicate::Drop)] {
-        eprintln!("crawling with the gate {name} …");
+        say!("crawling with the gate {name} …");
         runs.push(crawl(name, gate, &web, budget, &dir.join(name))?);
     }
     table(&runs, web.contents());
@@ -80,7 +81,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             std::fs::remove_dir_all(dir.join(run.name))?;
         }
     }
-    eprintln!("the difference as a page: {}", page.display());
+    say!("the difference as a page: {}", page.display());
     if !args.no_open && std::io::stderr().is_terminal() {
         open(&page);
     }
@@ -174,6 +175,6 @@ fn table(runs: &[Run], contents: u64) {
     row("seconds, slow hosts included", &|run| format!("{:.1}", run.stats.elapsed_ms as f64 / 1000.0));
     for run in runs {
         let share = 100.0 * run.tally.contents as f64 / contents as f64;
-        eprintln!("gate {}: {share:.1} % of the contents with {} fetches", run.name, run.tally.pages);
+        say!("gate {}: {share:.1} % of the contents with {} fetches", run.name, run.tally.pages);
     }
 }

@@ -17,18 +17,21 @@ use tokio_util::sync::CancellationToken;
 use super::message::{Answer, Fetched, Order};
 use crate::clock::Clock;
 use crate::fetch::budget::Budget;
+use crate::fetch::pressure::Pressure;
 use crate::fetch::{Fetch, FetchError, Request};
 
 /// What the fetch tasks share.
 pub struct Fetchers<F> {
     /// Brings the answers.
-    pub fetch: F,
+    pub fetch: Arc<F>,
     /// Stamps failures.
     pub clock: Clock,
     /// What bodies draw on.
     pub budget: Arc<Budget>,
     /// Whether bodies are kept as received, for the archive.
     pub keep_wire: bool,
+    /// Whether hosts wait for a free slot.
+    pub pressure: Pressure,
     /// To the page workers; has a slot for every job, so that no send blocks.
     pub fetched: Sender<Fetched>,
 }
@@ -67,8 +70,12 @@ impl<F: Fetch> Fetchers<F> {
             kind,
             addresses,
             validators: order.validators,
+            fields: order.worn.fields,
+            form: None,
             budget: Arc::clone(&self.budget),
             keep_wire: self.keep_wire && kind == JobKind::Page,
+            attempt: order.job.attempts,
+            pressure: self.pressure.clone(),
         };
         self.fetch.fetch(request).await.map(|response| Answer::Response(Box::new(response)))
     }
@@ -76,7 +83,7 @@ impl<F: Fetch> Fetchers<F> {
 
 /// Does one job, and sends its one answer, also when the fetcher panics.
 async fn answer<F: Fetch>(shared: Rc<Fetchers<F>>, sequence: Rc<Cell<u64>>, order: Order) {
-    let job = order.job.clone();
+    let (job, worn, said) = (order.job.clone(), order.worn.clone(), order.said.clone());
     let answer = AssertUnwindSafe(shared.ask(order)).catch_unwind().await;
     let answer = answer.unwrap_or_else(|_| Err(FetchError::Protocol("panic in the fetcher".into())));
     let ended_at = match &answer {
@@ -86,5 +93,5 @@ async fn answer<F: Fetch>(shared: Rc<Fetchers<F>>, sequence: Rc<Cell<u64>>, orde
     let next = sequence.get();
     sequence.set(next + 1);
     // Nobody listens any more only when the engine has failed; then the answer does not matter.
-    let _ = shared.fetched.send(Fetched { sequence: next, job, ended_at, answer });
+    let _ = shared.fetched.send(Fetched { sequence: next, job, ended_at, worn, said, answer });
 }

@@ -2,15 +2,21 @@
 //! [`Report`], whatever happens to it on the way.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
+use dedup_stage::judge::OutLink;
 use dedup_stage::page::Page;
+use dedup_stage::url::UrlId;
 use frontier::robots::Rules;
 use frontier::{Job, Millis, SkipReason};
 use url::Url;
 
+use super::usage::Said;
+use crate::access::{Heard, Worn};
 use crate::archive::Exchange;
 use crate::fetch::{FetchError, Response, Validators};
 use crate::focus::{LinkHits, PageHits};
+use crate::sink::Texts;
 
 /// A job as the engine hands it to the fetchers.
 #[derive(Debug)]
@@ -19,6 +25,10 @@ pub struct Order {
     pub job: Job,
     /// For a conditional request.
     pub validators: Option<Validators>,
+    /// The header fields of this request alone.
+    pub worn: Worn,
+    /// What its origin says about the use of pages.
+    pub said: Option<Arc<Said>>,
 }
 
 /// A job with its answer, on its way to a page worker.
@@ -30,6 +40,10 @@ pub struct Fetched {
     pub job: Job,
     /// When the answer was complete, or known not to come.
     pub ended_at: Millis,
+    /// The header fields of this request alone.
+    pub worn: Worn,
+    /// What its origin says about the use of pages.
+    pub said: Option<Arc<Said>>,
     /// The answer.
     pub answer: Result<Answer, FetchError>,
 }
@@ -62,6 +76,8 @@ pub struct Report {
     pub job: Job,
     /// When the answer was complete, or known not to come.
     pub ended_at: Millis,
+    /// What the answer said to the one who asked.
+    pub heard: Option<(u16, Heard)>,
     /// What it is.
     pub finding: Finding,
 }
@@ -71,8 +87,19 @@ pub struct Report {
 pub enum Finding {
     /// Addresses of a host.
     Addresses(Vec<IpAddr>),
-    /// Rules of an origin.
-    Robots(Rules),
+    /// Rules of an origin, and its robots.txt where that speaks of the use of pages (else empty).
+    Robots(Rules, Vec<u8>),
+    /// The `tdmrep.json` of an origin; empty where there is none.
+    Tdm {
+        /// HTTP status.
+        status: u16,
+        /// From request to end of body.
+        elapsed: Millis,
+        /// `Retry-After`, as a time to wait.
+        retry_after: Option<Millis>,
+        /// The file.
+        file: Vec<u8>,
+    },
     /// robots.txt is elsewhere.
     RobotsMoved(Url),
     /// Locations named by a sitemap, and further sitemaps.
@@ -97,10 +124,23 @@ pub struct SitemapFinding {
     pub elapsed: Millis,
     /// `Retry-After`, as a time to wait.
     pub retry_after: Option<Millis>,
-    /// Pages.
-    pub links: Vec<OutLink>,
+    /// Where the sitemap is instead, if the answer is a redirect.
+    pub redirect: Option<Url>,
+    /// Pages, one per identity.
+    pub pages: Vec<Named>,
     /// Further sitemaps.
     pub sitemaps: Vec<Url>,
+}
+
+/// A page that a sitemap names.
+#[derive(Debug)]
+pub struct Named {
+    /// Where it is.
+    pub url: Url,
+    /// Its identity.
+    pub id: UrlId,
+    /// Why it will not be fetched.
+    pub refusal: Option<SkipReason>,
 }
 
 /// What a worker read from one answer.
@@ -116,12 +156,18 @@ pub struct PageFinding {
     pub bytes: u64,
     /// Bytes received.
     pub wire_bytes: u64,
+    /// Why the body is not whole, if it is not.
+    pub cut: Option<&'static str>,
     /// Whether the judge may compare it.
     pub judgeable: bool,
     /// Text, title, fingerprints; its links have moved to `links`.
     pub page: Page,
-    /// Out-links, one per key; a redirect has exactly one.
+    /// Out-links, one per identity; a redirect has exactly one.
     pub links: Vec<OutLink>,
+    /// What else is known of each link, in the same order.
+    pub notes: Vec<LinkNote>,
+    /// Whether it is a feed, whose links are its entries.
+    pub is_feed: bool,
     /// In a focused crawl: the topic on the page.
     pub hits: Option<PageHits>,
     /// Target of a redirect.
@@ -130,6 +176,8 @@ pub struct PageFinding {
     pub validators: Validators,
     /// 304.
     pub unchanged: bool,
+    /// Main text in the forms that are written, where any are.
+    pub texts: Texts,
     /// The exchange for the archive, where one is kept.
     pub exchange: Option<Exchange>,
     /// `{"url":…` up to the fields that depend on the verdict.
@@ -141,15 +189,13 @@ pub struct PageFinding {
 pub struct RedirectFinding {
     /// Whether the target's key is that of the source.
     pub same_key: bool,
+    /// Identity of the target.
+    pub target: UrlId,
 }
 
-/// An out-link, ready for the frontier.
-#[derive(Debug)]
-pub struct OutLink {
-    /// As written: resolved, without fragment.
-    pub url: Url,
-    /// Hash of its key.
-    pub hash: u64,
+/// What is known of a link beside where it leads.
+#[derive(Debug, Default)]
+pub struct LinkNote {
     /// Why it will not be followed, whoever links to it.
     pub refusal: Option<SkipReason>,
     /// In a focused crawl: the topic about the link.

@@ -1,354 +1,258 @@
 //! What one answer changes: the verdict on the page, the fate of its links, its line in the outputs.
 
-use dedup_stage::gate::{Passage, gate};
-use dedup_stage::judge::{Case, Judge, Judgement, Row, UNJUDGED, Verdict};
-use dedup_stage::store::Session;
-use frontier::rules::{Content, Family, Lesson, RuleId};
-use frontier::{Admission, Found, Job, JobKind, Merits, Millis, Outcome, UrlState, Via};
+use std::sync::Arc;
 
+use dedup_stage::corpus::Twin as Document;
+use dedup_stage::flow::{Fate, Passage};
+use dedup_stage::judge::{Acquitted, Case, Judge, Judgement, Shown, Verdict};
+use dedup_stage::url::UrlId;
+use frontier::rules::{Content, Family, Lesson};
+use frontier::{Brought, End, Frontier, Job, Millis, Outcome, SkipReason, State, Visit};
 use url::Url;
 
-use super::audit::Mark;
-use super::message::{OutLink, PageFinding, SitemapFinding};
-use super::{Engine, Result};
-use crate::archive::Exchange;
-use crate::fetch::{FetchError, Validators};
-use crate::focus::LinkHits;
-use crate::priority::OfLink;
+use super::Result;
+use super::desk::Desk;
+use super::ledger;
+use super::links::LinkCounts;
+use super::message::{PageFinding, RedirectFinding};
 use crate::record::PageRecord;
-use crate::sink::{PageOut, Twin};
+use crate::sink::{Changed, PageOut, Twin};
 
-/// What became of the links of one page.
-#[derive(Clone, Copy, Debug, Default)]
-struct LinkCounts {
-    new: u32,
-    admitted: u32,
-    dropped: u32,
-    /// New links out of the page's family, if it has nothing else that is new …
-    beyond: u32,
-    /// … and within it.
-    within: u32,
-}
+/// The words for redirects that lead nowhere.
+const OUT: &str = "redirected_out";
+const LOOP: &str = "redirect_loop";
 
-/// An answer, or that there was none, as it is recorded.
-struct Answered<'a> {
-    /// HTTP status; 0 where there was no answer.
-    status: u16,
-    at: Millis,
-    line: &'a [u8],
-    relevance: Option<f32>,
-    validators: Validators,
-    exchange: Option<&'a Exchange>,
-    /// For a 304, what was recorded of the page before.
-    earlier: Option<PageRecord>,
-    /// The page that it repeats.
-    twin: Option<PageRecord>,
-    content: Option<Content>,
-}
-
-impl Engine<'_> {
+impl Desk<'_> {
+    /// Takes an answer to a request for a page.
     pub(super) fn take_page(&mut self, job: Job, ended_at: Millis, finding: PageFinding) -> Result<()> {
-        let row = self.next_row;
-        let earlier = if finding.unchanged { self.earlier(job.hash)? } else { None };
         let PageFinding { status, elapsed, retry_after, .. } = finding;
-        let outcome = Outcome::Done { status, elapsed, retry_after, row };
+        self.local.answered();
         if retry_after.is_some() || matches!(status, 429 | 503) {
-            self.commit_soon();
+            self.ledger.commit_soon(self.clock.now());
         }
-        if self.frontier.report(&job, outcome, ended_at, &mut self.session)? {
+        let target = finding.redirect.as_ref().map(|redirect| redirect.target);
+        let outcome = Outcome::Done { status, elapsed, retry_after, target };
+        if self.frontier.report(&job, outcome, ended_at, &mut self.ledger.session)? {
             // The server asked to come back later: the URL is queued again, and nothing has been fetched yet.
             return Ok(());
         }
-        self.next_row += 1;
-        let judgement = if finding.redirect.is_some() || finding.unchanged {
-            UNJUDGED
-        } else {
-            let case = Case { row, key: job.hash, judgeable: finding.judgeable, page: &finding.page };
-            self.judge.judge(&case, &mut self.session)?
-        };
-        if judgement.verdict != Verdict::Unjudged {
-            let duplicate = judgement.verdict.duplicate_of().is_some();
-            self.frontier.verdict(&job, Some(duplicate), judgement.novelty, &mut self.session);
-        } else if status >= 400 {
-            self.frontier.verdict(&job, None, 0.0, &mut self.session);
-        }
         self.frontier.received(finding.wire_bytes, ended_at);
-        let relevance = match (&mut self.focus, &finding.hits) {
-            (Some(focus), Some(hits)) => {
-                let relevance = focus.page(hits);
-                self.stats.scored += 1;
-                self.stats.relevance += f64::from(relevance);
-                Some(relevance)
-            }
-            _ => None,
-        };
-        let twin = match judgement.verdict.duplicate_of() {
-            Some(of) => PageRecord::get(of, &self.session)?,
-            None => None,
-        };
-        let read = finding.judgeable && finding.redirect.is_none() && !finding.unchanged;
-        let text = Some(finding.page.text).filter(|text| read && *text != 0);
-        let content = text.map(|text| content(row, &judgement, twin.as_ref(), text));
-        let links = self.take_links(row, &job, &judgement, relevance, &finding)?;
-        if let Some(content) = content.filter(|_| judgement.verdict != Verdict::Unjudged) {
-            self.learn(&job, &judgement, content, twin.as_ref(), links)?;
+        let before = self.before(&job)?;
+        let passage = self.judge(&job, &finding, before.as_ref().and_then(|before| before.shown.as_ref()))?;
+        let Passage { judgement, links: fate, shown } = passage;
+        let relevance = self.scores.relevance(finding.hits.as_ref());
+        let twin = judgement.verdict.twin().map(|of| self.ledger.page(of)).transpose()?.flatten();
+        let content = content(&job, &finding, &judgement, twin.as_ref(), before.as_ref());
+        let counts = self.take_links(&job, &judgement, relevance, &finding, fate)?;
+        self.teach(&job, status, &judgement, content, twin.as_ref(), counts)?;
+
+        let trouble = self.trouble(&job, &finding)?;
+        if let Some(kind) = &trouble {
+            self.hosts.note(&job.url, kind);
         }
-        self.stats.count(&judgement.verdict);
-        self.stats.redirects += u64::from(finding.redirect.is_some());
-        self.stats.bytes += finding.bytes;
-        self.stats.wire_bytes += finding.wire_bytes;
-        let (line, exchange) = (&finding.line[..], finding.exchange.as_ref());
-        let validators = finding.validators;
-        let answered = Answered { status, at: ended_at, line, relevance, validators, exchange, earlier, twin, content };
-        self.record(row, &job, &judgement, links, answered)
+        let new = judgement.verdict == Verdict::Unique && judgement.acquitted != Some(Acquitted::ByLinks);
+        self.rescue.fetched(&job, new, &mut self.ledger.session);
+        let stats = &mut self.ledger.stats;
+        stats.count(&judgement.verdict, status);
+        if finding.redirect.is_some() {
+            stats.redirects += 1;
+            stats.redirects_endless += u64::from(trouble.as_deref() == Some(LOOP));
+            stats.redirects_out += u64::from(trouble.as_deref() == Some(OUT));
+        }
+        if let Some(kind) = finding.cut {
+            *stats.cut.entry(kind.to_owned()).or_default() += 1;
+        }
+        stats.bytes += finding.bytes;
+        stats.wire_bytes += finding.wire_bytes;
+        stats.links_cut += u64::from(finding.page.links_cut);
+        if let Some(relevance) = relevance {
+            stats.scored += 1;
+            stats.relevance += f64::from(relevance);
+        }
+        self.record(&job, ended_at, &finding, Taken { judgement, before, twin, content, shown, relevance, counts })
     }
 
-    pub(super) fn take_failure(&mut self, job: Job, at: Millis, error: FetchError, line: Vec<u8>) -> Result<()> {
-        let outcome = match (&error, job.kind) {
-            (FetchError::Budget, _) => Outcome::Returned,
-            (_, JobKind::Resolve) => Outcome::Unresolved { forbidden: matches!(error, FetchError::Address(_)) },
-            _ => Outcome::Failed { transient: error.is_transient() },
-        };
-        if matches!(job.kind, JobKind::Resolve | JobKind::Robots) {
-            self.note_trouble(job.url.host_str(), &error);
+    /// The word for what is wrong with an answer, if anything.
+    fn trouble(&self, job: &Job, finding: &PageFinding) -> Result<Option<String>> {
+        if let Some(redirect) = &finding.redirect {
+            let out = finding.notes.iter().any(|note| note.refusal == Some(SkipReason::Scope));
+            let endless = job.hops >= Frontier::MOST_HOPS || self.leads_back(job.page.url, redirect)?;
+            return Ok(if out { Some(OUT) } else { endless.then_some(LOOP) }.map(str::to_owned));
         }
-        let again = self.frontier.report(&job, outcome, at, &mut self.session)?;
-        if again || job.kind != JobKind::Page {
-            return Ok(());
-        }
-        let row = self.next_row;
-        self.next_row += 1;
-        self.stats.failed += 1;
-        let validators = Validators::default();
-        let (relevance, exchange, earlier, twin, content) = (None, None, None, None, None);
-        let nothing = Answered { status: 0, at, line: &line, relevance, validators, exchange, earlier, twin, content };
-        self.record(row, &job, &UNJUDGED, LinkCounts::default(), nothing)
+        let cut = finding.cut.map(|kind| format!("cut_{kind}"));
+        Ok(if finding.status >= 400 { Some(finding.status.to_string()) } else { cut })
     }
 
-    pub(super) fn take_sitemap(&mut self, job: Job, at: Millis, finding: SitemapFinding) -> Result<()> {
-        let SitemapFinding { status, elapsed, retry_after, links, sitemaps } = finding;
-        let outcome = Outcome::Done { status, elapsed, retry_after, row: Row::MAX };
-        if retry_after.is_some() {
-            self.commit_soon();
-        }
-        self.frontier.report(&job, outcome, at, &mut self.session)?;
-        let page = self.scoring.page(1.0, 1);
-        for link in links {
-            let score = self.scoring.link(page, OfLink { hint: true, ..OfLink::default() });
-            self.admit(&link, 1, score, None, Via::Sitemap)?;
-        }
-        for sitemap in sitemaps {
-            self.frontier.add_sitemap(&sitemap, &mut self.session)?;
-        }
-        Ok(())
-    }
-
-    /// The gate: the links of one page reach the frontier, or are held.
-    fn take_links(
-        &mut self,
-        row: Row,
-        job: &Job,
-        judgement: &Judgement,
-        relevance: Option<f32>,
-        finding: &PageFinding,
-    ) -> Result<LinkCounts> {
-        let mut counts = LinkCounts::default();
-        let (via, depth) = match &finding.redirect {
-            Some(redirect) => (Via::Redirect { hops: job.hops + 1, same_key: redirect.same_key }, job.depth),
-            None => (Via::Link, job.depth + 1),
-        };
-        let audit = self.audits.contains_key(&job.hash);
-        let passage = if audit { Passage::Hold } else { gate(judgement, self.settings.dedup.on_duplicate) };
-        let novelty = if let Passage::Follow(novelty) = passage { novelty } else { 0.0 };
-        let of_page = self.scoring.page(novelty, depth);
-        let worth = self.focus.as_ref().map(|focus| focus.worth(relevance, f32::from(job.merits.relevance) / 255.0));
-        // Of a page that says something new nobody asks where its links lead.
-        let family = if is_known(judgement) { Family::of(&job.url) } else { None };
-        let place = |counts: &mut LinkCounts, link: &OutLink| {
-            if let Some(family) = &family {
-                let within = family.has(&link.url);
-                counts.within += u32::from(within);
-                counts.beyond += u32::from(!within);
-            }
-        };
-        self.frontier.expect(finding.links.iter().map(|link| link.hash));
-        for link in &finding.links {
-            self.stats.links_found += 1;
-            match passage {
-                Passage::Hold if link.refusal.is_none() => {
-                    if !self.frontier.seen(link.hash) && self.hold(&link.url, link.hash, depth, (row, &job.url))? {
-                        counts.new += 1;
-                        counts.dropped += 1;
-                        place(&mut counts, link);
-                    }
-                }
-                Passage::Hold => {}
-                Passage::Follow(_) => {
-                    let score = if finding.redirect.is_some() {
-                        (job.priority, job.merits)
-                    } else {
-                        let in_links = self.in_links.as_mut().map_or(0, |counts| counts.count(link.hash));
-                        let relevance = match (&self.focus, worth) {
-                            (Some(focus), Some(worth)) => {
-                                Some(focus.link(worth, link.hits.as_deref().unwrap_or(&LinkHits::default())))
-                            }
-                            _ => None,
-                        };
-                        self.scoring.link(of_page, OfLink { in_links, relevance, ..OfLink::default() })
-                    };
-                    match self.admit(link, depth, score, Some((row, &job.url)), via)? {
-                        Admission::Queued => {
-                            counts.new += 1;
-                            counts.admitted += 1;
-                            place(&mut counts, link);
-                        }
-                        Admission::Seen => {}
-                        Admission::Refused(_) => counts.new += u32::from(link.refusal.is_none()),
-                    }
-                }
+    /// Whether a redirect leads to a URL that redirects back, at once or over others. (One to its own URL is followed: it may
+    /// set a cookie.)
+    fn leads_back(&self, from: UrlId, redirect: &RedirectFinding) -> Result<bool> {
+        let mut at = redirect.target;
+        for _ in 0..Frontier::MOST_HOPS {
+            match self.frontier.state(at, &self.ledger.session)? {
+                Some(State::Done(Visit { end: End::Redirected { target, .. }, .. })) if at != from => at = target,
+                _ => break,
             }
         }
-        self.stats.links_new += u64::from(counts.new);
-        self.stats.links_admitted += u64::from(counts.admitted);
-        self.stats.links_dropped += u64::from(counts.dropped);
-        Ok(counts)
+        Ok(at == from && !redirect.same_key)
     }
 
-    /// What the rules learn from a page; where that refutes one, what it stopped is queued again.
-    fn learn(
+    /// The verdict on an answer, and the fate of its links.
+    fn judge(&mut self, job: &Job, finding: &PageFinding, before: Option<&Shown>) -> Result<Passage> {
+        let follow = |judgement, shown| Passage { judgement, links: Fate::Follow(1.0), shown };
+        if finding.redirect.is_some() {
+            return Ok(follow(Judgement::UNJUDGED, before.cloned()));
+        }
+        if finding.unchanged {
+            let judgement = before.map_or(Judgement::UNJUDGED, Judgement::not_modified);
+            return Ok(follow(judgement, before.cloned()));
+        }
+        let case = Case {
+            order: self.ledger.next_order(),
+            id: job.page,
+            url: &job.url,
+            before,
+            judgeable: finding.judgeable,
+            page: &finding.page,
+            links: &finding.links,
+        };
+        Ok(self.flow.page(&case, &ledger::url_of, &mut self.ledger.session)?)
+    }
+
+    /// What the frontier learns from a page: of its group and host, of rules, of trials.
+    fn teach(
         &mut self,
         job: &Job,
+        status: u16,
         judgement: &Judgement,
-        content: Content,
+        content: Option<Content>,
         twin: Option<&PageRecord>,
-        links: LinkCounts,
+        counts: LinkCounts,
     ) -> Result<()> {
-        if self.frontier.rules().is_none() {
-            return Ok(());
+        let (frontier, session) = (&mut self.frontier, &mut self.ledger.session);
+        match judgement.verdict {
+            Verdict::Unjudged if status < 400 => {}
+            Verdict::Unjudged => frontier.verdict(job, None, 0.0, session)?,
+            verdict => {
+                let brought = match judgement.acquitted {
+                    _ if verdict.is_duplicate() => Brought::Nothing,
+                    Some(Acquitted::ByLinks) => Brought::Links,
+                    Some(Acquitted::ByMedia) | None => Brought::Content,
+                };
+                frontier.verdict(job, Some(brought), judgement.novelty, session)?;
+            }
         }
+        let Some(content) = content.filter(|_| judgement.verdict != Verdict::Unjudged) else { return Ok(()) };
         let same = |twin: &&PageRecord| twin.content.is_some_and(|twin| twin.agrees(content));
         let twin = twin.filter(same).and_then(|twin| Url::parse(&twin.url).ok());
-        let barren = is_known(judgement) && links.beyond == 0;
-        let lesson =
-            Lesson { url: &job.url, hash: job.hash, content, twin: twin.as_ref(), barren, offspring: links.within };
-        let (frontier, session) = (&mut self.frontier, &mut self.session);
-        let shows = |row, session: &Session| Ok(PageRecord::get(row, session)?.and_then(|page| page.content));
-        let withdrawn = frontier.learn(job, &lesson, &shows, session)?;
-        if !withdrawn.is_empty() {
-            let fallen = |rules: &[RuleId]| rules.iter().any(|rule| withdrawn.contains(rule));
-            self.release(&|_, link| Ok(fallen(&link.rules)))?;
-        }
-        Ok(())
-    }
-
-    /// One link asks to be queued.
-    pub(super) fn admit(
-        &mut self,
-        link: &OutLink,
-        depth: u32,
-        (priority, merits): (f32, Merits),
-        source: Option<(Row, &Url)>,
-        via: Via,
-    ) -> Result<Admission> {
-        let admission = match link.refusal {
-            Some(reason) => Admission::Refused(reason),
-            None => {
-                let source = source.map(|(row, _)| row);
-                let found = Found { url: &link.url, hash: link.hash, depth, priority, merits, source, via };
-                self.frontier.add(&found, &mut self.session)?
-            }
+        let lesson = Lesson {
+            url: &job.url,
+            id: job.page.url,
+            content,
+            twin: twin.as_ref(),
+            barren: is_known(judgement) && counts.beyond == 0,
+            offspring: counts.within,
         };
-        if let Admission::Refused(reason) = admission {
-            self.skip(&link.url, link.hash, source, reason)?;
-        }
-        Ok(admission)
+        Ok(frontier.learn(job, &lesson, &ledger::shows, session)?)
     }
 
     /// Writes a page to the outputs and to the state.
-    fn record(
-        &mut self,
-        row: Row,
-        job: &Job,
-        judgement: &Judgement,
-        links: LinkCounts,
-        answered: Answered<'_>,
-    ) -> Result<()> {
-        let Answered { status, at, line, relevance, mut validators, exchange, earlier, twin, content } = answered;
-        let twin = twin.or_else(|| earlier.clone()).map(|twin| Twin {
-            url: twin.url,
-            fetched_at: twin.fetched_at,
-            payload: twin.payload,
-        });
-        if let Some(earlier) = earlier {
+    fn record(&mut self, job: &Job, at: Millis, finding: &PageFinding, taken: Taken) -> Result<()> {
+        let Taken { judgement, before, twin, content, shown, relevance, counts } = taken;
+        let mut validators = finding.validators.clone();
+        if finding.unchanged
+            && let Some(before) = &before
+        {
             // A 304 need not repeat what it confirms.
-            validators.etag = validators.etag.or(earlier.validators.etag);
-            validators.last_modified = validators.last_modified.or(earlier.validators.last_modified);
+            validators.etag = validators.etag.or_else(|| before.validators.etag.clone());
+            validators.last_modified = validators.last_modified.or_else(|| before.validators.last_modified.clone());
         }
-        let out =
-            PageOut { line, judgement, twin, exchange, relevance, links: [links.new, links.admitted, links.dropped] };
-        let mut offset = None;
-        for sink in &mut self.sinks {
-            let at = sink.page(&out)?;
-            offset.get_or_insert(at);
-        }
+        let earlier =
+            if matches!(judgement.verdict, Verdict::Unchanged { .. }) { before.as_ref() } else { twin.as_ref() };
+        let corpora = Arc::clone(self.flow.judge().known());
+        let out = PageOut {
+            line: &finding.line,
+            judgement: &judgement,
+            twin: twin.as_ref().map(Twin::of),
+            known: judgement.verdict.known().map(|corpus| corpora.get(corpus).name()),
+            earlier: earlier.map(Twin::of),
+            exchange: finding.exchange.as_ref(),
+            texts: Some(&finding.texts),
+            relevance,
+            links: [counts.new, counts.admitted, counts.dropped],
+            changed: Changed::of(&judgement, before.as_ref().and_then(|before| before.shown.as_ref())),
+        };
+        let payload = finding.exchange.as_ref().map(|exchange| exchange.payload.0);
         let record = PageRecord {
             verdict: judgement.verdict.into(),
-            status,
+            status: finding.status,
             depth: job.depth,
-            hash: job.hash,
-            offset: offset.unwrap_or(0),
+            offset: 0,
             source: job.source,
+            via: job.via,
             fetched_at: at,
             url: job.url.as_str().to_owned(),
             validators,
-            payload: exchange.map(|exchange| exchange.payload.0),
+            payload: payload.filter(|_| !finding.unchanged).or(before.and_then(|before| before.payload)),
             content,
+            shown,
         };
-        record.put(row, &mut self.session);
-        let sampled = job.stop.as_ref().is_some_and(|stop| stop.sampled);
-        let mark = self.audits.get(&job.hash).copied().or(sampled.then_some(Mark::Rule));
-        if let Some(mark) = mark {
-            self.note_audit(job.hash, mark, row);
-        }
-        self.pages_since_commit += 1;
-        Ok(())
-    }
-
-    /// What to send along so that an unchanged page costs no body.
-    pub(super) fn validators(&self, job: &Job) -> Result<Option<Validators>> {
-        if !self.settings.fetch.recrawl || job.kind != JobKind::Page {
-            return Ok(None);
-        }
-        Ok(self.earlier(job.hash)?.map(|page| page.validators).filter(|known| *known != Validators::default()))
-    }
-
-    /// What was recorded when this URL was last answered.
-    fn earlier(&self, hash: u64) -> Result<Option<PageRecord>> {
-        match frontier::url_state(hash, &self.session)? {
-            Some(UrlState::Done { row: Some(row), .. }) => Ok(PageRecord::get(row, &self.session)?),
-            _ => Ok(None),
-        }
+        self.ledger.record(job.page, &out, record)
     }
 }
 
-/// Whether the text of a page was known before: of a copy, or of one page of a list.
-fn is_known(judgement: &Judgement) -> bool {
+/// What was made of an answer, on its way to the outputs.
+struct Taken {
+    judgement: Judgement,
+    /// The URL's last visit.
+    before: Option<PageRecord>,
+    /// The page of another URL that it repeats.
+    twin: Option<PageRecord>,
+    content: Option<Content>,
+    shown: Option<Shown>,
+    relevance: Option<f32>,
+    counts: LinkCounts,
+}
+
+/// Whether the text of a page was known before: that of a copy, or of one page of a list.
+pub(super) fn is_known(judgement: &Judgement) -> bool {
     match judgement.verdict {
         Verdict::Exact { .. } => true,
-        Verdict::Near { resemblance, .. } => resemblance >= Judge::SAME_TEXT,
-        Verdict::Unique => judgement.acquitted,
-        Verdict::Unjudged => false,
+        Verdict::Near { resemblance, .. } | Verdict::Known { twin: Document { resemblance, .. }, .. } => {
+            resemblance >= Judge::SAME_TEXT
+        }
+        Verdict::Unique => judgement.acquitted == Some(Acquitted::ByLinks),
+        Verdict::Unchanged { .. } | Verdict::Unjudged => false,
     }
 }
 
-/// What a page shows: what its twin does, if it is as good as equal to it. A page with too little text to be judged shows
-/// what it says.
-fn content(row: Row, judgement: &Judgement, twin: Option<&PageRecord>, text: u64) -> Content {
-    let shown = twin.and_then(|twin| twin.content);
-    let of = match judgement.verdict {
-        Verdict::Exact { of } => of,
-        Verdict::Near { of, resemblance, .. } if resemblance >= Judge::SAME_TEXT => of,
-        Verdict::Near { .. } | Verdict::Unique | Verdict::Unjudged => return Content { text, row },
-    };
-    Content { text, row: shown.map_or(of, |shown| shown.row) }
+/// The family of URLs that a page tells something about: only a page without new text does.
+pub(super) fn family(job: &Job, judgement: &Judgement) -> Option<Family> {
+    if is_known(judgement) { Family::of(&job.url) } else { None }
+}
+
+/// What a page shows, for learned rules: what its twin shows, if the page is as good as equal to it. A page with too little
+/// text to be judged shows what it says. An unchanged page shows what it showed.
+fn content(
+    job: &Job,
+    finding: &PageFinding,
+    judgement: &Judgement,
+    twin: Option<&PageRecord>,
+    before: Option<&PageRecord>,
+) -> Option<Content> {
+    if finding.unchanged || matches!(judgement.verdict, Verdict::Unchanged { .. }) {
+        return before.and_then(|before| before.content);
+    }
+    let text = finding.page.text;
+    if !finding.judgeable || finding.redirect.is_some() || text == 0 {
+        return None;
+    }
+    let own = Content { text, shows: job.page.url.url };
+    Some(match judgement.verdict {
+        Verdict::Near { resemblance, .. } if resemblance < Judge::SAME_TEXT => own,
+        verdict => match (verdict.duplicate_of(), twin.and_then(|twin| twin.content)) {
+            (Some(_), Some(shown)) => Content { text, shows: shown.shows },
+            (Some(of), None) => Content { text, shows: of.url.url },
+            (None, _) => own,
+        },
+    })
 }

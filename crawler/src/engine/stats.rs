@@ -1,16 +1,20 @@
 //! Counters of a crawl, kept in the state with every commit, and what observers are shown.
 
+use std::collections::BTreeMap;
+
+use dedup_stage::corpus::Twin;
 use dedup_stage::judge::Verdict;
-use frontier::{Counts, Frontier, Millis};
+use frontier::{Counts, Failure, Frontier, Millis, SkipReason};
 use serde::{Deserialize, Serialize};
 
-use crate::report::Lost;
+use super::trouble::WorstHost;
+use crate::estimate::Lost;
 
 /// Totals since the crawl began, over all its runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Stats {
-    /// Answers received to requests for pages: `unique + exact + near + unjudged`.
+    /// Answers received to requests for pages: `unique + exact + near + unchanged + unjudged`.
     pub pages: u64,
     /// Pages judged new.
     pub unique: u64,
@@ -18,12 +22,26 @@ pub struct Stats {
     pub exact: u64,
     /// Pages that say what an earlier one said.
     pub near: u64,
+    /// Pages that say what the same URL said at its last visit.
+    pub unchanged: u64,
     /// Redirects, error pages, pages with too little text, what is no page.
     pub unjudged: u64,
     /// Redirects among them.
     pub redirects: u64,
+    /// Redirects that lead out of the scope.
+    pub redirects_out: u64,
+    /// Redirects that lead back to where they came from, or on for too long.
+    pub redirects_endless: u64,
+    /// Failed look-ups of addresses and requests for robots.txt, by the word for why. Each attempt counts.
+    pub errand_failures: BTreeMap<String, u64>,
+    /// Bodies that were cut, by the word for why.
+    pub cut: BTreeMap<String, u64>,
     /// URLs given up without an answer.
     pub failed: u64,
+    /// Answers by HTTP status.
+    pub statuses: BTreeMap<u16, u64>,
+    /// URLs given up, by the word for why.
+    pub failures: BTreeMap<String, u64>,
     /// Out-links read, one per key and page.
     pub links_found: u64,
     /// Out-links not seen before.
@@ -36,8 +54,23 @@ pub struct Stats {
     pub scored: u64,
     /// The sum of their relevances.
     pub relevance: f64,
-    /// URLs skipped, once per key and reason.
-    pub skipped: u64,
+    /// At the end of a run: URLs that could not be fetched because robots.txt forbids it or cannot be had, or their host not
+    /// be found, by the word for why.
+    pub withheld: BTreeMap<String, u64>,
+    /// URLs held as links of duplicates, and stopped by what was learned, at the last commit.
+    pub held: u64,
+    /// See `held`.
+    pub stopped: u64,
+    /// URLs refused, by the word for the reason, at the last commit.
+    pub refused: BTreeMap<String, u64>,
+    /// At the end of a run: URLs held or stopped, for which nothing was fetched that shows the same.
+    pub uncovered: u64,
+    /// Whether the last run fetched everything: see `complete` in OUTPUT.md.
+    pub complete: bool,
+    /// The host with which most went wrong.
+    pub worst_host: Option<WorstHost>,
+    /// Links beyond the cap on the links of one page: they were not read.
+    pub links_cut: u64,
     /// Bytes of decoded bodies.
     pub bytes: u64,
     /// Bytes of bodies as received.
@@ -53,15 +86,46 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Counts a verdict.
-    pub fn count(&mut self, verdict: &Verdict) {
+    /// Counts an answer.
+    pub fn count(&mut self, verdict: &Verdict, status: u16) {
         self.pages += 1;
+        *self.statuses.entry(status).or_default() += 1;
         match verdict {
             Verdict::Unique => self.unique += 1,
-            Verdict::Exact { .. } => self.exact += 1,
-            Verdict::Near { .. } => self.near += 1,
+            Verdict::Exact { .. } | Verdict::Known { twin: Twin { exact: true, .. }, .. } => self.exact += 1,
+            Verdict::Near { .. } | Verdict::Known { .. } => self.near += 1,
+            Verdict::Unchanged { .. } => self.unchanged += 1,
             Verdict::Unjudged => self.unjudged += 1,
         }
+    }
+
+    /// Counts a URL that was given up without an answer.
+    pub fn count_failure(&mut self, failure: Failure) {
+        self.failed += 1;
+        *self.failures.entry(failure.name().to_owned()).or_default() += 1;
+    }
+
+    /// Counts a look-up of an address or a request for robots.txt that failed.
+    pub fn count_errand_failure(&mut self, kind: String) {
+        *self.errand_failures.entry(kind).or_default() += 1;
+    }
+
+    /// Takes over what the frontier counts.
+    pub fn take_counts(&mut self, counts: &Counts) {
+        (self.urls_seen, self.frontier) = (counts.seen, counts.queued);
+        (self.held, self.stopped) = (counts.states.held(), counts.states.stopped());
+        let refused = SkipReason::ALL.map(|reason| (reason.name().to_owned(), counts.states.refused_for(reason)));
+        self.refused = refused.into_iter().filter(|(_, count)| *count > 0).collect();
+    }
+
+    /// URLs that were met and will not be fetched: the lines of `skipped.jsonl`, without those that stay queued.
+    pub fn skipped(&self) -> u64 {
+        self.held + self.stopped + self.refused.values().sum::<u64>()
+    }
+
+    /// Whether any page was answered with 2xx or 304.
+    pub fn any_page(&self) -> bool {
+        self.statuses.iter().any(|(status, count)| *count > 0 && matches!(status, 200..=299 | 304))
     }
 
     /// Mean relevance of the pages fetched, 0..1; `None` in a crawl without a topic.
@@ -126,6 +190,8 @@ pub struct Snapshot<'a> {
     pub lost: Option<Lost>,
     /// In a focused crawl, the mean relevance of the pages fetched.
     pub harvest: Option<f64>,
+    /// Trouble on this machine, while it lasts: nothing is fetched then.
+    pub trouble: Option<&'a str>,
     /// The time.
     pub now: Millis,
     /// Why the run ended, in the last snapshot.

@@ -1,14 +1,14 @@
 //! Page workers: stateless threads that do everything that costs CPU. They read pages, hash, resolve and scope links, and
 //! finish the bytes of the outputs, so that the engine only decides and appends.
 
-use std::io::Write;
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender};
-use dedup_stage::page::{self, Page, Reader};
-use dedup_stage::url::{Canonicalizer, KeyHasher};
+use dedup_stage::page::{Page, Reader};
+use dedup_stage::url::Keys;
 use frontier::robots::{self, Rules};
 use frontier::scope::Scope;
 use frontier::sitemap::{self, Sitemap};
@@ -16,22 +16,27 @@ use frontier::{Job, JobKind, Millis, SkipReason};
 use url::Url;
 
 use super::batch;
-use super::message::{Answer, Fetched, Finding, OutLink, PageFinding, RedirectFinding, Report, SitemapFinding};
-use crate::archive::Exchange;
-use crate::clock::rfc3339;
+use super::line::{Facts, line};
+use super::message::{Answer, Fetched, Finding, Named, Report, SitemapFinding};
+use super::usage::{Said, is_tdm};
+use crate::access::{Heard, Worn};
+use crate::auth::login::Login;
+use crate::extract::Forms;
 use crate::fetch::retry_after::retry_after;
-use crate::fetch::{FetchError, Response, Truncation, Validators};
+use crate::fetch::{FetchError, Response};
 use crate::focus::{Finder, Topic};
+#[cfg(feature = "pdf")]
+use crate::pdf;
+use crate::permissions::Purpose;
+use crate::permissions::robots::UsageRules;
 
 /// What the workers know; the same for all pages, so that any worker gives the same report.
 #[derive(Debug)]
 pub struct Context {
-    /// How URLs are compared.
-    pub canonicalizer: Canonicalizer,
-    /// Hashes URL keys with the crawl's secret.
-    pub hasher: KeyHasher,
+    /// Makes the identities of URLs.
+    pub keys: Keys,
     /// What belongs to the crawl.
-    pub scope: Scope,
+    pub scope: Arc<Scope>,
     /// Our product token.
     pub token: String,
     /// Whether `nofollow` and robots.txt are obeyed.
@@ -42,6 +47,17 @@ pub struct Context {
     pub topic: Option<Arc<Topic>>,
     /// Where an archive is kept: the header fields of every request.
     pub archive: Option<Vec<(String, Vec<u8>)>>,
+    /// Logins, for what a lost session looks like.
+    pub logins: Vec<Login>,
+    /// Whether the crawl has an account somewhere: then links that end a session are not followed.
+    pub has_account: bool,
+    /// What pages are fetched for, where that is said.
+    pub purpose: Option<Purpose>,
+    /// The forms in which the main text of pages is written.
+    pub forms: Forms,
+    /// The program that reads PDF files.
+    #[cfg(feature = "pdf")]
+    pub pdf: pdf::Program,
 }
 
 /// Starts `threads` workers. They end when `fetched` is closed.
@@ -63,20 +79,36 @@ pub fn start(
         .collect()
 }
 
-struct Worker<'a> {
-    context: &'a Context,
-    reader: Reader,
-    finder: Option<Finder>,
+/// One worker.
+pub(super) struct Worker<'a> {
+    pub context: &'a Context,
+    pub reader: Reader,
+    pub finder: Option<Finder>,
+}
+
+/// A whole answer, and how it was asked for.
+pub(super) struct Answered<'a> {
+    pub job: &'a Job,
+    pub ended_at: Millis,
+    pub worn: &'a Worn,
+    pub said: Option<&'a Said>,
+    pub response: &'a Response,
 }
 
 impl Worker<'_> {
     /// One answer in, one report out, whatever the answer does to the parser.
     fn report(&mut self, item: Fetched) -> Report {
-        let Fetched { sequence, job, ended_at, answer } = item;
+        let Fetched { sequence, job, ended_at, worn, said, answer } = item;
+        let mut heard = None;
         let finding = match answer {
             Ok(Answer::Addresses(addresses)) => Finding::Addresses(addresses),
             Ok(Answer::Response(response)) => {
-                let finding = catch_unwind(AssertUnwindSafe(|| self.read(&job, ended_at, &response)));
+                if matches!(job.kind, JobKind::Page | JobKind::Sitemap) {
+                    heard = Some((response.status, Heard::read(&job.url, &response, &self.context.logins)));
+                }
+                let answered =
+                    Answered { job: &job, ended_at, worn: &worn, said: said.as_deref(), response: &response };
+                let finding = catch_unwind(AssertUnwindSafe(|| self.read(&answered)));
                 finding.unwrap_or_else(|_| {
                     self.reader = Reader::default();
                     failed(&job, ended_at, FetchError::Protocol("panic in the parser".into()))
@@ -84,125 +116,39 @@ impl Worker<'_> {
             }
             Err(error) => failed(&job, ended_at, error),
         };
-        Report { sequence, job, ended_at, finding }
+        Report { sequence, job, ended_at, heard, finding }
     }
 
-    fn read(&mut self, job: &Job, ended_at: Millis, response: &Response) -> Finding {
+    fn read(&mut self, answered: &Answered<'_>) -> Finding {
+        let Answered { job, ended_at, response, .. } = *answered;
         match job.kind {
             JobKind::Resolve => Finding::Addresses(Vec::new()),
-            JobKind::Robots => match redirect_target(&job.url, response) {
+            JobKind::Robots => match response.redirect_target(&job.url) {
                 Some(target) => Finding::RobotsMoved(target),
-                None => {
-                    let answer = robots::Answer {
-                        url: &job.url,
-                        status: response.status,
-                        retry_after: wait(response, ended_at),
-                        body: &response.body,
-                        at: ended_at,
-                    };
-                    Finding::Robots(Rules::read(&answer, &self.context.token))
-                }
+                None => self.robots(job, ended_at, response),
+            },
+            JobKind::Sitemap if is_tdm(&job.url) => Finding::Tdm {
+                status: response.status,
+                elapsed: response.ended_at.saturating_sub(response.sent_at),
+                retry_after: wait(response, ended_at),
+                file: if response.status == 200 { response.body.clone() } else { Vec::new() },
             },
             JobKind::Sitemap => Finding::Sitemap(Box::new(self.sitemap(job, ended_at, response))),
-            JobKind::Page => Finding::Page(Box::new(self.page(job, ended_at, response))),
+            JobKind::Page => Finding::Page(Box::new(self.page(answered))),
         }
     }
 
-    fn page(&mut self, job: &Job, ended_at: Millis, response: &Response) -> PageFinding {
-        let content_type = header(response, "content-type");
-        let redirect = redirect_target(&job.url, response);
-        let unchanged = response.status == 304;
-        let mut page = if redirect.is_some() || unchanged {
-            Page::default()
-        } else {
-            self.reader.read(&page::Input {
-                url: &job.url,
-                status: response.status,
-                content_type,
-                body: &response.body,
-            })
-        };
-        let headers = response.headers.get_all("x-robots-tag").iter().filter_map(|value| value.to_str().ok());
-        let directives = robots::page_directives([], headers, &self.context.token);
-        page.noindex |= directives.noindex;
-        page.nofollow |= directives.nofollow;
-
-        let mut links = Vec::new();
-        let mut redirect_finding = None;
-        let mut hits = None;
-        if let Some(target) = &redirect {
-            let source = self.context.hasher.hash(&self.context.canonicalizer.key(&job.url));
-            let link = self.out_link(target.clone(), job.depth);
-            redirect_finding = Some(RedirectFinding { same_key: link.hash == source });
-            if job.hops < self.context.max_hops {
-                links.push(link);
-            }
-        } else {
-            links.reserve(page.links.len());
-            let topical = self.finder.as_mut().filter(|_| page.is_text && (200..300).contains(&response.status));
-            let mut link_hits = Vec::new();
-            if let Some(finder) = topical {
-                hits = Some(finder.page(&page, &self.reader));
-                link_hits = finder.links(&page, &self.reader);
-            }
-            let mut link_hits = link_hits.into_iter();
-            for link in std::mem::take(&mut page.links) {
-                let mut out = self.out_link(link.url, job.depth + 1);
-                out.hits = link_hits.next().map(Box::new);
-                if self.context.obey_robots && (page.nofollow || link.nofollow) && out.refusal.is_none() {
-                    out.refusal = Some(SkipReason::Nofollow);
-                }
-                links.push(out);
-            }
-            one_per_key(&mut links);
-        }
-
-        // A body that was never asked for is not one that was cut.
-        let cut = response.truncated.filter(|why| *why != Truncation::NotAPage);
-        let judgeable = (200..300).contains(&response.status) && response.truncated.is_none();
-        let error = if redirect.is_some() && job.hops >= self.context.max_hops {
-            Some("too many redirects")
-        } else {
-            cut.map(Truncation::name)
-        };
-        let line = line(&Facts {
-            job,
-            ended_at,
-            status: Some(response.status),
-            content_type,
-            bytes: response.body.len() as u64,
-            page: &page,
-            links: links.len(),
-            redirect_to: redirect.as_ref(),
-            error,
-            truncated: cut.is_some(),
-            unchanged,
-            has_body: !response.body.is_empty() && response.truncated.is_none() && redirect.is_none(),
-        });
-        let validators = Validators {
-            etag: header(response, "etag").map(str::to_owned),
-            last_modified: header(response, "last-modified").map(str::to_owned),
-        };
-        let exchange = self.context.archive.as_ref().and_then(|fields| {
-            let exchange = Exchange::new(&job.url, fields, response, validators.clone());
-            exchange.inspect_err(|error| tracing::error!("{}: not archived: {error}", job.url)).ok()
-        });
-        PageFinding {
+    fn robots(&self, job: &Job, ended_at: Millis, response: &Response) -> Finding {
+        let answer = robots::Answer {
+            url: &job.url,
             status: response.status,
-            elapsed: response.ended_at.saturating_sub(response.sent_at),
             retry_after: wait(response, ended_at),
-            bytes: response.body.len() as u64,
-            wire_bytes: response.wire_bytes,
-            judgeable,
-            page,
-            links,
-            hits,
-            redirect: redirect_finding,
-            validators,
-            exchange,
-            unchanged,
-            line,
-        }
+            body: &response.body,
+            at: ended_at,
+        };
+        let rules = Rules::read(&answer, &self.context.token);
+        let speaks = response.status == 200 && UsageRules::are_in(&response.body);
+        Finding::Robots(rules, if speaks { response.body.clone() } else { Vec::new() })
     }
 
     fn sitemap(&mut self, job: &Job, ended_at: Millis, response: &Response) -> SitemapFinding {
@@ -210,57 +156,42 @@ impl Worker<'_> {
             status: response.status,
             elapsed: response.ended_at.saturating_sub(response.sent_at),
             retry_after: wait(response, ended_at),
-            links: Vec::new(),
+            redirect: response.redirect_target(&job.url),
+            pages: Vec::new(),
             sitemaps: Vec::new(),
         };
         if !(200..300).contains(&response.status) {
             return finding;
         }
+        let mut known = HashSet::new();
         for entry in Sitemap::open(&response.body, &job.url) {
             match entry.kind {
-                sitemap::Kind::Page => finding.links.push(self.out_link(entry.loc, 1)),
+                sitemap::Kind::Page => {
+                    let (id, _) = self.context.keys.identify(&entry.loc);
+                    if known.insert(id.url) {
+                        let refusal = self.refusal(&entry.loc, 1);
+                        finding.pages.push(Named { url: entry.loc, id, refusal });
+                    }
+                }
                 sitemap::Kind::Sitemap => finding.sitemaps.push(entry.loc),
             }
         }
-        one_per_key(&mut finding.links);
         finding
     }
 
-    fn out_link(&self, url: Url, depth: u32) -> OutLink {
-        let hash = self.context.canonicalizer.hash(&url, &self.context.hasher);
-        let refusal = self.context.scope.admits(&url, depth).err();
-        OutLink { url, hash, refusal, hits: None }
+    /// Why a URL at a depth does not belong to the crawl, if it does not.
+    pub(super) fn refusal(&self, url: &Url, depth: u32) -> Option<SkipReason> {
+        self.context.scope.admits(url, depth).err()
     }
 }
 
-/// Keeps the first link of each key.
-fn one_per_key(links: &mut Vec<OutLink>) {
-    if links.len() < 2 {
-        return;
-    }
-    let mut seen = std::collections::HashSet::with_capacity(links.len());
-    links.retain(|link| seen.insert(link.hash));
-}
-
-fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
+pub(super) fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
     response.headers.get(name).and_then(|value| value.to_str().ok())
 }
 
 /// How long the server asks us to wait.
-fn wait(response: &Response, now: Millis) -> Option<Millis> {
+pub(super) fn wait(response: &Response, now: Millis) -> Option<Millis> {
     header(response, "retry-after").and_then(|value| retry_after(value, now))
-}
-
-/// Where a 3xx answer points, if it points anywhere over HTTP.
-fn redirect_target(base: &Url, response: &Response) -> Option<Url> {
-    if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
-        return None;
-    }
-    // Servers send raw UTF-8 here, which is no visible ASCII.
-    let location = String::from_utf8_lossy(response.headers.get("location")?.as_bytes()).into_owned();
-    let mut target = base.join(location.trim()).ok()?;
-    target.set_fragment(None);
-    Some(target)
 }
 
 fn failed(job: &Job, ended_at: Millis, error: FetchError) -> Finding {
@@ -278,112 +209,11 @@ fn failed(job: &Job, ended_at: Millis, error: FetchError) -> Finding {
             truncated: false,
             unchanged: false,
             has_body: false,
+            is_private: false,
+            permissions: None,
         })
     } else {
         Vec::new()
     };
     Finding::Failed { error, line }
-}
-
-/// What a line of `pages.jsonl` says before the verdict.
-struct Facts<'a> {
-    job: &'a Job,
-    ended_at: Millis,
-    status: Option<u16>,
-    content_type: Option<&'a str>,
-    bytes: u64,
-    page: &'a Page,
-    links: usize,
-    redirect_to: Option<&'a Url>,
-    error: Option<&'a str>,
-    truncated: bool,
-    unchanged: bool,
-    has_body: bool,
-}
-
-/// The beginning of a line of `pages.jsonl`: everything but what depends on the verdict, and the closing brace.
-fn line(facts: &Facts<'_>) -> Vec<u8> {
-    let Facts { job, page, .. } = facts;
-    let mut out = Vec::with_capacity(768);
-    out.extend(b"{\"url\":");
-    text(&mut out, Some(job.url.as_str()));
-    out.extend(b",\"status\":");
-    match facts.status {
-        Some(status) => number(&mut out, u64::from(status)),
-        None => out.extend(b"null"),
-    }
-    out.extend(b",\"depth\":");
-    number(&mut out, u64::from(job.depth));
-    out.extend(b",\"fetched_at\":\"");
-    out.extend(rfc3339(facts.ended_at).as_bytes());
-    out.extend(b"\",\"content_type\":");
-    text(&mut out, facts.content_type);
-    out.extend(b",\"bytes\":");
-    number(&mut out, facts.bytes);
-    out.extend(b",\"charset\":");
-    text(&mut out, known(page.charset));
-    out.extend(b",\"language\":");
-    text(&mut out, known(&page.language));
-    out.extend(b",\"title\":");
-    text(&mut out, known(&page.title));
-    out.extend(b",\"words\":");
-    number(&mut out, u64::from(page.words));
-    out.extend(b",\"sha256\":");
-    if facts.has_body {
-        out.push(b'"');
-        hex(&mut out, &page.sha256);
-        out.push(b'"');
-    } else {
-        out.extend(b"null");
-    }
-    out.extend(b",\"simhash\":");
-    match &page.signature {
-        Some(signature) => {
-            out.push(b'"');
-            hex(&mut out, &signature.simhash.to_be_bytes());
-            out.push(b'"');
-        }
-        None => out.extend(b"null"),
-    }
-    out.extend(b",\"links\":");
-    number(&mut out, facts.links as u64);
-    out.extend(b",\"priority\":");
-    // Writing to a Vec cannot fail.
-    let _ = write!(out, "{:.3}", job.priority);
-    let [novelty, in_links, hint, relevance] = job.merits.to_bytes();
-    let _ = write!(out, ",\"merits\":[{novelty},{in_links},{hint},{relevance}]");
-    out.extend(b",\"redirect_to\":");
-    text(&mut out, facts.redirect_to.map(Url::as_str));
-    out.extend(b",\"error\":");
-    text(&mut out, facts.error);
-    let _ = write!(
-        out,
-        ",\"noindex\":{},\"truncated\":{},\"unchanged\":{}",
-        page.noindex, facts.truncated, facts.unchanged
-    );
-    out
-}
-
-fn known(text: &str) -> Option<&str> {
-    (!text.is_empty()).then_some(text)
-}
-
-fn text(out: &mut Vec<u8>, text: Option<&str>) {
-    match text {
-        // Writing to a Vec cannot fail.
-        Some(text) => drop(serde_json::to_writer(out, text)),
-        None => out.extend(b"null"),
-    }
-}
-
-fn number(out: &mut Vec<u8>, number: u64) {
-    let _ = write!(out, "{number}");
-}
-
-fn hex(out: &mut Vec<u8>, bytes: &[u8]) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    for byte in bytes {
-        out.push(DIGITS[usize::from(byte >> 4)]);
-        out.push(DIGITS[usize::from(byte & 15)]);
-    }
 }

@@ -8,6 +8,9 @@ use super::{FetchError, Truncation};
 /// Names the failure of a request that brought no answer.
 pub(super) fn of_request(error: &reqwest::Error) -> FetchError {
     let text = last(error).to_string();
+    if causes(error).filter_map(|cause| cause.downcast_ref::<io::Error>()).any(is_local) {
+        return FetchError::Local(text);
+    }
     if error.is_dns() {
         return FetchError::Dns(text);
     }
@@ -45,6 +48,14 @@ pub(super) fn of_request(error: &reqwest::Error) -> FetchError {
     } else {
         FetchError::Protocol(text)
     }
+}
+
+/// Whether an error tells of this machine and not of the host: no more files, no memory, no network.
+pub(super) fn is_local(error: &io::Error) -> bool {
+    use io::ErrorKind::{AddrNotAvailable, NetworkDown, OutOfMemory, QuotaExceeded, StorageFull};
+    let exhausted = [libc::EMFILE, libc::ENFILE, libc::ENOBUFS, libc::ENOMEM];
+    matches!(error.kind(), AddrNotAvailable | NetworkDown | OutOfMemory | QuotaExceeded | StorageFull)
+        || error.raw_os_error().is_some_and(|code| exhausted.contains(&code))
 }
 
 /// Names what cut a body whose headers were fine.

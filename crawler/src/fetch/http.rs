@@ -2,11 +2,13 @@
 //! server can stretch.
 
 use std::net::{IpAddr, Ipv6Addr};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use anyhow::Context;
-use frontier::Millis;
-use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use config::{ConnectTo, Target};
+use dedup_stage::page::Kind;
+use frontier::JobKind;
+use http::header::{self, HeaderMap};
 use http_body_util::BodyExt;
 use reqwest::Client;
 use tokio::time::{Instant, timeout_at};
@@ -14,11 +16,16 @@ use url::{Host, Url};
 
 use super::address::AddressRules;
 use super::body::{Body, Full};
-use super::connect_to::{self, ConnectTo, Target};
+use super::caps::Caps;
 use super::decode::Decoder;
+use super::fields::{message, request_headers};
+use super::files::{self, Kept};
 use super::names::Names;
+use super::pressure::Pressure;
 use super::route::{Pinned, Route, SOCKETS, route};
-use super::{Fetch, FetchError, Request, Response, Truncation, content, failure};
+use super::{Fetch, FetchError, Request, Response, Truncation, failure};
+use crate::clock::Clock;
+use crate::feeds;
 
 /// How long a connection waits in the pool for its host's next turn.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -43,7 +50,8 @@ pub struct HttpFetch {
     connect_to: Vec<ConnectTo>,
     proxied: Proxied,
     timeouts: Timeouts,
-    max_body: usize,
+    caps: Caps,
+    kept: Kept,
     /// Why no certificate can be trusted on this machine.
     no_roots: Option<String>,
 }
@@ -118,7 +126,8 @@ impl HttpFetch {
                 idle: fetch.idle_timeout.to_std(),
                 total: fetch.timeout.to_std(),
             },
-            max_body: usize::try_from(fetch.max_body.0).unwrap_or(usize::MAX),
+            caps: Caps::of(settings),
+            kept: Kept::new(files::raise_limit(), fetch.concurrency, KEEP_ALIVE),
             no_roots,
         })
     }
@@ -128,7 +137,7 @@ impl HttpFetch {
         if let Some(address) = literal(url.host().map(|host| host.to_owned()).as_ref()) {
             self.rules.check(address).map_err(FetchError::Address)?;
         }
-        connect_to::target(url, &self.connect_to).ok_or_else(|| FetchError::Connect(format!("{url} has no host")))
+        Target::of(url, &self.connect_to).ok_or_else(|| FetchError::Connect(format!("{url} has no host")))
     }
 
     /// The route of a request, with nothing in it that the address rules forbid.
@@ -150,25 +159,20 @@ impl HttpFetch {
     /// Sends the request and waits for the headers.
     async fn send(&self, request: &Request, started: Instant) -> Result<reqwest::Response, FetchError> {
         let Route { url, host, sockets, single } = self.route(request)?;
-        let mut message = reqwest::Request::new(http::Method::GET, url);
-        let headers = message.headers_mut();
-        if let Some(host) = host {
-            headers.insert(header::HOST, host);
-        }
-        if let Some(validators) = &request.validators {
-            let mut add = |name: HeaderName, value: &Option<String>| {
-                let value = value.as_ref().and_then(|value| HeaderValue::from_str(value).ok());
-                value.map(|value| headers.insert(name, value))
-            };
-            add(header::IF_NONE_MATCH, &validators.etag);
-            add(header::IF_MODIFIED_SINCE, &validators.last_modified);
-        }
-        let client = if single { &self.single } else { &self.client };
+        let message = message(request, url, host);
+        let keep = !single && self.kept.admits(&message.url()[..url::Position::BeforePath], started.into_std());
+        let client = if keep { &self.client } else { &self.single };
         let deadline = started + self.timeouts.headers.min(self.timeouts.total);
-        let response = timeout_at(deadline, SOCKETS.scope(sockets, client.execute(message)))
-            .await
-            .map_err(|_| FetchError::Timeout("no headers in time".into()))?
-            .map_err(|error| self.name(&error))?;
+        let answer = SOCKETS.scope(sockets, client.execute(message));
+        let mut answer = std::pin::pin!(answer);
+        let response = loop {
+            let look = (Instant::now() + Pressure::LOOK).min(deadline);
+            match timeout_at(look, &mut answer).await {
+                Ok(response) => break response.map_err(|error| self.name(&error))?,
+                Err(_) if Instant::now() >= deadline => return Err(FetchError::Timeout("no headers in time".into())),
+                Err(_) => give_way(request, 0, started)?,
+            }
+        };
         self.check_peer(&response)?;
         Ok(response)
     }
@@ -191,19 +195,27 @@ impl HttpFetch {
     /// Reads the body into `body` as far as it may be.
     async fn read(
         &self,
+        request: &Request,
         frames: &mut reqwest::Body,
         body: &mut Body,
         started: Instant,
     ) -> Result<Option<Truncation>, FetchError> {
         let end = started + self.timeouts.total;
+        let mut deadline = (Instant::now() + self.timeouts.idle).min(end);
         loop {
-            let idle = Instant::now() + self.timeouts.idle;
-            let frame = match timeout_at(idle.min(end), frames.frame()).await {
-                Err(_) => return Ok(Some(Truncation::Time)),
+            let look = Instant::now() + Pressure::LOOK;
+            let frame = match timeout_at(look.min(deadline), frames.frame()).await {
+                Err(_) if Instant::now() >= deadline => return Ok(Some(Truncation::Time)),
+                Err(_) => {
+                    give_way(request, body.wire_bytes, started)?;
+                    continue;
+                }
                 Ok(None) => return Ok(body.finish()),
                 Ok(Some(Err(error))) => return Ok(Some(failure::of_body(&error))),
                 Ok(Some(Ok(frame))) => frame,
             };
+            give_way(request, body.wire_bytes, started)?;
+            deadline = (Instant::now() + self.timeouts.idle).min(end);
             let Ok(chunk) = frame.into_data() else { continue };
             match body.push(&chunk) {
                 Ok(()) => {}
@@ -216,14 +228,14 @@ impl HttpFetch {
 
 impl Fetch for HttpFetch {
     async fn fetch(&self, request: Request) -> Result<Response, FetchError> {
-        let (sent_at, started) = (now(), Instant::now());
+        let (sent_at, started) = (Clock::System.now(), Instant::now());
         let response = self.send(&request, started).await?;
         let address = response.remote_addr().map(|peer| peer.ip()).filter(|_| self.proxied == Proxied::No);
         let (head, mut frames) = http::Response::<reqwest::Body>::from(response).into_parts();
         let (status, headers) = (head.status.as_u16(), head.headers);
         let promised = content_length(&headers);
-        let worth = content::is_worth_a_body(request.kind, &headers);
-        let cap = if worth { content::limit(request.kind, status, self.max_body) } else { 0 };
+        let worth = request.keep_wire || is_worth_a_body(request.kind, &headers);
+        let cap = if worth { self.caps.of_answer(request.kind, status) } else { 0 };
         let encodings = headers.get_all(header::CONTENT_ENCODING).iter().filter_map(|value| value.to_str().ok());
         let decoder = Decoder::new(encodings);
         let readable = worth && decoder.is_ok();
@@ -235,7 +247,7 @@ impl Fetch for HttpFetch {
             promised.unwrap_or(0),
         );
         let truncated = if readable {
-            self.read(&mut frames, &mut body, started).await?
+            self.read(&request, &mut frames, &mut body, started).await?
         } else {
             self.drain(&mut frames, promised, started).await;
             Some(if worth { Truncation::Encoding } else { Truncation::NotAPage })
@@ -250,7 +262,7 @@ impl Fetch for HttpFetch {
             truncated,
             address,
             sent_at,
-            ended_at: now(),
+            ended_at: Clock::System.now(),
             share: body.share,
         })
     }
@@ -287,19 +299,14 @@ impl HttpFetch {
     }
 }
 
-/// The header fields that every request has, but for Host and validators.
-pub fn request_headers(fetch: &config::Fetch) -> anyhow::Result<HeaderMap> {
-    let mut headers = HeaderMap::new();
-    headers.insert(header::USER_AGENT, user_agent(fetch)?);
-    let accept = "text/html,application/xhtml+xml;q=0.9,application/xml;q=0.8,text/*;q=0.7,*/*;q=0.1";
-    headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
-    headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip, br, zstd, deflate"));
-    for line in &fetch.headers {
-        let (name, value) = line.split_once(':').with_context(|| format!("header {line:?} is not 'NAME: VALUE'"))?;
-        let name: HeaderName = name.trim().parse().with_context(|| format!("header {line:?}"))?;
-        headers.insert(name, value.trim().parse().with_context(|| format!("header {line:?}"))?);
+/// An error where a request that has brought so many bytes should give up its slot to a host that waits.
+fn give_way(request: &Request, bytes: u64, started: Instant) -> Result<(), FetchError> {
+    let elapsed = started.elapsed();
+    if !request.pressure.takes_slot(bytes, elapsed, request.attempt) {
+        return Ok(());
     }
-    Ok(headers)
+    let seconds = elapsed.as_secs();
+    Err(FetchError::Slow(format!("{bytes} bytes in {seconds} s, while other hosts waited for a free slot")))
 }
 
 /// What all requests share.
@@ -328,15 +335,6 @@ fn client(fetch: &config::Fetch) -> anyhow::Result<reqwest::ClientBuilder> {
     Ok(builder.dns_resolver(Pinned { proxy: proxy_host }))
 }
 
-/// `NAME/VERSION (+CONTACT)`.
-fn user_agent(fetch: &config::Fetch) -> anyhow::Result<HeaderValue> {
-    let mut text = format!("{}/{}", fetch.user_agent, env!("CARGO_PKG_VERSION"));
-    if !fetch.contact.is_empty() {
-        text.push_str(&format!(" (+{})", fetch.contact));
-    }
-    text.parse().with_context(|| format!("user agent {text:?}"))
-}
-
 /// The address that a host is, if it is one.
 fn literal(host: Option<&Host>) -> Option<IpAddr> {
     match host? {
@@ -353,10 +351,14 @@ fn stand_in(name: &str) -> IpAddr {
     Ipv6Addr::from((0x0100_u128 << 112) | u128::from(hash)).into()
 }
 
-fn content_length(headers: &HeaderMap) -> Option<u64> {
-    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+/// Whether a body is worth fetching where no archive keeps it. robots.txt and sitemaps are read whatever their servers call
+/// them.
+fn is_worth_a_body(kind: JobKind, headers: &HeaderMap) -> bool {
+    // A header that is no text says nothing.
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    kind != JobKind::Page || Kind::of(content_type).is_fetched() || feeds::is_read(content_type)
 }
 
-fn now() -> Millis {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as Millis)
+fn content_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }

@@ -3,12 +3,14 @@
 pub mod address;
 mod body;
 pub mod budget;
-pub mod connect_to;
-mod content;
+mod caps;
 mod decode;
 mod failure;
+pub mod fields;
+mod files;
 pub mod http;
 mod names;
+pub mod pressure;
 pub mod retry_after;
 mod route;
 
@@ -16,10 +18,15 @@ use std::future::Future;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use frontier::{JobKind, Millis};
+use ::http::HeaderMap;
+use frontier::{Failure, JobKind, Millis};
+use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::auth::Secret;
 use budget::{Budget, Share};
+pub use files::raise_limit;
+use pressure::Pressure;
 
 /// Brings answers. Implemented over HTTP, and by the tests' synthetic web in memory.
 pub trait Fetch: Send + Sync + 'static {
@@ -41,19 +48,43 @@ pub struct Request {
     pub addresses: Arc<[IpAddr]>,
     /// For a conditional request.
     pub validators: Option<Validators>,
+    /// Header fields of this request alone: cookies, authorization, a signature. They go to this URL, and nowhere else.
+    pub fields: HeaderMap,
+    /// A form to be sent: its fields as `application/x-www-form-urlencoded`. The request is a POST then.
+    pub form: Option<Secret>,
     /// What bodies draw on.
     pub budget: Arc<Budget>,
     /// Keep the body as received as well, for the archive.
     pub keep_wire: bool,
+    /// Attempts at this URL before this one.
+    pub attempt: u32,
+    /// Tells whether other hosts wait for the slot of this request.
+    pub pressure: Pressure,
+}
+
+impl Request {
+    /// A first, unconditional request, whose body draws on a budget of its own.
+    pub fn new(url: Url, kind: JobKind, addresses: impl Into<Arc<[IpAddr]>>, budget: Arc<Budget>) -> Self {
+        let (addresses, pressure) = (addresses.into(), Pressure::default());
+        let (fields, form) = (HeaderMap::new(), None);
+        Self { url, kind, addresses, validators: None, fields, form, budget, keep_wire: false, attempt: 0, pressure }
+    }
 }
 
 /// Validators of an earlier answer (RFC 9110, section 8.8).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Validators {
     /// `ETag`.
     pub etag: Option<String>,
     /// `Last-Modified`.
     pub last_modified: Option<String>,
+}
+
+impl Validators {
+    /// Whether there is nothing to ask with.
+    pub fn is_empty(&self) -> bool {
+        self.etag.is_none() && self.last_modified.is_none()
+    }
 }
 
 /// A whole answer, or one cut at a cap.
@@ -62,7 +93,7 @@ pub struct Response {
     /// HTTP status.
     pub status: u16,
     /// Response headers, as received but for their order and case.
-    pub headers: ::http::HeaderMap,
+    pub headers: HeaderMap,
     /// Protocol version, as in `HTTP/1.1`.
     pub version: ::http::Version,
     /// Decoded body; empty where the content type is not worth one.
@@ -83,6 +114,25 @@ pub struct Response {
     pub share: Share,
 }
 
+impl Response {
+    /// The values of a header field, those that are text.
+    pub fn values(&self, name: &str) -> impl Iterator<Item = String> {
+        self.headers.get_all(name).iter().filter_map(|value| value.to_str().ok().map(str::to_owned))
+    }
+
+    /// Where a 3xx answer from `base` points, if it points anywhere.
+    pub fn redirect_target(&self, base: &Url) -> Option<Url> {
+        if !matches!(self.status, 301 | 302 | 303 | 307 | 308) {
+            return None;
+        }
+        // Servers send raw UTF-8 here, which is no visible ASCII.
+        let location = String::from_utf8_lossy(self.headers.get("location")?.as_bytes()).into_owned();
+        let mut target = base.join(location.trim()).ok()?;
+        target.set_fragment(None);
+        Some(target)
+    }
+}
+
 /// Why a body is not whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truncation {
@@ -99,6 +149,17 @@ pub enum Truncation {
 }
 
 impl Truncation {
+    /// The word used in counters.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Truncation::Length => "too_large",
+            Truncation::Time => "timeout",
+            Truncation::Disconnect => "reset",
+            Truncation::Encoding => "encoding",
+            Truncation::NotAPage => "not_a_page",
+        }
+    }
+
     /// A sentence for `pages.jsonl`.
     pub fn name(self) -> &'static str {
         match self {
@@ -135,21 +196,31 @@ pub enum FetchError {
     /// Not HTTP, or headers over the limits.
     #[error("protocol: {0}")]
     Protocol(String),
+    /// Made too little progress while other hosts waited.
+    #[error("slow: {0}")]
+    Slow(String),
     /// The body does not fit the budget now; to be tried again later.
     #[error("budget: no room for the body now")]
     Budget,
+    /// The trouble is on this machine: no file, no memory, no network. It says nothing of the host.
+    #[error("local: {0}")]
+    Local(String),
 }
 
 impl FetchError {
-    /// Whether a later attempt might succeed.
-    pub fn is_transient(&self) -> bool {
+    /// The kind of failure, as reports, retries and counters have it.
+    pub fn kind(&self) -> Failure {
         match self {
-            FetchError::Dns(_)
-            | FetchError::Connect(_)
-            | FetchError::Timeout(_)
-            | FetchError::Reset(_)
-            | FetchError::Budget => true,
-            FetchError::Address(_) | FetchError::Tls(_) | FetchError::Protocol(_) => false,
+            FetchError::Dns(_) => Failure::Name,
+            FetchError::Address(_) => Failure::Address,
+            FetchError::Connect(_) => Failure::Refused,
+            FetchError::Tls(_) => Failure::Tls,
+            FetchError::Timeout(_) => Failure::Timeout,
+            FetchError::Reset(_) => Failure::Reset,
+            FetchError::Protocol(_) => Failure::Protocol,
+            FetchError::Slow(_) => Failure::Slow,
+            FetchError::Budget => Failure::NoRoom,
+            FetchError::Local(_) => Failure::Local,
         }
     }
 }

@@ -4,11 +4,11 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use config::Target;
 use http::HeaderValue;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
-use super::connect_to::Target;
 use super::{FetchError, Request};
 
 tokio::task_local! {

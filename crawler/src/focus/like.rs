@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::{Robots, Settings};
-use frontier::JobKind;
 use frontier::robots::{Answer, Rules};
+use frontier::{Detail, JobKind};
 use url::Url;
 
 use super::TopicError;
@@ -21,7 +21,7 @@ pub async fn example<F: Fetch>(fetch: &F, settings: &Settings, url: &Url, clock:
     let get = |url: Url, kind| {
         let budget = Budget::new(settings.fetch.body_budget.0);
         let addresses = Arc::clone(&addresses);
-        fetch.fetch(Request { url, kind, addresses, validators: None, budget, keep_wire: false })
+        fetch.fetch(Request::new(url, kind, addresses, budget))
     };
     if settings.politeness.robots == Robots::Obey {
         let robots = url.join("/robots.txt").map_err(|error| refused(error.to_string()))?;
@@ -30,7 +30,7 @@ pub async fn example<F: Fetch>(fetch: &F, settings: &Settings, url: &Url, clock:
             Ok(Response { status, body, .. }) => {
                 Rules::read(&Answer { url, status, retry_after: None, body: &body, at }, &settings.fetch.user_agent)
             }
-            Err(_) => Rules::unreachable(at, None),
+            Err(error) => Rules::unreachable(at, None, Detail::NoRobots(error.kind())),
         };
         if !rules.allowed(url) {
             return Err(refused("robots.txt forbids it".into()));

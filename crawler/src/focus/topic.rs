@@ -51,7 +51,7 @@ impl Topic {
     pub const MOST: usize = 256;
     /// Shortest word that is taken from an example page, in letters. What else is common there, its small IDF tells.
     const SHORTEST: usize = 3;
-    /// Key in [`Space::Meta`].
+    /// Key in [`Space::META`].
     const RECORD: &[u8] = b"topic";
 
     /// The topic of a crawl: the one on record, unless the settings ask for another; `None` without a topic. `fetch` brings
@@ -64,14 +64,14 @@ impl Topic {
         if !focus.is_on() {
             return Ok(None);
         }
-        let stored = session.get(Space::Meta, Self::RECORD)?;
+        let stored = session.get(Space::META, Self::RECORD)?;
         let stored = stored.and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok());
         if let Some(stored) = stored.filter(|stored| stored.source == *focus) {
             return Ok(Some(Self::new(stored.source, stored.terms)));
         }
         let topic = Self::read(focus, fetch)?;
         let record = serde_json::to_vec(&topic).map_err(|error| store::Error::Io(error.into()))?;
-        session.put(Space::Meta, Self::RECORD, record);
+        session.put(Space::META, Self::RECORD, record);
         Ok(Some(topic))
     }
 

@@ -52,12 +52,12 @@ impl Focus {
     const HEAVIEST: usize = 24;
     /// IDFs are worked out anew when the pages have grown by one part in so many.
     const STALE: u64 = 16;
-    /// Key in [`Space::Meta`].
+    /// Key in [`Space::META`].
     const RECORD: &[u8] = b"focus";
 
     /// For a topic, with what `session` remembers of it. Pages are relevant from `threshold` on.
     pub fn open(topic: Arc<Topic>, threshold: f32, session: &Session) -> Result<Self> {
-        let stored = session.get(Space::Meta, Self::RECORD)?;
+        let stored = session.get(Space::META, Self::RECORD)?;
         let tally = stored.and_then(|bytes| serde_json::from_slice::<Tally>(&bytes).ok());
         let tally = tally.filter(|tally| tally.with.len() == topic.len()).unwrap_or_default();
         let mut focus = Self { tally, threshold, weights: Vec::new(), weighed: 0, mean: 1.0, sum: 1.0, topic };
@@ -69,7 +69,7 @@ impl Focus {
     /// Writes down what was met; to be called before a commit.
     pub fn save(&self, session: &mut Session) -> Result<()> {
         let record = serde_json::to_vec(&self.tally).map_err(std::io::Error::from)?;
-        session.put(Space::Meta, Self::RECORD, record);
+        session.put(Space::META, Self::RECORD, record);
         Ok(())
     }
 

@@ -27,6 +27,8 @@ pub enum Word {
     Exact,
     /// Says what an earlier page said.
     Near,
+    /// Says what the same URL said at its last visit.
+    Unchanged,
     /// Not compared.
     #[default]
     #[serde(other)]
@@ -35,7 +37,7 @@ pub enum Word {
 
 impl Word {
     /// All of them, in the order in which they are shown.
-    pub const ALL: [Word; 4] = [Word::Unique, Word::Near, Word::Exact, Word::Unjudged];
+    pub const ALL: [Word; 5] = [Word::Unique, Word::Near, Word::Exact, Word::Unchanged, Word::Unjudged];
 
     /// The word.
     pub fn name(self) -> &'static str {
@@ -43,6 +45,7 @@ impl Word {
             Word::Unique => "unique",
             Word::Near => "near",
             Word::Exact => "exact",
+            Word::Unchanged => "unchanged",
             Word::Unjudged => "unjudged",
         }
     }
@@ -55,6 +58,8 @@ pub struct PageLine<'a> {
     /// As fetched.
     #[serde(borrow)]
     pub url: Str<'a>,
+    /// Number of the visit to the URL, from 1.
+    pub visit: u32,
     /// HTTP status; none where the fetch failed.
     pub status: Option<u16>,
     /// Links from a seed.
@@ -75,6 +80,9 @@ pub struct PageLine<'a> {
     pub title: Option<Str<'a>>,
     /// Words of visible text.
     pub words: u64,
+    /// SHA-256 of the body, in hex digits.
+    #[serde(borrow)]
+    pub sha256: Option<Str<'a>>,
     /// 16 hex digits.
     #[serde(borrow)]
     pub simhash: Option<Str<'a>>,
@@ -129,6 +137,9 @@ pub struct SkipLine<'a> {
     /// The rule that stopped it.
     #[serde(borrow)]
     pub rule: Option<Str<'a>>,
+    /// What can be said beside the reason.
+    #[serde(borrow)]
+    pub detail: Option<Str<'a>>,
 }
 
 /// The host and port of a URL, as text between `//` and the next slash.

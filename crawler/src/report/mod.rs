@@ -36,7 +36,7 @@ pub use learned::Learned;
 use line::{PageLine, SkipLine};
 use shell::Shell;
 use source::Lines;
-pub use summary::{Lost, Summary, ending};
+pub use summary::Summary;
 use tally::Tally;
 use words::Difference;
 
@@ -73,7 +73,8 @@ impl Report {
     /// One pass over both files; memory for about 40 bytes a page and some hundred a host.
     pub fn read(dir: &Path, summary: Summary, length: impl Fn(&str) -> Option<u64>) -> io::Result<Self> {
         let pages = Lines::open(&dir.join("pages.jsonl"), length("pages.jsonl"))?;
-        let skips = Lines::open(&dir.join("skipped.jsonl"), length("skipped.jsonl"))?;
+        // Written at once, as a whole: it needs nobody who vouches for its length.
+        let skips = Lines::open(&dir.join("skipped.jsonl"), None)?;
         let mut tally = Tally::new(true);
         let mut damaged = 0;
         pages.each(&mut |offset, line| match PageLine::parse(line) {
@@ -184,7 +185,7 @@ impl Report {
 
         view::section(&mut out, "rules", "Rules, mirrors, traps and budgets", view::ABOUT_RULES);
         match &self.summary.learned {
-            Some(learned) => view::rules(&mut out, Some("rules-table"), learned, tally, &self.skips, Self::RULES)?,
+            Some(learned) => view::rules(&mut out, Some("rules-table"), learned, Self::RULES),
             None => out.push_str("<p class=\"note\">Not known while the crawl runs: its live page shows them.</p>\n"),
         }
         view::end(&mut out);
@@ -224,6 +225,7 @@ impl Report {
             put!(out, " in <code>{}</code></p>\n", Web(&self.dir.display().to_string()));
         }
         put!(out, "<p class=\"lead\">{}</p>\n", self.lead());
+        view::troubles(out, &self.summary);
         out.push_str("<nav aria-label=\"Sections\"><ul>");
         for (id, name) in [
             ("curve", "Curve"),
@@ -257,8 +259,8 @@ impl Report {
             units::count(verdicts.unique),
             units::count(verdicts.duplicates())
         );
-        if let Some(reason) = self.summary.stop_reason.as_deref() {
-            put!(lead, " {}", ending(reason));
+        if let Some(ending) = &self.summary.ending {
+            put!(lead, " {ending}");
         }
         lead
     }
@@ -292,8 +294,9 @@ impl Report {
                 lost.low,
                 lost.high
             ),
-            None => text
-                .push_str(" How many unique pages are among the URLs held back has not been estimated in this crawl."),
+            None => {
+                text.push_str(" How many unique pages are among the URLs held back is estimated when the crawl ends.")
+            }
         }
         text
     }

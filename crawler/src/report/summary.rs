@@ -1,7 +1,9 @@
 //! What the state of a crawl knows and its outputs do not: where it started, how it ended, what it learned, what it may have lost.
 
 use super::learned::Learned;
-use super::units;
+use crate::engine::WorstHost;
+use crate::estimate::Lost;
+use crate::outcome::Trouble;
 
 /// What the outputs of a crawl do not say, but its state does.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +18,12 @@ pub struct Summary {
     pub elapsed_ms: Option<u64>,
     /// Why it ended, as `report --json` says it.
     pub stop_reason: Option<String>,
+    /// How it ended, as a sentence.
+    pub ending: Option<String>,
+    /// What went wrong, the most frequent first.
+    pub troubles: Vec<Trouble>,
+    /// The host with which most went wrong.
+    pub worst_host: Option<WorstHost>,
     /// Distinct URLs met.
     pub urls_seen: Option<u64>,
     /// URLs still queued.
@@ -26,37 +34,4 @@ pub struct Summary {
     pub learned: Option<Learned>,
     /// Settings, as TOML.
     pub settings: Option<String>,
-}
-
-/// An estimate with its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Lost {
-    /// Unique pages among the URLs held back.
-    pub estimate: f64,
-    /// Lower end.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-}
-
-impl Lost {
-    /// `12 (3 to 40)`: the estimate and its interval, in whole pages.
-    pub fn short(&self) -> String {
-        let [estimate, low, high] =
-            [self.estimate, self.low, self.high].map(|pages| units::count(pages.round() as u64));
-        format!("{estimate} ({low} to {high})")
-    }
-}
-
-/// Why a crawl ended, as a sentence.
-pub fn ending(reason: &str) -> &'static str {
-    match reason {
-        "done" => "It is complete: nothing in scope is left to fetch.",
-        "waiting" => "It ended because nothing became due within --patience; what is queued stays queued.",
-        "page_limit" => "It stopped at --max-pages; with a higher one it goes on.",
-        "time_limit" => "It stopped at --time-limit; the same command goes on.",
-        "stopped" => "It was stopped, and can be taken up again.",
-        "running" => "It is still running; this is how it stands.",
-        _ => "It was interrupted, and can be taken up again.",
-    }
 }

@@ -7,7 +7,6 @@ use super::clusters::Clusters;
 use super::curve::{Curve, Point};
 use super::line::{PageLine, SkipLine, Word, host};
 use super::sample::Sample;
-use crate::sink::SkippedJsonl;
 
 /// Pages by verdict, and failures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,6 +17,8 @@ pub struct Verdicts {
     pub near: u64,
     /// Same bytes as an earlier page.
     pub exact: u64,
+    /// Says what the same URL said at its last visit.
+    pub unchanged: u64,
     /// Answered, but not compared.
     pub unjudged: u64,
     /// No answer.
@@ -31,13 +32,14 @@ impl Verdicts {
             Word::Unique => &mut self.unique,
             Word::Near => &mut self.near,
             Word::Exact => &mut self.exact,
+            Word::Unchanged => &mut self.unchanged,
             Word::Unjudged => &mut self.unjudged,
         } += 1;
     }
 
     /// Pages answered.
     pub fn pages(&self) -> u64 {
-        self.judged() + self.unjudged
+        self.judged() + self.unchanged + self.unjudged
     }
 
     /// Pages compared with others.
@@ -79,7 +81,7 @@ pub struct Skips {
     /// By host, until there are [`Tally::MOST_NAMES`].
     pub hosts: HashMap<String, u64>,
     /// By rule, or rules applied one after the other, as the line names them.
-    pub rules: HashMap<String, Stopped>,
+    pub rules: HashMap<String, u64>,
     /// Where the lines of some begin.
     pub sample: Sample,
 }
@@ -89,19 +91,10 @@ impl Skips {
     pub fn names(&self) -> (&'static str, Vec<(&str, u64)>) {
         let names: Vec<(&str, u64)> = match self.rules.is_empty() {
             true => self.hosts.iter().map(|(name, count)| (&**name, *count)).collect(),
-            false => self.rules.iter().map(|(name, stopped)| (&**name, stopped.count)).collect(),
+            false => self.rules.iter().map(|(name, count)| (&**name, *count)).collect(),
         };
         (if self.rules.is_empty() { "host" } else { "rule" }, by_count(names, |count| *count))
     }
-}
-
-/// URLs stopped by one rule, or by several together.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Stopped {
-    /// How many.
-    pub count: u64,
-    /// Where the line of the last begins.
-    pub last: u64,
 }
 
 /// Sums over `pages.jsonl` and `skipped.jsonl`.
@@ -284,15 +277,8 @@ impl Tally {
         skips.sample.push(offset);
         *named(&mut skips.hosts, host(&skip.url), Self::MOST_NAMES) += 1;
         if let Some(rule) = skip.rule.as_deref() {
-            let stopped = named(&mut skips.rules, rule, 10_000);
-            *stopped = Stopped { count: stopped.count + 1, last: offset };
+            *named(&mut skips.rules, rule, 10_000) += 1;
         }
-    }
-
-    /// Where the line of a URL begins that was stopped by a rule, by the rule's name.
-    pub fn stopped(&self) -> HashMap<&str, u64> {
-        let rules = self.skips.values().flat_map(|skips| &skips.rules);
-        rules.flat_map(|(names, stopped)| names.split(SkippedJsonl::THEN).map(|name| (name, stopped.last))).collect()
     }
 }
 

@@ -20,7 +20,8 @@ fn crawl(pages: &[Value], skips: &[Value]) -> (tempfile::TempDir, Report) {
     let lines = |values: &[Value]| values.iter().map(|value| format!("{value}\n")).collect::<String>();
     std::fs::write(dir.path().join("pages.jsonl"), lines(pages)).unwrap();
     std::fs::write(dir.path().join("skipped.jsonl"), lines(skips)).unwrap();
-    let summary = Summary { elapsed_ms: Some(2_000), stop_reason: Some("done".into()), ..Summary::default() };
+    let ending = Some("It is complete: nothing in scope is left to fetch.".into());
+    let summary = Summary { elapsed_ms: Some(2_000), stop_reason: Some("done".into()), ending, ..Summary::default() };
     let report = Report::read(dir.path(), summary, |_| None).unwrap();
     (dir, report)
 }

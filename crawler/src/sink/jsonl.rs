@@ -1,12 +1,11 @@
-//! `pages.jsonl` and `skipped.jsonl`.
+//! `pages.jsonl`: one object a line for each page fetched.
 
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::{AppendFile, Lengths, PageOut, Sink};
+use dedup_stage::corpus::Twin as Document;
 use dedup_stage::judge::Verdict;
-use serde_json::json;
-
-use super::{AppendFile, Lengths, PageOut, Sink, SkipOut};
 
 /// One object a line for each page fetched.
 #[derive(Debug)]
@@ -37,65 +36,29 @@ impl Sink for PagesJsonl {
             None => tail.extend(b"null"),
         }
         match page.judgement.verdict {
-            Verdict::Near { distance, resemblance, .. } => {
+            Verdict::Near { distance, resemblance, .. }
+            | Verdict::Known { twin: Document { exact: false, distance, resemblance, .. }, .. } => {
                 write!(tail, ",\"distance\":{distance},\"resemblance\":{resemblance:.3}")?;
             }
-            Verdict::Exact { .. } => tail.extend(b",\"distance\":0,\"resemblance\":1.0"),
-            Verdict::Unique | Verdict::Unjudged => tail.extend(b",\"distance\":null,\"resemblance\":null"),
+            Verdict::Exact { .. } | Verdict::Known { .. } => tail.extend(b",\"distance\":0,\"resemblance\":1.0"),
+            Verdict::Unique | Verdict::Unchanged { .. } | Verdict::Unjudged => {
+                tail.extend(b",\"distance\":null,\"resemblance\":null");
+            }
         }
         match page.relevance {
             Some(relevance) => write!(tail, ",\"relevance\":{relevance:.3}")?,
             None => tail.extend(b",\"relevance\":null"),
         }
+        match page.changed {
+            Some(changed) => write!(tail, ",\"changed\":\"{}\"", changed.name())?,
+            None => tail.extend(b",\"changed\":null"),
+        }
+        tail.extend(b",\"label\":null,\"known\":");
+        serde_json::to_writer(&mut *tail, &page.known)?;
         let [new, admitted, dropped] = page.links;
         writeln!(tail, ",\"links_new\":{new},\"links_admitted\":{admitted},\"links_dropped\":{dropped}}}")?;
         self.file.append(&[page.line, tail])?;
         Ok(offset)
-    }
-
-    fn skipped(&mut self, _skip: &SkipOut<'_>) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn sync(&mut self, lengths: &mut Lengths) -> io::Result<()> {
-        lengths.insert(Self::NAME.into(), self.file.sync()?);
-        Ok(())
-    }
-}
-
-/// One object a line for each URL that will not be fetched, once per key and reason.
-#[derive(Debug)]
-pub struct SkippedJsonl {
-    file: AppendFile,
-}
-
-impl SkippedJsonl {
-    /// Name of the file in the crawl directory.
-    pub const NAME: &str = "skipped.jsonl";
-    /// Between the names of rules that stopped a URL together, in the order in which they were applied.
-    pub const THEN: &str = ", then ";
-
-    /// Opens it, cut back to the length in `lengths`.
-    pub fn open(dir: &Path, lengths: &Lengths) -> io::Result<Self> {
-        let length = lengths.get(Self::NAME).copied().unwrap_or(0);
-        Ok(Self { file: AppendFile::open(&dir.join(Self::NAME), length)? })
-    }
-}
-
-impl Sink for SkippedJsonl {
-    fn page(&mut self, _page: &PageOut<'_>) -> io::Result<u64> {
-        Ok(0)
-    }
-
-    fn skipped(&mut self, skip: &SkipOut<'_>) -> io::Result<()> {
-        let mut line = json!({"url": skip.url, "reason": skip.reason.name(), "source": skip.source});
-        if let Some(rule) = skip.rule {
-            line["rule"] = rule.into();
-        }
-        if let Some(detail) = skip.detail {
-            line["detail"] = detail.into();
-        }
-        self.file.append(&[line.to_string().as_bytes(), b"\n"])
     }
 
     fn sync(&mut self, lengths: &mut Lengths) -> io::Result<()> {

@@ -2,20 +2,26 @@
 
 mod append;
 mod jsonl;
+mod skipped;
 mod sort;
+mod texts;
 mod warc;
 
 use std::collections::BTreeMap;
 use std::io;
 
-use dedup_stage::judge::Judgement;
-use frontier::{Millis, SkipReason};
+use dedup_stage::judge::{Judgement, Shown, Verdict};
+use frontier::Millis;
 
 pub use append::AppendFile;
-pub use jsonl::{PagesJsonl, SkippedJsonl};
+pub use jsonl::PagesJsonl;
+pub use skipped::{SkippedJsonl, write_lines, write_skipped};
+pub(crate) use sort::sort_lines;
+pub use texts::{TextJsonl, Texts};
 pub use warc::Warc;
 
 use crate::archive::Exchange;
+use crate::record::PageRecord;
 
 /// Lengths of output files, by name, relative to the crawl directory.
 pub type Lengths = BTreeMap<String, u64>;
@@ -25,19 +31,72 @@ pub type Lengths = BTreeMap<String, u64>;
 pub struct PageOut<'a> {
     /// `{"url":…` up to and without the fields that depend on the verdict.
     pub line: &'a [u8],
-    /// The verdict, `None` where there is nothing to judge.
+    /// The verdict.
     pub judgement: &'a Judgement,
-    /// The earlier page that this one repeats; for a 304, its own earlier self.
+    /// The page of another URL that this one repeats.
     pub twin: Option<Twin>,
+    /// Name of the known corpus that has the page.
+    pub known: Option<&'a str>,
+    /// The earlier page that a revisit record of the archive refers to: the twin, or the same URL at its last visit.
+    pub earlier: Option<Twin>,
     /// The exchange for the archive, where one is kept.
     pub exchange: Option<&'a Exchange>,
+    /// Its main text, where that is written.
+    pub texts: Option<&'a Texts>,
     /// In a focused crawl: how much the page has to do with the topic.
     pub relevance: Option<f32>,
     /// Link counts: not seen before, passed to the frontier, kept from it.
     pub links: [u32; 3],
+    /// What changed since the last visit to this URL; `None` at the first.
+    pub changed: Option<Changed>,
 }
 
-/// The earlier page that a page repeats.
+impl<'a> PageOut<'a> {
+    /// A URL that was given up without an answer.
+    pub fn failed(line: &'a [u8]) -> Self {
+        const NOT_JUDGED: &Judgement = &Judgement::UNJUDGED;
+        let (twin, known, earlier, exchange, texts, relevance, changed) = (None, None, None, None, None, None, None);
+        let (judgement, links) = (NOT_JUDGED, [0; 3]);
+        Self { line, judgement, twin, known, earlier, exchange, texts, relevance, links, changed }
+    }
+}
+
+/// What changed between two visits to a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changed {
+    /// Nothing.
+    No,
+    /// The bytes, but not what the page says.
+    Bytes,
+    /// What the page says.
+    Content,
+}
+
+impl Changed {
+    /// What a judgement says of the change since the URL showed `before`.
+    pub fn of(judgement: &Judgement, before: Option<&Shown>) -> Option<Self> {
+        before?;
+        match judgement.verdict {
+            Verdict::Unjudged => None,
+            Verdict::Unchanged { bytes: false, .. } => Some(Changed::No),
+            Verdict::Unchanged { bytes: true, .. } => Some(Changed::Bytes),
+            Verdict::Unique | Verdict::Exact { .. } | Verdict::Near { .. } | Verdict::Known { .. } => {
+                Some(Changed::Content)
+            }
+        }
+    }
+
+    /// The word used in outputs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Changed::No => "no",
+            Changed::Bytes => "bytes",
+            Changed::Content => "content",
+        }
+    }
+}
+
+/// An earlier page that a page repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Twin {
     /// Its URL.
@@ -48,28 +107,17 @@ pub struct Twin {
     pub payload: Option<[u8; 32]>,
 }
 
-/// A URL that will not be fetched.
-#[derive(Clone, Copy, Debug)]
-pub struct SkipOut<'a> {
-    /// The URL as written.
-    pub url: &'a str,
-    /// Why.
-    pub reason: SkipReason,
-    /// URL of the page that carried it; empty for seeds.
-    pub source: &'a str,
-    /// Name of the rule, where `reason` is a rule.
-    pub rule: Option<&'a str>,
-    /// More about the reason, for people.
-    pub detail: Option<&'a str>,
+impl Twin {
+    /// From its record.
+    pub fn of(record: &PageRecord) -> Self {
+        Self { url: record.url.clone(), fetched_at: record.fetched_at, payload: record.payload }
+    }
 }
 
 /// An output of the crawl.
 pub trait Sink {
     /// Takes a page; returns where its record begins in the sink's file.
     fn page(&mut self, page: &PageOut<'_>) -> io::Result<u64>;
-
-    /// Takes a skipped URL.
-    fn skipped(&mut self, skip: &SkipOut<'_>) -> io::Result<()>;
 
     /// Brings everything taken so far to the disk, and adds the lengths of its files.
     fn sync(&mut self, lengths: &mut Lengths) -> io::Result<()>;

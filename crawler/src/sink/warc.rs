@@ -14,7 +14,7 @@ use dedup_stage::warc::write::{
 use dedup_stage::warc::{RecordId, Rotation};
 
 use super::sort::sort_lines;
-use super::{AppendFile, Lengths, PageOut, Sink, SkipOut};
+use super::{AppendFile, Lengths, PageOut, Sink};
 use crate::archive::Exchange;
 
 /// Writes the archive.
@@ -106,6 +106,18 @@ impl Warc {
     }
 }
 
+/// What is known of a page beside what was exchanged, as a record of its own.
+fn metadata(exchange: &Exchange, facts: &[(&str, String)]) -> io::Result<Vec<u8>> {
+    let facts: Vec<(&str, &str)> = facts.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    Ok(metadata_member(&MetadataRecord {
+        id: RecordId::random()?,
+        url: exchange.url.as_str(),
+        date: exchange.date,
+        concurrent_to: &exchange.id.to_string(),
+        facts: &facts,
+    }))
+}
+
 /// Name of a file, by number, relative to the crawl directory.
 fn name(number: u32) -> String {
     format!("{FOLDER}/crawl-{number:05}.warc.gz")
@@ -119,18 +131,20 @@ fn number(name: &str) -> Option<u32> {
 impl Sink for Warc {
     fn page(&mut self, page: &PageOut<'_>) -> io::Result<u64> {
         let Some(exchange) = page.exchange else { return Ok(0) };
-        let revisited = match (page.judgement.verdict, &page.twin) {
-            (Verdict::Exact { .. }, Some(twin)) if twin.payload == Some(exchange.payload.0) => {
-                Some((Revisited::IdenticalPayload(exchange.payload), twin))
-            }
-            (_, Some(twin)) if exchange.status == 304 => {
+        let revisited = match (page.judgement.verdict, &page.earlier) {
+            (_, Some(earlier)) if exchange.status == 304 => {
                 let (etag, last_modified) =
                     (exchange.validators.etag.as_deref(), exchange.validators.last_modified.as_deref());
-                Some((Revisited::NotModified { etag, last_modified }, twin))
+                Some((Revisited::NotModified { etag, last_modified }, earlier))
+            }
+            (Verdict::Exact { .. } | Verdict::Unchanged { bytes: false, .. }, Some(earlier))
+                if earlier.payload == Some(exchange.payload.0) =>
+            {
+                Some((Revisited::IdenticalPayload(exchange.payload), earlier))
             }
             _ => None,
         };
-        if let Some((revisited, twin)) = revisited {
+        if let Some((revisited, earlier)) = revisited {
             let revisit = revisit_member(&RevisitRecord {
                 id: exchange.id,
                 url: exchange.url.as_str(),
@@ -138,34 +152,25 @@ impl Sink for Warc {
                 address: exchange.address,
                 head: &exchange.head,
                 revisited,
-                refers_to_url: &twin.url,
-                refers_to_date: twin.fetched_at,
+                refers_to_url: &earlier.url,
+                refers_to_date: earlier.fetched_at,
                 refers_to: None,
             });
             self.append(exchange, "warc/revisit", &[&revisit, &exchange.request])?;
             return Ok(0);
         }
+        let mut facts = Vec::new();
         if let (Verdict::Near { distance, resemblance, .. }, Some(twin)) = (page.judgement.verdict, &page.twin) {
-            let metadata = metadata_member(&MetadataRecord {
-                id: RecordId::random()?,
-                url: exchange.url.as_str(),
-                date: exchange.date,
-                concurrent_to: &exchange.id.to_string(),
-                facts: &[
-                    ("near-duplicate-of", &twin.url),
-                    ("hamming-distance", &distance.to_string()),
-                    ("resemblance", &format!("{resemblance:.3}")),
-                ],
-            });
-            self.append(exchange, &exchange.mime, &[&exchange.response, &exchange.request, &metadata])?;
-        } else {
-            self.append(exchange, &exchange.mime, &[&exchange.response, &exchange.request])?;
+            facts.push(("near-duplicate-of", twin.url.clone()));
+            facts.push(("hamming-distance", distance.to_string()));
+            facts.push(("resemblance", format!("{resemblance:.3}")));
         }
+        facts.extend(exchange.permissions.clone().map(|permissions| ("permissions", permissions)));
+        let mut members = vec![exchange.response.as_slice(), &exchange.request];
+        let metadata = if facts.is_empty() { Vec::new() } else { metadata(exchange, &facts)? };
+        members.extend((!metadata.is_empty()).then_some(metadata.as_slice()));
+        self.append(exchange, &exchange.mime, &members)?;
         Ok(0)
-    }
-
-    fn skipped(&mut self, _skip: &SkipOut<'_>) -> io::Result<()> {
-        Ok(())
     }
 
     fn sync(&mut self, lengths: &mut Lengths) -> io::Result<()> {

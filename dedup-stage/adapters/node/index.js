@@ -4,6 +4,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
+import { program } from './program.js';
+
 /** Answers of judgeAll that may be outstanding. */
 const AHEAD = 256;
 
@@ -19,8 +21,8 @@ export class DedupStage {
         for (const [name, value] of Object.entries(options)) {
             if (value !== undefined) args.push(`--${name}`, String(value));
         }
-        const program = command ?? process.env.DEDUP_STAGE ?? 'dedup-stage';
-        this.#process = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+        const path = command ?? program();
+        this.#process = spawn(path, args, { stdio: ['pipe', 'pipe', 'inherit'] });
         // What ends the program is said to whoever waits for an answer.
         this.#process.stdin.on('error', () => {});
         createInterface({ input: this.#process.stdout, crlfDelay: Infinity }).on('line', (line) => {
@@ -28,7 +30,7 @@ export class DedupStage {
         });
         this.#closed = new Promise((resolve) => {
             this.#process.on('error', (error) => {
-                this.#end(new Error(`${program} cannot be started: ${error.message}`));
+                this.#end(new Error(`${path} cannot be started: ${error.message}`));
                 resolve(null);
             });
             this.#process.on('close', (code) => {

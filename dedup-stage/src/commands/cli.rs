@@ -1,15 +1,16 @@
 //! The command line of the `dedup-stage` program.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super as commands;
 
 /// Judges which pages say the same thing: verdicts for any crawler on stdin and stdout, and tools for fingerprints.
 #[derive(Parser)]
-#[command(name = "dedup-stage", version, propagate_version = true, args_conflicts_with_subcommands = true)]
+#[command(name = "dedup-stage", version = config::version(), propagate_version = true, args_conflicts_with_subcommands = true)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -21,15 +22,17 @@ struct Cli {
 enum Command {
     /// Pages in on stdin, verdicts out on stdout (the default)
     Run(commands::run::Args),
+    /// Signatures of whole corpora: text, HTML, JSON Lines, WARC, WET, Parquet, Arrow
+    Signatures(commands::signatures::Args),
     /// Fingerprints of text or HTML files, or of JSON Lines on stdin
     Fingerprint(commands::fingerprint::Args),
     /// Designs of the Hamming index for so many fingerprints and such a distance
     Plan(commands::plan::Args),
-    /// All pairs (query, stored) within a distance
+    /// All near-duplicates, or pairs within a distance, of queries and what is stored
     Search(commands::search::Args),
-    /// All pairs within a distance in one fingerprint file
+    /// All near-duplicates, or pairs within a distance, in one file or between two
     Pairs(commands::pairs::Args),
-    /// Groups of near-duplicates
+    /// Groups of near-duplicates, and which of each to keep
     Cluster(commands::cluster::Args),
     /// The sorted, compressed tables of a fingerprint file, as a file
     Index(commands::index::Args),
@@ -55,12 +58,49 @@ enum Command {
     },
 }
 
+/// The groups in which `--help` shows the commands.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("Everyday", &["run", "warc"]),
+    ("Corpora", &["signatures", "pairs", "search", "cluster", "fingerprint"]),
+    ("Index", &["index", "health", "plan"]),
+    ("Research", &["evaluate", "lexicon", "experiment"]),
+];
+
+/// The command line, with its commands in groups.
+fn command() -> clap::Command {
+    let command = Cli::command();
+    let about = |name: &str| {
+        let command = command.find_subcommand(name);
+        command.and_then(clap::Command::get_about).map(ToString::to_string).unwrap_or_default()
+    };
+    let lines = |names: &[&str]| names.iter().map(|name| format!("  {name:<12} {}\n", about(name))).collect::<String>();
+    let groups: String = GROUPS.iter().map(|(title, names)| format!("{title}:\n{}\n", lines(names))).collect();
+    let others = lines(&["completions", "man"]);
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}Others:\n{others}\nOptions:\n{{options}}"
+    );
+    command.help_template(template)
+}
+
 /// The whole program.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    ExitCode::from(main_with(std::env::args_os()))
+}
+
+/// The whole program, for whoever holds it in a library; returns its exit code. The first argument is the program's name.
+pub fn main_with<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) -> u8 {
+    let cli = match command().try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and versions come as errors with code 0. Nobody can be told that the terminal is gone.
+            let _ = error.print();
+            return error.exit_code() as u8;
+        }
+    };
     let result = match cli.command {
         None => commands::run::run(cli.run),
         Some(Command::Run(args)) => commands::run::run(args),
+        Some(Command::Signatures(args)) => commands::signatures::run(args),
         Some(Command::Fingerprint(args)) => commands::fingerprint::run(args),
         Some(Command::Plan(args)) => commands::plan::run(args),
         Some(Command::Search(args)) => commands::search::run(args),
@@ -75,23 +115,29 @@ pub fn main() -> ExitCode {
         Some(Command::Completions { shell }) => {
             // It would panic where stdout is closed.
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "dedup-stage", &mut script);
+            clap_complete::generate(shell, &mut command(), "dedup-stage", &mut script);
             io::stdout().write_all(&script).map(|()| ExitCode::SUCCESS).map_err(Into::into)
         }
         Some(Command::Man { command }) => man(command.as_deref()),
     };
-    result.unwrap_or_else(|error| {
+    let code = result.unwrap_or_else(|error| {
         if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
             return ExitCode::SUCCESS;
         }
         eprintln!("dedup-stage: {error:#}");
         ExitCode::FAILURE
-    })
+    });
+    code_of(code)
+}
+
+/// The number of an exit code, which the standard library keeps to itself.
+fn code_of(code: ExitCode) -> u8 {
+    (0..=u8::MAX).find(|number| ExitCode::from(*number) == code).unwrap_or(1)
 }
 
 /// Writes a manual page.
 fn man(name: Option<&str>) -> anyhow::Result<ExitCode> {
-    let mut program = Cli::command();
+    let mut program = command();
     // Only now do the commands have the names that their pages give them: `dedup-stage-search`.
     program.build();
     let page = match name {
@@ -106,4 +152,32 @@ fn man(name: Option<&str>) -> anyhow::Result<ExitCode> {
     };
     clap_mangen::Man::new(page).render(&mut io::stdout())?;
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_shows_every_command_in_one_group() {
+        let grouped: Vec<&str> =
+            GROUPS.iter().flat_map(|(_, names)| *names).chain(&["completions", "man"]).copied().collect();
+        let program = Cli::command();
+        let mut known: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
+        let mut shown = grouped.clone();
+        known.sort_unstable();
+        shown.sort_unstable();
+        assert_eq!(shown, known);
+        let help = command().render_help().to_string();
+        for title in ["Everyday:", "Corpora:", "Index:", "Research:", "Options:"] {
+            assert!(help.contains(title), "{help}");
+        }
+        assert!(help.contains("  warc         Keep unique WARC records"), "{help}");
+        command().debug_assert();
+    }
+
+    #[test]
+    fn codes_keep_their_numbers() {
+        assert!([0, 1, 2, 11, 255].into_iter().all(|number| code_of(ExitCode::from(number)) == number));
+    }
 }

@@ -1,37 +1,58 @@
-//! `dedup-stage cluster`: groups of near-duplicates.
+//! `dedup-stage cluster`: groups of near-duplicates, and which document of each is kept.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+mod groups;
+
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
-use anyhow::Context;
-use serde::Deserialize;
-use serde_json::json;
-
-use super::progress::{Bar, Progress};
+use super::progress::Progress;
 use super::rows;
-use crate::hamming::Fingerprints;
-use crate::hamming::cluster::{Cluster, Link, clusters};
-use crate::hamming::pairs::near;
+use super::signed::{self, Looking};
+use super::table::{Cell, Kind, Table, TableFormat};
+use crate::corpus::build::write;
+use crate::corpus::cluster::{Documents, Forest, Keep, List, Member, complete};
+use crate::corpus::join::{Edge, EdgeFile, EdgeWriter, Failing, Nodes, join};
+use crate::corpus::{Error, Signatures};
+use crate::hamming::cluster::Link;
 
 /// Arguments of `dedup-stage cluster`.
 ///
-/// Writes one JSON object for each group of at least two, by first row: {"size","diameter","rows"}, where the diameter is the largest
-/// distance between two members, and for JSON Lines also "urls". Rows are counted from 0.
+/// With signature files: JSON Lines {"id","cluster","representative","keep","distance","resemblance"}, in the order of the input, where
+/// distance and resemblance are those to the representative. With --edges, the edges that `dedup-stage pairs --edges` found, in files of
+/// any size, are joined without being held; without, they are found first.
+///
+/// With raw fingerprints, or JSON Lines with a `simhash` in each: one JSON object for each group of at least two, by first row:
+/// {"size","diameter","rows"}, where the diameter is the largest distance between two members, and for JSON Lines also "urls". Rows are
+/// counted from 0.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Fingerprint file, or JSON Lines with a `simhash` in each (other lines belong to no group)
-    file: PathBuf,
-    /// Hamming distance
-    #[arg(long, short, value_name = "K", value_parser = clap::value_parser!(u32).range(..=64))]
-    distance: u32,
+    /// Signature files; or one fingerprint file, or JSON Lines with a `simhash` in each (other lines belong to no group)
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    looking: Looking,
     /// What makes a group
     #[arg(long, value_enum, default_value_t = Linkage::Single)]
     link: Linkage,
-    /// Threads [default: one for each core]
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
+    /// Which document of a group is kept
+    #[arg(long, value_enum, default_value_t)]
+    keep: Keep,
+    /// Which documents are listed
+    #[arg(long, value_enum, default_value = "clusters")]
+    list: List,
+    /// Files of edges, or of forests, to be joined; they name the signature files that they are of
+    #[arg(long, value_name = "EDGES", num_args = 1..)]
+    edges: Vec<PathBuf>,
+    /// Write what hangs together as a file of edges, at most one a document, instead of the groups: to be given to another --edges
+    #[arg(long, value_name = "FILE", conflicts_with = "output")]
+    forest: Option<PathBuf>,
+    /// How documents are written [default: as --output is named, else jsonl]
+    #[arg(long, value_enum)]
+    format: Option<TableFormat>,
+    /// Where documents are written [default: stdout]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
 /// What makes a group.
@@ -39,89 +60,132 @@ pub struct Args {
 enum Linkage {
     /// Each is near some other: connected components
     Single,
-    /// Each is near all others: filled greedily, in the order of rows
+    /// Each is near all others: filled greedily, in the order of the input
     Complete,
-}
-
-/// Fingerprints, and where they come from.
-struct Pages {
-    fingerprints: Vec<u64>,
-    rows: Vec<u64>,
-    urls: Vec<Option<String>>,
 }
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let threads = args.threads.unwrap_or_else(rows::cores);
-    let link = match args.link {
-        Linkage::Single => Link::Single,
-        Linkage::Complete => Link::Complete,
+    let paths: Vec<&PathBuf> = args.files.iter().collect();
+    if signed::are_signatures(&paths)? {
+        return of_signatures(&args);
+    }
+    let link = if args.link == Linkage::Single { Link::Single } else { Link::Complete };
+    let distance = match args.looking.of_raw() {
+        Ok(_) if args.files.len() > 1 => return Ok(rows::wrong_usage(&"several files must be signature files")),
+        Ok(_) if !args.edges.is_empty() || args.forest.is_some() || args.output.is_some() => {
+            return Ok(rows::wrong_usage(&"--edges, --forest and --output are for signature files"));
+        }
+        Ok(distance) => distance,
+        Err(what) => return Ok(rows::wrong_usage(&what)),
     };
-    let find = |fingerprints: &[u64]| {
-        let progress = Progress::new("cluster", fingerprints.len(), "rows");
-        let near = near(fingerprints, args.distance, threads, &|share| progress.add(share));
-        clusters(fingerprints, &near, link)
+    groups::run(&args.files[0], distance, link, args.looking.threads())
+}
+
+fn of_signatures(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.forest.is_some() && args.link == Linkage::Complete {
+        return Ok(rows::wrong_usage(&"a forest says nothing of complete links"));
+    }
+    let start = Instant::now();
+    let files = signed::open(&args.files)?;
+    let nodes = Nodes::of(args.files.iter().map(PathBuf::as_path).zip(&files));
+    let documents = Documents::new(&files);
+    let mut edges = 0u64;
+    let mut groups = match args.link {
+        Linkage::Single => {
+            let mut forest = Forest::new(nodes.len());
+            each_edge(args, &files, &nodes, &mut |edge| {
+                edges += 1;
+                forest.join(edge.a, edge.b);
+            })?;
+            forest
+        }
+        Linkage::Complete => {
+            let mut all = Vec::new();
+            each_edge(args, &files, &nodes, &mut |edge| all.push(edge))?;
+            edges = all.len() as u64;
+            complete(nodes.len(), &all, |node| documents.position(node))
+        }
     };
-    let written = if is_json(&args.file)? {
-        let pages = read(&args.file)?;
-        write(&find(&pages.fingerprints), Some(&pages))
-    } else {
-        write(&find(&Fingerprints::open(&args.file)?), None)
-    };
-    rows::listened(written)?;
+    if let Some(path) = &args.forest {
+        let rule = args.looking.rule();
+        write(path, |file| {
+            let mut writer = EdgeWriter::new(file, &nodes, rule)?;
+            for (a, b) in groups.edges() {
+                writer.push(&Edge { a, b, distance: 0, resemblance: 1.0, same: false })?;
+            }
+            writer.finish()
+        })?;
+        eprintln!("joined {edges} edges of {} documents in {:.1} s", nodes.len(), start.elapsed().as_secs_f64());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let columns = vec![
+        ("id", signed::id_kind(&files)),
+        ("cluster", Kind::Number),
+        ("representative", signed::id_kind(&files)),
+        ("keep", Kind::Bool),
+        ("distance", Kind::Distance),
+        ("resemblance", Kind::Share),
+    ];
+    let output = args.output.as_deref();
+    let mut table = Table::create(columns, Table::format(args.format, output), output)?;
+    let (mut listed, mut failure) = (0u64, None);
+    let result = documents.members(&mut groups, args.keep, args.list, &mut |member: Member<'_>| {
+        listed += 1;
+        let cells = [
+            Cell::Id(member.id),
+            Cell::Number(member.cluster),
+            Cell::Id(member.representative),
+            Cell::Bool(member.keep),
+            Cell::Distance(member.distance),
+            Cell::Share(member.resemblance),
+        ];
+        table.row(&cells).map_err(|error| {
+            failure = Some(error);
+            Error::Damaged("the table cannot be written".into())
+        })
+    });
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    result?;
+    table.finish()?;
+    let seconds = start.elapsed().as_secs_f64();
+    eprintln!("joined {edges} edges of {} documents, listed {listed}, in {seconds:.1} s", nodes.len());
     Ok(ExitCode::SUCCESS)
 }
 
-fn write(clusters: &[Cluster], pages: Option<&Pages>) -> io::Result<()> {
-    let mut out = BufWriter::new(io::stdout().lock());
-    for cluster in clusters {
-        let (size, diameter) = (cluster.rows.len(), cluster.diameter);
-        let object = match pages {
-            None => json!({ "size": size, "diameter": diameter, "rows": cluster.rows }),
-            Some(pages) => {
-                let rows: Vec<u64> = cluster.rows.iter().map(|row| pages.rows[*row as usize]).collect();
-                let urls: Vec<_> = cluster.rows.iter().map(|row| &pages.urls[*row as usize]).collect();
-                json!({ "size": size, "diameter": diameter, "rows": rows, "urls": urls })
-            }
-        };
-        serde_json::to_writer(&mut out, &object)?;
-        out.write_all(b"\n")?;
-    }
-    out.flush()
-}
-
-/// Whether a file is JSON Lines: by its name, or as its first byte says where the name says nothing.
-fn is_json(path: &Path) -> anyhow::Result<bool> {
-    if path.extension().is_some_and(|extension| extension == "jsonl" || extension == "json") {
-        return Ok(true);
-    }
-    let mut start = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(9).read_to_end(&mut start));
-    read.with_context(|| path.display().to_string())?;
-    Ok(start.first() == Some(&b'{') && start.iter().skip(1).all(|byte| (b' '..0x7f).contains(byte)))
-}
-
-fn read(path: &Path) -> anyhow::Result<Pages> {
-    #[derive(Deserialize)]
-    struct Page {
-        simhash: Option<String>,
-        url: Option<String>,
-    }
-    let file = File::open(path).with_context(|| path.display().to_string())?;
-    let mut pages = Pages { fingerprints: Vec::new(), rows: Vec::new(), urls: Vec::new() };
-    let bar = Bar::of_bytes([path]);
-    for (row, line) in (0..).zip(BufReader::new(bar.0.wrap_read(file)).lines()) {
-        let line = line.with_context(|| path.display().to_string())?;
-        if line.trim().is_empty() {
-            continue;
+/// The edges of the files that were named, or those found now, by node.
+fn each_edge(
+    args: &Args,
+    files: &[Signatures],
+    nodes: &Nodes,
+    visit: &mut (dyn FnMut(Edge) + Send),
+) -> anyhow::Result<()> {
+    if !args.edges.is_empty() {
+        for path in &args.edges {
+            EdgeFile::open(path)?.read(nodes, visit)?;
         }
-        let place = || format!("{}, line {}", path.display(), row + 1);
-        let page: Page = serde_json::from_str(&line).with_context(place)?;
-        let Some(simhash) = page.simhash else { continue };
-        let fingerprint = u64::from_str_radix(&simhash, 16).with_context(place)?;
-        pages.fingerprints.push(fingerprint);
-        pages.rows.push(row);
-        pages.urls.push(page.url);
+        return Ok(());
     }
-    Ok(pages)
+    let starts = nodes.starts();
+    let (rule, effort) = (args.looking.rule(), args.looking.effort());
+    let of_all = 2.0 / (files.len() * (files.len() + 1)) as f64;
+    let progress = Progress::new("pairs", nodes.len() as usize, "documents");
+    let taking = Failing::new(visit);
+    for (i, a) in files.iter().enumerate() {
+        for (j, b) in files.iter().enumerate().skip(i) {
+            let (start, other) = (starts[i], starts[j]);
+            let take = |edges: &mut Vec<Edge>| {
+                edges.iter_mut().for_each(|edge| (edge.a, edge.b) = (edge.a + start, edge.b + other));
+                taking.write(edges, |visit, edge| {
+                    visit(*edge);
+                    Ok(())
+                });
+            };
+            join(a, (i != j).then_some(b), rule, effort, &take, &|share| progress.add(share * of_all));
+        }
+    }
+    taking.into_inner()?;
+    Ok(())
 }

@@ -7,14 +7,15 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use super::rows;
+use super::{rows, signed};
+use crate::corpus::Signatures;
 use crate::hamming::Fingerprints;
 use crate::hamming::health::Health;
 
 /// Arguments of `dedup-stage health`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Fingerprint file: raw little-endian 64-bit words
+    /// Fingerprint file: raw little-endian 64-bit words; or a signature file, which is also read to see that it is undamaged
     file: PathBuf,
     /// Also draw the paper's figure 2 and the bit bias
     #[arg(long, value_name = "OUT.svg")]
@@ -23,8 +24,11 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let fingerprints = Fingerprints::open(&args.file)?;
-    let health = Health::of(&fingerprints);
+    let health = if Signatures::is_signatures(&args.file)? {
+        Health::of(signed::open(&[&args.file])?[0].fingerprints())
+    } else {
+        Health::of(&Fingerprints::open(&args.file)?)
+    };
     if let Some(path) = &args.svg {
         std::fs::write(path, health.svg()).with_context(|| format!("writing {}", path.display()))?;
     }

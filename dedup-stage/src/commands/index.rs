@@ -1,27 +1,28 @@
 //! `dedup-stage index`: the sorted, compressed tables of a fingerprint file, as a file.
 
-use std::fs::{self, File};
 use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::Context;
-
 use super::progress::Progress;
 use super::rows;
+use crate::corpus::build::write;
+use crate::corpus::{Known, Signatures};
 use crate::hamming::frozen::{self, Plan};
 use crate::hamming::{Design, Fingerprints};
 use crate::signature;
 
 /// Arguments of `dedup-stage index`.
+///
+/// The index of a signature file lies beside it, as FILE.dK; `--known FILE` would build it at its first use.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Fingerprint file: raw little-endian 64-bit words
+    /// Fingerprint file: raw little-endian 64-bit words; or a signature file
     file: PathBuf,
-    /// Index file to be written
+    /// Index file to be written; for raw fingerprints only
     #[arg(long, short, value_name = "INDEX")]
-    output: PathBuf,
+    output: Option<PathBuf>,
     /// Largest Hamming distance that will be searched
     #[arg(long, short, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(..=64))]
     distance: u32,
@@ -40,6 +41,21 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let k = args.distance;
+    let (start, threads) = (Instant::now(), args.threads.unwrap_or_else(rows::cores));
+    if Signatures::is_signatures(&args.file)? {
+        if args.output.is_some() || args.design.is_some() {
+            return Ok(rows::wrong_usage(
+                &"the index of a signature file has its place and its design; leave --output and --design",
+            ));
+        }
+        let n = Signatures::open(&args.file)?.fingerprints().len();
+        let progress = Progress::new("index", n, "fingerprints");
+        let bytes = Known::build_index(&args.file, k, threads, &|share| progress.add(share))?;
+        drop(progress);
+        say(n, &Known::index_path(&args.file, k).display().to_string(), bytes, start);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some(output) = &args.output else { return Ok(rows::wrong_usage(&"say --output INDEX")) };
     let fingerprints = Fingerprints::open(&args.file)?;
     let design = match &args.design {
         None => Design::for_size(k, fingerprints.len() as u64),
@@ -48,40 +64,18 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             None => return Ok(rows::wrong_usage(&format_args!("no design {name:?} for distance {k}"))),
         },
     };
-    let start = Instant::now();
-    let plan = Plan {
-        design,
-        recipe: args.recipe,
-        with_rows: true,
-        threads: args.threads.unwrap_or_else(rows::cores),
-        part: Plan::PART,
-    };
+    let plan = Plan { design, recipe: args.recipe, with_rows: true, threads, part: Plan::PART };
     let progress = Progress::new("index", fingerprints.len(), "fingerprints");
-    let bytes = write(&args.output, &fingerprints, &plan, &|share| progress.add(share))?;
+    let bytes = write(output, |file| {
+        let mut out = BufWriter::with_capacity(1 << 20, file);
+        frozen::build(&fingerprints[..], &plan, &mut out, &|share| progress.add(share))
+    })?;
     drop(progress);
-    let (n, seconds) = (fingerprints.len(), start.elapsed().as_secs_f64());
-    let each = bytes as f64 / n.max(1) as f64;
-    eprintln!("indexed {n} fingerprints by {}: {bytes} bytes, {each:.2} each, in {seconds:.1} s", plan.design.name);
+    say(fingerprints.len(), &plan.design.name, bytes, start);
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes beside the file that is to be, and gives it its name when it is whole and on disk.
-fn write(path: &Path, fingerprints: &[u64], plan: &Plan, done: &(dyn Fn(f64) + Sync)) -> anyhow::Result<u64> {
-    let mut name = path.file_name().context("the output has no file name")?.to_owned();
-    name.push(".part");
-    let part = path.with_file_name(name);
-    let result = (|| {
-        let file = File::create(&part)?;
-        let mut out = BufWriter::with_capacity(1 << 20, &file);
-        let bytes = frozen::build(fingerprints, plan, &mut out, done)?;
-        drop(out);
-        file.sync_all()?;
-        fs::rename(&part, path)?;
-        anyhow::Ok(bytes)
-    })();
-    if result.is_err() {
-        // The error that matters is the first one.
-        let _ = fs::remove_file(&part);
-    }
-    result.with_context(|| format!("writing {}", path.display()))
+fn say(n: usize, by: &str, bytes: u64, start: Instant) {
+    let (each, seconds) = (bytes as f64 / n.max(1) as f64, start.elapsed().as_secs_f64());
+    eprintln!("indexed {n} fingerprints by {by}: {bytes} bytes, {each:.2} each, in {seconds:.1} s");
 }

@@ -15,6 +15,9 @@ mod progress;
 mod rows;
 pub mod run;
 pub mod search;
+pub mod signatures;
+mod signed;
+mod table;
 pub mod warc;
 
 pub use cli::main;

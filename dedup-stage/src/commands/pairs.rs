@@ -1,37 +1,53 @@
-//! `dedup-stage pairs`: all pairs within a distance in one fingerprint file.
+//! `dedup-stage pairs`: all near-duplicates in one file, or between two.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::progress::Progress;
 use super::rows::{self, Format};
+use super::signed::{self, Looking};
+use super::table::TableFormat;
+use crate::corpus::Signatures;
+use crate::corpus::build::write;
+use crate::corpus::join::{Edge, EdgeWriter, Failing, Nodes, join};
 use crate::hamming::Fingerprints;
 use crate::hamming::pairs::{Listed, near, rotate, rows as rows_of};
+use crate::hamming::search::search;
 
 /// Arguments of `dedup-stage pairs`.
 ///
-/// Writes `row<TAB>row<TAB>distance`, the lower row first, sorted. A row whose value occurred before is linked to the first row with that
-/// value, and only first rows are linked to other values.
+/// With signature files: near-duplicates as the crawl judges them, JSON Lines {"a","b","distance","resemblance"}, the ids of the
+/// earlier and the later document. Documents with the same signature are linked to the first of them, and only that one to
+/// others.
+///
+/// With files of raw fingerprints: `row<TAB>row<TAB>distance`, the lower row first, sorted; with two files, the row in the first and the
+/// row in the second. A row whose value occurred before is linked to the first row with that value, and only first rows are linked to
+/// other values.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Fingerprint file: raw little-endian 64-bit words
+    /// Signature file, or raw little-endian 64-bit fingerprints
     file: PathBuf,
-    /// Hamming distance
-    #[arg(long, short, value_name = "K", value_parser = clap::value_parser!(u32).range(..=64))]
-    distance: u32,
-    /// How pairs are found
+    /// Another such file: pairs with one in each
+    other: Option<PathBuf>,
+    #[command(flatten)]
+    looking: Looking,
+    /// How pairs of raw fingerprints are found
     #[arg(long, value_enum, default_value_t = Method::Tables)]
     method: Method,
-    /// Every pair of rows, also among equal values
+    /// Raw fingerprints: every pair of rows, also among equal values
     #[arg(long)]
     all: bool,
-    /// How rows are written
-    #[arg(long, value_enum, default_value_t = Format::Tsv)]
-    format: Format,
-    /// Threads [default: one for each core]
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
+    /// How pairs are written [default: jsonl for signature files, tsv for raw ones]
+    #[arg(long, value_enum)]
+    format: Option<AnyFormat>,
+    /// Where pairs are written [default: stdout]
+    #[arg(long, short, value_name = "FILE", conflicts_with = "edges")]
+    output: Option<PathBuf>,
+    /// Signature files: write a file of edges, for `dedup-stage cluster --edges`, without holding them in memory
+    #[arg(long, value_name = "FILE")]
+    edges: Option<PathBuf>,
 }
 
 /// How pairs are found.
@@ -43,29 +59,139 @@ enum Method {
     Rotate,
 }
 
+/// How pairs are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum AnyFormat {
+    /// An object a line
+    Jsonl,
+    /// Cells parted by tabs
+    Tsv,
+    /// Raw fingerprints only: three little-endian 64-bit words each, nothing else
+    Binary,
+    /// Signature files only: Parquet; needs --output
+    Parquet,
+    /// Signature files only: Arrow IPC; needs --output
+    Arrow,
+}
+
+impl AnyFormat {
+    /// As tables of signature files are written.
+    pub fn of_table(format: Option<Self>) -> Result<Option<TableFormat>, &'static str> {
+        Ok(match format {
+            None => None,
+            Some(Self::Jsonl) => Some(TableFormat::Jsonl),
+            Some(Self::Tsv) => Some(TableFormat::Tsv),
+            Some(Self::Parquet) => Some(TableFormat::Parquet),
+            Some(Self::Arrow) => Some(TableFormat::Arrow),
+            Some(Self::Binary) => return Err("--format binary is for raw fingerprints; see --edges"),
+        })
+    }
+
+    /// As rows of raw fingerprints are written.
+    pub fn of_rows(format: Option<Self>) -> Result<Format, &'static str> {
+        match format {
+            None | Some(Self::Tsv) => Ok(Format::Tsv),
+            Some(Self::Binary) => Ok(Format::Binary),
+            Some(_) => Err("raw fingerprints are written as tsv or binary"),
+        }
+    }
+}
+
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let files: Vec<&PathBuf> = std::iter::once(&args.file).chain(&args.other).collect();
+    if signed::are_signatures(&files)? { of_signatures(&args, &files) } else { of_fingerprints(&args) }
+}
+
+fn of_signatures(args: &Args, paths: &[&PathBuf]) -> anyhow::Result<ExitCode> {
+    let format = match AnyFormat::of_table(args.format) {
+        Ok(_) if args.method == Method::Rotate || args.all => {
+            return Ok(rows::wrong_usage(&"--method and --all are for raw fingerprints"));
+        }
+        Ok(format) => format,
+        Err(what) => return Ok(rows::wrong_usage(&what)),
+    };
+    let start = Instant::now();
+    let files = signed::open(paths)?;
+    let (a, b) = (&files[0], files.get(1));
+    let pairs = match &args.edges {
+        Some(edges) => {
+            let named = paths.iter().zip(&files).map(|(path, file)| (path.as_path(), file));
+            write_edges(edges, &Nodes::of(named), a, b, &args.looking)?
+        }
+        None => signed::write_edges(a, b, ["a", "b"], &args.looking, (format, args.output.as_deref()))?,
+    };
+    let (n, stored, seconds) = (a.rows(), b.unwrap_or(a).rows(), start.elapsed().as_secs_f64());
+    eprintln!("searched {n} against {stored}: {pairs} pairs in {seconds:.3} s");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a file of edges as they are found.
+fn write_edges(
+    path: &Path,
+    nodes: &Nodes,
+    a: &Signatures,
+    b: Option<&Signatures>,
+    looking: &Looking,
+) -> anyhow::Result<u64> {
+    let progress = Progress::new("pairs", a.rows() as usize, "documents");
+    let pairs = AtomicU64::new(0);
+    // Nodes of the second file follow those of the first.
+    let second = if b.is_some() { a.rows() } else { 0 };
+    write(path, |file| {
+        let writer = Failing::new(EdgeWriter::new(file, nodes, looking.rule())?);
+        let take = |edges: &mut Vec<Edge>| {
+            pairs.fetch_add(edges.len() as u64, Ordering::Relaxed);
+            edges.iter_mut().for_each(|edge| edge.b += second);
+            writer.write(edges, EdgeWriter::push);
+        };
+        join(a, b, looking.rule(), looking.effort(), &take, &|share| progress.add(share));
+        writer.into_inner()?.finish()
+    })?;
+    Ok(pairs.into_inner())
+}
+
+fn of_fingerprints(args: &Args) -> anyhow::Result<ExitCode> {
+    let (distance, format) = match (args.looking.of_raw(), AnyFormat::of_rows(args.format)) {
+        (Ok(_), Ok(_)) if args.edges.is_some() || args.output.is_some() => {
+            return Ok(rows::wrong_usage(&"--edges and --output are for signature files"));
+        }
+        (Ok(distance), Ok(format)) => (distance, format),
+        (Err(what), _) | (_, Err(what)) => return Ok(rows::wrong_usage(&what)),
+    };
+    let threads = args.looking.threads();
     let fingerprints = Fingerprints::open(&args.file)?;
-    let threads = args.threads.unwrap_or_else(rows::cores);
+    let n = fingerprints.len();
+    if let Some(other) = &args.other {
+        let other = Fingerprints::open(other)?;
+        let start = Instant::now();
+        let progress = Progress::new("pairs", other.len(), "rows");
+        let hits = search(&other, 0, &fingerprints, distance, None, threads, &|share| progress.add(share));
+        drop(progress);
+        if rows::write(hits.iter().map(|hit| [hit.query, hit.stored, u64::from(hit.distance)]), format)? {
+            let (m, pairs, seconds) = (other.len(), hits.len(), start.elapsed().as_secs_f64());
+            eprintln!("searched {n} against {m}: {pairs} pairs in {seconds:.3} s");
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     let start = Instant::now();
     let found = {
         let progress = Progress::new("pairs", fingerprints.len(), "rows");
         match args.method {
-            Method::Tables => near(&fingerprints, args.distance, threads, &|share| progress.add(share)),
-            Method::Rotate => rotate(&fingerprints, args.distance, &|share| progress.add(share)),
+            Method::Tables => near(&fingerprints, distance, threads, &|share| progress.add(share)),
+            Method::Rotate => rotate(&fingerprints, distance, &|share| progress.add(share)),
         }
     };
     let pairs = rows_of(&fingerprints, &found, if args.all { Listed::All } else { Listed::First });
     let seconds = start.elapsed().as_secs_f64();
     let words = pairs.iter().map(|pair| [pair.first, pair.second, u64::from(pair.distance)]);
-    if !rows::write(words, args.format)? {
+    if !rows::write(words, format)? {
         return Ok(ExitCode::SUCCESS);
     }
-    let n = fingerprints.len();
     eprintln!("searched {n} against {n}: {} pairs in {seconds:.3} s", pairs.len());
     if args.method == Method::Rotate {
         let progress = Progress::new("all pairs, to compare with", fingerprints.len(), "rows");
-        let exact = near(&fingerprints, args.distance, threads, &|share| progress.add(share));
+        let exact = near(&fingerprints, distance, threads, &|share| progress.add(share));
         drop(progress);
         let recall = found.pairs.len() as f64 / exact.pairs.len().max(1) as f64;
         eprintln!(

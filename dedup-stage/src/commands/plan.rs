@@ -20,7 +20,7 @@ pub struct Args {
     #[arg(long, short, value_name = "K", value_parser = clap::value_parser!(u32).range(..=16))]
     distance: u32,
     /// Memory that the index may take, such as 12GiB
-    #[arg(long, short, value_name = "SIZE", value_parser = size)]
+    #[arg(long, short, value_name = "SIZE", value_parser = rows::size)]
     memory: Option<u64>,
     /// Bits of a fingerprint; other than 64, only the paper's recursion is shown
     #[arg(long, value_name = "F", default_value_t = 64, value_parser = clap::value_parser!(u32).range(8..=512))]
@@ -37,24 +37,6 @@ fn count(text: &str) -> Result<u64, String> {
         None => text.parse::<u64>().ok().or_else(|| text.parse::<f64>().ok().filter(|n| *n < 1e18).map(|n| n as u64)),
     };
     number.filter(|n| *n > 0).ok_or_else(|| "not a number of fingerprints".into())
-}
-
-fn size(text: &str) -> Result<u64, String> {
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let number: f64 = text[..digits].parse().map_err(|_| "not a size, such as 12GiB".to_string())?;
-    let unit = match text[digits..].trim() {
-        "" | "B" => 1.0,
-        "KiB" | "K" => 1024.0,
-        "MiB" | "M" => 1024.0 * 1024.0,
-        "GiB" | "G" => 1024.0 * 1024.0 * 1024.0,
-        "TiB" | "T" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
-        "kB" => 1e3,
-        "MB" => 1e6,
-        "GB" => 1e9,
-        "TB" => 1e12,
-        unit => return Err(format!("unknown unit {unit:?}; there are B, KiB, MiB, GiB, TiB, kB, MB, GB, TB")),
-    };
-    Ok((number * unit) as u64)
 }
 
 /// Runs the command.
@@ -131,6 +113,7 @@ mod tests {
         assert_eq!(count("8e9"), Ok(8_000_000_000));
         assert_eq!(count("17"), Ok(17));
         assert!(count("0").is_err() && count("many").is_err() && count("3^4").is_err());
+        let size = rows::size;
         assert_eq!(size("12GiB"), Ok(12 << 30));
         assert_eq!(size("1.5kB"), Ok(1500));
         assert!(size("3 parsecs").is_err());

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
@@ -41,6 +42,46 @@ impl Progress {
             *sum += share;
             self.bar.0.set_position((*sum * self.all as f64) as u64);
         }
+    }
+}
+
+/// A line that counts documents whose number is not known beforehand, then rows as they are merged.
+#[derive(Debug)]
+pub struct Documents(Bar, AtomicU64, u64);
+
+impl Documents {
+    /// Nothing of so many input files.
+    pub fn new(splits: usize) -> Self {
+        let template = "{spinner} {human_pos} documents, {per_sec}, {msg}";
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner());
+        let bar = Bar::new(ProgressBar::new_spinner().with_style(style));
+        bar.0.set_message(format!("0 of {splits} files"));
+        Self(bar, AtomicU64::new(0), splits as u64)
+    }
+
+    /// Counts documents.
+    pub fn read(&self, n: u64) {
+        self.0.0.inc(n);
+    }
+
+    /// Counts a file that is done; after the last, what is counted is rows.
+    pub fn split(&self) {
+        let done = self.1.fetch_add(1, Ordering::Relaxed) + 1;
+        self.0.0.set_message(format!("{done} of {} files", self.2));
+        if done == self.2 {
+            self.0.0.set_position(0);
+            self.0.0.set_message("merging");
+        }
+    }
+
+    /// Counts merged rows.
+    pub fn merged(&self, n: u64) {
+        self.0.0.inc(n);
+    }
+
+    /// Says something above the line.
+    pub fn say(&self, what: &str) {
+        self.0.0.suspend(|| eprintln!("dedup-stage: {what}"));
     }
 }
 

@@ -46,3 +46,22 @@ pub fn wrong_usage(what: &impl std::fmt::Display) -> ExitCode {
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
+
+/// A number of bytes, with or without a unit; for the command line.
+pub fn size(text: &str) -> Result<u64, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number: f64 = text[..digits].parse().map_err(|_| "not a size, such as 12GiB".to_string())?;
+    let unit = match text[digits..].trim() {
+        "" | "B" => 1.0,
+        "KiB" | "K" => 1024.0,
+        "MiB" | "M" => 1024.0 * 1024.0,
+        "GiB" | "G" => 1024.0 * 1024.0 * 1024.0,
+        "TiB" | "T" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
+        "kB" => 1e3,
+        "MB" => 1e6,
+        "GB" => 1e9,
+        "TB" => 1e12,
+        unit => return Err(format!("unknown unit {unit:?}; there are B, KiB, MiB, GiB, TiB, kB, MB, GB, TB")),
+    };
+    Ok((number * unit) as u64)
+}

@@ -11,11 +11,13 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::rows::wrong_usage;
+use crate::corpus::Corpora;
 use crate::pipeline::{Limits, Stopper};
 use crate::protocol::{Ended, Greeting, serve};
 use crate::signature;
+use crate::spaces;
 use crate::stage::Stage;
-use crate::store::{Disk, Error, Memory, Session, Store};
+use crate::store::{Disk, Error, Memory, Session};
 use crate::url::Canonicalizer;
 
 /// Exit code after SIGINT or SIGTERM, with the state saved.
@@ -24,11 +26,40 @@ const STOPPED: u8 = 11;
 /// Arguments of `dedup-stage run`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
+    #[command(flatten)]
+    memory: Remembering,
+    #[command(flatten)]
+    judging: Judging,
+}
+
+/// The flag of every command that remembers the pages that it judged.
+#[derive(Debug, Default, clap::Args)]
+pub struct Remembering {
     /// Remember across runs, in this directory (default: in memory). One process at a time
     #[arg(long, value_name = "DIR", env = "DEDUP_STAGE_STATE")]
     state: Option<PathBuf>,
-    #[command(flatten)]
-    judging: Judging,
+}
+
+impl Remembering {
+    /// The stage with what it remembers and what it knows.
+    pub fn open(&self, settings: &Settings) -> anyhow::Result<Stage> {
+        let config::Dedup { known, distance, threads, .. } = &settings.dedup;
+        let corpora = Corpora::open(known, *distance, *threads)?;
+        let mut stage = self.remembered(settings)?;
+        stage.know(Arc::new(corpora));
+        Ok(stage)
+    }
+
+    fn remembered(&self, settings: &Settings) -> anyhow::Result<Stage> {
+        let open = |store| Stage::open(Session::new(store), &settings.dedup, Canonicalizer::new(&settings.urls));
+        match &self.state {
+            None => Ok(open(Box::<Memory>::default())?),
+            Some(dir) => {
+                let disk = Disk::open(dir, &spaces::of_stage());
+                disk.and_then(|disk| open(Box::new(disk))).map_err(|error| in_dir(error, dir))
+            }
+        }
+    }
 }
 
 /// Flags of every command that judges pages. An environment variable `DEDUP_STAGE_…` does what the flag does.
@@ -43,6 +74,9 @@ pub struct Judging {
     /// Hamming distance of a near-duplicate [default: the best measured]
     #[arg(long, value_name = "K")]
     distance: Option<String>,
+    /// Signature file of pages that exist already: what it has is a duplicate of it (repeatable)
+    #[arg(long, value_name = "FILE")]
+    known: Vec<String>,
     /// Recipe of the fingerprints
     #[arg(long, value_name = "NAME", env = "DEDUP_STAGE_SCHEME", default_value = signature::RECIPE, value_parser = [signature::RECIPE])]
     scheme: String,
@@ -73,6 +107,9 @@ impl Judging {
                 layers = layers.set(key, value.as_str())?;
             }
         }
+        if !self.known.is_empty() {
+            layers = layers.set("dedup.known", self.known.clone())?;
+        }
         layers.finish()
     }
 }
@@ -83,29 +120,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Ok(settings) => settings,
         Err(error) => return Ok(wrong_usage(&error)),
     };
-    let store: Box<dyn Store> = match &args.state {
-        None => Box::new(Memory::default()),
-        Some(dir) => Box::new(Disk::open(dir).map_err(|error| in_dir(error, dir))?),
-    };
-    let stage = Stage::open(Session::new(store), settings.dedup.distance, settings.dedup.on_duplicate)
-        .with_context(|| args.state.as_ref().map_or("memory".into(), |dir| dir.display().to_string()))?;
+    let stage = args.memory.open(&settings)?;
     let greeting = Greeting {
         recipe: signature::RECIPE,
         distance: settings.dedup.distance,
         on_duplicate: settings.dedup.on_duplicate,
-        durable: args.state.is_some(),
+        durable: args.memory.state.is_some(),
     };
     let limits = Limits::new(settings.dedup.threads);
     let stopping = signals().context("signals")?;
-    let ended = serve(
-        std::io::stdin(),
-        std::io::stdout().lock(),
-        stage,
-        &Canonicalizer::new(&settings.urls),
-        limits,
-        greeting,
-        |stopper| watch(stopping, stopper),
-    )?;
+    let ended =
+        serve(std::io::stdin(), std::io::stdout().lock(), stage, limits, greeting, |stopper| watch(stopping, stopper))?;
     Ok(match ended {
         Ended::Input | Ended::OutputClosed => ExitCode::SUCCESS,
         Ended::Stopped => ExitCode::from(STOPPED),

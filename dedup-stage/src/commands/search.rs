@@ -1,11 +1,13 @@
-//! `dedup-stage search`: all pairs (query, stored) within a distance.
+//! `dedup-stage search`: all pairs (query, stored) within a distance, or of near-duplicates.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use super::pairs::AnyFormat;
 use super::progress::Progress;
-use super::rows::{self, Format};
+use super::rows;
+use super::signed::{self, Looking};
 use crate::hamming::frozen::{Frozen, Load};
 use crate::hamming::search::{search, search_frozen};
 use crate::hamming::{Design, Fingerprints};
@@ -13,19 +15,21 @@ use crate::signature;
 
 /// Arguments of `dedup-stage search`.
 ///
-/// Writes `query_row<TAB>stored_row<TAB>distance`, sorted. The outputs of several splits of the stored file, merged in their
-/// order with `sort -n -m -s`, equal the output of the whole.
+/// With raw fingerprints: `query_row<TAB>stored_row<TAB>distance`, sorted. The outputs of several splits of the stored file, merged in
+/// their order with `sort -n -m -s`, equal the output of the whole.
+///
+/// With signature files on both sides: near-duplicates as the crawl judges them, JSON Lines
+/// {"query","stored","distance","resemblance"}, sorted by where the documents stood in their inputs.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Stored fingerprints: a raw file, or an index file made by `dedup-stage index`
+    /// Stored fingerprints: a raw file, an index file made by `dedup-stage index`, or a signature file
     #[arg(long, value_name = "F")]
     stored: PathBuf,
-    /// Query fingerprints: a raw file
+    /// Query fingerprints: a raw file; or a signature file, where the stored one is
     #[arg(long, value_name = "Q")]
     queries: PathBuf,
-    /// Hamming distance
-    #[arg(long, short, value_name = "K", value_parser = clap::value_parser!(u32).range(..=64))]
-    distance: u32,
+    #[command(flatten)]
+    looking: Looking,
     /// Design of the tables that hold the queries (see `dedup-stage plan`) [default: two bitmaps, then the standard design]
     #[arg(long, value_name = "NAME")]
     design: Option<String>,
@@ -35,23 +39,48 @@ pub struct Args {
     /// Number of stored rows of a split [default: all that follow]
     #[arg(long, value_name = "N")]
     rows: Option<u64>,
-    /// How rows are written
-    #[arg(long, value_enum, default_value_t = Format::Tsv)]
-    format: Format,
+    /// How rows are written [default: tsv, for signature files jsonl]
+    #[arg(long, value_enum)]
+    format: Option<AnyFormat>,
+    /// Signature files: where pairs are written [default: stdout]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
     /// Recipe of the queries' fingerprints; an index file of another recipe is refused
     #[arg(long, value_name = "NAME", default_value = signature::RECIPE)]
     recipe: String,
     /// Map an index file instead of reading it into memory
     #[arg(long)]
     map: bool,
-    /// Threads [default: one for each core]
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
 }
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let k = args.distance;
+    if Frozen::is_index(&args.stored)? || !signed::are_signatures(&[&args.stored, &args.queries])? {
+        return of_fingerprints(&args);
+    }
+    let format = match AnyFormat::of_table(args.format) {
+        Ok(_) if args.design.is_some() || args.from > 0 || args.rows.is_some() => {
+            return Ok(rows::wrong_usage(&"--design, --from and --rows are for raw fingerprints"));
+        }
+        Ok(format) => format,
+        Err(what) => return Ok(rows::wrong_usage(&what)),
+    };
+    let start = Instant::now();
+    let files = signed::open(&[&args.queries, &args.stored])?;
+    let (queries, stored) = (&files[0], &files[1]);
+    let names = ["query", "stored"];
+    let pairs = signed::write_edges(queries, Some(stored), names, &args.looking, (format, args.output.as_deref()))?;
+    let seconds = start.elapsed().as_secs_f64();
+    eprintln!("searched {} against {}: {pairs} pairs in {seconds:.3} s", queries.rows(), stored.rows());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn of_fingerprints(args: &Args) -> anyhow::Result<ExitCode> {
+    let (k, format) = match (args.looking.of_raw(), AnyFormat::of_rows(args.format)) {
+        (Ok(_), Ok(_)) if args.output.is_some() => return Ok(rows::wrong_usage(&"--output is for signature files")),
+        (Ok(distance), Ok(format)) => (distance, format),
+        (Err(what), _) | (_, Err(what)) => return Ok(rows::wrong_usage(&what)),
+    };
     let design = match &args.design {
         None => None,
         Some(name) => match Design::named(name, k) {
@@ -63,7 +92,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             }
         },
     };
-    let threads = args.threads.unwrap_or_else(rows::cores);
+    let threads = args.looking.threads();
     let queries = Fingerprints::open(&args.queries)?;
     let end = args.rows.map_or(u64::MAX, |n| args.from.saturating_add(n));
     let (hits, stored, seconds) = if Frozen::is_index(&args.stored)? {
@@ -87,7 +116,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         let hits = search(stored, from, &queries, k, design, threads, &|share| progress.add(share));
         (hits, stored.len() as u64, start.elapsed())
     };
-    if rows::write(hits.iter().map(|hit| [hit.query, hit.stored, u64::from(hit.distance)]), args.format)? {
+    if rows::write(hits.iter().map(|hit| [hit.query, hit.stored, u64::from(hit.distance)]), format)? {
         let (queries, pairs, seconds) = (queries.len(), hits.len(), seconds.as_secs_f64());
         eprintln!("searched {queries} against {stored}: {pairs} pairs in {seconds:.3} s");
     }

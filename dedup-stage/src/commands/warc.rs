@@ -7,20 +7,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 
 use super::progress::Bar;
 use super::rows::wrong_usage;
-use super::run::Judging;
+use super::run::{Judging, Remembering};
 use crate::pipeline::{Limits, Turn, ordered};
 use crate::signature;
-use crate::stage::{Preparer, Stage};
-use crate::store::{Memory, Session};
-use crate::url::Canonicalizer;
+use crate::stage::Preparer;
 use crate::warc::filter::{Filter, OnNear, Tally, Unit, prepare, units};
-use crate::warc::{RecordId, warcinfo_member};
+use crate::warc::{RecordId, now, warcinfo_member};
 
 /// Arguments of `dedup-stage warc`.
 #[derive(Debug, clap::Args)]
@@ -37,6 +34,8 @@ pub struct Args {
     /// Where the verdicts go, a JSON line for each page [default: stdout, unless the records go there]
     #[arg(long, value_name = "FILE", env = "DEDUP_STAGE_VERDICTS")]
     verdicts: Option<PathBuf>,
+    #[command(flatten)]
+    memory: Remembering,
     #[command(flatten)]
     judging: Judging,
 }
@@ -61,14 +60,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let output: Box<dyn Write> =
         if is_std(&args.output) { Box::new(BufWriter::new(io::stdout())) } else { Box::new(create(&args.output)?) };
 
-    let stage =
-        Stage::open(Session::new(Box::new(Memory::default())), settings.dedup.distance, settings.dedup.on_duplicate)?;
-    let (canonicalizer, hasher) = (Canonicalizer::new(&settings.urls), stage.hasher().clone());
+    let stage = args.memory.open(&settings)?;
+    let keys = stage.keys().clone();
     let read = Arc::new(AtomicU64::new(0));
     let bar = Bar::of_bytes(&args.inputs);
     let source = pieces(args.inputs.clone(), Arc::clone(&read));
     let (mut results, _) = ordered(Limits::new(settings.dedup.threads), source, move || {
-        let mut preparer = Preparer::new(canonicalizer.clone(), hasher.clone());
+        let mut preparer = Preparer::new(keys.clone());
         move |unit| prepare(unit, &mut preparer)
     });
     let mut filter = Filter::new(stage, args.near, output, verdicts, &warcinfo(&args.output)?)?;
@@ -83,9 +81,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 fn summary(tally: &Tally, read: u64) -> String {
-    let Tally { records, pages, exact, near, revisits, dropped, bytes, .. } = tally;
+    let Tally { records, pages, exact, near, unchanged, revisits, dropped, bytes, .. } = tally;
     format!(
-        "{records} records, {pages} pages: {exact} exact ({revisits} now revisit records), {near} near; \
+        "{records} records, {pages} pages: {exact} exact, {unchanged} unchanged ({revisits} now revisit records), {near} near; \
          {dropped} records dropped; {read} bytes in, {bytes} bytes out"
     )
 }
@@ -144,10 +142,9 @@ fn create(path: &Path) -> anyhow::Result<BufWriter<File>> {
 }
 
 fn warcinfo(output: &Path) -> anyhow::Result<Vec<u8>> {
-    let Ok(now) = SystemTime::now().duration_since(UNIX_EPOCH) else { bail!("the clock is before 1970") };
     let name = if is_std(output) { "".into() } else { output.file_name().unwrap_or_default().to_string_lossy() };
     let software = concat!("dedup-stage/", env!("CARGO_PKG_VERSION"));
     let description = format!("duplicates of earlier records reduced; fingerprints of recipe {}", signature::RECIPE);
     let facts = [("software", software), ("format", "WARC File Format 1.1"), ("description", &description)];
-    Ok(warcinfo_member(RecordId::random()?, now.as_millis() as u64, &name, &facts))
+    Ok(warcinfo_member(RecordId::random()?, now(), &name, &facts))
 }

@@ -22,7 +22,7 @@ pub struct Calibration {
     pub visit: f64,
     /// To compare one more fingerprint.
     pub candidate: f64,
-    /// For a cache line out of [`Calibration::MEMORY`], among many that were announced.
+    /// For a cache line out of `Calibration::MEMORY`, among many that were announced.
     pub line: f64,
 }
 

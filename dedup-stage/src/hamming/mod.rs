@@ -38,6 +38,7 @@ pub use code::Code;
 pub use design::Design;
 pub use error::Error;
 pub use file::Fingerprints;
+pub(crate) use file::words;
 pub use index::{Fill, Index, Probe};
 pub use key::Key;
 pub use recursion::Recursion;

@@ -4,21 +4,18 @@
 
 use std::ops::Range;
 
-use super::outline::{Block, Chrome, Shape};
+use super::outline::{Block, Shape};
+use super::signs::Signs;
 use super::words::{WordHash, is_long_number};
 
-/// Link text of a block, in bytes of 100, from which it is a list of links.
-const LINK_PERCENT: usize = 50;
 /// Lists of links are content of a page of which they are at least so many words of 100: a table of contents, an index.
 const LIST_PERCENT: usize = 15;
 /// Words of a block of text from which the content has begun.
 const TEXT: usize = 10;
-/// Names of classes are not believed where they leave out so many words in blocks of full weight, and so many times
-/// what they leave.
-const UNBELIEVABLE: usize = 100;
-const UNBELIEVABLE_TIMES: usize = 3;
 /// Words up to which a line with a long number is a counter, a date, a copyright notice.
 const VOLATILE: usize = 12;
+/// Text of links to other sites, in bytes of 100 that are no white space, from which a paragraph is an advertisement.
+const AWAY_PERCENT: u64 = 50;
 /// Words from which a block has full weight.
 const FULL: usize = 16;
 
@@ -33,27 +30,32 @@ pub struct Passage {
     pub eighths: u32,
 }
 
-/// Chooses the content. `spans[i]` is where the hashes of the words of block `i` stand in `words`; the
-/// chosen ones go to `chosen`, in order.
-pub fn choose(blocks: &[Block], spans: &[Range<usize>], words: &[WordHash], chosen: &mut Vec<Passage>) {
-    let named = believable(blocks, spans);
-    let chrome = |block: &Block| block.chrome == Chrome::Marked || named && block.chrome == Chrome::Named;
+/// Chooses the content. `spans[i]` is where the hashes of the words of block `i` stand in `words`, `believed` are the
+/// signs of chrome that are believed; the chosen blocks go to `chosen`, in order.
+pub fn choose(
+    blocks: &[Block],
+    spans: &[Range<usize>],
+    words: &[WordHash],
+    believed: Signs,
+    chosen: &mut Vec<Passage>,
+) {
+    let chrome = |block: &Block| block.signs.meet(believed);
     let numbered = || blocks.iter().zip(spans).enumerate();
     let start = numbered()
         .find(|(_, (block, span))| {
-            !chrome(block) && (block.shape == Shape::Heading || !is_list(block) && span.len() >= TEXT)
+            !chrome(block) && (block.shape == Shape::Heading || !block.is_list() && span.len() >= TEXT)
         })
         .map_or(0, |(i, _)| i);
     let (mut all, mut in_lists) = (0, 0);
     for (_, (block, span)) in numbered().skip(start).filter(|(_, (block, _))| !chrome(block)) {
         all += span.len();
-        in_lists += if is_list(block) && !is_advertisement(block) { span.len() } else { 0 };
+        in_lists += if block.is_list() && !is_advertisement(block) { span.len() } else { 0 };
     }
     let with_lists = in_lists * 100 >= all * LIST_PERCENT;
     chosen.clear();
     for (i, (block, span)) in numbered() {
         let out = chrome(block)
-            || if is_list(block) {
+            || if block.is_list() {
                 !with_lists || i < start || is_advertisement(block)
             } else {
                 is_volatile(block, &words[span.clone()])
@@ -64,26 +66,9 @@ pub fn choose(blocks: &[Block], spans: &[Range<usize>], words: &[WordHash], chos
     }
 }
 
-/// Whether the names of classes may be believed: not where they would leave hardly any text.
-fn believable(blocks: &[Block], spans: &[Range<usize>]) -> bool {
-    let (mut named, mut others) = (0, 0);
-    for (block, span) in blocks.iter().zip(spans).filter(|(block, _)| !is_list(block)) {
-        match block.chrome {
-            Chrome::Named if span.len() >= FULL => named += span.len(),
-            Chrome::None => others += span.len(),
-            Chrome::Named | Chrome::Marked => {}
-        }
-    }
-    named < UNBELIEVABLE || named < others * UNBELIEVABLE_TIMES
-}
-
-fn is_list(block: &Block) -> bool {
-    block.shape != Shape::Heading && block.link_bytes as usize * 100 >= block.range().len() * LINK_PERCENT
-}
-
 /// A paragraph that is one link to another site; items of lists may lead anywhere.
 fn is_advertisement(block: &Block) -> bool {
-    block.shape == Shape::Plain && block.external_bytes as usize * 100 >= block.range().len() * LINK_PERCENT
+    block.shape == Shape::Plain && u64::from(block.away_ink) * 100 >= u64::from(block.ink) * AWAY_PERCENT
 }
 
 /// A short line with a long number.
@@ -112,13 +97,10 @@ mod tests {
             blocks.push(Block {
                 start: from,
                 end: to,
-                link_bytes: if matches!(*kind, "link" | "nav" | "away") { to - from } else { 0 },
-                external_bytes: if *kind == "away" { to - from } else { 0 },
-                chrome: match *kind {
-                    "nav" => Chrome::Marked,
-                    "ad" => Chrome::Named,
-                    _ => Chrome::None,
-                },
+                ink: to - from,
+                link_ink: if matches!(*kind, "link" | "nav" | "away") { to - from } else { 0 },
+                away_ink: if *kind == "away" { to - from } else { 0 },
+                signs: Signs::of_role(kind),
                 shape: match *kind {
                     "head" => Shape::Heading,
                     "item" => Shape::Item,
@@ -128,7 +110,7 @@ mod tests {
             spans.push(start..words.len());
         }
         let mut chosen = Vec::new();
-        choose(&blocks, &spans, &words, &mut chosen);
+        choose(&blocks, &spans, &words, Signs::believed(&blocks, &spans), &mut chosen);
         chosen.iter().map(|passage| passage.block).collect()
     }
 

@@ -2,6 +2,8 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::signs::Signs;
+
 /// What an attribute says of its element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hint {
@@ -9,13 +11,13 @@ pub enum Hint {
     #[default]
     None,
     /// Navigation, footer, advertisement, cookie notice and the like.
-    Chrome,
+    Chrome(Signs),
     /// The content of the page, or what wraps it.
     Content,
 }
 
-/// Whole words that name chrome.
-const CHROME: [&str; 61] = [
+/// Whole words that name chrome, in order.
+pub const CHROME: [&str; 61] = [
     "ad",
     "ads",
     "adsense",
@@ -79,6 +81,9 @@ const CHROME: [&str; 61] = [
     "topnav",
 ];
 
+/// Bytes of the longest word.
+const LONGEST_WORD: usize = 13;
+
 /// Whole words that name content; they outweigh the others (`content-with-sidebar`).
 const CONTENT: [&str; 8] = ["article", "body", "content", "document", "entry", "post", "story", "text"];
 
@@ -115,34 +120,30 @@ impl Hints {
     }
 }
 
-/// Splits at everything but letters, and before capitals (`siteFooter`); digits at the end of a word do not count.
+/// Words end at everything but letters and digits, and before capitals (`siteFooter`). Digits at the end of a word do not
+/// count (`ad1`); with digits within it is no word but a name that a build made up (`1ad3k`).
 fn read(value: &[u8]) -> Hint {
-    let mut hint = Hint::None;
-    let mut word = [0u8; 16];
-    let mut length = 0;
-    let mut previous_lower = false;
-    for &byte in value.iter().chain(b" ") {
-        let starts_word = byte.is_ascii_uppercase() && previous_lower;
-        if (!byte.is_ascii_alphabetic() || starts_word) && length > 0 {
-            if let Ok(word) = std::str::from_utf8(&word[..length.min(word.len())]) {
-                if length <= 16 && CONTENT.binary_search(&word).is_ok() {
-                    return Hint::Content;
-                }
-                if length <= 16 && CHROME.binary_search(&word).is_ok() {
-                    hint = Hint::Chrome;
-                }
-            }
-            length = 0;
+    let mut signs = Signs::NONE;
+    for name in value.split(|byte| !byte.is_ascii_alphanumeric()) {
+        let letters = &name[..name.iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |last| last + 1)];
+        if letters.iter().any(u8::is_ascii_digit) {
+            continue;
         }
-        if byte.is_ascii_alphabetic() {
-            if length < word.len() {
-                word[length] = byte.to_ascii_lowercase();
+        for word in letters.chunk_by(|a, b| !(a.is_ascii_lowercase() && b.is_ascii_uppercase())) {
+            let mut lower = [0; LONGEST_WORD];
+            let Some(lower) = lower.get_mut(..word.len()) else { continue };
+            lower.copy_from_slice(word);
+            lower.make_ascii_lowercase();
+            let place = |words: &[&str]| words.binary_search_by(|known| known.as_bytes().cmp(lower)).ok();
+            if place(&CONTENT).is_some() {
+                return Hint::Content;
             }
-            length += 1;
+            if let Some(place) = place(&CHROME) {
+                signs |= Signs::of_class(place);
+            }
         }
-        previous_lower = byte.is_ascii_lowercase();
     }
-    hint
+    if signs.is_empty() { Hint::None } else { Hint::Chrome(signs) }
 }
 
 #[cfg(test)]
@@ -152,21 +153,27 @@ mod tests {
     #[test]
     fn lists_are_sorted() {
         assert!(CHROME.is_sorted() && CONTENT.is_sorted());
+        assert!(CHROME.iter().chain(&CONTENT).all(|word| word.len() <= LONGEST_WORD));
     }
 
     #[test]
     fn whole_words_count() {
         let mut hints = Hints::default();
+        let chrome = |word| Hint::Chrome(Signs::of_role(word));
         for (value, hint) in [
-            ("site-footer", Hint::Chrome),
-            ("siteFooter", Hint::Chrome),
-            ("ad_1", Hint::Chrome),
+            ("site-footer", chrome("footer")),
+            ("siteFooter", chrome("footer")),
+            ("ad_1", chrome("ad")),
+            ("ad250", chrome("ad")),
+            ("css-1ad3k", Hint::None),
+            ("sc-ad1q", Hint::None),
+            ("col2 sidebar nav", Hint::Chrome(Signs::of_role("sidebar") | Signs::of_role("nav"))),
             ("header", Hint::None),
             ("badge gradient", Hint::None),
             ("content-with-sidebar", Hint::Content),
             ("sidebar content", Hint::Content),
-            ("main-menu", Hint::Chrome),
-            ("footer_container", Hint::Chrome),
+            ("main-menu", chrome("menu")),
+            ("footer_container", chrome("footer")),
             ("", Hint::None),
         ] {
             assert_eq!(hints.of(value), hint, "{value}");

@@ -7,6 +7,7 @@ use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::outline::{Outline, fold_space};
+use super::signs::Signs;
 use super::{Link, Reader};
 
 /// Longest anchor text kept, in bytes.
@@ -34,6 +35,18 @@ type Seen = HashMap<u64, u32, BuildHasherDefault<Identity>>;
 const NOWHERE: u32 = u32::MAX;
 const CUT: u32 = u32::MAX - 1;
 
+/// What the references of a page are relative to, where it says so and that is on the web.
+pub fn base(page: &Url, outline: &Outline) -> Option<Url> {
+    outline.base.as_ref().and_then(|href| page.join(href.trim()).ok()).filter(is_web)
+}
+
+/// A reference without its fragment and the white space around it, and the hash of that; `None` where it plainly leads
+/// to something that is not fetched.
+pub fn written(href: &str) -> Option<(&str, u64)> {
+    let href = href.split('#').next().unwrap_or_default().trim_matches(|c: char| c <= ' ');
+    (!has_other_scheme(href)).then(|| (href, xxh3_64(href.as_bytes())))
+}
+
 /// Resolves links; keeps its memory between pages.
 #[derive(Debug, Default)]
 pub struct Resolver {
@@ -42,45 +55,48 @@ pub struct Resolver {
 }
 
 impl Resolver {
-    /// The distinct http and https links of the outline, and how many distinct ones the cap cut. `places` gets a pair for
-    /// every place outside chrome at which a link stands: position in the text, and number of the link; in order.
-    pub fn resolve(&mut self, page: &Url, outline: &Outline, places: &mut Vec<(u32, u32)>) -> (Vec<Link>, u32) {
+    /// The distinct http and https links of the outline, relative to `base`, and how many distinct ones the cap cut. `places` gets a pair for
+    /// every place outside what is believed to be chrome at which a link stands: position in the text, and number of the
+    /// link; in order.
+    pub fn resolve(
+        &mut self,
+        base: &Url,
+        outline: &Outline,
+        believed: Signs,
+        places: &mut Vec<(u32, u32)>,
+    ) -> (Vec<Link>, u32) {
         self.written.clear();
         self.resolved.clear();
         places.clear();
-        let base = outline.base.as_ref().and_then(|href| page.join(href.trim()).ok()).filter(is_web);
-        let base = base.as_ref().unwrap_or(page);
         let mut links: Vec<Link> = Vec::new();
-        let mut cut = outline.links_cut;
+        let mut cut = 0;
         for raw in &outline.links {
-            let href = outline.href(raw);
-            let href = href.split('#').next().unwrap_or_default().trim_matches(|c: char| c <= ' ');
-            let written = xxh3_64(href.as_bytes());
-            let place = match self.written.get(&written).copied() {
+            let Some((href, hash)) = written(outline.href(raw)) else { continue };
+            let place = match self.written.get(&hash).copied() {
                 Some(place) => place,
                 None => {
                     let place = self.place(base, href, &mut links, &mut cut);
-                    self.written.insert(written, place);
+                    self.written.insert(hash, place);
                     place
                 }
             };
             let Some(link) = links.get_mut(place as usize) else { continue };
             link.nofollow &= raw.nofollow;
-            if !raw.chrome {
+            if !raw.signs.meet(believed) {
                 places.push((raw.anchor.0, place));
             }
             if link.anchor.is_empty() {
                 fold_space(outline.anchor(raw), &mut link.anchor, ANCHOR);
             }
         }
+        for hash in &outline.links_cut {
+            cut += u32::from(self.written.insert(*hash, CUT).is_none());
+        }
         (links, cut)
     }
 
     /// The place of a target in `links`; a new one is added.
     fn place(&mut self, base: &Url, href: &str, links: &mut Vec<Link>, cut: &mut u32) -> u32 {
-        if has_other_scheme(href) {
-            return NOWHERE;
-        }
         let Some(url) = crate::url::resolve(base, href).ok().filter(is_web) else { return NOWHERE };
         let url = without_fragment(url);
         let place = links.len() as u32;
@@ -92,7 +108,7 @@ impl Resolver {
                 *entry.insert(CUT)
             }
             std::collections::hash_map::Entry::Vacant(entry) => {
-                links.push(Link { url, nofollow: true, anchor: String::new() });
+                links.push(Link { url, nofollow: true, anchor: String::new(), content: false });
                 *entry.insert(place)
             }
         }

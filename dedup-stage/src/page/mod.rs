@@ -1,17 +1,20 @@
-//! Reading a page: bytes and headers in; text, links, title, language and fingerprints out, in one pass of html5ever's
-//! tokenizer and without a tree. Nothing here can fail on content.
+//! Reading a page: bytes and headers in; text, links, title, language and fingerprints out, in one pass and without a
+//! tree. Nothing here can fail on content.
 
 mod charset;
 pub mod content;
 mod hints;
 mod html;
+mod kind;
 mod language;
 mod letters;
 mod links;
+mod media;
 mod outline;
 mod prescan;
-mod raw;
+mod signs;
 mod tags;
+pub mod tokenizer;
 pub mod words;
 
 #[cfg(test)]
@@ -24,8 +27,10 @@ use sha2::{Digest, Sha256};
 
 use crate::signature::{Signature, Signer};
 use content::Passage;
+pub use kind::Kind;
 use outline::Outline;
-pub use outline::{Block, Chrome, Shape};
+pub use outline::{Block, Shape};
+use signs::Signs;
 use words::{WordHash, Words};
 
 /// One fetched page, as HTTP gave it (transfer and content encodings removed).
@@ -50,6 +55,8 @@ pub struct Link {
     pub nofollow: bool,
     /// Visible text of the link, white space folded, at most 200 bytes.
     pub anchor: String,
+    /// Whether it stands in the content: from its first block on, outside chrome.
+    pub content: bool,
 }
 
 /// Everything that is read from one page; a function of its [`Input`] and the recipe alone.
@@ -71,8 +78,14 @@ pub struct Page {
     pub nofollow: bool,
     /// Links in document order; one per distinct URL, at most [`Reader::MAX_LINKS`].
     pub links: Vec<Link>,
-    /// Links that `MAX_LINKS` cut.
+    /// Distinct links that `MAX_LINKS` cut; of more than 100,000 links as written, those written in different ways count as
+    /// different.
     pub links_cut: u32,
+    /// Hashes of the distinct images, videos, sounds and embedded files of the page's own site outside chrome, sorted, at
+    /// most [`Reader::MAX_MEDIA`]. A medium counts by the last two segments of its path.
+    pub media: Vec<u64>,
+    /// Media that `MAX_MEDIA` cut.
+    pub media_cut: u32,
     /// Hash of all words of the visible text, in order; 0 where there are none.
     pub text: u64,
     /// SHA-256 of the body.
@@ -81,12 +94,12 @@ pub struct Page {
     pub signature: Option<Signature>,
 }
 
-/// What the bytes are.
+/// How bytes are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum Form {
     Html,
     Text,
-    Other,
+    Nothing,
 }
 
 /// Reads pages; keeps only scratch memory between them, so any number of readers give the same answers.
@@ -98,15 +111,17 @@ pub struct Reader {
     words: Words,
     hashes: Vec<WordHash>,
     spans: Vec<Range<usize>>,
+    believed: Signs,
     content: Vec<Passage>,
     places: Vec<(u32, u32)>,
-    in_content: Vec<bool>,
     signer: Signer,
 }
 
 impl Reader {
     /// Cap on the links taken from one page.
     pub const MAX_LINKS: usize = 10_000;
+    /// Cap on the media taken from one page.
+    pub const MAX_MEDIA: usize = 256;
     /// Bytes of a body that are read; what follows counts for its digest only.
     pub const MAX_BODY: usize = 16 << 20;
     /// Elements of scratch memory that are kept for the next page.
@@ -118,11 +133,12 @@ impl Reader {
     pub fn read(&mut self, input: &Input<'_>) -> Page {
         let mut page = Page { sha256: Sha256::digest(input.body).into(), ..Page::default() };
         self.outline.clear(Self::KEPT);
+        self.believed = Signs::NONE;
         self.content.clear();
         self.outline.host.push_str(input.url.host_str().unwrap_or_default());
         let body = &input.body[..input.body.len().min(Self::MAX_BODY)];
-        let kind = kind(input.content_type, body);
-        if kind == Kind::Other {
+        let form = form(input.content_type, body);
+        if form == Form::Nothing {
             return page;
         }
         page.is_text = true;
@@ -130,13 +146,12 @@ impl Reader {
         let encoding = charset::detect(body, input.content_type, domain);
         page.charset = encoding.name();
         let decoded = charset::decode(body, encoding);
-        match kind {
-            Kind::Html => html::read(&decoded, &mut self.outline, &mut self.hints),
+        match form {
+            Form::Html => html::read(&decoded, &mut self.outline, &mut self.hints),
             _ => self.outline.plain(&decoded),
         }
         outline::fold_space(&self.outline.title, &mut page.title, Self::MAX_TITLE);
         (page.noindex, page.nofollow) = (self.outline.noindex, self.outline.nofollow);
-        (page.links, page.links_cut) = self.resolver.resolve(input.url, &self.outline, &mut self.places);
         page.language = primary_language(&self.outline.language);
 
         self.hashes.clear();
@@ -152,10 +167,15 @@ impl Reader {
         if page.language.is_empty() {
             page.language.push_str(language::detect(&self.outline.text, &self.hashes));
         }
+        self.believed = Signs::believed(&self.outline.blocks, &self.spans);
+        let base = links::base(input.url, &self.outline);
+        let base = base.as_ref().unwrap_or(input.url);
+        (page.links, page.links_cut) = self.resolver.resolve(base, &self.outline, self.believed, &mut self.places);
+        (page.media, page.media_cut) = media::hashes(input.url, base, &self.outline, self.believed);
         if (200..300).contains(&input.status) {
-            content::choose(&self.outline.blocks, &self.spans, &self.hashes, &mut self.content);
-            self.mark_content_links(page.links.len());
-            let links = page.links.iter().map(|link| &link.url).zip(self.in_content.iter().copied());
+            content::choose(&self.outline.blocks, &self.spans, &self.hashes, self.believed, &mut self.content);
+            self.mark_content_links(&mut page.links);
+            let links = page.links.iter().map(|link| (&link.url, link.content));
             page.signature = self.signer.sign(&self.hashes, &self.content, links);
         }
         page
@@ -163,13 +183,11 @@ impl Reader {
 
     /// Finds out which links stand in content: from its first block on, lists that add nothing to the text included. (Those
     /// in marked chrome have no place.)
-    fn mark_content_links(&mut self, links: usize) {
-        self.in_content.clear();
-        self.in_content.resize(links, false);
+    fn mark_content_links(&self, links: &mut [Link]) {
         let Some(first) = self.content.first() else { return };
         let start = self.outline.blocks[first.block].start;
         for &(_, link) in self.places.iter().filter(|(place, _)| *place >= start) {
-            self.in_content[link as usize] = true;
+            links[link as usize].content = true;
         }
     }
 
@@ -201,7 +219,7 @@ impl Reader {
 
     /// Where the texts of links stand in [`Reader::text`], those in chrome left out.
     pub fn anchors(&self) -> impl Iterator<Item = Range<usize>> {
-        let links = self.outline.links.iter().filter(|link| !link.chrome);
+        let links = self.outline.links.iter().filter(|link| !link.signs.meet(self.believed));
         links
             .map(|link| link.anchor.0 as usize..link.anchor.1 as usize)
             .filter(|anchor| self.outline.text.get(anchor.clone()).is_some())
@@ -227,19 +245,18 @@ fn text_hash(words: &[WordHash]) -> u64 {
 }
 
 /// By the header, and where that says nothing, by the first bytes.
-fn kind(content_type: Option<&str>, body: &[u8]) -> Kind {
-    let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    match essence.as_str() {
-        "text/html" | "application/xhtml+xml" | "application/vnd.wap.xhtml+xml" => Kind::Html,
-        "text/plain" | "text/markdown" => Kind::Text,
-        "" | "application/octet-stream" | "unknown/unknown" | "*/*" => sniff(body),
-        _ => Kind::Other,
+fn form(content_type: Option<&str>, body: &[u8]) -> Form {
+    match Kind::of(content_type) {
+        Kind::Html => Form::Html,
+        Kind::Text => Form::Text,
+        Kind::Unknown | Kind::Binary => sniff(body),
+        Kind::Xml | Kind::OtherText | Kind::Other => Form::Nothing,
     }
 }
 
 /// A page without a type is HTML if it looks like markup, text if it holds no binary bytes (after the MIME Sniffing
 /// standard, section 7).
-fn sniff(body: &[u8]) -> Kind {
+fn sniff(body: &[u8]) -> Form {
     let head = &body[..body.len().min(1445)];
     let marked = encoding_rs::Encoding::for_bom(head).is_some();
     let binary = |b: &u8| matches!(b, 0..=8 | 0x0B | 0x0E..=0x1A | 0x1C..=0x1F);
@@ -248,11 +265,11 @@ fn sniff(body: &[u8]) -> Kind {
         || charset::find_ignore_case(head, b"<!doctype html").is_some()
         || charset::find_ignore_case(head, b"<a ").is_some()
     {
-        Kind::Html
+        Form::Html
     } else if marked || !head.iter().any(binary) {
-        Kind::Text
+        Form::Text
     } else {
-        Kind::Other
+        Form::Nothing
     }
 }
 

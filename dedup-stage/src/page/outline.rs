@@ -2,33 +2,27 @@
 
 use std::ops::Range;
 
+use super::links;
+use super::media::RawMedium;
+use super::signs::Signs;
+
 /// A run of visible text between two block boundaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
-    /// First byte of [`Outline::text`].
+    /// First byte of `Outline::text`.
     pub start: u32,
     /// One past the last byte.
     pub end: u32,
-    /// Bytes of it inside links.
-    pub link_bytes: u32,
-    /// Bytes of it inside links to other hosts.
-    pub external_bytes: u32,
-    /// Whether it stands in what repeats on every page of a site.
-    pub chrome: Chrome,
+    /// Bytes of it that are no white space.
+    pub ink: u32,
+    /// Those inside links.
+    pub link_ink: u32,
+    /// Those inside links to other hosts.
+    pub away_ink: u32,
+    /// The signs of chrome around it.
+    pub signs: Signs,
     /// What it is among blocks.
     pub shape: Shape,
-}
-
-/// How an author marked a part of the page as what repeats on every page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Chrome {
-    /// Not at all.
-    #[default]
-    None,
-    /// By a word in a class or an id.
-    Named,
-    /// By the element (`nav`, `footer`) or its role.
-    Marked,
 }
 
 /// What a block is, by its element.
@@ -48,6 +42,17 @@ impl Block {
     pub fn range(&self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
+
+    /// Whether less of it than so many bytes of a hundred are text of links. White space does not count: markup may be
+    /// indented or not.
+    pub(super) fn links_below(&self, percent: u32) -> bool {
+        u64::from(self.link_ink) * 100 < u64::from(self.ink) * u64::from(percent)
+    }
+
+    /// Whether it is a list of links: half of it or more.
+    pub(super) fn is_list(&self) -> bool {
+        self.shape != Shape::Heading && !self.links_below(50)
+    }
 }
 
 /// A link as written.
@@ -59,8 +64,10 @@ pub struct RawLink {
     pub anchor: (u32, u32),
     /// `rel=nofollow`.
     pub nofollow: bool,
-    /// Stands in chrome, or in the head.
-    pub chrome: bool,
+    /// Names another host.
+    pub away: bool,
+    /// The signs of chrome around it.
+    pub signs: Signs,
 }
 
 /// Everything gathered in one pass; cleared and used again for the next page.
@@ -70,10 +77,14 @@ pub struct Outline {
     pub text: String,
     /// The blocks, in order; none is blank.
     pub blocks: Vec<Block>,
-    /// Link targets, one after another.
+    /// Targets of links and addresses of media, one after another.
     pub hrefs: String,
     /// The links, in order.
     pub links: Vec<RawLink>,
+    /// The media, in order.
+    pub media: Vec<RawMedium>,
+    /// Media beyond [`Outline::MAX_MEDIA`].
+    pub media_cut: u32,
     /// Text of the first `title`.
     pub title: String,
     /// `lang` of the root.
@@ -86,11 +97,10 @@ pub struct Outline {
     pub nofollow: bool,
     /// Host of the page, to tell its own links.
     pub host: String,
-    /// Links as written beyond [`Outline::MAX_LINKS`].
-    pub links_cut: u32,
+    /// Hashes of the targets of links as written beyond [`Outline::MAX_LINKS`].
+    pub links_cut: Vec<u64>,
     open: Block,
     in_link: bool,
-    is_external: bool,
 }
 
 impl Outline {
@@ -98,6 +108,8 @@ impl Outline {
     const MAX_BLOCKS: usize = 200_000;
     /// Links as written that are kept.
     const MAX_LINKS: usize = 100_000;
+    /// Media as written that are kept.
+    const MAX_MEDIA: usize = 4_096;
 
     /// Forgets the page; keeps memory for so many elements.
     pub fn clear(&mut self, kept: usize) {
@@ -107,15 +119,17 @@ impl Outline {
         self.hrefs.clear();
         self.hrefs.shrink_to(kept);
         self.links.clear();
+        self.media.clear();
+        self.media_cut = 0;
         self.title.clear();
         self.language.clear();
         self.base = None;
         self.noindex = false;
-        self.links_cut = 0;
+        self.links_cut.clear();
+        self.links_cut.shrink_to(kept);
         self.nofollow = false;
         self.open = Block::default();
         self.in_link = false;
-        self.is_external = false;
         self.host.clear();
     }
 
@@ -125,7 +139,7 @@ impl Outline {
         for line in text.lines() {
             if line.trim().is_empty() {
                 if !blank {
-                    self.part(Chrome::None, Shape::Plain);
+                    self.part(Signs::NONE, Shape::Plain);
                 }
                 blank = true;
             } else {
@@ -134,24 +148,18 @@ impl Outline {
                 self.space();
             }
         }
-        self.part(Chrome::None, Shape::Plain);
+        self.part(Signs::NONE, Shape::Plain);
         self.end();
     }
 
     /// Appends visible text to the open block.
     #[inline]
     pub fn push(&mut self, text: &str) {
-        let before = self.text.len();
         let first = text.as_bytes()[0];
         if first.is_ascii_whitespace() && text.bytes().all(|b| b.is_ascii_whitespace()) {
             self.space();
         } else {
             self.text.push_str(text);
-        }
-        if self.in_link {
-            let bytes = (self.text.len() - before) as u32;
-            self.open.link_bytes += bytes;
-            self.open.external_bytes += if self.is_external { bytes } else { 0 };
         }
     }
 
@@ -163,48 +171,78 @@ impl Outline {
         }
     }
 
-    /// Ends the text: the last block, which the cap may have left open.
+    /// Ends the text: the last link, and the last block, which the cap may have left open. Then finds out how much of the
+    /// blocks is links.
     pub fn end(&mut self) {
+        self.end_link();
         if self.blocks.len() >= Self::MAX_BLOCKS && self.text.len() > self.open.start as usize {
             self.open.end = self.text.len() as u32;
             self.blocks.push(self.open);
+        }
+        let (text, mut first) = (self.text.as_bytes(), 0);
+        for block in &mut self.blocks {
+            block.ink = ink(&text[block.range()]);
+            for link in &self.links[first..] {
+                if link.anchor.0 >= block.end {
+                    break;
+                }
+                let (from, to) = (link.anchor.0.max(block.start), link.anchor.1.min(block.end));
+                let inside = text.get(from as usize..to as usize).map_or(0, ink);
+                block.link_ink += inside;
+                block.away_ink += if link.away { inside } else { 0 };
+                // A link may reach into the next block.
+                first += usize::from(link.anchor.1 <= block.end);
+            }
         }
     }
 
     /// Ends the open block and begins one of this kind.
     #[inline]
-    pub fn part(&mut self, chrome: Chrome, shape: Shape) {
+    pub fn part(&mut self, signs: Signs, shape: Shape) {
         if self.blocks.len() >= Self::MAX_BLOCKS {
             return self.space();
         }
         let start = self.open.start as usize;
         if self.text[start..].bytes().all(|b| b.is_ascii_whitespace()) {
             self.text.truncate(start);
-            if self.open.shape == Shape::Item && shape == Shape::Plain && self.open.chrome == chrome {
+            if self.open.shape == Shape::Item && shape == Shape::Plain && self.open.signs == signs {
                 // A paragraph that opens an item is the item.
-                return self.open = Block { link_bytes: 0, external_bytes: 0, ..self.open };
+                return;
             }
         } else {
             self.open.end = self.text.len() as u32;
             self.blocks.push(self.open);
             self.text.push('\n');
         }
-        self.open = Block { start: self.text.len() as u32, chrome, shape, ..Block::default() };
+        self.open = Block { start: self.text.len() as u32, signs, shape, ..Block::default() };
     }
 
     /// Adds a link; its text, if it is to have any, follows until [`Outline::end_link`].
-    pub fn link(&mut self, href: &str, nofollow: bool, has_text: bool, chrome: bool) {
+    pub fn link(&mut self, href: &str, nofollow: bool, has_text: bool, signs: Signs) {
         self.end_link();
         if self.links.len() >= Self::MAX_LINKS {
-            self.links_cut += 1;
+            self.links_cut.extend(links::written(href).map(|(_, hash)| hash));
             return;
         }
         let from = self.hrefs.len() as u32;
         self.hrefs.push_str(href);
         let at = self.text.len() as u32;
-        self.links.push(RawLink { href: (from, self.hrefs.len() as u32), anchor: (at, at), nofollow, chrome });
+        let away = self.leads_away(href);
+        self.links.push(RawLink { href: (from, self.hrefs.len() as u32), anchor: (at, at), nofollow, away, signs });
         self.in_link = has_text;
-        self.is_external = self.leads_away(href);
+    }
+
+    /// Adds a medium by its address as written.
+    pub fn medium(&mut self, address: &str, signs: Signs) {
+        if self.media.len() >= Self::MAX_MEDIA {
+            self.media_cut += 1;
+            return;
+        }
+        let from = self.hrefs.len() as u32;
+        self.hrefs.push_str(address.trim());
+        let link = if self.in_link { self.links.len().checked_sub(1) } else { None };
+        let link = link.map(|link| link as u32);
+        self.media.push(RawMedium { address: (from, self.hrefs.len() as u32), link, signs });
     }
 
     /// Whether a link as written names another host.
@@ -244,6 +282,11 @@ impl Outline {
     pub fn anchor(&self, link: &RawLink) -> &str {
         self.text.get(link.anchor.0 as usize..link.anchor.1 as usize).unwrap_or_default()
     }
+}
+
+/// Bytes that are no white space.
+fn ink(text: &[u8]) -> u32 {
+    text.iter().filter(|byte| **byte > b' ').count() as u32
 }
 
 /// Appends `text` to `to` with runs of white space folded to one space, up to `limit` bytes in all.

@@ -1,6 +1,6 @@
 //! What each HTML element means to the reader.
 
-use html5ever::{LocalName, local_name};
+use super::tokenizer::{Name, Table};
 
 /// The part an element plays in reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,134 +46,173 @@ pub enum Raw {
     Plain,
 }
 
-/// The role of the element called `name`.
-pub fn role(name: &LocalName) -> Role {
-    match *name {
-        local_name!("a") | local_name!("area") => Role::Anchor,
-        local_name!("frame") => Role::Frame,
-        local_name!("link") | local_name!("meta") | local_name!("base") | local_name!("html") => Role::Head,
-        local_name!("script") => Role::Raw(Raw::Script),
-        local_name!("style")
-        | local_name!("xmp")
-        | local_name!("iframe")
-        | local_name!("noembed")
-        | local_name!("noframes") => Role::Raw(Raw::Text),
-        local_name!("title") => Role::Raw(Raw::Title),
-        local_name!("textarea") => Role::Raw(Raw::Area),
-        local_name!("plaintext") => Role::Raw(Raw::Plain),
-        local_name!("svg") | local_name!("math") => Role::Foreign,
-        local_name!("template")
-        | local_name!("noscript")
-        | local_name!("select")
-        | local_name!("datalist")
-        | local_name!("dialog")
-        | local_name!("object")
-        | local_name!("audio")
-        | local_name!("video")
-        | local_name!("canvas") => Role::Hidden,
-        local_name!("nav") | local_name!("footer") | local_name!("aside") | local_name!("menu") => Role::Chrome,
-        local_name!("main") | local_name!("article") => Role::Main,
-        local_name!("h1")
-        | local_name!("h2")
-        | local_name!("h3")
-        | local_name!("h4")
-        | local_name!("h5")
-        | local_name!("h6") => Role::Heading,
-        local_name!("br") | local_name!("img") | local_name!("input") | local_name!("button") => Role::Space,
-        local_name!("address")
-        | local_name!("blockquote")
-        | local_name!("body")
-        | local_name!("caption")
-        | local_name!("center")
-        | local_name!("dd")
-        | local_name!("details")
-        | local_name!("dir")
-        | local_name!("div")
-        | local_name!("dl")
-        | local_name!("dt")
-        | local_name!("fieldset")
-        | local_name!("figcaption")
-        | local_name!("figure")
-        | local_name!("form")
-        | local_name!("frameset")
-        | local_name!("head")
-        | local_name!("header")
-        | local_name!("hgroup")
-        | local_name!("hr")
-        | local_name!("legend")
-        | local_name!("li")
-        | local_name!("ol")
-        | local_name!("optgroup")
-        | local_name!("option")
-        | local_name!("p")
-        | local_name!("pre")
-        | local_name!("search")
-        | local_name!("section")
-        | local_name!("summary")
-        | local_name!("table")
-        | local_name!("tbody")
-        | local_name!("td")
-        | local_name!("tfoot")
-        | local_name!("th")
-        | local_name!("thead")
-        | local_name!("tr")
-        | local_name!("ul") => Role::Block,
-        _ => Role::Inline,
+/// An element.
+#[derive(Clone, Copy, Debug)]
+pub struct Element {
+    /// Its name, as written in the standard; empty for those that are not known.
+    pub name: &'static str,
+    /// What it is to the reader.
+    pub role: Role,
+    traits: u8,
+}
+
+/// It has no end tag.
+const VOID: u8 = 1;
+/// Its end tag is optional: a sibling or the parent's end closes it.
+const CLOSES_ITSELF: u8 = 2;
+/// It holds elements that close themselves: its end tag closes the last of these.
+const PARENT: u8 = 4;
+/// Its text may be short and yet be content.
+const ITEM: u8 = 8;
+/// It shows an image, a video, a sound or an embedded file.
+const MEDIUM: u8 = 16;
+/// Its content stands in for media that are not shown: media within count although its text does not.
+const STANDS_IN: u8 = 32;
+
+static ELEMENTS: [Element; 90] = [
+    element("a", Role::Anchor, 0),
+    element("address", Role::Block, 0),
+    element("area", Role::Anchor, VOID),
+    element("article", Role::Main, PARENT),
+    element("aside", Role::Chrome, 0),
+    element("audio", Role::Hidden, MEDIUM | STANDS_IN),
+    element("base", Role::Head, VOID),
+    element("basefont", Role::Inline, VOID),
+    element("bgsound", Role::Inline, VOID),
+    element("blockquote", Role::Block, 0),
+    element("body", Role::Block, PARENT),
+    element("br", Role::Space, VOID),
+    element("button", Role::Space, 0),
+    element("canvas", Role::Hidden, 0),
+    element("caption", Role::Block, ITEM),
+    element("center", Role::Block, 0),
+    element("col", Role::Inline, VOID),
+    element("datalist", Role::Hidden, 0),
+    element("dd", Role::Block, CLOSES_ITSELF | ITEM),
+    element("details", Role::Block, 0),
+    element("dialog", Role::Hidden, 0),
+    element("dir", Role::Block, 0),
+    element("div", Role::Block, PARENT),
+    element("dl", Role::Block, PARENT),
+    element("dt", Role::Block, CLOSES_ITSELF | ITEM),
+    element("embed", Role::Inline, VOID | MEDIUM),
+    element("fieldset", Role::Block, 0),
+    element("figcaption", Role::Block, ITEM),
+    element("figure", Role::Block, 0),
+    element("footer", Role::Chrome, 0),
+    element("form", Role::Block, 0),
+    element("frame", Role::Frame, VOID),
+    element("frameset", Role::Block, 0),
+    element("h1", Role::Heading, 0),
+    element("h2", Role::Heading, 0),
+    element("h3", Role::Heading, 0),
+    element("h4", Role::Heading, 0),
+    element("h5", Role::Heading, 0),
+    element("h6", Role::Heading, 0),
+    element("head", Role::Block, 0),
+    element("header", Role::Block, 0),
+    element("hgroup", Role::Block, 0),
+    element("hr", Role::Block, VOID),
+    element("html", Role::Head, 0),
+    element("iframe", Role::Raw(Raw::Text), 0),
+    element("img", Role::Space, VOID | MEDIUM),
+    element("input", Role::Space, VOID),
+    element("keygen", Role::Inline, VOID),
+    element("legend", Role::Block, 0),
+    element("li", Role::Block, CLOSES_ITSELF | ITEM),
+    element("link", Role::Head, VOID),
+    element("main", Role::Main, 0),
+    element("math", Role::Foreign, 0),
+    element("menu", Role::Chrome, 0),
+    element("meta", Role::Head, VOID),
+    element("nav", Role::Chrome, 0),
+    element("noembed", Role::Raw(Raw::Text), 0),
+    element("noframes", Role::Raw(Raw::Text), 0),
+    element("noscript", Role::Hidden, STANDS_IN),
+    element("object", Role::Hidden, MEDIUM | STANDS_IN),
+    element("ol", Role::Block, PARENT),
+    element("optgroup", Role::Block, 0),
+    element("option", Role::Block, CLOSES_ITSELF),
+    element("p", Role::Block, CLOSES_ITSELF),
+    element("param", Role::Inline, VOID),
+    element("plaintext", Role::Raw(Raw::Plain), 0),
+    element("pre", Role::Block, ITEM),
+    element("script", Role::Raw(Raw::Script), 0),
+    element("search", Role::Block, 0),
+    element("section", Role::Block, PARENT),
+    element("select", Role::Hidden, 0),
+    element("source", Role::Inline, VOID | MEDIUM),
+    element("style", Role::Raw(Raw::Text), 0),
+    element("summary", Role::Block, 0),
+    element("svg", Role::Foreign, 0),
+    element("table", Role::Block, PARENT),
+    element("tbody", Role::Block, 0),
+    element("td", Role::Block, CLOSES_ITSELF | PARENT | ITEM),
+    element("template", Role::Hidden, 0),
+    element("textarea", Role::Raw(Raw::Area), 0),
+    element("tfoot", Role::Block, 0),
+    element("th", Role::Block, CLOSES_ITSELF | ITEM),
+    element("thead", Role::Block, 0),
+    element("title", Role::Raw(Raw::Title), 0),
+    element("tr", Role::Block, CLOSES_ITSELF | ITEM),
+    element("track", Role::Inline, VOID),
+    element("ul", Role::Block, PARENT),
+    element("video", Role::Hidden, MEDIUM | STANDS_IN),
+    element("wbr", Role::Inline, VOID),
+    element("xmp", Role::Raw(Raw::Text), 0),
+];
+
+/// Elements that are not known flow within a line.
+static UNKNOWN: Element = element("", Role::Inline, 0);
+
+const fn element(name: &'static str, role: Role, traits: u8) -> Element {
+    Element { name, role, traits }
+}
+
+static TABLE: Table<256> = {
+    let mut names = [Name::of(""); ELEMENTS.len()];
+    let mut at = 0;
+    while at < ELEMENTS.len() {
+        names[at] = Name::of(ELEMENTS[at].name);
+        at += 1;
     }
-}
+    Table::new(&names)
+};
 
-/// Elements that have no end tag.
-pub fn is_void(name: &LocalName) -> bool {
-    matches!(
-        *name,
-        local_name!("area")
-            | local_name!("base")
-            | local_name!("basefont")
-            | local_name!("bgsound")
-            | local_name!("br")
-            | local_name!("col")
-            | local_name!("embed")
-            | local_name!("frame")
-            | local_name!("hr")
-            | local_name!("img")
-            | local_name!("input")
-            | local_name!("keygen")
-            | local_name!("link")
-            | local_name!("meta")
-            | local_name!("param")
-            | local_name!("source")
-            | local_name!("track")
-            | local_name!("wbr")
-    )
-}
+impl Element {
+    /// The element called `name`.
+    #[inline]
+    pub fn of(name: Name) -> &'static Element {
+        TABLE.get(name).map_or(&UNKNOWN, |number| &ELEMENTS[number])
+    }
 
-/// Elements whose end tag is optional: a sibling or the parent's end closes them.
-pub fn closes_itself(name: &LocalName) -> bool {
-    matches!(
-        *name,
-        local_name!("p")
-            | local_name!("li")
-            | local_name!("dd")
-            | local_name!("dt")
-            | local_name!("td")
-            | local_name!("th")
-            | local_name!("tr")
-            | local_name!("option")
-    )
-}
+    /// Whether it has no end tag.
+    pub fn is_void(&self) -> bool {
+        self.traits & VOID != 0
+    }
 
-/// Elements whose text may be short and yet be content.
-pub fn is_item(name: &LocalName) -> bool {
-    matches!(
-        *name,
-        local_name!("li")
-            | local_name!("dd")
-            | local_name!("dt")
-            | local_name!("td")
-            | local_name!("th")
-            | local_name!("tr")
-            | local_name!("pre")
-            | local_name!("caption")
-            | local_name!("figcaption")
-    )
+    /// Whether its end tag is optional: a sibling or the parent's end closes it.
+    pub fn closes_itself(&self) -> bool {
+        self.traits & CLOSES_ITSELF != 0
+    }
+
+    /// Whether its end tag closes the last of the elements that it holds, if they close themselves.
+    pub fn closes_children(&self) -> bool {
+        self.traits & PARENT != 0
+    }
+
+    /// Whether its text may be short and yet be content.
+    pub fn is_item(&self) -> bool {
+        self.traits & ITEM != 0
+    }
+
+    /// Whether it shows a medium.
+    pub fn is_medium(&self) -> bool {
+        self.traits & MEDIUM != 0
+    }
+
+    /// Whether media within it count although its text does not.
+    pub fn stands_in(&self) -> bool {
+        self.traits & STANDS_IN != 0
+    }
 }

@@ -4,7 +4,8 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::hex::hex;
-use crate::stage::{OutLink, Outcome, Twin};
+use crate::judge::OutLink;
+use crate::stage::{NextLink, Outcome, PageName};
 use crate::url::{Canonicalizer, UrlKey};
 
 /// What is wrong with a line; the word is part of the protocol.
@@ -74,8 +75,11 @@ pub(super) struct PageAnswer<'a> {
     url: &'a str,
     key: &'a str,
     verdict: &'static str,
+    changed: Option<&'static str>,
     duplicate_of: Option<&'a str>,
     duplicate_id: Option<&'a RawValue>,
+    known: Option<&'a str>,
+    known_row: Option<u64>,
     distance: Option<u32>,
     resemblance: Option<f32>,
     novelty: f32,
@@ -83,6 +87,14 @@ pub(super) struct PageAnswer<'a> {
     simhash: Option<String>,
     links: Vec<LinkAnswer<'a>>,
     links_dropped: u32,
+    links_news: Vec<NewsAnswer<'a>>,
+}
+
+#[derive(Serialize)]
+struct NewsAnswer<'a> {
+    url: &'a str,
+    #[serde(serialize_with = "key_text")]
+    key: UrlKey,
 }
 
 #[derive(Serialize)]
@@ -115,7 +127,7 @@ struct ErrorAnswer<'a> {
 #[derive(Debug)]
 pub(super) struct Judged<'a> {
     /// The caller's names for the page.
-    pub(super) name: &'a Twin,
+    pub(super) name: &'a PageName,
     /// Canonical form of its URL.
     pub(super) key: &'a UrlKey,
     /// SHA-256 of its body.
@@ -130,21 +142,28 @@ impl<'a> Answer<'a> {
     /// The answer to a page; `canonicalizer` gives the keys of its links.
     pub(super) fn page(judged: &Judged<'a>, canonicalizer: &Canonicalizer) -> Self {
         let outcome = judged.outcome;
-        let (distance, resemblance) = outcome.judgement.verdict.nearness().unzip();
+        let verdict = outcome.judgement.verdict;
+        let (distance, resemblance) = verdict.nearness().unzip();
+        let twin = outcome.twin.as_ref().filter(|_| verdict.duplicate_of().is_some());
+        let known = outcome.known.as_ref();
         let priority = outcome.priority;
-        let link = |link: &'a OutLink| LinkAnswer {
+        let link = |NextLink { link, given }: &'a NextLink| LinkAnswer {
             url: link.url.as_str(),
             key: canonicalizer.key(&link.url),
             priority,
-            given: link.given,
+            given: *given,
         };
+        let news = |link: &'a OutLink| NewsAnswer { url: link.url.as_str(), key: canonicalizer.key(&link.url) };
         Answer::Page(PageAnswer {
             id: judged.name.id.as_deref(),
             url: &judged.name.url,
             key: judged.key.as_str(),
-            verdict: outcome.judgement.verdict.name(),
-            duplicate_of: outcome.twin.as_ref().map(|twin| twin.url.as_str()),
-            duplicate_id: outcome.twin.as_ref().and_then(|twin| twin.id.as_deref()),
+            verdict: verdict.name(),
+            changed: outcome.changed,
+            duplicate_of: twin.map(|twin| twin.url.as_str()),
+            duplicate_id: twin.and_then(|twin| twin.id.as_deref()).or(known.and_then(|known| known.id.as_deref())),
+            known: known.map(|known| &*known.corpus),
+            known_row: known.and_then(|known| known.row),
             distance,
             resemblance,
             novelty: outcome.judgement.novelty,
@@ -152,6 +171,7 @@ impl<'a> Answer<'a> {
             simhash: judged.simhash.map(|simhash| format!("{simhash:016x}")),
             links: outcome.links.iter().map(link).collect(),
             links_dropped: outcome.links_dropped,
+            links_news: outcome.links_news.iter().map(news).collect(),
         })
     }
 

@@ -11,7 +11,7 @@ use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::stage::{Prepared, Preparer, Source, Twin};
+use crate::stage::{PageName, Prepared, Preparer, Source};
 
 use super::answer::{Code, Failure};
 use super::lines::Line;
@@ -33,7 +33,7 @@ pub enum Request {
 #[derive(Debug)]
 pub struct PageRequest {
     /// The caller's names for it: `url` as written, and `id`.
-    pub name: Twin,
+    pub name: PageName,
     /// Priority that its links inherit, 0..1.
     pub priority: f32,
     /// The page itself.
@@ -140,7 +140,7 @@ impl Parser {
             whole: true,
             links: links.as_deref(),
         });
-        let name = Twin { url: url.into(), id: fields.id.map(ToOwned::to_owned) };
+        let name = PageName { url: url.into(), id: fields.id.map(ToOwned::to_owned) };
         let priority = fields.priority.map_or(1.0, |priority| priority.clamp(0.0, 1.0) as f32);
         Ok(Request::Page(Box::new(PageRequest { name, priority, page })))
     }

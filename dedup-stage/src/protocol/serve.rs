@@ -9,7 +9,6 @@ use serde_json::value::RawValue;
 use crate::pipeline::{Limits, Ordered, Stopper, Turn, ordered};
 use crate::stage::{Counts, Preparer, Stage};
 use crate::store;
-use crate::url::Canonicalizer;
 
 use super::answer::{Answer, Code, Failure, Judged};
 use super::lines::Lines;
@@ -91,18 +90,14 @@ pub fn serve(
     input: impl Read + Send + 'static,
     output: impl Write,
     mut stage: Stage,
-    canonicalizer: &Canonicalizer,
     limits: Limits,
     greeting: Greeting<'_>,
     on_start: impl FnOnce(Stopper<Request>),
 ) -> Result<Ended, Error> {
-    let hasher = stage.hasher().clone();
-    let shared = canonicalizer.clone();
+    let keys = stage.keys().clone();
     let work = move || {
-        let new_parser = {
-            let (canonicalizer, hasher) = (shared.clone(), hasher.clone());
-            move || Parser::new(Preparer::new(canonicalizer.clone(), hasher.clone()))
-        };
+        let keys = keys.clone();
+        let new_parser = move || Parser::new(Preparer::new(keys.clone()));
         let mut parser = new_parser();
         move |line| {
             catch_unwind(AssertUnwindSafe(|| parser.parse(line))).unwrap_or_else(|_| {
@@ -114,7 +109,7 @@ pub fn serve(
     let (requests, stopper) = ordered(limits, Lines::new(input), work);
     on_start(stopper);
     let mut answers = Answers { output, buffer: Vec::new() };
-    match answer_all(requests, &mut answers, &mut stage, canonicalizer, greeting) {
+    match answer_all(requests, &mut answers, &mut stage, greeting) {
         Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Ended::OutputClosed),
         other => other,
     }
@@ -124,7 +119,6 @@ fn answer_all(
     mut requests: Ordered<Request>,
     answers: &mut Answers<impl Write>,
     stage: &mut Stage,
-    canonicalizer: &Canonicalizer,
     greeting: Greeting<'_>,
 ) -> Result<Ended, Error> {
     let mut errors = 0;
@@ -137,7 +131,7 @@ fn answer_all(
             }
         };
         match turn {
-            Turn::Item(Request::Page(request)) => answer_page(*request, answers, stage, canonicalizer)?,
+            Turn::Item(Request::Page(request)) => answer_page(*request, answers, stage)?,
             Turn::Item(Request::Operation(operation, id)) => {
                 let id = id.as_deref();
                 let mut report = Report { id, op: "", hello: None, stats: None };
@@ -181,19 +175,14 @@ fn answer_all(
     }
 }
 
-fn answer_page(
-    request: PageRequest,
-    answers: &mut Answers<impl Write>,
-    stage: &mut Stage,
-    canonicalizer: &Canonicalizer,
-) -> Result<(), Error> {
+fn answer_page(request: PageRequest, answers: &mut Answers<impl Write>, stage: &mut Stage) -> Result<(), Error> {
     let PageRequest { name, priority, page } = request;
     let key = page.key.clone();
     let sha256 = page.page.sha256;
     let simhash = page.page.signature.as_ref().map(|signature| signature.simhash);
     let outcome = stage.judge(page, &name, priority)?;
     let judged = Judged { name: &name, key: &key, sha256: &sha256, simhash, outcome: &outcome };
-    answers.push(&Answer::page(&judged, canonicalizer))
+    answers.push(&Answer::page(&judged, &stage.keys().canonicalizer))
 }
 
 /// Answers on their way out.

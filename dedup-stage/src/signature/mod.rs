@@ -16,6 +16,7 @@ mod sketch;
 mod tests;
 
 use ::url::Url;
+use serde::{Deserialize, Serialize};
 
 use crate::page::content::Passage;
 use crate::page::words::WordHash;
@@ -26,7 +27,7 @@ pub use sketch::{SecondLook, Sketch};
 
 /// What is kept of an accepted page for judging later ones: the simhash that finds candidates, and the sketch that takes
 /// the second look.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Signature {
     /// 64-bit simhash (Charikar 2002; Manku, Jain, Das Sarma 2007, section 2) of the recipe's weighted features.
     pub simhash: u64,

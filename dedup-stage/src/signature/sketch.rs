@@ -1,6 +1,8 @@
 //! The second look: a few dozen bytes beside the fingerprint, which tell near-duplicates from pages that merely use the
 //! same words, and copies from pages of one list.
 
+use serde::{Deserialize, Serialize};
+
 use crate::page::words::{WordHash, fold_multiply};
 
 /// Words of a shingle.
@@ -22,18 +24,44 @@ const LINKS_END: usize = TEXT_END + LINKS * LINK_BITS / 8;
 /// Permutation Hashing", NIPS 2012), empty bins filled from others (Shrivastava, "Optimal Densification", ICML 2017);
 /// one bit of each bin is kept of the text, four of the links (Li, König, "b-Bit Minwise Hashing", WWW 2010). With 352
 /// bits the resemblance of two texts is estimated with a standard deviation of 0.04 where it is 0.7.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "[[u8; 32]; 2]", into = "[[u8; 32]; 2]")]
 pub struct Sketch([u8; Sketch::BYTES]);
+
+impl From<[[u8; 32]; 2]> for Sketch {
+    fn from(halves: [[u8; 32]; 2]) -> Self {
+        let mut bytes = [0; Sketch::BYTES];
+        bytes.as_chunks_mut().0.copy_from_slice(&halves);
+        Self(bytes)
+    }
+}
+
+impl From<Sketch> for [[u8; 32]; 2] {
+    fn from(sketch: Sketch) -> Self {
+        let (halves, _) = sketch.0.as_chunks();
+        [halves[0], halves[1]]
+    }
+}
 
 /// How two pages compare at the second look.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SecondLook {
     /// Estimated resemblance of the texts, 0..1.
     pub resemblance: f32,
-    /// Whether the two are duplicates: enough resemblance, like lengths, and out-links that do not contradict it.
-    pub duplicate: bool,
+    /// Whether the texts say the same: enough resemblance, and like lengths.
+    pub same_text: bool,
     /// Estimated share of out-links (relative to the page) that the two have in common, 0..1; 1 where neither has any.
     pub links: f32,
+    /// Whether the estimated links contradict equal texts: many links for the length of the text, and few in common.
+    pub other_links: bool,
+}
+
+impl SecondLook {
+    /// Whether the two are duplicates as far as sketches tell. This is for those who have nothing but the sketches; the
+    /// judge compares the links themselves.
+    pub fn is_duplicate(&self) -> bool {
+        self.same_text && !self.other_links
+    }
 }
 
 impl Sketch {
@@ -78,10 +106,9 @@ impl Sketch {
             ..Self::COMMON_LINKS => Self::WORDS_PER_LINK,
             _ => 0,
         };
-        let contradicted = more >= Self::FEW_LINKS && longer < more.saturating_mul(words_per_link);
-        let duplicate =
-            resemblance >= Self::RESEMBLANCE && shorter as f32 >= longer as f32 * Self::LENGTHS && !contradicted;
-        SecondLook { resemblance, duplicate, links }
+        let other_links = more >= Self::FEW_LINKS && longer < more.saturating_mul(words_per_link);
+        let same_text = resemblance >= Self::RESEMBLANCE && shorter as f32 >= longer as f32 * Self::LENGTHS;
+        SecondLook { resemblance, same_text, links, other_links }
     }
 
     /// Words of content, up to 65,535.
@@ -240,13 +267,13 @@ mod tests {
     #[test]
     fn other_links_acquit_equal_text() {
         let page = |links: std::ops::Range<u64>| sketch(0..60, links);
-        assert!(page(0..10).compare(&page(0..10)).duplicate);
-        assert!(page(0..10).compare(&page(0..11)).duplicate);
-        assert!(!page(0..10).compare(&page(10..20)).duplicate);
-        assert!(!page(0..10).compare(&page(0..0)).duplicate);
-        assert!(page(0..2).compare(&page(2..4)).duplicate, "two links are no list");
+        assert!(page(0..10).compare(&page(0..10)).is_duplicate());
+        assert!(page(0..10).compare(&page(0..11)).is_duplicate());
+        assert!(!page(0..10).compare(&page(10..20)).is_duplicate());
+        assert!(!page(0..10).compare(&page(0..0)).is_duplicate());
+        assert!(page(0..2).compare(&page(2..4)).is_duplicate(), "two links are no list");
         let long = |links: std::ops::Range<u64>| sketch(0..600, links);
-        assert!(long(0..10).compare(&long(10..20)).duplicate, "much text, few links");
+        assert!(long(0..10).compare(&long(10..20)).is_duplicate(), "much text, few links");
         assert_eq!(page(0..0).compare(&page(0..0)).links, 1.0);
     }
 
@@ -257,9 +284,9 @@ mod tests {
             let (mut mixed_up, mut torn_apart, pages) = (0, 0, 4_000);
             for number in 0..pages {
                 let one = page(number, 0);
-                mixed_up += u32::from(one.compare(&page(number + 1, 0)).duplicate);
+                mixed_up += u32::from(one.compare(&page(number + 1, 0)).is_duplicate());
                 // All but one of the links are the same.
-                torn_apart += u32::from(!one.compare(&page(number, 1)).duplicate);
+                torn_apart += u32::from(!one.compare(&page(number, 1)).is_duplicate());
             }
             assert!(mixed_up <= 2 && torn_apart <= 40, "{links} links: {mixed_up} and {torn_apart} of {pages}");
         }

@@ -1,31 +1,41 @@
-//! The dedup stage as other programs see it: pages in, verdicts and the links worth following out, all state in one
-//! place. `dedup-stage run` and `dedup-stage warc` are this behind two file formats.
+//! The dedup stage as other programs see it: pages in; verdicts and the links worth following out; all state in one place.
+//! `dedup-stage run` and `dedup-stage warc` are this behind two file formats.
 //!
 //! Pages are prepared on any thread ([`Preparer`]) and judged by one owner, in order ([`Stage`]).
 //!
 //! # State
 //!
-//! Everything a page adds is keyed by, or holds, its row, and nothing is ever overwritten. So the state can be written to
-//! disk as it grows, long before it counts: it counts up to the row noted at the last [`Stage::flush`], and what lies
-//! beyond is removed when the state is opened again. A caller that repeats what it sent after that flush gets the same
-//! answers, and memory stays bounded however rarely it flushes.
+//! The state reaches the disk as it grows, long before it counts. It counts up to the page noted at the last
+//! [`Stage::flush`]. When it is opened again, what came later is taken back. So a caller that repeats what it sent after
+//! that flush gets the same answers, and memory stays bounded however rarely it flushes.
+//!
+//! There are two ways of taking back. New entries hold the order of their page: those of later pages are removed. Entries
+//! that were overwritten have their old values in an undo log ([`Session::overwrite`]).
 
+mod known;
 mod prepare;
+mod records;
 mod state;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
-use crate::gate::{OnDuplicate, Passage, gate};
-use crate::judge::{Case, Judge, Judgement, Row, Verdict};
-use crate::store::{Result, Session, Space};
-use crate::url::{KeyHasher, KeySet};
+use crate::corpus::{Corpora, Twin};
+use crate::flow::{Counterpart, Fate, Flow};
+use crate::judge::{Case, Judgement, OutLink, Verdict};
+use crate::store::{Result, Session};
+use crate::url::{Canonicalizer, KeyHasher, Keys, PageId};
+use records::{Mark, Record, Urls, url_of};
 
-pub use prepare::{OutLink, Prepared, Preparer, Source};
+pub use known::KnownDocument;
+pub use prepare::{Follow, Prepared, Preparer, Source};
+pub use records::PageName;
 
 /// What was done so far, over all runs on one state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Counts {
     /// Pages judged or passed over.
     pub pages: u64,
@@ -36,6 +46,8 @@ pub struct Counts {
     /// By verdict.
     pub near: u64,
     /// By verdict.
+    pub unchanged: u64,
+    /// By verdict.
     pub unjudged: u64,
     /// Links handed back to be followed.
     pub links_admitted: u64,
@@ -43,45 +55,52 @@ pub struct Counts {
     pub links_dropped: u64,
 }
 
-/// A page that is repeated.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Twin {
-    /// Its URL, as the caller spelt it.
-    pub url: String,
-    /// The caller's name for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<Box<RawValue>>,
+/// A link to follow.
+#[derive(Debug)]
+pub struct NextLink {
+    /// The link.
+    pub link: OutLink,
+    /// Its place among the links that the caller gave.
+    pub given: Option<u32>,
 }
 
 /// The judge's answer, and what follows from it.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Number of the page.
-    pub row: Row,
     /// Verdict and novelty.
     pub judgement: Judgement,
-    /// The page it repeats.
-    pub twin: Option<Twin>,
+    /// The earlier page of another URL that it repeats.
+    pub twin: Option<PageName>,
+    /// The document of a known corpus that it repeats, if no earlier page says the same.
+    pub known: Option<KnownDocument>,
+    /// Whether that page repeats another one itself: then it is a near duplicate with its own bytes.
+    pub twin_repeats: bool,
+    /// What changed since the last visit of this URL, see [`Judgement::changed`].
+    pub changed: Option<&'static str>,
+    /// Of an unchanged page, the earlier page of the same URL that showed the same.
+    pub earlier: Option<PageName>,
     /// Links to follow, none met before.
-    pub links: Vec<OutLink>,
+    pub links: Vec<NextLink>,
     /// Priority of these links, 0..1.
     pub priority: f32,
     /// Links kept back.
     pub links_dropped: u32,
+    /// Of a duplicate: links not met before that its twin has no counterpart of.
+    pub links_news: Vec<OutLink>,
 }
 
 /// Judges pages in order and remembers them.
 #[derive(Debug)]
 pub struct Stage {
     session: Session,
-    judge: Judge,
-    hasher: KeyHasher,
-    /// URL keys met: of pages, and of links handed back.
-    seen: KeySet,
+    flow: Flow,
+    keys: Keys,
+    urls: Urls,
     counts: Counts,
-    on_duplicate: OnDuplicate,
-    /// Whether rows beyond the last flush have been written to the store.
+    /// Whether pages beyond the last flush have been written to the store.
     spilled: bool,
+    /// Whether the undo log may hold entries from before the last flush.
+    rubbish: bool,
 }
 
 impl Stage {
@@ -89,18 +108,27 @@ impl Stage {
     const PENDING: usize = 1 << 14;
 
     /// A stage that goes on from what `session` remembers.
-    pub fn open(mut session: Session, distance: u32, on_duplicate: OnDuplicate) -> Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// [`crate::store::Error::Foreign`] where the state was written by another version or program.
+    pub fn open(mut session: Session, dedup: &config::Dedup, canonicalizer: Canonicalizer) -> Result<Self> {
         let counts = state::open(&mut session)?;
-        let hasher = KeyHasher::new(state::secret(&mut session)?);
-        let judge = Judge::open(distance, &mut session)?;
-        let seen = state::seen(&session)?;
+        let keys = Keys { canonicalizer, hasher: KeyHasher::new(state::secret(&mut session)?) };
+        let flow = Flow::open(dedup, keys.clone(), &mut session)?;
+        let urls = Urls::open(&session)?;
         session.commit()?;
-        Ok(Self { session, judge, hasher, seen, counts, on_duplicate, spilled: false })
+        Ok(Self { session, flow, keys, urls, counts, spilled: false, rubbish: false })
     }
 
-    /// How this stage hashes URL keys.
-    pub fn hasher(&self) -> &KeyHasher {
-        &self.hasher
+    /// From now on, pages that one of these corpora has are duplicates of it.
+    pub fn know(&mut self, corpora: Arc<Corpora>) {
+        self.flow.judge_mut().know(corpora);
+    }
+
+    /// How this stage identifies URLs.
+    pub fn keys(&self) -> &Keys {
+        &self.keys
     }
 
     /// What was done so far.
@@ -110,48 +138,97 @@ impl Stage {
 
     /// Distinct URL keys met.
     pub fn urls_seen(&self) -> usize {
-        self.seen.len()
+        self.urls.len()
     }
 
     /// Distinct fingerprints of accepted pages.
     pub fn fingerprints(&self) -> usize {
-        self.judge.fingerprints()
+        self.flow.judge().fingerprints()
     }
 
     /// Judges the next page. `name` is what later duplicates of it are told; `priority` in 0..1 is what its links
     /// inherit.
-    pub fn judge(&mut self, page: Prepared, name: &Twin, priority: f32) -> Result<Outcome> {
-        let row = self.counts.pages;
-        let case = Case { row, key: page.hash, judgeable: page.judgeable, page: &page.page };
-        let judgement = self.judge.judge(&case, &mut self.session)?;
-        let twin = judgement.verdict.duplicate_of().map(|of| state::twin(&self.session, of)).transpose()?.flatten();
-        if page.judgeable && !matches!(judgement.verdict, Verdict::Exact { .. }) {
-            state::put_twin(&mut self.session, row, name);
-        }
-
-        let mut met = Vec::new();
-        if self.seen.insert(page.hash) {
-            met.push(page.hash);
-        }
-        let mut links = page.links;
-        let (priority, links_dropped) = match gate(&judgement, self.on_duplicate) {
-            Passage::Follow(factor) => {
-                links.retain(|link| self.seen.insert(link.hash));
-                met.extend(links.iter().map(|link| link.hash));
-                (priority * factor, 0)
-            }
-            Passage::Hold => {
-                let dropped = links.iter().filter(|link| !self.seen.contains(link.hash)).count();
-                links.clear();
-                (0.0, dropped as u32)
-            }
+    pub fn judge(&mut self, page: Prepared, name: &PageName, priority: f32) -> Result<Outcome> {
+        let order = self.counts.pages;
+        let met = match self.urls.get(page.id.url) {
+            Some(Mark::Recorded) => Record::get(page.id, &self.session)?,
+            Some(Mark::Met) | None => None,
         };
-        state::put_seen(&mut self.session, row, &met);
+        let visit = met.as_ref().map_or(0, |record| record.visits).saturating_add(1);
+        let case = Case {
+            order,
+            id: PageId { url: page.id, visit },
+            url: &page.url,
+            before: met.as_ref().map(|record| &record.shown),
+            judgeable: page.judgeable,
+            page: &page.page,
+            links: &page.links,
+        };
+        let passage = self.flow.page(&case, &url_of, &mut self.session)?;
+        let judgement = passage.judgement;
+        let changed = judgement.changed(case.before);
+        let twin = match judgement.verdict.twin() {
+            Some(of) => Record::get(of.url, &self.session)?,
+            None => None,
+        };
+        let twin_repeats = twin.as_ref().is_some_and(|twin| twin.shown.of.is_some());
+        let twin = twin.map(|twin| twin.name);
+
+        let known = KnownDocument::of(judgement.verdict, self.flow.judge().known());
+
+        self.urls.expect(page.follow.iter().map(|follow| page.links[follow.link as usize].id.url));
+        let is_new = |follow: &&Follow| self.urls.get(page.links[follow.link as usize].id.url).is_none();
+        let mut links: Vec<Follow> = page.follow.iter().filter(is_new).copied().collect();
+        links.retain(|follow| page.links[follow.link as usize].id.url != page.id.url);
+        let mut links_news = Vec::new();
+        if judgement.verdict.twin().is_some() && !links.is_empty() {
+            let told = match &passage.links {
+                Fate::Hold(_) | Fate::HoldKnown(_) => None,
+                Fate::Follow(_) | Fate::Try(_) => self.flow.held(&case, &judgement, &url_of, &self.session)?,
+            };
+            let held = if let Fate::Hold(held) = &passage.links { Some(held) } else { told.as_ref() };
+            let is_news = |link: &&OutLink| held.is_some_and(|held| held.counterpart(link) == Counterpart::News);
+            links_news =
+                links.iter().map(|follow| &page.links[follow.link as usize]).filter(is_news).cloned().collect();
+        }
+        let (priority, links_dropped) = match passage.links {
+            Fate::Follow(factor) => (priority * factor, 0),
+            // A caller that judges only cannot try links.
+            Fate::Try(_) => (priority, 0),
+            Fate::Hold(_) | Fate::HoldKnown(_) => (0.0, std::mem::take(&mut links).len() as u32),
+        };
+
+        let mut new = Vec::new();
+        let hashes = links.iter().map(|follow| page.links[follow.link as usize].id.url);
+        new.extend([page.id.url].into_iter().chain(hashes).filter(|hash| self.urls.meet(*hash)));
+        records::put_met(order, &new, &mut self.session);
+        let earlier = met.as_ref().map(|record| record.name.clone());
+        if let Some(shown) = passage.shown {
+            // The same bytes again are called what they were called first: that is where they are found.
+            let same_bytes = matches!(judgement.verdict, Verdict::Unchanged { bytes: false, .. });
+            let shows_nothing = judgement.verdict == Verdict::Unjudged && case.before == Some(&shown);
+            let name = earlier.clone().filter(|_| same_bytes || shows_nothing).unwrap_or_else(|| name.clone());
+            self.urls.record(page.id.url);
+            Record { order, visits: visit, name, shown }.put(page.id, met.is_some(), &mut self.session)?;
+        }
         self.count(judgement.verdict, links.len(), links_dropped);
         if self.session.pending() > Self::PENDING {
             self.spill()?;
         }
-        Ok(Outcome { row, judgement, twin, links, priority, links_dropped })
+        let earlier = earlier.filter(|_| matches!(judgement.verdict, Verdict::Unchanged { .. }));
+        let links = next_links(page.links, &links);
+        Ok(Outcome {
+            judgement,
+            twin,
+            known,
+            twin_repeats,
+            changed,
+            earlier,
+            links,
+            priority,
+            links_dropped,
+            links_news,
+        })
     }
 
     fn count(&mut self, verdict: Verdict, admitted: usize, dropped: u32) {
@@ -159,8 +236,9 @@ impl Stage {
         counts.pages += 1;
         *match verdict {
             Verdict::Unique => &mut counts.unique,
-            Verdict::Exact { .. } => &mut counts.exact,
-            Verdict::Near { .. } => &mut counts.near,
+            Verdict::Exact { .. } | Verdict::Known { twin: Twin { exact: true, .. }, .. } => &mut counts.exact,
+            Verdict::Near { .. } | Verdict::Known { .. } => &mut counts.near,
+            Verdict::Unchanged { .. } => &mut counts.unchanged,
             Verdict::Unjudged => &mut counts.unjudged,
         } += 1;
         counts.links_admitted += admitted as u64;
@@ -173,20 +251,31 @@ impl Stage {
             state::mark_spilled(&mut self.session);
             self.spilled = true;
         }
-        self.session.commit()
+        self.session.commit()?;
+        self.sweep()
     }
 
     /// Makes everything judged so far durable.
     pub fn flush(&mut self) -> Result<()> {
-        state::put_counts(&mut self.session, &self.counts);
+        state::put_counts(&mut self.session, &self.counts)?;
         self.session.commit()?;
-        self.spilled = false;
+        self.rubbish |= std::mem::take(&mut self.spilled);
+        self.sweep()
+    }
+
+    /// Removes some of the undo log that is not needed any more, with the next commit.
+    fn sweep(&mut self) -> Result<()> {
+        if self.rubbish {
+            self.rubbish = self.session.sweep_undo()?;
+        }
         Ok(())
     }
 }
 
-/// The spaces a page adds to.
-const SPACES: [Space; 4] = [Space::Digests, Space::Accepted, Space::Pages, Space::Urls];
-
-#[cfg(test)]
-mod tests;
+/// Takes the links to follow out of all links of a page.
+fn next_links(all: Vec<OutLink>, follow: &[Follow]) -> Vec<NextLink> {
+    let mut all: Vec<Option<OutLink>> = all.into_iter().map(Some).collect();
+    let mut take =
+        |follow: &Follow| all[follow.link as usize].take().map(|link| NextLink { link, given: follow.given });
+    follow.iter().filter_map(&mut take).collect()
+}

@@ -1,11 +1,12 @@
 //! What can be said of one page by itself, on any thread: its key, its text and links, its fingerprint.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use ::url::Url;
 
+use crate::judge::OutLink;
 use crate::page::{Input, Page, Reader};
-use crate::url::{Canonicalizer, KeyHasher, UrlKey};
+use crate::url::{Keys, UrlId, UrlKey};
 
 /// A page as somebody fetched it.
 #[derive(Clone, Copy, Debug)]
@@ -31,23 +32,24 @@ pub struct Prepared {
     pub url: Url,
     /// Canonical form of the URL.
     pub key: UrlKey,
-    /// Hash of the key.
-    pub hash: u64,
+    /// Identity of the URL.
+    pub id: UrlId,
     /// Whether it may be judged at all: whole, with a 2xx status.
     pub judgeable: bool,
     /// What was read from it; its links are moved to `links`.
     pub page: Page,
-    /// Links to follow: http and https, one per key, none that is `nofollow`.
+    /// All its links, one per key: those of its HTML, and those that the caller gave.
     pub links: Vec<OutLink>,
+    /// Those of them that are to be followed: the ones that the caller gave. Where it gave none, those of the HTML that
+    /// are not `nofollow`.
+    pub follow: Vec<Follow>,
 }
 
 /// A link to follow.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OutLink {
-    /// Resolved, without fragment.
-    pub url: Url,
-    /// Hash of its key.
-    pub hash: u64,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Follow {
+    /// Its place among [`Prepared::links`].
+    pub link: u32,
     /// Its place among the links that the caller gave.
     pub given: Option<u32>,
 }
@@ -56,14 +58,13 @@ pub struct OutLink {
 #[derive(Debug)]
 pub struct Preparer {
     reader: Reader,
-    canonicalizer: Canonicalizer,
-    hasher: KeyHasher,
+    keys: Keys,
 }
 
 impl Preparer {
     /// A preparer that compares URLs as the stage does.
-    pub fn new(canonicalizer: Canonicalizer, hasher: KeyHasher) -> Self {
-        Self { reader: Reader::default(), canonicalizer, hasher }
+    pub fn new(keys: Keys) -> Self {
+        Self { reader: Reader::default(), keys }
     }
 
     /// Reads one page.
@@ -71,30 +72,63 @@ impl Preparer {
         let input =
             Input { url: source.url, status: source.status, content_type: source.content_type, body: source.body };
         let mut page = self.reader.read(&input);
-        let found = std::mem::take(&mut page.links);
-        let mut keys = HashSet::new();
-        let mut links = Vec::new();
-        let mut add = |url: Url, given: Option<u32>| {
-            let hash = self.canonicalizer.hash(&url, &self.hasher);
-            if keys.insert(hash) {
-                links.push(OutLink { url, hash, given });
+        let mut links = Links::with_capacity(page.links.len());
+        for link in std::mem::take(&mut page.links) {
+            let place = links.place(OutLink::new(link.url, link.content, &self.keys));
+            // One of several spellings in the content is enough.
+            links.all[place].content |= link.content;
+            if source.links.is_none() && !page.nofollow && !link.nofollow {
+                links.follow(place, None);
             }
-        };
-        match source.links {
-            Some(given) => {
-                for (place, link) in (0..).zip(given) {
-                    if let Some(url) = resolve(source.url, link) {
-                        add(url, Some(place));
-                    }
-                }
-            }
-            None if page.nofollow => {}
-            None => found.into_iter().filter(|link| !link.nofollow).for_each(|link| add(link.url, None)),
         }
-        let key = self.canonicalizer.key(source.url);
-        let hash = self.hasher.hash(&key);
+        for (given, link) in (0..).zip(source.links.unwrap_or_default()) {
+            if let Some(url) = resolve(source.url, link) {
+                // A link that the HTML does not have was made by a script, as a part of what the page shows.
+                let place = links.place(OutLink::new(url, true, &self.keys));
+                links.follow(place, Some(given));
+            }
+        }
+        let key = self.keys.canonicalizer.key(source.url);
+        let (id, _) = self.keys.identify(source.url);
         let judgeable = source.whole && (200..300).contains(&source.status);
-        Prepared { url: source.url.clone(), key, hash, judgeable, page, links }
+        let Links { all: links, follow, .. } = links;
+        Prepared { url: source.url.clone(), key, id, judgeable, page, links, follow }
+    }
+}
+
+/// The links of a page, one per key.
+struct Links {
+    all: Vec<OutLink>,
+    follow: Vec<Follow>,
+    /// Hash of a key → its place.
+    places: HashMap<u64, usize>,
+    /// By place.
+    followed: Vec<bool>,
+}
+
+impl Links {
+    fn with_capacity(links: usize) -> Self {
+        Self {
+            all: Vec::with_capacity(links),
+            follow: Vec::new(),
+            places: HashMap::with_capacity(links),
+            followed: Vec::with_capacity(links),
+        }
+    }
+
+    /// The place of the link with this key; a new one is added.
+    fn place(&mut self, link: OutLink) -> usize {
+        *self.places.entry(link.id.url).or_insert_with(|| {
+            self.all.push(link);
+            self.followed.push(false);
+            self.all.len() - 1
+        })
+    }
+
+    fn follow(&mut self, place: usize, given: Option<u32>) {
+        if !std::mem::replace(&mut self.followed[place], true) {
+            self.follow.push(Follow { link: place as u32, given });
+        }
     }
 }
 

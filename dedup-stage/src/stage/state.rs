@@ -1,66 +1,86 @@
-//! What the stage keeps in the store beside the judge's own entries, and how the state is cut back to the last flush.
+//! The state as a whole: its format, its secret and its counts, and how it goes back to the last flush.
 
 use std::ops::ControlFlow;
 
-use crate::judge::Row;
-use crate::store::{Error, Result, Session, Space};
-use crate::url::{KeyHasher, KeySet};
+use super::Counts;
+use crate::spaces;
+use crate::store::{Error, Result, Session, Space, codec};
+use crate::url::KeyHasher;
 
-use super::{Counts, SPACES, Twin};
-
-const FORMAT: &[u8] = b"stage-2";
+const FORMAT: &str = "stage-3";
 const KEY_FORMAT: &[u8] = b"format";
 const KEY_SECRET: &[u8] = b"secret";
-/// Counts at the last flush, as JSON; rows from `pages` on do not count.
+/// Counts at the last flush. Pages whose order is `pages` or more do not count.
 const KEY_COUNTS: &[u8] = b"counts";
-/// There, while rows that do not count may be in the store.
+/// Epoch of the undo log: the number of flushes.
+const KEY_EPOCH: &[u8] = b"epoch";
+/// There, while pages that do not count may be in the store.
 const KEY_SPILLED: &[u8] = b"spilled";
 
-/// Checks what kind of state this is, and removes what was not flushed.
+/// The spaces whose values begin with the order of the page that wrote them.
+const ORDERED: [Space; 4] = [spaces::DIGESTS, spaces::ACCEPTED, spaces::LINKS, spaces::STAGE_PAGES];
+
+/// Checks what kind of state this is, and takes back what was not flushed.
 pub(super) fn open(session: &mut Session) -> Result<Counts> {
-    match session.get(Space::Meta, KEY_FORMAT)? {
-        None => session.put(Space::Meta, KEY_FORMAT, FORMAT),
-        Some(format) if format == FORMAT => {}
-        Some(format) => {
-            return Err(Error::Damaged(format!(
-                "it is of another kind, {:?}; `dedup-stage run` keeps {:?}",
-                String::from_utf8_lossy(&format),
-                String::from_utf8_lossy(FORMAT)
-            )));
-        }
+    match session.get(Space::META, KEY_FORMAT)? {
+        None => session.put(Space::META, KEY_FORMAT, FORMAT),
+        Some(format) if format == FORMAT.as_bytes() => {}
+        Some(format) => return Err(foreign(&String::from_utf8_lossy(&format))),
     }
-    let counts: Counts = match session.get(Space::Meta, KEY_COUNTS)? {
-        None => Counts::default(),
-        Some(json) => serde_json::from_slice(&json).map_err(|error| Error::Damaged(format!("its counts: {error}")))?,
-    };
-    if session.get(Space::Meta, KEY_SPILLED)?.is_some() {
-        for space in SPACES {
-            cut(session, space, counts.pages)?;
+    let counts: Counts = record(session, KEY_COUNTS)?.unwrap_or_default();
+    session.keep_undo(spaces::STAGE_UNDO, record(session, KEY_EPOCH)?.unwrap_or(0));
+    if session.get(Space::META, KEY_SPILLED)?.is_some() {
+        session.undo(&ORDERED)?;
+        for space in ORDERED {
+            take_back(session, space, counts.pages, &|_, value| codec::decode_first(value, "an order"))?;
         }
-        session.delete(Space::Meta, KEY_SPILLED);
+        take_back(session, spaces::STAGE_URLS, counts.pages, &|key, _| {
+            let order = key.first_chunk().map(|order| u64::from_be_bytes(*order));
+            order.ok_or_else(|| Error::Damaged("the key of the URLs met on a page is too short".into()))
+        })?;
+        put_counts(session, &counts)?;
+        session.commit()?;
+    }
+    while session.sweep_undo()? {
         session.commit()?;
     }
     Ok(counts)
 }
 
-/// Removes the entries of rows from `rows` on.
-fn cut(session: &mut Session, space: Space, rows: Row) -> Result<()> {
+fn foreign(format: &str) -> Error {
+    let what = if format.starts_with("stage-") { "by another version" } else { "by another program" };
+    Error::Foreign(format!(
+        "it was written {what}, in the format {format:?}, and this program writes {FORMAT:?}; start with an empty \
+         directory, and send the pages again"
+    ))
+}
+
+fn record<T: serde::de::DeserializeOwned>(session: &Session, key: &[u8]) -> Result<Option<T>> {
+    session.get(Space::META, key)?.map(|value| codec::decode(&value, "the counts of the state")).transpose()
+}
+
+/// The order of the page that wrote an entry, from its key and value.
+type OrderOf<'a> = &'a dyn Fn(&[u8], &[u8]) -> Result<u64>;
+
+/// Removes the entries of pages from the order `from_order` on.
+fn take_back(session: &mut Session, space: Space, from_order: u64, order_of: OrderOf<'_>) -> Result<()> {
     const AT_ONCE: usize = 1 << 16;
     let mut from = Vec::new();
     loop {
-        let mut last = Vec::new();
-        let mut doomed = Vec::new();
+        let (mut last, mut doomed, mut result) = (Vec::new(), Vec::new(), Ok(()));
         session.scan(space, &from, &[], &mut |key, value| {
-            if row_of(space, key, value) >= rows {
-                doomed.push(key.to_vec());
+            match order_of(key, value) {
+                Ok(order) if order >= from_order => doomed.push(key.to_vec()),
+                Ok(_) => {}
+                Err(error) => result = Err(error),
             }
             last = key.to_vec();
-            if doomed.len() == AT_ONCE { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            let more = result.is_ok() && doomed.len() < AT_ONCE;
+            if more { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
+        result?;
         let more = doomed.len() == AT_ONCE;
-        for key in doomed {
-            session.delete(space, key);
-        }
+        doomed.into_iter().for_each(|key| session.delete(space, key));
         session.commit()?;
         if !more {
             return Ok(());
@@ -69,60 +89,27 @@ fn cut(session: &mut Session, space: Space, rows: Row) -> Result<()> {
     }
 }
 
-/// The page that an entry belongs to.
-fn row_of(space: Space, key: &[u8], value: &[u8]) -> Row {
-    let bytes = match space {
-        Space::Digests | Space::Accepted => value.get(..8),
-        _ => key.get(..8),
-    };
-    bytes.and_then(|bytes| bytes.try_into().ok()).map_or(Row::MAX, u64::from_be_bytes)
-}
-
 /// The secret by which URL keys are hashed; made once per state.
 pub(super) fn secret(session: &mut Session) -> Result<[u8; KeyHasher::SECRET]> {
-    if let Some(secret) = session.get(Space::Meta, KEY_SECRET)? {
+    if let Some(secret) = session.get(Space::META, KEY_SECRET)? {
         return secret.try_into().map_err(|_| Error::Damaged("its secret has the wrong length".into()));
     }
     let mut secret = [0; KeyHasher::SECRET];
     getrandom::fill(&mut secret).map_err(|error| Error::Io(std::io::Error::other(error)))?;
-    session.put(Space::Meta, KEY_SECRET, secret);
+    session.put(Space::META, KEY_SECRET, secret);
     Ok(secret)
 }
 
-/// The URL keys met in all earlier runs.
-pub(super) fn seen(session: &Session) -> Result<KeySet> {
-    let mut seen = KeySet::default();
-    session.scan(Space::Urls, &[], &[], &mut |_, hashes| {
-        for hash in hashes.as_chunks::<8>().0 {
-            seen.insert(u64::from_be_bytes(*hash));
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(seen)
-}
-
-pub(super) fn put_seen(session: &mut Session, row: Row, hashes: &[u64]) {
-    if !hashes.is_empty() {
-        let value: Vec<u8> = hashes.iter().flat_map(|hash| hash.to_be_bytes()).collect();
-        session.put(Space::Urls, row.to_be_bytes(), value);
-    }
-}
-
-pub(super) fn twin(session: &Session, row: Row) -> Result<Option<Twin>> {
-    let Some(json) = session.get(Space::Pages, &row.to_be_bytes())? else { return Ok(None) };
-    serde_json::from_slice(&json).map(Some).map_err(|error| Error::Damaged(format!("page {row}: {error}")))
-}
-
-pub(super) fn put_twin(session: &mut Session, row: Row, twin: &Twin) {
-    let json = serde_json::to_vec(twin).expect("a URL and a JSON value serialise");
-    session.put(Space::Pages, row.to_be_bytes(), json);
-}
-
-pub(super) fn put_counts(session: &mut Session, counts: &Counts) {
-    session.put(Space::Meta, KEY_COUNTS, serde_json::to_vec(counts).expect("numbers serialise"));
-    session.delete(Space::Meta, KEY_SPILLED);
+/// Lets everything judged so far count, from the next commit on.
+pub(super) fn put_counts(session: &mut Session, counts: &Counts) -> Result<()> {
+    let epoch: u64 = record(session, KEY_EPOCH)?.unwrap_or(0);
+    session.put(Space::META, KEY_EPOCH, codec::encode(&(epoch + 1)));
+    session.put(Space::META, KEY_COUNTS, codec::encode(counts));
+    session.delete(Space::META, KEY_SPILLED);
+    session.forget_undo();
+    Ok(())
 }
 
 pub(super) fn mark_spilled(session: &mut Session) {
-    session.put(Space::Meta, KEY_SPILLED, []);
+    session.put(Space::META, KEY_SPILLED, []);
 }

@@ -14,95 +14,100 @@ use fjall::compaction::Leveled;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, FilterPolicy};
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 
-use super::{Batch, Error, Result, Space, Store, Visitor};
+use super::{Batch, Error, Layout, Result, Space, Spaces, Store, Visitor};
 
 /// A directory with a log-structured store in it, open in this process only.
 pub struct Disk {
     database: Database,
-    spaces: Vec<Keyspace>,
-    /// By space, the number of the last commit that touched it; every commit touches [`Space::Meta`].
-    marks: [u64; Space::ALL.len()],
+    /// By the number of the space; `None` for numbers that no space of this store has.
+    spaces: Vec<Option<Keyspace>>,
+    /// By the number of the space, the number of the last commit that touched it. Every commit touches [`Space::META`].
+    marks: [u64; Space::MOST],
 }
 
-/// In each space, the number of the last commit that touched it; in [`Space::Meta`], those of all spaces. Visitors never
+/// In each space, the number of the last commit that touched it; in [`Space::META`], those of all spaces. Visitors never
 /// see it.
 const MARK: [u8; 24] = [0xff; 24];
 
 impl Disk {
-    /// Opens the store in `dir`, or makes one there.
+    /// Opens the store in `dir` with these spaces, or makes one there.
     ///
     /// # Errors
     ///
     /// [`Error::Locked`] where another process has it, [`Error::Damaged`] where it is not what was written,
     /// [`Error::Io`] where the disk does not serve.
-    pub fn open(dir: &Path) -> Result<Self> {
-        Self::open_with(dir, 4 << 20)
+    pub fn open(dir: &Path, spaces: &Spaces) -> Result<Self> {
+        Self::open_with(dir, spaces, 4 << 20)
     }
 
     /// As [`Disk::open`], with so many bytes of a space in memory before they become a table.
-    pub(super) fn open_with(dir: &Path, memtable: u64) -> Result<Self> {
+    pub(super) fn open_with(dir: &Path, spaces: &Spaces, memtable: u64) -> Result<Self> {
         // The engine trusts some of what it reads of its own files so far as to panic where they were damaged.
-        catch_unwind(AssertUnwindSafe(|| Self::open_trusting(dir, memtable)))
+        catch_unwind(AssertUnwindSafe(|| Self::open_trusting(dir, spaces, memtable)))
             .unwrap_or_else(|_| Err(Error::Damaged("its files cannot be read".into())))
     }
 
-    fn open_trusting(dir: &Path, memtable: u64) -> Result<Self> {
+    fn open_trusting(dir: &Path, wanted: &Spaces, memtable: u64) -> Result<Self> {
         let database =
             Database::builder(dir).cache_size(8 << 20).max_journaling_size(64 << 20).worker_threads(1).open()?;
-        let spaces = Space::ALL
-            .iter()
-            .map(|space| database.keyspace(space.name(), || options(*space, memtable)))
-            .collect::<std::result::Result<Vec<_>, _>>()?;
-        let mut disk = Self { database, spaces, marks: [0; Space::ALL.len()] };
-        for (mark, known) in disk.marks.iter_mut().zip(Self::marks(&disk.spaces, Space::Meta)?) {
+        let mut spaces: Vec<Option<Keyspace>> = (0..Space::MOST).map(|_| None).collect();
+        for space in wanted.iter() {
+            spaces[space.number()] = Some(database.keyspace(space.name(), || options(space, memtable))?);
+        }
+        let mut disk = Self { database, spaces, marks: [0; Space::MOST] };
+        let known = disk.marks_in(Space::META)?;
+        for (mark, known) in disk.marks.iter_mut().zip(known) {
             *mark = known;
         }
-        for space in Space::ALL.into_iter().skip(1) {
-            let mark = Self::marks(&disk.spaces, space)?.first().copied().unwrap_or(0);
-            if mark != disk.marks[space as usize] {
-                return Err(Error::Damaged(format!(
-                    "{} is as of commit {mark}, but should be as of commit {}",
-                    space.name(),
-                    disk.marks[space as usize]
-                )));
+        for space in wanted.iter().skip(1) {
+            let mark = disk.marks_in(space)?.first().copied().unwrap_or(0);
+            let expected = disk.marks[space.number()];
+            if mark != expected {
+                let name = space.name();
+                let reason = format!("{name} is as of commit {mark}, but should be as of commit {expected}");
+                return Err(Error::Damaged(reason));
             }
         }
         Ok(disk)
     }
 
-    fn marks(spaces: &[Keyspace], space: Space) -> Result<Vec<u64>> {
-        let Some(value) = spaces[space as usize].get(MARK)? else { return Ok(Vec::new()) };
+    fn marks_in(&self, space: Space) -> Result<Vec<u64>> {
+        let Some(value) = self.keyspace(space)?.get(MARK)? else { return Ok(Vec::new()) };
         Ok(value.as_chunks::<8>().0.iter().map(|mark| u64::from_be_bytes(*mark)).collect())
+    }
+
+    fn keyspace(&self, space: Space) -> Result<&Keyspace> {
+        let unknown = || Error::Engine(format!("the store was opened without the space {}", space.name()));
+        self.spaces[space.number()].as_ref().ok_or_else(unknown)
     }
 }
 
 /// How a space is laid out on disk.
 fn options(space: Space, memtable: u64) -> KeyspaceCreateOptions {
     let options = KeyspaceCreateOptions::default().manual_journal_persist(true);
-    match space {
-        // Written and scanned in volume, never or hardly ever asked for a single key: no filters, larger tables in
-        // memory (so that less is merged twice), compressed blocks from the first level on.
-        Space::Queue | Space::Urls => options
+    match space.layout() {
+        // No filters, larger tables in memory (so that less is merged twice), compressed blocks from the first level on.
+        Layout::Volume => options
             .max_memtable_size(2 * memtable)
             .filter_policy(FilterPolicy::disabled())
-            // Both grow at their end: tables so small that the merges at the end leave what is older alone.
+            // Where a space grows at its end: tables so small that the merges at the end leave what is older alone.
             .compaction_strategy(Arc::new(Leveled::default().with_table_target_size(8 << 20)))
             .data_block_size_policy(BlockSizePolicy::all(8 << 10))
             .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4)),
-        _ => options.max_memtable_size(memtable),
+        Layout::Points => options.max_memtable_size(memtable),
     }
 }
 
 impl Store for Disk {
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        Ok(self.spaces[space as usize].get(key)?.map(|value| value.to_vec()))
+        Ok(self.keyspace(space)?.get(key)?.map(|value| value.to_vec()))
     }
 
     fn scan(&self, space: Space, from: &[u8], to: &[u8], visit: &mut Visitor<'_>) -> Result<()> {
         if !to.is_empty() && from >= to {
             return Ok(());
         }
-        let space = &self.spaces[space as usize];
+        let space = self.keyspace(space)?;
         let entries = if to.is_empty() { space.range(from..) } else { space.range(from..to) };
         for entry in entries {
             let (key, value) = entry.into_inner()?;
@@ -114,22 +119,25 @@ impl Store for Disk {
     }
 
     fn commit(&mut self, batch: &Batch) -> Result<()> {
-        let number = self.marks[Space::Meta as usize] + 1;
+        let number = self.marks[Space::META.number()] + 1;
         let mut marks = self.marks;
-        marks[Space::Meta as usize] = number;
+        marks[Space::META.number()] = number;
         let mut out = self.database.batch().durability(Some(PersistMode::SyncAll));
         for change in batch {
-            marks[change.space as usize] = number;
-            let space = &self.spaces[change.space as usize];
+            marks[change.space.number()] = number;
+            let space = self.keyspace(change.space)?;
             match &change.value {
                 Some(value) => out.insert(space, change.key.as_slice(), value.as_slice()),
                 None => out.remove(space, change.key.as_slice()),
             }
         }
+        let meta = self.keyspace(Space::META)?;
         for (space, _) in self.spaces.iter().zip(marks).skip(1).filter(|(_, mark)| *mark == number) {
-            out.insert(space, MARK, number.to_be_bytes());
+            if let Some(space) = space {
+                out.insert(space, MARK, number.to_be_bytes());
+            }
         }
-        out.insert(&self.spaces[Space::Meta as usize], MARK, marks.map(u64::to_be_bytes).concat());
+        out.insert(meta, MARK, marks.map(u64::to_be_bytes).concat());
         out.commit()?;
         self.marks = marks;
         Ok(())

@@ -14,16 +14,16 @@ use super::{Batch, Error, Memory, Result, Space, Store, Visitor};
 ///
 /// let disk = Double::default();
 /// let mut session = Session::new(Box::new(disk.clone()));
-/// session.put(Space::Meta, *b"kept", *b"1");
+/// session.put(Space::META, *b"kept", *b"1");
 /// session.commit().unwrap();
-/// session.put(Space::Meta, *b"lost", *b"1");
+/// session.put(Space::META, *b"lost", *b"1");
 /// drop(session);
 ///
 /// let mut session = Session::new(Box::new(disk.clone()));
-/// assert!(session.get(Space::Meta, b"kept").unwrap().is_some());
-/// assert!(session.get(Space::Meta, b"lost").unwrap().is_none());
+/// assert!(session.get(Space::META, b"kept").unwrap().is_some());
+/// assert!(session.get(Space::META, b"lost").unwrap().is_none());
 ///
-/// session.put(Space::Meta, *b"more", *b"1");
+/// session.put(Space::META, *b"more", *b"1");
 /// disk.fail(Fault::Refuse);
 /// assert!(session.commit().is_err());
 /// assert_eq!(session.pending(), 1);

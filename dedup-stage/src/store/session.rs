@@ -3,39 +3,68 @@
 use std::collections::BTreeMap;
 use std::ops::{Bound, ControlFlow};
 
+use super::undo::Log;
 use super::{Batch, Change, Result, Space, Store, Visitor};
+
+/// The pending changes of one space: new values, or `None` for what is to be deleted.
+type Pending = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
 
 /// A store with the changes that are not committed yet laid over it. One owner; what it reads is what it wrote.
 pub struct Session {
-    store: Box<dyn Store>,
-    pending: BTreeMap<(Space, Vec<u8>), Option<Vec<u8>>>,
+    pub(super) store: Box<dyn Store>,
+    /// By the number of the space.
+    pending: Vec<(Space, Pending)>,
+    changes: usize,
+    /// Where old values are kept, if they are.
+    pub(super) log: Option<Log>,
 }
 
 impl std::fmt::Debug for Session {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Session").field("pending", &self.pending.len()).finish_non_exhaustive()
+        f.debug_struct("Session").field("pending", &self.changes).finish_non_exhaustive()
     }
 }
 
 impl Session {
     /// Starts with nothing pending.
     pub fn new(store: Box<dyn Store>) -> Self {
-        Self { store, pending: BTreeMap::new() }
+        Self { store, pending: Vec::new(), changes: 0, log: None }
     }
 
-    /// Sets a value.
+    /// Sets a value. In a session that keeps an undo log: of a new entry, see [`Session::overwrite`].
     pub fn put(&mut self, space: Space, key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) {
-        self.pending.insert((space, key.into()), Some(value.into()));
+        self.change(space, key.into(), Some(value.into()));
     }
 
     /// Deletes a key; deleting what is not there is no error.
     pub fn delete(&mut self, space: Space, key: impl Into<Vec<u8>>) {
-        self.pending.insert((space, key.into()), None);
+        self.change(space, key.into(), None);
+    }
+
+    pub(super) fn change(&mut self, space: Space, key: Vec<u8>, value: Option<Vec<u8>>) {
+        let number = space.number();
+        while self.pending.len() <= number {
+            self.pending.push((space, Pending::new()));
+        }
+        self.pending[number].0 = space;
+        self.changes += usize::from(self.pending[number].1.insert(key, value).is_none());
+    }
+
+    /// Drops the pending changes of a space.
+    pub(super) fn discard(&mut self, space: Space) {
+        if let Some((_, pending)) = self.pending.get_mut(space.number()) {
+            self.changes -= pending.len();
+            pending.clear();
+        }
+    }
+
+    fn pending_of(&self, space: Space) -> Option<&Pending> {
+        self.pending.get(space.number()).map(|(_, pending)| pending)
     }
 
     /// The value of a key, pending changes included.
     pub fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        match self.pending.get(&(space, key.to_vec())) {
+        match self.pending_of(space).and_then(|pending| pending.get(key)) {
             Some(value) => Ok(value.clone()),
             None => self.store.get(space, key),
         }
@@ -43,11 +72,12 @@ impl Session {
 
     /// Visits the entries with `from <= key < to` in key order, pending changes included (`to` empty: to the end).
     pub fn scan(&self, space: Space, from: &[u8], to: &[u8], visit: &mut Visitor<'_>) -> Result<()> {
+        let empty = Pending::new();
         let mut pending = self
-            .pending
-            .range((Bound::Included((space, from.to_vec())), Bound::Unbounded))
-            .take_while(|((s, key), _)| *s == space && (to.is_empty() || key.as_slice() < to))
-            .map(|((_, key), value)| (key, value))
+            .pending_of(space)
+            .unwrap_or(&empty)
+            .range::<[u8], _>((Bound::Included(from), Bound::Unbounded))
+            .take_while(|(key, _)| to.is_empty() || key.as_slice() < to)
             .peekable();
         let mut done = false;
         self.store.scan(space, from, to, &mut |key, value| {
@@ -79,19 +109,25 @@ impl Session {
 
     /// Number of pending changes.
     pub fn pending(&self) -> usize {
-        self.pending.len()
+        self.changes
     }
 
     /// Makes the pending changes durable, as one batch. On an error they stay pending.
     pub fn commit(&mut self) -> Result<()> {
-        if self.pending.is_empty() {
+        if self.changes == 0 {
             return Ok(());
         }
-        let pending = std::mem::take(&mut self.pending);
-        let batch: Batch = pending.into_iter().map(|((space, key), value)| Change { space, key, value }).collect();
+        let mut batch = Batch::with_capacity(self.changes);
+        for (space, pending) in &mut self.pending {
+            let changes = std::mem::take(pending).into_iter();
+            batch.extend(changes.map(|(key, value)| Change { space: *space, key, value }));
+        }
+        self.changes = 0;
         let result = self.store.commit(&batch);
         if result.is_err() {
-            self.pending = batch.into_iter().map(|change| ((change.space, change.key), change.value)).collect();
+            for Change { space, key, value } in batch {
+                self.change(space, key, value);
+            }
         }
         result
     }

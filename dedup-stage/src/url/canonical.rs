@@ -26,10 +26,10 @@ use std::collections::BTreeSet;
 use config::Urls;
 use url::{Position, Url};
 
-use super::KeyHasher;
 use super::escapes::{Part, escape, is_raw, normalize};
 use super::sessions::{is_session, is_session_segment};
 use super::tracking::is_tracking;
+use super::{KeyHasher, UrlId};
 
 /// The canonical spelling of a URL. Two URLs with one key are one URL to the frontier.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -117,6 +117,16 @@ impl Canonicalizer {
     /// The hash of the key of `url`, without making the key.
     pub fn hash(&self, url: &Url, hasher: &KeyHasher) -> u64 {
         self.with(url, |key| hasher.hash_bytes(key))
+    }
+
+    /// The identity of `url`, and its reference: a hash of what its key says after the host. A mirror under another host
+    /// name has links with the same references.
+    pub fn identify(&self, url: &Url, hasher: &KeyHasher) -> (UrlId, u32) {
+        let site = hasher.site(url);
+        self.with(url, |key| {
+            let id = UrlId { site, url: hasher.hash_bytes(key) };
+            (id, hasher.hash_bytes(after_host(key)) as u32)
+        })
     }
 
     fn with<T>(&self, url: &Url, use_key: impl FnOnce(&[u8]) -> T) -> T {
@@ -279,6 +289,13 @@ fn drop_session_params(key: &mut Vec<u8>, start: usize) {
             from = end;
         }
     }
+}
+
+/// What a key says after scheme, host and port: path and query.
+fn after_host(key: &[u8]) -> &[u8] {
+    let Some(slashes) = memchr::memmem::find(key, b"://") else { return key };
+    let rest = &key[slashes + 3..];
+    &rest[memchr::memchr2(b'/', b'?', rest).unwrap_or(rest.len())..]
 }
 
 /// Whether a segment is `.` or `..`, however escaped.

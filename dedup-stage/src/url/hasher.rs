@@ -1,8 +1,17 @@
 //! Hashes of URL keys, with a secret of the crawl, so that nobody can make two URLs collide on purpose.
 
+use std::cell::RefCell;
+
+use ::url::Url;
 use xxhash_rust::xxh3;
 
-use super::UrlKey;
+use super::{SiteId, UrlKey, host, registrable_domain};
+
+thread_local! {
+    /// The host that was hashed last, the hash of a constant (which tells hashers apart), and the identity: the links of one
+    /// page are mostly of one host.
+    static LAST: RefCell<(String, u64, SiteId)> = RefCell::default();
+}
 
 /// Hashes URL keys with a secret (XXH3, 64 bits). Workers share copies of it.
 #[derive(Clone)]
@@ -22,6 +31,21 @@ impl KeyHasher {
     /// The hash of a key.
     pub fn hash(&self, key: &UrlKey) -> u64 {
         self.hash_bytes(key.as_str().as_bytes())
+    }
+
+    /// The identity of the host of `url`.
+    pub fn site(&self, url: &Url) -> SiteId {
+        let (name, own) = (host(url), self.hash_bytes(b"host"));
+        LAST.with_borrow_mut(|(last, of, site)| {
+            if last != name || *of != own {
+                let domain = self.hash_bytes(registrable_domain(url).as_bytes());
+                *site = SiteId { domain, host: self.hash_bytes(name.as_bytes()) };
+                *of = own;
+                last.clear();
+                last.push_str(name);
+            }
+            *site
+        })
     }
 
     pub(super) fn hash_bytes(&self, key: &[u8]) -> u64 {

@@ -3,12 +3,16 @@
 mod canonical;
 mod escapes;
 mod hasher;
-mod keyset;
+mod id;
+mod keymap;
+mod keys;
 mod resolve;
 mod sessions;
 mod tracking;
 
 pub use canonical::{Canonicalizer, UrlKey};
 pub use hasher::KeyHasher;
-pub use keyset::KeySet;
+pub use id::{PageId, SiteId, UrlId, host, registrable_domain};
+pub use keymap::{KeyMap, KeySet};
+pub use keys::Keys;
 pub use resolve::resolve;

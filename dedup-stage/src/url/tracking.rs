@@ -1,9 +1,16 @@
-//! Parameters that tell a site where its visitor came from, and nothing about what is asked for. The names are those of
-//! the public-domain list of the tracking-parameters project (github.com/mpchadwick/tracking-query-params-registry), in
-//! lower case, with two changes: every name that begins with `utm_` counts, and names that mean something else elsewhere
-//! count on the sites of their platform only.
+//! Parameters that tell a site where its visitor came from, and nothing about what is asked for. Every name that begins
+//! with `utm_` counts, and the names of two lists, in lower case:
+//!
+//! - the public-domain list of the tracking-parameters project (github.com/mpchadwick/tracking-query-params-registry), as
+//!   read on 2026-11-22; its names that mean something else elsewhere count on the sites of their platform only;
+//! - plain names that platforms for mail, advertising and analytics write to any site's addresses, as browsers' and
+//!   filters' lists for stripping agreed on them on 2026-11-22 (Brave's and LibreWolf's query filters, privacytests.org,
+//!   github.com/henkisdabro/platform-url-click-id-parameters), each with its platform.
+//!
+//! Names on those lists that are ordinary words or abbreviations (`cid`, `ref`, `campaign`, `clickid`) carry content
+//! somewhere and do not count; what they are on a site, the learned rules find out.
 
-/// Names that count everywhere, in order.
+/// Names of the registry that count everywhere, in order.
 const NAMES: [&str; 85] = [
     "_branch_match_id",
     "_bta_c",
@@ -92,6 +99,106 @@ const NAMES: [&str; 85] = [
     "yclid",
 ];
 
+/// Other names that count everywhere, in order.
+const MORE: [&str; 96] = [
+    "__hsfp",               // HubSpot
+    "__hssc",               // HubSpot
+    "__hstc",               // HubSpot
+    "__s",                  // Drip
+    "__twitter_impression", // Twitter
+    "_bhlid",               // beehiiv
+    "_branch_referrer",     // Branch
+    "_hsenc",               // HubSpot
+    "_hsmi",                // HubSpot
+    "_openstat",            // Openstat
+    "action_object_map",    // Facebook
+    "action_ref_map",       // Facebook
+    "action_type_map",      // Facebook
+    "adobe_mc_ref",         // Adobe
+    "adobe_mc_sdid",        // Adobe
+    "algo_expid",           // Alibaba
+    "algo_pvid",            // Alibaba
+    "at_campaign",          // Piano
+    "at_medium",            // Piano
+    "at_recipient_id",      // Piano
+    "at_recipient_list",    // Piano
+    "auctid",               // Teads
+    "bsft_clkid",           // Blueshift
+    "bsft_uid",             // Blueshift
+    "cjdata",               // Commission Junction
+    "cjevent",              // Commission Junction
+    "ck_subscriber_id",     // Kit
+    "dicbo",                // Outbrain
+    "elqcampaignid",        // Eloqua
+    "elqtrack",             // Eloqua
+    "elqtrackid",           // Eloqua
+    "et_rid",               // Salesforce
+    "fb_action_ids",        // Facebook
+    "fb_action_types",      // Facebook
+    "fb_ref",               // Facebook
+    "fb_source",            // Facebook
+    "ga_campaign",          // Google
+    "ga_content",           // Google
+    "ga_medium",            // Google
+    "ga_place",             // Google
+    "ga_source",            // Google
+    "ga_term",              // Google
+    "gad_campaignid",       // Google
+    "guccounter",           // Yahoo
+    "guce_referrer",        // Yahoo
+    "guce_referrer_sig",    // Yahoo
+    "hsctatracking",        // HubSpot
+    "igsh",                 // Instagram
+    "irgwc",                // Impact
+    "itm_campaign",         // in-site campaigns
+    "itm_content",          // in-site campaigns
+    "itm_medium",           // in-site campaigns
+    "itm_source",           // in-site campaigns
+    "itm_term",             // in-site campaigns
+    "li_fat_id",            // LinkedIn
+    "mkt_tok",              // Marketo
+    "ml_subscriber",        // MailerLite
+    "ml_subscriber_hash",   // MailerLite
+    "oft_c",                // platform not known
+    "oft_ck",               // platform not known
+    "oft_d",                // platform not known
+    "oft_id",               // platform not known
+    "oft_ids",              // platform not known
+    "oft_k",                // platform not known
+    "oft_lk",               // platform not known
+    "oft_sk",               // platform not known
+    "oly_anon_id",          // Omeda
+    "oly_enc_id",           // Omeda
+    "omnisendcontactid",    // Omnisend
+    "pk_cid",               // Matomo
+    "pk_content",           // Matomo
+    "pk_medium",            // Matomo
+    "pk_source",            // Matomo
+    "rb_clickid",           // platform not known
+    "rdt_cid",              // Reddit
+    "ref_src",              // Twitter
+    "s_cid",                // Adobe
+    "sc_customer",          // Emarsys
+    "sc_eh",                // Emarsys
+    "sc_uid",               // Emarsys
+    "soc_src",              // Yahoo
+    "soc_trk",              // Yahoo
+    "spm",                  // Alibaba
+    "ss_email_id",          // Squarespace
+    "tblci",                // Taboola
+    "unicorn_click_id",     // platform not known
+    "vero_conv",            // Vero
+    "vero_id",              // Vero
+    "vgo_ee",               // ActiveCampaign
+    "wickedid",             // Wicked Reports
+    "wt.mc_id",             // Webtrends
+    "wt_mc",                // Mapp
+    "wt_zmc",               // Mapp
+    "ymclid",               // Yandex
+    "ysclid",               // Yandex
+    "zanpid",               // Zanox
+];
+
 /// Names that count on the hosts of one platform: a label of its registrable domains, and the names.
 const OF_PLATFORMS: [(&str, &[&str]); 4] = [
     ("ebay", &["campid", "customid", "mkcid", "mkevt", "mkrid", "toolid"]),
@@ -100,15 +207,16 @@ const OF_PLATFORMS: [(&str, &[&str]); 4] = [
     ("youtube", &["si"]),
 ];
 
-/// The longest name of [`NAMES`].
+/// The longest name of [`NAMES`] and [`MORE`].
 const LONGEST: usize = 21;
 
 /// For each first octet the lengths of names that begin with it, as bits: most parameters are settled by one look.
 const LENGTHS: [u32; 256] = {
     let mut lengths = [0; 256];
     let mut at = 0;
-    while at < NAMES.len() {
-        lengths[NAMES[at].as_bytes()[0] as usize] |= 1 << NAMES[at].len();
+    while at < NAMES.len() + MORE.len() {
+        let name = if at < NAMES.len() { NAMES[at] } else { MORE[at - NAMES.len()] };
+        lengths[name.as_bytes()[0] as usize] |= 1 << name.len();
         at += 1;
     }
     lengths
@@ -122,7 +230,8 @@ pub(super) fn is_tracking(name: &[u8], host: &str) -> bool {
         let lower = &mut lower[..name.len()];
         lower.copy_from_slice(name);
         lower.make_ascii_lowercase();
-        if NAMES.binary_search_by(|known| known.as_bytes().cmp(lower)).is_ok() {
+        let is_in = |names: &[&str]| names.binary_search_by(|known| known.as_bytes().cmp(lower)).is_ok();
+        if is_in(&NAMES) || is_in(&MORE) {
             return true;
         }
     }
@@ -142,7 +251,12 @@ mod tests {
 
     #[test]
     fn names_are_sorted_and_short() {
-        assert!(NAMES.is_sorted() && NAMES.iter().all(|name| name.len() <= LONGEST && *name == name.to_lowercase()));
+        assert!(NAMES.is_sorted() && MORE.is_sorted());
+        for name in NAMES.iter().chain(&MORE) {
+            assert!(name.len() <= LONGEST && *name == name.to_lowercase(), "{name}");
+            assert!(is_tracking(name.to_uppercase().as_bytes(), "a.example"), "{name}");
+        }
+        assert!(MORE.iter().all(|name| NAMES.binary_search(name).is_err()));
     }
 
     #[test]
@@ -165,14 +279,47 @@ mod tests {
         assert!(is_tracking(b"campid", "www.ebay.co.uk") && !is_tracking(b"campid", "www.youtube.com"));
     }
 
+    /// The names that Brave, LibreWolf and privacytests.org strip from every address (2026-11-22).
+    #[test]
+    fn what_browsers_strip_counts() {
+        for name in
+            "__hsfp __hssc __hstc __s _hsenc _openstat dclid fbclid gbraid gclid hsCtaTracking igshid mc_eid mkt_tok \
+                     ml_subscriber ml_subscriber_hash msclkid oft_c oft_ck oft_d oft_id oft_ids oft_k oft_lk oft_sk \
+                     oly_anon_id oly_enc_id rb_clickid s_cid spm twclid vero_conv vero_id wbraid wickedid yclid"
+                .split_whitespace()
+        {
+            assert!(is_tracking(name.as_bytes(), "a.example"), "{name}");
+        }
+    }
+
+    /// Parameters by which well-known software chooses what to show: WordPress, MediaWiki, phpBB, Drupal, Discourse,
+    /// Shopify, WooCommerce, GitHub, YouTube, Google, eBay, Amazon, Stack Exchange, gitweb, cgit, DSpace, OJS, Moodle.
+    #[test]
+    fn what_chooses_content_is_kept() {
+        for name in "p page paged page_id cat tag m s attachment_id preview author orderby order title action oldid diff \
+                     curid redirect printable uselang f t start view st sk sd q query search keys keyword keywords term \
+                     sort sort_by sort_order filter category categories product product_id sku variant v w list index \
+                     id ids item item_id article article_id news_id story doc document file path node nid tid sid uid \
+                     user user_id name lang language locale hl gl country region city year month day date from to since \
+                     until time format type mode style theme display tab section chapter part offset limit count per_page \
+                     rows size num first last after before cursor next prev a h hb hp o r rev ref branch commit source \
+                     src url u link target redirect_to return continue state code token key hash version ver cid mid \
+                     pid bid gid rid aid eid campaign campaign_id clickid ad ad_id scm channel medium partner affiliate \
+                     spmid utm gcl mc vero oly hs ml"
+            .split_whitespace()
+        {
+            for host in ["a.example", "www.youtube.com", "shop.example.co.uk"] {
+                assert!(!is_tracking(name.as_bytes(), host), "{name}");
+            }
+        }
+    }
+
     /// The list that the names are from, where it is at hand: each of its names counts somewhere.
     #[test]
+    #[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
     fn every_name_of_the_list_counts() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data/url/tracking-parameters.csv");
-        let Ok(list) = std::fs::read_to_string(path) else {
-            println!("skipped: no {path}");
-            return;
-        };
+        let list = std::fs::read_to_string(path).expect("readable");
         let names: Vec<_> = list.lines().skip(1).map(|line| line.split(',').next().unwrap().trim()).collect();
         assert_eq!(names.len(), 102);
         for name in names {

@@ -6,6 +6,7 @@ use url::Url;
 
 use super::Digest;
 use super::date::timestamp14;
+pub use super::surt::surt;
 
 /// A capture in a WARC file.
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +15,8 @@ pub struct Capture<'a> {
     pub url: &'a Url,
     /// When, in milliseconds since the Unix epoch.
     pub date: u64,
-    /// Media type of the payload; `warc/revisit` for a revisit record.
+    /// `Content-Type` of the payload, of which the media type is written; nothing where it is empty. `warc/revisit` for a
+    /// revisit record.
     pub mime: &'a str,
     /// HTTP status.
     pub status: u16,
@@ -33,6 +35,7 @@ pub fn line(capture: &Capture<'_>) -> String {
     #[derive(Serialize)]
     struct Entry<'a> {
         url: &'a str,
+        #[serde(skip_serializing_if = "str::is_empty")]
         mime: &'a str,
         status: String,
         digest: String,
@@ -42,7 +45,7 @@ pub fn line(capture: &Capture<'_>) -> String {
     }
     let entry = Entry {
         url: capture.url.as_str(),
-        mime: capture.mime,
+        mime: media_type(capture.mime),
         status: capture.status.to_string(),
         digest: capture.digest.to_string(),
         length: capture.length.to_string(),
@@ -53,41 +56,7 @@ pub fn line(capture: &Capture<'_>) -> String {
     format!("{} {} {entry}\n", surt(capture.url), timestamp14(capture.date))
 }
 
-/// The sort-friendly form of a URL that web archives use as a key: `com,example,sub)/path?a=1&b=2`. Lower case, without
-/// scheme, user, `www`, default port, fragment and a slash at the end of the path; parameters sorted.
-pub fn surt(url: &Url) -> String {
-    let host = url.host_str().unwrap_or_default();
-    let mut key = match url.host() {
-        Some(url::Host::Domain(_)) => {
-            let labels: Vec<&str> = without_www(host).trim_end_matches('.').rsplit('.').collect();
-            labels.join(",")
-        }
-        _ => host.to_owned(),
-    };
-    if let Some(port) = url.port() {
-        key.push_str(&format!(":{port}"));
-    }
-    key.push(')');
-    let path = url.path().strip_suffix('/').unwrap_or(url.path());
-    key.push_str(if path.is_empty() { "/" } else { path });
-    if let Some(query) = url.query().filter(|query| !query.is_empty()) {
-        let mut parameters: Vec<&str> = query.split('&').collect();
-        parameters.sort_unstable();
-        key.push('?');
-        key.push_str(&parameters.join("&"));
-    }
-    key.to_ascii_lowercase()
-}
-
-/// Without a first label `www`, or `www` with digits.
-fn without_www(host: &str) -> &str {
-    match host.split_once('.') {
-        Some((first, rest))
-            if rest.contains('.')
-                && first.strip_prefix("www").is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit())) =>
-        {
-            rest
-        }
-        _ => host,
-    }
+/// `text/html` of `text/html; charset=utf-8`, in the case in which it came.
+fn media_type(content_type: &str) -> &str {
+    content_type.trim().split(|c: char| c == ';' || c.is_whitespace()).next().unwrap_or_default()
 }

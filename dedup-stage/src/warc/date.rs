@@ -1,5 +1,7 @@
 //! Dates of records.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -7,6 +9,11 @@ use time::format_description::well_known::Rfc3339;
 /// fractions.
 pub fn rfc3339(millis: u64) -> String {
     moment(millis).format(&Rfc3339).unwrap_or_else(|_| "1970-01-01T00:00:00Z".into())
+}
+
+/// The wall clock, in milliseconds since the Unix epoch; 0 before that.
+pub fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
 /// The same as `20261120063000`, for CDXJ.

@@ -1,6 +1,6 @@
 //! WARC 1.1 (ISO 28500:2017): writing, reading, and the filter that turns duplicates into revisit records.
 //!
-//! Writing is pure: a record described by borrowed parts goes in, one finished gzip member comes out ([`write`]). So a
+//! Writing is pure: a record described by borrowed parts goes in, one finished gzip member comes out ([`mod@write`]). So a
 //! worker thread can do the compressing, and whoever owns the file only appends, decides by [`Rotation`] where, and
 //! notes a [`cdxj::line`] with the offset. Reading ([`read`]) streams: any number of gzip members or plain records, with
 //! the oddities of real files.
@@ -18,9 +18,10 @@ pub mod http;
 mod id;
 pub mod read;
 mod rotation;
+mod surt;
 pub mod write;
 
-pub use date::rfc3339;
+pub use date::{now, rfc3339};
 pub use digest::{Digest, sha256};
 pub use fields::Fields;
 pub use id::RecordId;

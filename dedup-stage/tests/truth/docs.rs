@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use dedup_stage::page::Reader;
-use dedup_stage::signature::{DISTANCE, Signature};
+use dedup_stage::signature::DISTANCE;
+use dedup_stage::stage::{Prepared, Preparer};
 
 use crate::data::{self, Tally};
 
@@ -13,23 +13,23 @@ const DIFFERENT: f64 = 0.6;
 
 struct Docs {
     names: Vec<String>,
-    signatures: Vec<Option<Signature>>,
+    pages: Vec<Prepared>,
     truth: HashMap<(usize, usize), f64>,
 }
 
-fn docs(family: &str) -> Option<Docs> {
-    let folder = data::unpacked(&format!("docs/{family}.tar.xz"))?;
+fn docs(family: &str) -> Docs {
+    let folder = data::unpacked(&format!("docs/{family}.tar.xz"));
     let names = data::files(&folder, ".html");
-    let mut reader = Reader::default();
-    let signatures = names
+    let mut preparer = Preparer::new(data::keys());
+    let pages = names
         .iter()
         .map(|name| {
             let body = std::fs::read(folder.join(name)).expect("readable");
-            data::read(&mut reader, name, "text/html", &body).signature
+            data::prepare(&mut preparer, name, "text/html", &body)
         })
         .collect();
     let index: HashMap<&str, usize> = names.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
-    let list = std::fs::read_to_string(data::folder()?.join(format!("docs/all-pairs-{family}.tsv"))).expect("readable");
+    let list = std::fs::read_to_string(data::folder().join(format!("docs/all-pairs-{family}.tsv"))).expect("readable");
     let truth = list
         .lines()
         .skip(1)
@@ -39,7 +39,7 @@ fn docs(family: &str) -> Option<Docs> {
             ((a.min(b), a.max(b)), fields[2].parse().expect("a number"))
         })
         .collect();
-    Some(Docs { names, signatures, truth })
+    Docs { names, pages, truth }
 }
 
 impl Docs {
@@ -54,10 +54,8 @@ impl Docs {
                 }
                 let positive = judge(a, b);
                 if positive != (truth >= NEAR) {
-                    let estimate = self.signatures[a].as_ref().zip(self.signatures[b].as_ref());
-                    let estimate = estimate.map(|(a, b)| a.sketch.compare(&b.sketch).resemblance);
-                    let distance = self.distance(a, b);
-                    misses.push(format!("{} {} {truth} {estimate:?} {distance}", self.names[a], self.names[b]));
+                    let (distance, look) = (self.distance(a, b), data::look(&self.pages[a], &self.pages[b]));
+                    misses.push(format!("{} {} {truth} {distance} {look:?}", self.names[a], self.names[b]));
                 }
                 // A cluster is a page in its versions; a pair of two clusters goes by the first.
                 let cluster = self.names[a].split_once('/').map_or("", |(_, page)| page);
@@ -68,25 +66,29 @@ impl Docs {
     }
 
     fn distance(&self, a: usize, b: usize) -> u32 {
-        match (&self.signatures[a], &self.signatures[b]) {
-            (Some(a), Some(b)) => (a.simhash ^ b.simhash).count_ones(),
-            _ => u32::MAX,
-        }
+        data::distance(&self.pages[a], &self.pages[b]).unwrap_or(u32::MAX)
     }
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
 fn versions_of_documentation() {
     let mut all = Tally::default();
     for family in ["postgresql", "python"] {
-        let Some(docs) = docs(family) else { return };
+        let docs = docs(family);
         println!("{family}: {} pages, {} pairs with truth", docs.names.len(), docs.truth.len());
         for k in 3..=10 {
             let alone = docs.tally(|a, b| docs.distance(a, b) <= k, &mut Vec::new());
             let mut misses = Vec::new();
-            let cascade = docs.tally(|a, b| data::duplicates(&docs.signatures[a], &docs.signatures[b], k), &mut misses);
+            let sketches = |a, b| {
+                docs.distance(a, b) <= k
+                    && data::look(&docs.pages[a], &docs.pages[b]).is_some_and(|look| look.is_duplicate())
+            };
+            let sketches = docs.tally(sketches, &mut Vec::new());
+            let cascade = docs.tally(|a, b| data::duplicates(&docs.pages[a], &docs.pages[b], k), &mut misses);
             println!("  k {k:2} simhash alone  {}", alone[0].plus(alone[1]));
-            println!("  k {k:2} cascade        {}", cascade[0].plus(cascade[1]));
+            println!("  k {k:2} sketches       {}", sketches[0].plus(sketches[1]));
+            println!("  k {k:2} judge          {}", cascade[0].plus(cascade[1]));
             if k == DISTANCE {
                 println!("       chosen on      {}", cascade[0]);
                 println!("       other half     {}", cascade[1]);

@@ -1,11 +1,13 @@
 //! The judgement on real pages with measured truth: documentation in two versions, versions of encyclopedia articles,
-//! pages with injected noise, and the reading of pages. Run with `--nocapture` to see the figures.
+//! pages with injected noise or other markup, and the reading of pages. Run with `--nocapture` to see the figures.
 //!
-//! The material lies beside the repository; where it is absent, these tests say so and pass.
+//! The material lies beside the repository; where it is absent, these tests are ignored.
 
+mod borders;
 mod data;
 mod docs;
 mod noise;
 mod reading;
 mod schemes;
+mod tokens;
 mod wikipedia;

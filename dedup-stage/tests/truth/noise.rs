@@ -1,7 +1,8 @@
 //! Real pages with injected noise are duplicates of their originals; different pages of one site are not.
 
 use dedup_stage::page::Reader;
-use dedup_stage::signature::{DISTANCE, Signature};
+use dedup_stage::signature::DISTANCE;
+use dedup_stage::stage::{Prepared, Preparer};
 
 use crate::data;
 
@@ -96,37 +97,35 @@ impl Noise {
     }
 }
 
-fn signature(reader: &mut Reader, name: &str, html: &str) -> Option<Signature> {
-    data::read(reader, name, "text/html; charset=utf-8", html.as_bytes()).signature
+fn prepare(preparer: &mut Preparer, url: &str, html: &str) -> Prepared {
+    data::prepare(preparer, url, "text/html; charset=utf-8", html.as_bytes())
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
 fn injected_noise_does_not_matter() {
     let mut judged = 0;
     let mut missed = Vec::new();
-    let mut reader = Reader::default();
+    let mut preparer = Preparer::new(data::keys());
     for (archive, ending, every) in [
         ("html/readability-pages.tar.xz", "source.html", 1),
         ("docs/postgresql.tar.xz", ".html", 6),
         ("docs/python.tar.xz", ".html", 4),
     ] {
-        let Some(folder) = data::unpacked(archive) else { return };
+        let folder = data::unpacked(archive);
         for (i, name) in data::files(&folder, ending).iter().enumerate().step_by(every) {
             let html = String::from_utf8_lossy(&std::fs::read(folder.join(name)).expect("readable")).into_owned();
-            let original = signature(&mut reader, name, &html);
-            if original.is_none() {
+            let original = prepare(&mut preparer, name, &html);
+            if original.page.signature.is_none() {
                 continue;
             }
             let mut noise = Noise(i as u64 * 7919 + 1);
-            let copy = signature(&mut reader, name, &noise.page(&html));
-            let other = signature(&mut reader, name, &noise.page(&html));
+            let copy = prepare(&mut preparer, &format!("//copy.example/{name}"), &noise.page(&html));
+            let other = prepare(&mut preparer, &format!("//other.example/{name}"), &noise.page(&html));
             for pair in [(&original, &copy), (&copy, &other)] {
                 judged += 1;
                 if !data::duplicates(pair.0, pair.1, DISTANCE) {
-                    let look = pair.0.as_ref().zip(pair.1.as_ref()).map(|(a, b)| {
-                        let distance = (a.simhash ^ b.simhash).count_ones();
-                        (distance, a.sketch.words(), b.sketch.words(), a.sketch.compare(&b.sketch))
-                    });
+                    let look = (data::distance(pair.0, pair.1), data::look(pair.0, pair.1));
                     missed.push(format!("{name}: {look:?}"));
                 }
             }
@@ -139,8 +138,9 @@ fn injected_noise_does_not_matter() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
 fn equal_chrome_does_not_make_duplicates() {
-    let Some(folder) = data::unpacked("html/readability-pages.tar.xz") else { return };
+    let folder = data::unpacked("html/readability-pages.tar.xz");
     let mut reader = Reader::default();
     let mut noise = Noise(42);
     // Paragraphs of real articles, dealt to many small pages with one and the same chrome.
@@ -154,6 +154,7 @@ fn equal_chrome_does_not_make_duplicates() {
     }
     paragraphs.sort();
     paragraphs.dedup();
+    let mut preparer = Preparer::new(data::keys());
     let mut pairs = 0u32;
     let mut wrong = 0u32;
     for (labelled, sentences) in [(true, 60), (false, 0)] {
@@ -172,7 +173,7 @@ fn equal_chrome_does_not_make_duplicates() {
                     noise.words(3),
                     text.join("</p><p>")
                 );
-                signature(&mut reader, &format!("article/{i}"), &html)
+                prepare(&mut preparer, &format!("article/{i}"), &html)
             })
             .collect();
         for a in 0..pages.len() {

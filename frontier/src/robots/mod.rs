@@ -2,8 +2,8 @@
 //! relied on, and what holds while there is no answer.
 //!
 //! The parser accepts what Google's reference parser accepts (see `tests/robots.rs` for its suite and the few cases where
-//! the RFC says otherwise), so it is written here rather than taken from a library: [`parse`] reads lines into groups,
-//! [`pattern`] compares rules with URLs, [`page`] reads the directives of single pages.
+//! the RFC says otherwise), so it is written here rather than taken from a library: `parse` reads lines into groups,
+//! `pattern` compares rules with URLs, `page` reads the directives of single pages.
 
 mod page;
 mod parse;
@@ -12,12 +12,14 @@ mod pattern;
 mod tests;
 
 use config::Duration;
+use dedup_stage::store::codec;
 use url::{Position, Url};
 
-pub use page::{Directives, page_directives};
+pub use page::{Directives, header_words, page_directives};
 use pattern::Rule;
 
-use crate::Millis;
+use crate::job::Millis;
+use crate::reason::Detail;
 
 const HOUR: Millis = 3_600_000;
 
@@ -33,6 +35,8 @@ pub struct Rules {
     sitemaps: Vec<Url>,
     /// What the answer asked of the whole host; not kept.
     retry_after: Option<Millis>,
+    /// Why it could not be had, where it could not.
+    trouble: Detail,
 }
 
 /// What came of asking for a robots.txt (RFC 9309, section 2.3.1).
@@ -80,22 +84,22 @@ impl Rules {
     /// What an answer says to `token`, the product token of our User-Agent (compared without case).
     pub fn read(answer: &Answer<'_>, token: &str) -> Self {
         let rules = match answer.status {
-            429 => Self::unreachable(answer.at, answer.retry_after),
+            429 => Self::unreachable(answer.at, answer.retry_after, Detail::RobotsStatus(429)),
             200..300 => {
                 let parsed = parse::parse(answer.body, token, Some(answer.url));
                 Self::new(Standing::Answered, answer.at, Self::MAX_AGE, parsed)
             }
             300..500 => Self::new(Standing::Unavailable, answer.at, Self::MAX_AGE, parse::Parsed::default()),
-            _ => Self::unreachable(answer.at, answer.retry_after),
+            status => Self::unreachable(answer.at, answer.retry_after, Detail::RobotsStatus(status)),
         };
         Self { retry_after: answer.retry_after, ..rules }
     }
 
-    /// No answer: a time-out, a reset, no address. `retry_after` is what the server asked for, if it asked.
-    pub fn unreachable(at: Millis, retry_after: Option<Millis>) -> Self {
+    /// No answer: a time-out, a reset, no address, as `trouble` tells. `retry_after` is what the server asked for, if it asked.
+    pub fn unreachable(at: Millis, retry_after: Option<Millis>, trouble: Detail) -> Self {
         let standing = Standing::Unreachable { since: at, failures: 1 };
         let wait = retry_after.unwrap_or(0).clamp(Self::FIRST_RETRY, Self::MAX_AGE);
-        Self::new(standing, at, wait, parse::Parsed::default())
+        Self { trouble, ..Self::new(standing, at, wait, parse::Parsed::default()) }
     }
 
     fn new(standing: Standing, at: Millis, age: Millis, parsed: parse::Parsed) -> Self {
@@ -108,6 +112,7 @@ impl Rules {
             crawl_delay,
             sitemaps,
             retry_after: None,
+            trouble: Detail::None,
         }
     }
 
@@ -140,6 +145,16 @@ impl Rules {
         let path = pattern::path(&url[Position::BeforePath..Position::AfterQuery]);
         let decides = |rule: &&Rule| rule.matches(path.as_bytes());
         !self.is_undefined() && self.rules.iter().find(decides).is_none_or(|rule| rule.allow)
+    }
+
+    /// Why it could not be had, where it could not.
+    pub fn trouble(&self) -> Detail {
+        self.trouble
+    }
+
+    /// Whether these rules allow what `other` allows, as far as the text of both shows it.
+    pub fn says_as(&self, other: &Rules) -> bool {
+        (self.is_undefined(), &self.rules) == (other.is_undefined(), &other.rules)
     }
 
     /// What came of asking.
@@ -179,8 +194,9 @@ impl Rules {
             Standing::Unavailable => ("unavailable", 0, 0),
             Standing::Unreachable { since, failures } => ("unreachable", since, failures),
         };
-        let mut text =
-            format!("{standing} {} {} {since} {failures}\nuser-agent: *\n", self.fetched_at, self.expires_at);
+        let (fetched_at, expires_at) = (self.fetched_at, self.expires_at);
+        let trouble: String = codec::encode(&self.trouble).iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut text = format!("{standing} {fetched_at} {expires_at} {since} {failures} {trouble}\nuser-agent: *\n");
         for rule in &self.rules {
             text += if rule.allow { "allow: " } else { "disallow: " };
             text += &rule.pattern;
@@ -204,6 +220,10 @@ impl Rules {
         let mut number = || words.next()?.parse::<u64>().ok();
         let (fetched_at, expires_at, since) = (number()?, number()?, number()?);
         let failures = u32::try_from(number()?).ok()?;
+        let trouble = words.next()?;
+        let bytes: Option<Vec<u8>> =
+            (0..trouble.len()).step_by(2).map(|at| u8::from_str_radix(trouble.get(at..at + 2)?, 16).ok()).collect();
+        let trouble = codec::decode(&bytes?, "the trouble with a robots.txt").ok()?;
         let standing = match standing {
             "answered" => Standing::Answered,
             "unavailable" => Standing::Unavailable,
@@ -211,6 +231,6 @@ impl Rules {
             _ => return None,
         };
         let parse::Parsed { rules, crawl_delay, sitemaps } = parse::reparse(rest.as_bytes());
-        Some(Self { standing, fetched_at, expires_at, rules, crawl_delay, sitemaps, retry_after: None })
+        Some(Self { standing, fetched_at, expires_at, rules, crawl_delay, sitemaps, retry_after: None, trouble })
     }
 }

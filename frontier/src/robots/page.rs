@@ -25,22 +25,25 @@ pub fn page_directives<'a>(
         meta.split(',').for_each(|word| directives.take(word));
     }
     for header in headers {
-        let mut for_us = true;
-        for item in header.split(',') {
-            let word = match item.split_once(':') {
-                Some((name, _)) if WITH_VALUE.iter().any(|known| name.trim().eq_ignore_ascii_case(known)) => continue,
-                Some((name, word)) => {
-                    for_us = name.trim().eq_ignore_ascii_case(token);
-                    word
-                }
-                None => item,
-            };
-            if for_us {
-                directives.take(word);
-            }
-        }
+        header_words(header, token).for_each(|word| directives.take(word));
     }
     directives
+}
+
+/// The words of an `X-Robots-Tag` that speak to us, without those that have a value.
+pub fn header_words<'a>(value: &'a str, token: &'a str) -> impl Iterator<Item = &'a str> {
+    let mut for_us = true;
+    value.split(',').filter_map(move |item| {
+        let word = match item.split_once(':') {
+            Some((name, _)) if WITH_VALUE.iter().any(|known| name.trim().eq_ignore_ascii_case(known)) => return None,
+            Some((name, word)) => {
+                for_us = name.trim().eq_ignore_ascii_case(token);
+                word
+            }
+            None => item,
+        };
+        for_us.then_some(word)
+    })
 }
 
 impl Directives {

@@ -7,6 +7,7 @@ use url::Url;
 use super::parse::MAX_LINE;
 use super::pattern::{self, Rule};
 use super::*;
+use crate::failure::Failure;
 
 fn url(path: &str) -> Url {
     Url::parse("https://a.example").unwrap().join(path).unwrap()
@@ -188,27 +189,35 @@ impl Answer<'_> {
 
 #[test]
 fn failures_are_asked_about_ever_more_rarely_and_given_up_after_thirty_days() {
-    let mut rules = Rules::unreachable(0, None);
+    let mut rules = Rules::unreachable(0, None, Detail::NoRobots(Failure::Timeout));
     let mut waits = Vec::new();
     while rules.is_undefined() {
         let now = rules.expires_at();
         waits.push(now - rules.fetched_at());
-        rules = Rules::unreachable(now, None).after(&rules);
+        rules = Rules::unreachable(now, None, Detail::NoRobots(Failure::Timeout)).after(&rules);
     }
     assert_eq!(waits[..4], [60_000, 120_000, 240_000, 480_000]);
     assert_eq!(waits.last(), Some(&Rules::MAX_AGE));
     assert!(rules.fetched_at() >= Rules::GIVE_UP && rules.fetched_at() < Rules::GIVE_UP + Rules::MAX_AGE);
     assert!(rules.allowed(&url("/x")));
-    let later = Rules::unreachable(rules.expires_at(), None).after(&rules);
+    let later = Rules::unreachable(rules.expires_at(), None, Detail::NoRobots(Failure::Timeout)).after(&rules);
     assert!(later.allowed(&url("/x")), "given up stays given up until there is an answer");
-    assert!(!Rules::unreachable(later.expires_at(), None).after(&status(200)).allowed(&url("/x")));
+    assert!(
+        !Rules::unreachable(later.expires_at(), None, Detail::NoRobots(Failure::Timeout))
+            .after(&status(200))
+            .allowed(&url("/x"))
+    );
 }
 
 #[test]
 fn an_answer_ends_a_row_of_failures() {
-    let failed = Rules::unreachable(0, None).after(&Rules::unreachable(0, None));
+    let failed = Rules::unreachable(0, None, Detail::NoRobots(Failure::Timeout)).after(&Rules::unreachable(
+        0,
+        None,
+        Detail::NoRobots(Failure::Timeout),
+    ));
     assert_eq!(status(200).after(&failed), status(200));
-    let again = Rules::unreachable(9, None).after(&status(200));
+    let again = Rules::unreachable(9, None, Detail::NoRobots(Failure::Timeout)).after(&status(200));
     assert_eq!(again.standing(), Standing::Unreachable { since: 9, failures: 1 });
 }
 
@@ -280,7 +289,7 @@ proptest! {
     ) {
         let read = rules(lines.join("\n"));
         prop_assert_eq!(Rules::from_bytes(&read.to_bytes()), Some(read));
-        let failed = Rules::unreachable(since, None);
+        let failed = Rules::unreachable(since, None, Detail::NoRobots(Failure::Timeout));
         prop_assert_eq!(Rules::from_bytes(&failed.to_bytes()), Some(failed));
     }
 

@@ -22,8 +22,10 @@
 //! A. Wald, "Sequential Tests of Statistical Hypotheses", Annals of Mathematical Statistics 16 (1945), section 3;
 //! E. S. Page, "Continuous Inspection Schemes", Biometrika 41 (1954).
 
+use serde::{Deserialize, Serialize};
+
 /// Pairs for and against a rule.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
     /// Pairs that agreed.
     pub agreed: u32,
@@ -101,7 +103,7 @@ impl Proof {
 }
 
 /// The watch over a proven rule.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Watch {
     /// The cumulative sum.
     pub sum: f64,

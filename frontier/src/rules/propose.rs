@@ -39,7 +39,8 @@ fn parameter(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     }
 }
 
-/// Two hosts that have the ends of two paths in common.
+/// Two hosts that have the ends of two paths in common. The larger the folder that is said to be a copy, the more the rule
+/// saves; but hosts may share one folder and not all. So the folders on the way down are suggested, too.
 fn mirror(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     if url.query() != twin.query() {
         return;
@@ -49,8 +50,13 @@ fn mirror(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     if common == 0 {
         return;
     }
-    push_prefix(url, &ours[..ours.len() - common], twin, &theirs[..theirs.len() - common], found);
+    for common in (1..=common).rev().take(FOLDERS) {
+        push_prefix(url, &ours[..ours.len() - common], twin, &theirs[..theirs.len() - common], found);
+    }
 }
+
+/// Folders that are suggested as copies for one pair of pages.
+const FOLDERS: usize = 3;
 
 /// One host, and paths that differ in one place.
 fn segments(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
@@ -159,8 +165,12 @@ mod tests {
             ("http://a/x?b=1&s=2", "http://a/x?b=1", vec!["http://a/*?s=* = without s"]),
             ("http://a/x?s=2", "http://a/x?s=3", vec!["http://a/*?s=* = without s"]),
             ("http://a/x?s=2&t=1", "http://a/x?s=3&t=2", vec![]),
-            ("http://b/x/y.html", "http://a/x/y.html", vec!["http://b/* = http://a/*"]),
-            ("http://b/old/x/y.html", "http://a/x/y.html", vec!["http://b/old/* = http://a/*"]),
+            ("http://b/x/y.html", "http://a/x/y.html", vec!["http://b/* = http://a/*", "http://b/x/* = http://a/x/*"]),
+            (
+                "http://b/old/x/y.html",
+                "http://a/x/y.html",
+                vec!["http://b/old/* = http://a/*", "http://b/old/x/* = http://a/x/*"],
+            ),
             ("https://a/x", "http://a/x", vec!["https://a/* = http://a/*"]),
             ("http://a/zz/x.html", "http://a/x.html", vec!["http://a/zz/* = http://a/*"]),
             // The longer one is the copy, whichever came first.

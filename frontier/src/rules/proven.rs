@@ -3,23 +3,31 @@
 use std::collections::{HashMap, HashSet};
 
 use dedup_stage::store::{Result, Session};
+use dedup_stage::url::{SiteId, UrlId};
 use url::Url;
 
+use super::Map;
 use super::evidence::Evidence;
 use super::family::Family;
 use super::rewrite::{Rewrite, origin};
 use super::rule::{Cause, Rule, RuleId, Status, stored};
-use super::{Keys, Map};
+use dedup_stage::url::Keys;
 
 /// All rules that were ever proven; those that still are, by what they apply to.
 #[derive(Debug)]
 pub(super) struct Proven {
     keys: Keys,
-    rules: Vec<Rule>,
+    rules: Map<RuleId, Rule>,
+    /// Their identities in the order of proof.
+    order: Vec<RuleId>,
     /// Rules whose counters are not on record.
     dirty: HashSet<RuleId>,
-    /// Rewrites by host.
+    /// Rules and hosts, other than their own, of which they stopped URLs: as far as this process noted it.
+    noted: HashSet<(RuleId, u64)>,
+    /// Rewrites by host, in the order of proof.
     rewrites: Map<Box<str>, Vec<RuleId>>,
+    /// Hosts to which rewrites lead.
+    targets: HashSet<Box<str>>,
     /// Traps by family.
     traps: Map<u64, RuleId>,
 }
@@ -27,42 +35,68 @@ pub(super) struct Proven {
 impl Proven {
     /// Rules applied to one URL, one after the other.
     pub const CHAIN: usize = 6;
+    /// Rules over all: what is proven beyond is not applied.
+    const MOST: usize = 32_768;
+    /// Notes that are remembered; what is forgotten is written down again.
+    const NOTED: usize = 65_536;
 
     /// What `session` remembers.
     pub fn open(keys: Keys, session: &Session) -> Result<Self> {
-        let (dirty, rewrites, traps) = (HashSet::new(), Map::default(), Map::default());
-        let mut proven = Self { keys, rules: Vec::new(), dirty, rewrites, traps };
+        let (rules, rewrites, traps) = (Map::default(), Map::default(), Map::default());
+        let (dirty, noted, targets) = (HashSet::new(), HashSet::new(), HashSet::new());
+        let order = Vec::new();
+        let mut proven = Self { keys, rules, order, dirty, noted, rewrites, targets, traps };
         for rule in stored(session)? {
             if rule.status == Status::Proven {
                 proven.apply(&rule);
             }
-            proven.rules.push(rule);
+            proven.order.push(rule.id);
+            proven.rules.insert(rule.id, rule);
         }
         Ok(proven)
     }
 
-    /// All rules, the withdrawn ones as well, by number.
-    pub fn rules(&self) -> &[Rule] {
-        &self.rules
+    /// All rules, the withdrawn ones as well, in the order of proof.
+    pub fn iter(&self) -> impl Iterator<Item = &Rule> {
+        self.order.iter().filter_map(|id| self.rules.get(id))
     }
 
-    /// One more rule.
-    pub fn add(&mut self, cause: Cause, proof: Evidence, session: &mut Session) {
-        let rule = Rule::new(self.rules.len() as RuleId, cause, proof);
+    /// The rule with this identity.
+    pub fn get(&self, id: RuleId) -> Option<&Rule> {
+        self.rules.get(&id)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// One more rule about URLs like `url`. Returns its identity, if there is room for it.
+    pub fn add(&mut self, url: &Url, cause: Cause, proof: Evidence, session: &mut Session) -> Option<RuleId> {
+        let rule = Rule::new(self.keys.site(url), self.order.len() as u32, cause, proof);
+        if self.order.len() >= Self::MOST || self.rules.contains_key(&rule.id) {
+            return None;
+        }
+        let id = rule.id;
         rule.put(session);
         self.apply(&rule);
-        self.rules.push(rule);
+        self.order.push(id);
+        self.rules.insert(id, rule);
+        Some(id)
     }
 
     fn apply(&mut self, rule: &Rule) {
         match &rule.cause {
-            Cause::Rewrite(rewrite) => self.rewrites.entry(rewrite.host().into()).or_default().push(rule.id),
+            Cause::Rewrite(rewrite) => {
+                self.rewrites.entry(rewrite.host().into()).or_default().push(rule.id);
+                self.targets.insert(rewrite.target_host().into());
+            }
             Cause::Trap(family) => _ = self.traps.insert(family.id(), rule.id),
         }
     }
 
-    /// Something that these rules stopped was fetched all the same. Calls `withdrawn` for each that falls by that.
-    pub fn audited(
+    /// Something that these rules stopped was fetched all the same. Calls `withdrawn` for each that is withdrawn by that.
+    pub fn tried(
         &mut self,
         ids: &[RuleId],
         agrees: bool,
@@ -70,12 +104,8 @@ impl Proven {
         withdrawn: &mut dyn FnMut(RuleId, Cause),
     ) {
         for id in ids {
-            let rule = &mut self.rules[*id as usize];
-            if rule.status != Status::Proven {
-                continue;
-            }
-            rule.audits.add(agrees);
-            if !rule.watch(agrees) {
+            let Some(rule) = self.rules.get_mut(id).filter(|rule| rule.status == Status::Proven) else { continue };
+            if !rule.tried(agrees) {
                 rule.status = Status::Withdrawn;
                 match &rule.cause {
                     Cause::Rewrite(rewrite) => {
@@ -91,19 +121,34 @@ impl Proven {
         }
     }
 
-    /// These rules stopped a URL.
-    pub fn stopped(&mut self, ids: &[RuleId]) {
+    /// These rules stopped a URL of `site`.
+    pub fn stopped(&mut self, ids: &[RuleId], url: &str, site: SiteId, session: &mut Session) {
         for id in ids {
-            self.rules[*id as usize].stopped += 1;
+            let Some(rule) = self.rules.get_mut(id) else { continue };
+            rule.stopped += 1;
+            if rule.example.is_none() {
+                rule.example = Some(url.to_owned());
+            }
             self.dirty.insert(*id);
+            if rule.site != site && self.noted.insert((*id, site.host)) {
+                rule.put_site(site, session);
+            }
+        }
+        if self.noted.len() > Self::NOTED {
+            self.noted.clear();
         }
     }
 
     /// Writes down the counters that have changed.
     pub fn save(&mut self, session: &mut Session) {
         for id in self.dirty.drain() {
-            self.rules[id as usize].put(session);
+            self.rules[&id].put(session);
         }
+    }
+
+    /// Whether a rewrite is about URLs of the host of this one, or leads there.
+    pub fn concerns(&self, url: &Url) -> bool {
+        url.host_str().is_some_and(|host| self.rewrites.contains_key(host) || self.targets.contains(host))
     }
 
     /// The trap that a URL is in.
@@ -122,7 +167,7 @@ impl Proven {
     /// The rewrites of the URLs of a host, in the order of proof.
     pub fn rewrites<'a>(&'a self, host: &str) -> impl Iterator<Item = (RuleId, &'a Rewrite)> + use<'a> {
         let ids = self.rewrites.get(host).map(Vec::as_slice).unwrap_or_default();
-        ids.iter().filter_map(|id| match &self.rules[*id as usize].cause {
+        ids.iter().filter_map(|id| match &self.rules.get(id)?.cause {
             Cause::Rewrite(rewrite) => Some((*id, rewrite)),
             Cause::Trap(_) => None,
         })
@@ -142,32 +187,32 @@ impl Proven {
         (at, chain)
     }
 
-    /// The hash of the class of a URL with this hash, and the rules that lead there.
-    pub fn class(&self, url: &Url, hash: u64) -> (u64, Vec<RuleId>) {
+    /// The class of a URL with this identity, and the rules that lead there.
+    pub fn class(&self, url: &Url, id: UrlId) -> (UrlId, Vec<RuleId>) {
         if url.host_str().is_none_or(|host| !self.rewrites.contains_key(host)) {
-            return (hash, Vec::new());
+            return (id, Vec::new());
         }
         let (class, chain) = self.normal(url);
-        if chain.is_empty() { (hash, chain) } else { (self.keys.hash(&class), chain) }
+        if chain.is_empty() { (id, chain) } else { (self.keys.id(&class), chain) }
     }
 
-    /// The hash of the class of a URL.
-    pub fn class_of(&self, url: &Url) -> u64 {
-        self.keys.hash(&self.normal(url).0)
+    /// The class of a URL.
+    pub fn class_of(&self, url: &Url) -> UrlId {
+        self.keys.id(&self.normal(url).0)
     }
 
     /// Tells which URLs of any hosts may show the same.
     pub fn clusters(&self) -> Clusters<'_> {
         let mut kinds = HashMap::new();
-        for rule in self.rules.iter().filter(|rule| rule.status == Status::Proven) {
+        for rule in self.iter().filter(|rule| rule.status == Status::Proven) {
             if let Cause::Rewrite(rewrite) = &rule.cause
                 && let Some(kind) = rewrite.on("http://any")
             {
-                kinds.entry(kind).or_insert((rule.id, rewrite));
+                kinds.entry(kind).or_insert((rule.order, rewrite));
             }
         }
         let mut kinds: Vec<_> = kinds.into_values().collect();
-        kinds.sort_unstable_by_key(|(id, _)| *id);
+        kinds.sort_unstable_by_key(|(order, _)| *order);
         Clusters { proven: self, kinds: kinds.into_iter().map(|(_, rewrite)| rewrite).collect() }
     }
 }
@@ -181,8 +226,8 @@ pub struct Clusters<'a> {
 }
 
 impl Clusters<'_> {
-    /// The hash of the class of a URL.
-    pub fn class_of(&self, url: &Url) -> u64 {
+    /// The class of a URL.
+    pub fn class_of(&self, url: &Url) -> UrlId {
         self.proven.class_of(url)
     }
 
@@ -194,7 +239,7 @@ impl Clusters<'_> {
             at = rewrite.apply(&at).unwrap_or(at);
         }
         let path = format!("http://any{}", &at[url::Position::BeforePath..url::Position::AfterQuery]);
-        Url::parse(&path).map_or(0, |url| self.proven.keys.hash(&url))
+        Url::parse(&path).map_or(0, |url| self.proven.keys.id(&url).url)
     }
 }
 

@@ -8,7 +8,6 @@ use url::Url;
 
 /// Turns the URLs of its domain into the URLs that are said to show the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Rewrite {
     /// The parameter makes no difference: it is taken away.
     Parameter {

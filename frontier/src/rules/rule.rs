@@ -1,24 +1,28 @@
-//! A rule that was proven: what it does, what proved it, how its audits went.
+//! A rule that was proven: what it says, what proved it, how its trials went.
 
 use std::fmt;
 use std::ops::ControlFlow;
 
-use dedup_stage::store::{Error, Result, Session, Space};
+use dedup_stage::store::{Result, Session, codec};
+use dedup_stage::url::SiteId;
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::evidence::{Evidence, Watch};
 use super::family::Family;
 use super::rewrite::Rewrite;
+use crate::spaces;
 
-/// First byte of the keys of rules in [`Space::Rules`], by number.
+/// Kind of the records of rules in [`spaces::RULES`], by host and identity.
 const RULE: u8 = b'r';
+/// Kind of the records that name the hosts, other than a rule's own, of which it stopped URLs.
+const SITE: u8 = b'o';
 
-/// Number of a rule, dense from 0 in the order of proof.
-pub type RuleId = u32;
+/// Identity of a rule: a hash of its host and of what it says, of 53 bits (so that it is exact in JSON).
+pub type RuleId = u64;
 
 /// What a rule is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// URLs show what other URLs show.
     Rewrite(Rewrite),
@@ -28,29 +32,34 @@ pub enum Cause {
 
 /// Where a rule stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It is applied.
     Proven,
-    /// Its audits failed.
+    /// Its trials failed.
     Withdrawn,
 }
 
 /// A proven rule.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rule {
-    /// Its number.
+    /// Its identity.
     pub id: RuleId,
+    /// The host whose URLs it is about.
+    pub site: SiteId,
+    /// Its place in the order of proof.
+    pub order: u32,
     /// What it is about.
     pub cause: Cause,
     /// Where it stands.
     pub status: Status,
     /// What proved it: pairs of URLs, or pages of a trap.
     pub proof: Evidence,
-    /// What was stopped and fetched all the same.
+    /// What was stopped and fetched all the same, as a trial.
     pub audits: Evidence,
     /// URLs stopped.
     pub stopped: u64,
+    /// The first of them.
+    pub example: Option<String>,
     watch: Watch,
 }
 
@@ -59,7 +68,7 @@ pub struct Rule {
 pub struct Totals {
     /// Rules that are applied.
     pub proven: u64,
-    /// Rules that were, until their audits failed.
+    /// Rules that were, until their trials failed.
     pub withdrawn: u64,
     /// URLs that they stopped.
     pub stopped: u64,
@@ -80,22 +89,11 @@ impl Totals {
     }
 }
 
-/// As it is stored.
-#[derive(Serialize, Deserialize)]
-struct Stored {
-    id: RuleId,
-    cause: Cause,
-    status: Status,
-    proof: [u32; 2],
-    audits: [u32; 2],
-    stopped: u64,
-    watch: f64,
-}
-
 impl Rule {
-    pub(super) fn new(id: RuleId, cause: Cause, proof: Evidence) -> Self {
+    pub(super) fn new(site: SiteId, order: u32, cause: Cause, proof: Evidence) -> Self {
+        let id = xxh3_64_with_seed(&codec::encode(&cause), site.host) >> 11;
         let (audits, watch) = (Evidence::default(), Watch::default());
-        Self { id, cause, status: Status::Proven, proof, audits, stopped: 0, watch }
+        Self { id, site, order, cause, status: Status::Proven, proof, audits, stopped: 0, example: None, watch }
     }
 
     /// `mirror`, `trap` or the kind of rewrite: `parameter`, `prefix`, `segment`, `ending`, `form`.
@@ -116,59 +114,56 @@ impl Rule {
         matches!(&self.cause, Cause::Rewrite(rewrite) if rewrite.is_mirror())
     }
 
-    /// One more audit; false where the rule is to be withdrawn.
-    pub(super) fn watch(&mut self, agrees: bool) -> bool {
+    /// One more trial; false where the rule is to be withdrawn.
+    pub(super) fn tried(&mut self, agrees: bool) -> bool {
+        self.audits.add(agrees);
         self.watch.holds(agrees)
     }
 
     /// Writes it down.
     pub(super) fn put(&self, session: &mut Session) {
-        let stored = Stored {
-            id: self.id,
-            cause: self.cause.clone(),
-            status: self.status,
-            proof: [self.proof.agreed, self.proof.differed],
-            audits: [self.audits.agreed, self.audits.differed],
-            stopped: self.stopped,
-            watch: self.watch.sum,
-        };
-        let mut key = vec![RULE];
-        key.extend(self.id.to_be_bytes());
-        // Strings and numbers always become JSON.
-        session.put(Space::Rules, key, serde_json::to_vec(&stored).unwrap_or_default());
+        session.put(spaces::RULES, key(self.site, RULE, self.id), codec::encode(self));
     }
 
-    /// Reads it back.
-    pub(super) fn read(bytes: &[u8]) -> Result<Self> {
-        let stored: Stored = serde_json::from_slice(bytes)
-            .map_err(|error| Error::Damaged(format!("a learned rule cannot be read: {error}")))?;
-        let evidence = |[agreed, differed]: [u32; 2]| Evidence { agreed, differed };
-        Ok(Self {
-            id: stored.id,
-            cause: stored.cause,
-            status: stored.status,
-            proof: evidence(stored.proof),
-            audits: evidence(stored.audits),
-            stopped: stored.stopped,
-            watch: Watch { sum: stored.watch },
-        })
+    /// Notes that it stopped a URL of another host than its own.
+    pub(super) fn put_site(&self, site: SiteId, session: &mut Session) {
+        let mut key = key(self.site, SITE, self.id);
+        key.extend(site.to_bytes());
+        session.put(spaces::RULES, key, []);
+    }
+
+    /// The hosts of which it may have stopped URLs.
+    pub fn sites(&self, session: &Session) -> Result<Vec<SiteId>> {
+        let mut sites = vec![self.site];
+        let (from, to) = (key(self.site, SITE, self.id), key(self.site, SITE, self.id + 1));
+        session.scan(spaces::RULES, &from, &to, &mut |key, _| {
+            sites.extend(key.get(from.len()..).and_then(SiteId::read));
+            ControlFlow::Continue(())
+        })?;
+        Ok(sites)
     }
 }
 
-/// Every rule in the store, by number.
+fn key(site: SiteId, kind: u8, id: RuleId) -> Vec<u8> {
+    [&site.to_bytes()[..], &[kind], &id.to_be_bytes()].concat()
+}
+
+/// Every rule in the store, in the order of proof.
 pub fn stored(session: &Session) -> Result<Vec<Rule>> {
-    let mut rules = Vec::new();
-    let mut failure = None;
-    session.scan(Space::Rules, &[RULE], &[RULE + 1], &mut |_, value| match Rule::read(value) {
-        Ok(rule) => {
-            rules.push(rule);
-            ControlFlow::Continue(())
+    let (mut rules, mut failure) = (Vec::<Rule>::new(), None);
+    session.scan(spaces::RULES, &[], &[], &mut |key, value| {
+        if key.get(SiteId::BYTES) == Some(&RULE) {
+            match codec::decode(value, "a learned rule") {
+                Ok(rule) => rules.push(rule),
+                Err(error) => {
+                    failure = Some(error);
+                    return ControlFlow::Break(());
+                }
+            }
         }
-        Err(error) => {
-            failure = Some(error);
-            ControlFlow::Break(())
-        }
+        ControlFlow::Continue(())
     })?;
+    rules.sort_by_key(|rule| (rule.order, rule.id));
     failure.map_or(Ok(rules), Err)
 }
 

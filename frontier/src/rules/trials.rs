@@ -1,12 +1,12 @@
 //! Candidates for rules, and what speaks for and against them.
 //!
-//! A pair of URLs that show the same suggests candidates ([`propose`]); other pairs, one of each class, are their trials. What
-//! is kept of them is bounded, per host and over all: where there are too many, the oldest makes room.
+//! A pair of URLs that show the same suggests candidates ([`propose`]). Other pairs, one of each class, test them. What is kept
+//! of candidates is bounded, for each host and over all: where there are too many, the oldest makes room.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use dedup_stage::judge::Row;
 use dedup_stage::store::Result;
+use dedup_stage::url::UrlId;
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -23,36 +23,36 @@ pub(super) struct Candidate {
     pub evidence: Evidence,
     /// By class: the page of the domain that was fetched first, and whether the class was tried already. A class is one trial,
     /// whatever the number of its URLs: trials must not depend on each other.
-    pub members: Map<u64, Member>,
+    pub members: Map<UrlId, Member>,
     /// Contents on which pairs agreed: each is one trial. What shows one apology for every URL proves no rule.
-    contents: HashSet<Row>,
-    /// Folders in which pairs agreed, where that matters.
-    pub folders: HashSet<u64>,
+    contents: HashSet<u64>,
+    /// Folders of the copies of pairs that agreed, and how many did.
+    pub folders: Map<u64, u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
-    pub hash: u64,
+    pub id: UrlId,
     content: Content,
     tried: bool,
+    /// Its folder, if the candidate applies to it: if it is the copy.
+    folder: Option<u64>,
 }
 
 /// Where a page stands in a trial.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct Place {
     /// Its class under the candidate …
-    pub class: u64,
+    pub class: UrlId,
     /// … and without.
-    pub own: u64,
-    /// Tells the folder of its class, for mirrors.
-    pub folder: &'a dyn Fn() -> Option<u64>,
-    /// Whether it is of the candidate's domain.
-    pub applies: bool,
+    pub own: UrlId,
+    /// Its folder, if the candidate applies to it.
+    pub folder: Option<u64>,
 }
 
 impl Candidate {
     fn new(rewrite: Rewrite) -> Self {
-        let (members, contents, folders) = (Map::default(), HashSet::new(), HashSet::new());
+        let (members, contents, folders) = (Map::default(), HashSet::new(), Map::default());
         Self { rewrite, evidence: Evidence::default(), members, contents, folders }
     }
 }
@@ -85,7 +85,7 @@ impl Trials {
     /// Members that a candidate keeps …
     const MEMBERS: usize = 4_096;
     /// … and that all keep together.
-    const ALL_MEMBERS: usize = 1 << 20;
+    const ALL_MEMBERS: usize = 1 << 18;
     /// Refuted rules that are remembered.
     const REFUSED: usize = 65_536;
     /// Pairs after which a candidate that none refutes is believed when others are suggested.
@@ -111,36 +111,36 @@ impl Trials {
         self.candidates.get(&id).map(|candidate| &candidate.rewrite)
     }
 
-    /// Tries a candidate on a page of this class, in this folder; `own` is the class without the candidate, `shown` tells what
-    /// the page that stands for a class shows.
+    /// Tries a candidate on a page. `shown` tells what the page that stands for a class shows.
     pub fn run(
         &mut self,
         id: CandidateId,
         lesson: &Lesson<'_>,
-        Place { class, own, folder, applies }: Place<'_>,
-        shown: &dyn Fn(u64) -> Result<Option<Content>>,
+        Place { class, own, folder }: Place,
+        shown: &dyn Fn(UrlId) -> Result<Option<Content>>,
     ) -> Result<Proof> {
+        let applies = folder.is_some();
         let Some(candidate) = self.candidates.get_mut(&id) else { return Ok(Proof::Open) };
         let known = candidate.members.get(&class).copied();
         let pair = match known {
             Some(Member { tried: true, .. }) => None,
-            Some(member) if member.hash != lesson.hash => Some(member.content),
+            Some(member) if member.id != lesson.id => Some(member.content),
             Some(_) => None,
             None if applies && class != own => shown(class)?,
             None => None,
         };
         if known.is_some() || applies && candidate.members.len() < Self::MEMBERS {
-            let member = Member { hash: lesson.hash, content: lesson.content, tried: false };
+            let member = Member { id: lesson.id, content: lesson.content, tried: false, folder };
             candidate.members.entry(class).or_insert(member).tried |= pair.is_some();
             self.members += usize::from(known.is_none());
         }
         let Some(pair) = pair else { return Ok(Proof::Open) };
         let agrees = pair.agrees(lesson.content);
-        if agrees && !candidate.contents.insert(lesson.content.row) {
+        if agrees && !candidate.contents.insert(lesson.content.shows) {
             return Ok(Proof::Open);
         }
-        if agrees {
-            candidate.folders.extend(folder());
+        if agrees && let Some(folder) = folder.or(known.and_then(|member| member.folder)) {
+            *candidate.folders.entry(folder).or_default() += 1;
         }
         let before = candidate.evidence;
         candidate.evidence.add(agrees);
@@ -171,6 +171,10 @@ impl Trials {
             return;
         }
         for rewrite in propose(&url, &twin) {
+            if self.explains_host(&url, &twin) {
+                // The largest folder first: smaller ones only where it was refuted, or has pairs against it.
+                break;
+            }
             let inverse = rewrite.inverse();
             let known = |other: &Rewrite| *other == rewrite || Some(other) == inverse.as_ref();
             let (host, target) = (rewrite.host(), rewrite.target_host());
@@ -192,6 +196,16 @@ impl Trials {
             }
             self.candidates.insert(id, Candidate::new(rewrite));
         }
+    }
+
+    /// Whether a candidate for a mirror of hosts makes two URLs one, and no pair speaks against it.
+    fn explains_host(&self, url: &Url, twin: &Url) -> bool {
+        let host = url.host_str().unwrap_or_default();
+        url.host_str() != twin.host_str()
+            && self.on(host).any(|candidate| {
+                let becomes = |url: &Url| moved(&candidate.rewrite, url).unwrap_or_else(|| url.clone());
+                candidate.evidence.differed == 0 && candidate.rewrite.is_mirror() && becomes(url) == becomes(twin)
+            })
     }
 
     /// Where a host has too many candidates, the one with the least evidence goes, of equals the oldest; false if all have
@@ -293,8 +307,8 @@ mod tests {
     use dedup_stage::store::{Double, Session};
     use dedup_stage::url::{Canonicalizer, KeyHasher};
 
-    use super::super::Keys;
     use super::*;
+    use dedup_stage::url::Keys;
 
     fn url(text: &str) -> Url {
         Url::parse(text).unwrap()
@@ -309,13 +323,14 @@ mod tests {
         let hosts = Trials::ALL as u64 + 500;
         for host in 0..hosts {
             let page = |query: &str| url(&format!("http://h{host}.test/x{query}"));
+            let id = |url| UrlId { url, ..UrlId::default() };
             trials.suggest(&page("?zork=1"), &page(""), &proven);
             let last = *trials.candidates.last_key_value().unwrap().0;
             for (class, text) in [(1, 1), (1, 1), (2, 5), (2, host % 3)] {
-                let (page, content) = (page("?zork=2"), Content { text, row: text });
-                let hash = host * 10 + text + class;
-                let lesson = Lesson { url: &page, hash, content, twin: None, barren: false, offspring: 0 };
-                let place = Place { class, own: 99, folder: &|| None, applies: true };
+                let (page, content) = (page("?zork=2"), Content { text, shows: text });
+                let id_of = id(host * 10 + text + class);
+                let lesson = Lesson { url: &page, id: id_of, content, twin: None, barren: false, offspring: 0 };
+                let place = Place { class: id(class), own: id(99), folder: Some(1) };
                 trials.run(last, &lesson, place, &|_| Ok(None)).unwrap();
             }
             trials.shrink();

@@ -43,30 +43,6 @@ fn the_best_band_goes_first_and_arrival_decides_among_equals() {
 }
 
 #[test]
-fn a_factor_acts_on_what_is_queued_and_touches_nothing_queued() {
-    let mut settings = polite(10);
-    settings.politeness.robots = Robots::Ignore;
-    let mut sim = Sim::new(&settings);
-    for n in 0..500 {
-        sim.add(&format!("http://a.test/bad/{n}"), 0.9);
-        sim.add(&format!("http://a.test/good/{n}"), 0.5);
-    }
-    sim.session.commit().unwrap();
-    let mut groups = Vec::new();
-    sim.frontier.groups("a.test", &mut |number, label, factor| groups.push((number, label.to_owned(), factor)));
-    assert_eq!(groups, [(0, "/bad/".to_owned(), 1.0), (1, "/good/".to_owned(), 1.0)]);
-    sim.run(Millis::MAX, 10);
-    assert!(sim.pages().iter().all(|url| url.contains("bad")));
-    sim.session.commit().unwrap();
-    assert!(sim.frontier.set_factor("a.test", 0, 0.1, &mut sim.session));
-    assert_eq!(sim.session.pending(), 1, "one record, whatever is queued");
-    sim.run(Millis::MAX, 510);
-    assert!(sim.pages()[10..].iter().all(|url| url.contains("good")));
-    assert!(!sim.frontier.set_factor("a.test", 9, 0.1, &mut sim.session));
-    assert!(!sim.frontier.set_factor("b.test", 0, 0.1, &mut sim.session));
-}
-
-#[test]
 fn sitemaps_are_read_first_where_they_are_wanted_and_once() {
     let mut settings = polite(10);
     settings.scope.sitemaps = true;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use frontier::{Millis, SkipReason, UrlState, Walk};
+use frontier::{End, Millis, SkipReason, State, Visit, Walk};
 
-use crate::sim::{Answered, Sim, hash, polite};
+use crate::sim::{Answered, Sim, id, polite};
 
 #[test]
 fn what_robots_txt_forbids_is_skipped_once_and_remembered() {
@@ -16,11 +16,12 @@ fn what_robots_txt_forbids_is_skipped_once_and_remembered() {
     sim.run(Millis::MAX, usize::MAX);
     assert_eq!(sim.pages(), ["http://a.test/yes"]);
     let no = |n| (format!("http://a.test/no/{n}"), SkipReason::Robots);
-    assert_eq!(sim.skipped, [no(1), no(2)]);
-    let state = |url| frontier::url_state(hash(url), &sim.session).unwrap();
-    assert_eq!(state("http://a.test/no/1"), Some(UrlState::Refused(SkipReason::Robots)));
-    assert_eq!(state("http://a.test/yes"), Some(UrlState::Done { status: 200, row: Some(0) }));
-    assert_eq!(state("http://a.test/other"), None);
+    assert_eq!(sim.skipped(), [no(1), no(2)]);
+    let state = |url| sim.frontier.state(id(url), &sim.session).unwrap();
+    assert!(matches!(state("http://a.test/no/1"), Some(State::Refused { reason: SkipReason::Robots, .. })));
+    let answered = |visit: Visit| visit.number == 1 && visit.end == End::Answered { status: 200 };
+    assert!(matches!(state("http://a.test/yes"), Some(State::Done(visit)) if answered(visit)));
+    assert!(state("http://a.test/other").is_none());
     assert_eq!(sim.frontier.counts().queued, 0);
 }
 
@@ -76,15 +77,15 @@ fn what_its_host_holds_back_can_be_walked_over_once() {
     sim.session.commit().unwrap();
     let queued = sim.frontier.counts().queued;
     for most in [1, 7, 10_000] {
-        let (mut walk, mut found) = (Walk::default(), BTreeMap::new());
+        let (mut walk, mut found) = (Walk::new(true), BTreeMap::new());
         loop {
-            let held = sim.frontier.held(&mut walk, most, &sim.session).unwrap();
+            let held = sim.frontier.skipped(&mut walk, most, &sim.session).unwrap();
             if held.is_empty() {
                 break;
             }
             assert!(held.len() <= most);
             for held in held {
-                assert_eq!(held.hash, hash(&held.url));
+                assert_eq!(held.id, id(&held.url));
                 assert_eq!(found.insert(held.url.to_string(), held.reason), None, "{} twice", held.url);
             }
         }
@@ -109,7 +110,7 @@ fn a_robots_txt_that_moved_is_asked_for_there() {
         requests,
         ["http://a.test/robots.txt", "http://b.test/robots.txt", "http://a.test/rules", "http://a.test/0"]
     );
-    assert_eq!(sim.skipped, [("http://a.test/no".to_owned(), SkipReason::Robots)]);
+    assert_eq!(sim.skipped(), [("http://a.test/no".to_owned(), SkipReason::Robots)]);
     assert!(sim.log.windows(2).skip(3).all(|pair| pair[1].0 >= pair[0].1 + 3_000), "the delay it names: {:?}", sim.log);
 }
 

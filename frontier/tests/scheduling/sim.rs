@@ -5,8 +5,11 @@ use std::net::IpAddr;
 
 use config::{Duration, Settings};
 use dedup_stage::store::{Double, Session};
+use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, UrlId};
 use frontier::robots::{Answer, Rules};
-use frontier::{Admission, Found, Frontier, Job, JobKind, Merits, Millis, Next, Outcome, SkipReason, Via};
+use frontier::{
+    Admission, Failure, Found, Frontier, Job, JobKind, Merits, Millis, Next, Outcome, SkipReason, Via, Walk,
+};
 use url::Url;
 
 /// Answers jobs on a simulated clock; every answer takes `RESPONSE`.
@@ -22,7 +25,6 @@ pub struct Sim {
     pub log: Vec<(Millis, Millis, String)>,
     /// Jobs not answered yet, by the time of the answer.
     open: BTreeMap<(Millis, u64), Job>,
-    pub skipped: Vec<(String, SkipReason)>,
 }
 
 #[derive(Clone)]
@@ -47,38 +49,45 @@ pub fn hash(url: &str) -> u64 {
     xxhash_rust::xxh3::xxh3_64(url.as_bytes())
 }
 
+pub fn keys() -> Keys {
+    Keys { canonicalizer: Canonicalizer::default(), hasher: KeyHasher::new([9; KeyHasher::SECRET]) }
+}
+
+pub fn id(url: &str) -> UrlId {
+    keys().id(&Url::parse(url).unwrap())
+}
+
 impl Sim {
     pub fn new(settings: &Settings) -> Self {
         let mut session = Session::new(Box::new(Double::default()));
-        let frontier = Frontier::open(settings, &mut session, 0).unwrap();
+        let frontier = Frontier::open(settings, &keys(), &mut session, 0).unwrap();
         let address = |name: &str| {
             let number = hash(name) as u16;
             [10, 0, (number >> 8) as u8, number as u8]
         };
-        Self {
-            frontier,
-            session,
-            now: 1_000,
-            robots: BTreeMap::new(),
-            address,
-            log: vec![],
-            open: BTreeMap::new(),
-            skipped: vec![],
-        }
+        let (robots, log, open) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
+        Self { frontier, session, now: 1_000, robots, address, log, open }
     }
 
+    /// Adds a seed.
     pub fn add(&mut self, url: &str, priority: f32) -> Admission {
-        let (hash, url) = (hash(url), Url::parse(url).unwrap());
-        let found =
-            Found { url: &url, hash, depth: 0, priority, merits: Merits::default(), source: None, via: Via::Seed };
+        self.found(url, priority, Via::Seed)
+    }
+
+    /// Adds a link of a page.
+    pub fn link(&mut self, url: &str) -> Admission {
+        self.found(url, 0.5, Via::Link)
+    }
+
+    fn found(&mut self, url: &str, priority: f32, via: Via) -> Admission {
+        let (id, url) = (id(url), Url::parse(url).unwrap());
+        let found = Found { url: &url, id, depth: 0, priority, merits: Merits::default(), source: None, via };
         self.frontier.add(&found, &mut self.session).unwrap()
     }
 
     fn answer(&self, job: &Job) -> Outcome {
         match job.kind {
-            JobKind::Resolve if job.url.host_str().unwrap().starts_with("nowhere") => {
-                Outcome::Unresolved { forbidden: false }
-            }
+            JobKind::Resolve if job.url.host_str().unwrap().starts_with("nowhere") => Outcome::Failed(Failure::Name),
             JobKind::Resolve => Outcome::Resolved(vec![IpAddr::from((self.address)(job.url.host_str().unwrap()))]),
             JobKind::Robots => {
                 let answer_after = |status, retry_after, body: &'static str| {
@@ -95,7 +104,7 @@ impl Sim {
                 }
             }
             JobKind::Page | JobKind::Sitemap => {
-                Outcome::Done { status: 200, elapsed: RESPONSE, retry_after: None, row: 0 }
+                Outcome::Done { status: 200, elapsed: RESPONSE, retry_after: None, target: None }
             }
         }
     }
@@ -103,14 +112,7 @@ impl Sim {
     /// Runs until nothing is due before `end`, or `requests` were made.
     pub fn run(&mut self, end: Millis, requests: usize) {
         while self.now < end && self.log.len() < requests {
-            let skipped = &mut self.skipped;
-            let next = self
-                .frontier
-                .next(self.now, &mut self.session, &mut |job, reason| {
-                    skipped.push((job.url.to_string(), reason));
-                })
-                .unwrap();
-            let wake = match next {
+            let wake = match self.frontier.next(self.now, &mut self.session).unwrap() {
                 Next::Job(job) => {
                     let took = if job.kind == JobKind::Resolve { 1 } else { RESPONSE };
                     if job.kind != JobKind::Resolve {
@@ -134,6 +136,20 @@ impl Sim {
                 self.frontier.report(&job, outcome, self.now, &mut self.session).unwrap();
             }
         }
+    }
+
+    /// What is not fetched for good, by URL.
+    pub fn skipped(&self) -> Vec<(String, SkipReason)> {
+        let (mut walk, mut all) = (Walk::new(false), Vec::new());
+        loop {
+            let some = self.frontier.skipped(&mut walk, 100, &self.session).unwrap();
+            if some.is_empty() {
+                break;
+            }
+            all.extend(some.into_iter().map(|skipped| (skipped.url.into(), skipped.reason)));
+        }
+        all.sort();
+        all
     }
 
     pub fn pages(&self) -> Vec<&str> {

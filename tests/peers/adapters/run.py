@@ -30,7 +30,7 @@ def install():
     if not PYTHON.exists():
         subprocess.run([sys.executable, "-m", "venv", PEERS / "venv"], check=True)
     pip = [PYTHON, "-m", "pip", "install", "--quiet"]
-    subprocess.run([*pip, "scrapy", "warcio", "fastwarc", ROOT / "dedup-stage/adapters/python"], check=True)
+    subprocess.run([*pip, "scrapy", "warcio", "fastwarc", ROOT / "dedup-stage/python"], check=True)
     CRAWLEE.mkdir(parents=True, exist_ok=True)
     if not (CRAWLEE / "package.json").exists():
         (CRAWLEE / "package.json").write_text('{"private": true, "type": "module"}')

@@ -49,14 +49,8 @@ fn main() -> anyhow::Result<()> {
         let ours = measure(&runtime, pages, hosts, |host, page| {
             let (fetcher, budget) = (&fetcher, Arc::clone(&budget));
             async move {
-                let request = Request {
-                    url: format!("http://{}:{port}/{page}", address(host)).parse()?,
-                    kind: JobKind::Page,
-                    addresses: Arc::new([IpAddr::V4(address(host))]),
-                    validators: None,
-                    budget,
-                    keep_wire: false,
-                };
+                let url = format!("http://{}:{port}/{page}", address(host)).parse()?;
+                let request = Request::new(url, JobKind::Page, [IpAddr::V4(address(host))], budget);
                 Ok(fetcher.fetch(request).await?.body.len())
             }
         })?;

@@ -16,7 +16,7 @@ use frontier::sitemap::Sitemap;
 use url::Url;
 
 /// A word for a behaviour.
-fn word(facts: impl Hash) -> u64 {
+pub(super) fn word(facts: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     facts.hash(&mut hasher);
     hasher.finish()
@@ -188,11 +188,13 @@ pub fn protocol(input: &[u8]) -> u64 {
 
 fn answers(input: &[u8], threads: usize) -> Vec<u8> {
     let mode = config::OnDuplicate::Demote;
-    let stage = Stage::open(Session::new(Box::new(Memory::default())), 3, mode).expect("memory");
+    let dedup = config::Dedup { distance: 3, on_duplicate: mode, ..config::Settings::default().dedup };
+    let session = Session::new(Box::new(Memory::default()));
+    let stage = Stage::open(session, &dedup, Canonicalizer::default()).expect("memory");
     let greeting = Greeting { recipe: "words", distance: 3, on_duplicate: mode, durable: false };
     let mut output = Vec::new();
     let lines = io::Cursor::new(input.to_vec());
-    let ended = serve(lines, &mut output, stage, &Canonicalizer::default(), Limits::new(threads), greeting, |_| {});
+    let ended = serve(lines, &mut output, stage, Limits::new(threads), greeting, |_| {});
     assert!(matches!(ended, Ok(Ended::Input)));
     output
 }

@@ -8,6 +8,7 @@
 mod invariants;
 mod mutate;
 mod targets;
+mod tokens;
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -4,7 +4,7 @@ use super::Target;
 use super::invariants::{charset, html, protocol, robots, sitemap, url, warc};
 
 /// Every target.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     Target {
         name: "robots",
         words: &[
@@ -280,4 +280,5 @@ pub const TARGETS: [Target; 7] = [
              {\"op\":\"stats\"}\nnonsense\n{\"op\":\"flush\",\"id\":3}\n"],
         run: protocol,
     },
+    super::tokens::TARGET,
 ];

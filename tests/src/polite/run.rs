@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 
 use super::{Judgement, Process, Servers, Town};
+use crate::sound::sound_at;
 
 /// A crawl.
 #[derive(Clone, Debug)]
@@ -36,6 +37,7 @@ pub fn follow(course: &Course, town: Town, dir: &Path) -> anyhow::Result<Judgeme
         ensure!(child.0.try_wait()?.is_none(), "the crawl ended by itself after {made} requests");
         ensure!(made >= goal, "{made} requests in {:?}", course.limit);
         drop(child);
+        sound_at(dir)?;
         processes.push(Process { start, end: servers.now() });
     }
     Ok(Judgement::of(&town, &servers.log(), &processes, town.shortest, course.floor.min(town.shortest)))

@@ -7,8 +7,9 @@ use super::super::html::put;
 use super::super::learned::Learned;
 use super::super::svg::{Line, Lines};
 use super::super::tally::Tally;
-use super::super::{Lost, Summary, units};
+use super::super::{Summary, units};
 use super::{Table, count, share};
+use crate::estimate::Lost;
 
 /// The key figures.
 pub fn figures(out: &mut String, summary: &Summary, tally: &Tally) {
@@ -48,6 +49,14 @@ pub fn figures(out: &mut String, summary: &Summary, tally: &Tally) {
         units::count(verdicts.exact),
         format!("pages with the very bytes of an earlier one: {}", units::share(verdicts.exact, judged)),
     );
+    if verdicts.unchanged > 0 {
+        figure(
+            "",
+            "Unchanged",
+            units::count(verdicts.unchanged),
+            "pages that say what they said at the last visit".into(),
+        );
+    }
     figure(
         "",
         "Not compared",
@@ -115,7 +124,8 @@ pub fn key() -> &'static str {
         "<li><svg viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect class=\"unique\" width=\"10\" height=\"10\"/></svg>unique</li>",
         "<li><svg viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect class=\"near\" width=\"10\" height=\"10\"/></svg>near-duplicate</li>",
         "<li><svg viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect class=\"exact\" width=\"10\" height=\"10\"/></svg>exact duplicate</li>",
-        "<li><svg viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect class=\"unjudged\" width=\"10\" height=\"10\"/></svg>not compared</li>",
+        "<li><svg viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect class=\"unchanged\" width=\"10\" height=\"10\"/></svg>unchanged</li>\
+         <li><svg viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect class=\"unjudged\" width=\"10\" height=\"10\"/></svg>not compared</li>",
         "<li><svg viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect class=\"failed\" width=\"10\" height=\"10\"/></svg>failed</li>",
         "</ul>"
     )

@@ -6,6 +6,7 @@ mod pages;
 mod rules;
 mod skipped;
 mod spread;
+mod troubles;
 
 pub use clusters::{clusters, twins};
 pub use figures::{curve, figures, harvested, key, missed, stopped};
@@ -13,6 +14,7 @@ pub use pages::pages;
 pub use rules::rules;
 pub use skipped::{errors, skipped};
 pub use spread::{depths, health, hosts, likeness, relevance, statuses};
+pub use troubles::troubles;
 
 use super::html::{Text, put};
 use super::line::Word;
@@ -97,7 +99,14 @@ pub fn verdict(word: Word, failed: bool) -> String {
 
 /// A bar of the verdicts of some pages.
 pub fn bar(verdicts: &Verdicts) -> String {
-    let Verdicts { unique, near, exact, unjudged, failed } = *verdicts;
-    let parts = [("unique", unique), ("near", near), ("exact", exact), ("unjudged", unjudged), ("failed", failed)];
-    svg::parts(&parts, unique + near + exact + unjudged + failed)
+    let Verdicts { unique, near, exact, unchanged, unjudged, failed } = *verdicts;
+    let parts = [
+        ("unique", unique),
+        ("near", near),
+        ("exact", exact),
+        ("unchanged", unchanged),
+        ("unjudged", unjudged),
+        ("failed", failed),
+    ];
+    svg::parts(&parts, parts.iter().map(|(_, count)| count).sum())
 }

@@ -62,7 +62,7 @@ fn examples(out: &mut String, skips: &Skips, lines: &Lines) -> io::Result<()> {
 /// What went wrong, by kind.
 pub fn errors(out: &mut String, tally: &Tally) {
     if tally.errors.is_empty() {
-        out.push_str("<p class=\"note\">Nothing went wrong.</p>\n");
+        out.push_str("<p class=\"note\">Every URL that was asked for was answered.</p>\n");
         return;
     }
     let mut rows = String::new();

@@ -26,7 +26,7 @@ pub fn hosts(out: &mut String, tally: &Tally, most: usize) {
     out.push_str(key());
     let mut rows = String::new();
     for (name, host) in hosts {
-        let Verdicts { unique, near, exact, unjudged, failed } = host.verdicts;
+        let Verdicts { unique, near, exact, unjudged, failed, .. } = host.verdicts;
         put!(
             rows,
             "<tr><th scope=\"row\">{}</th>{}<td>{}</td>",
@@ -69,7 +69,7 @@ pub fn depths(out: &mut String, tally: &Tally) {
     let mut rows = String::new();
     for (depth, verdicts) in tally.depths.iter().enumerate() {
         let or_more = if depth == Tally::DEEPEST { " or more" } else { "" };
-        let Verdicts { unique, near, exact, unjudged, failed } = *verdicts;
+        let Verdicts { unique, near, exact, unjudged, failed, .. } = *verdicts;
         put!(rows, "<tr><th scope=\"row\">{depth}{or_more}</th>{}<td>{}</td>", count(verdicts.pages()), bar(verdicts));
         put!(rows, "{}{}{}", count(unique), count(near), count(exact));
         put!(rows, "{}{}{}</tr>\n", share(near + exact, verdicts.judged()), count(unjudged), count(failed));

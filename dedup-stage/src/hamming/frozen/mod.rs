@@ -61,13 +61,25 @@ impl Frozen {
         Self::from_contents(contents, recipe).map_err(|error| error.about(path))
     }
 
-    /// The same for an index that was built in memory, of which the first `length` bytes are the file's.
+    /// Maps an index file and reads its header alone, so that even the largest is there at once. What [`Frozen::open`] finds
+    /// damaged makes this one give wrong answers, or panic.
+    pub fn map(path: &Path, recipe: &str) -> Result<Self, Error> {
+        let contents = Contents::open(path, Load::Map)?;
+        let header = Header::read_unchecked(contents.bytes()).map_err(|error| error.about(path))?;
+        Self::with_header(header, contents, recipe)
+    }
+
+    /// [`Frozen::open`] for an index that was built in memory, of which the first `length` bytes are the file's.
     pub fn from_memory(memory: memmap2::MmapMut, length: usize, recipe: &str) -> Result<Self, Error> {
         Self::from_contents(Contents::Read { memory, length }, recipe)
     }
 
     fn from_contents(contents: Contents, recipe: &str) -> Result<Self, Error> {
         let header = Header::read(contents.bytes())?;
+        Self::with_header(header, contents, recipe)
+    }
+
+    fn with_header(header: Header, contents: Contents, recipe: &str) -> Result<Self, Error> {
         if header.recipe != recipe {
             return Err(Error::Recipe { found: header.recipe, expected: recipe.into() });
         }

@@ -16,12 +16,12 @@ use super::tables::Tables;
 /// A set of 64-bit fingerprints that answers, exactly, which of them lie within `k` of a query; grows in place.
 ///
 /// Up to k = 3, two tables: of the two halves of a fingerprint one has at most one error, so each half is looked up with its one-bit
-/// neighbours, bucketed by nearest codeword (see [`Code`]). Above, four tables keyed by the four 16-bit quarters, each
+/// neighbours, bucketed by nearest codeword (see `code`). Above, four tables keyed by the four 16-bit quarters, each
 /// looked up with all keys within a radius; the radii add up to k - 3, so that not all four can be exceeded.
 ///
 /// What is best for a small set is not for a large one. A small set is kept as a list, which is read faster than so many buckets,
 /// and a very large one (above k = 3) in three tables keyed by thirds, which hold fewer entries for each key. Nor is what
-/// is best for random fingerprints best for those of pages, which crowd: these (above k = 3) are kept in [`Runs`]. When a
+/// is best for random fingerprints best for those of pages, which crowd: these (above k = 3) are kept in `Runs`. When a
 /// set has outgrown what it is kept in, each insertion moves some of it on, so that there is no pause.
 ///
 /// # Complexity

@@ -1,12 +1,13 @@
 //! All pairs within a distance in one set of fingerprints.
 
-mod by_key;
+mod flips;
 pub(super) mod kernel;
 mod partition;
 mod rotate;
 mod rows;
 mod thirds;
 
+pub use flips::{Sides, join};
 pub use rotate::rotate;
 pub use rows::{Listed, Pair, rows};
 
@@ -50,7 +51,7 @@ pub fn near(fingerprints: &[u64], k: u32, threads: usize, done: &(dyn Fn(f64) + 
     if k <= 3 && fingerprints.len() >= FEW {
         thirds::near(fingerprints, k, threads, done)
     } else {
-        by_key::near(fingerprints, k, done)
+        flips::near(fingerprints, k, threads, done)
     }
 }
 

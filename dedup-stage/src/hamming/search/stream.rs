@@ -15,7 +15,7 @@ use crate::hamming::index::{Fill, Index, Probe};
 const PIECE: usize = 1 << 16;
 
 /// Searches a stream of stored fingerprints, whose rows are counted from `first_row`. `design` is that of the index in which the queries
-/// are kept; without, two halves behind a [`Filter`] where one can be had. `done` is told the share of the work that was done since it was
+/// are kept; without, two halves behind a `Filter` where one can be had. `done` is told the share of the work that was done since it was
 /// told last.
 ///
 /// # Complexity

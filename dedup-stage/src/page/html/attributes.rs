@@ -2,35 +2,24 @@
 
 use std::borrow::Cow;
 
-use html5ever::tokenizer::Tag;
-use html5ever::{LocalName, local_name};
-
-/// The value of an attribute.
-pub fn attribute<'t>(tag: &'t Tag, name: &LocalName) -> Option<&'t str> {
-    tag.attrs.iter().find(|attribute| attribute.name.local == *name).map(|attribute| &*attribute.value)
-}
+use crate::page::tokenizer::{Attribute, Tag};
 
 /// Whether an attribute of the element hides it.
-pub fn is_hidden(tag: &Tag) -> bool {
-    tag.attrs.iter().any(|attribute| hides(&attribute.name.local, &attribute.value))
+pub fn is_hidden(tag: &Tag<'_>) -> bool {
+    tag.value(Attribute::Hidden).is_some_and(|value| !value.eq_ignore_ascii_case("until-found"))
+        || tag.value(Attribute::AriaHidden).is_some_and(|value| value == "true")
+        || tag.value(Attribute::Style).is_some_and(|style| hides(&style))
 }
 
-/// Whether an attribute with this value hides its element.
-pub fn hides(name: &LocalName, value: &str) -> bool {
-    match *name {
-        local_name!("hidden") => !value.eq_ignore_ascii_case("until-found"),
-        local_name!("aria-hidden") => value == "true",
-        local_name!("style") => {
-            let style: Cow<'_, str> = match value.bytes().any(|b| b.is_ascii_uppercase() || b.is_ascii_whitespace()) {
-                true if value.len() < 1024 => {
-                    Cow::Owned(value.split_ascii_whitespace().collect::<String>().to_ascii_lowercase())
-                }
-                _ => Cow::Borrowed(value),
-            };
-            style.contains("display:none") || style.contains("visibility:hidden")
+/// Whether a style hides its element.
+fn hides(style: &str) -> bool {
+    let style: Cow<'_, str> = match style.bytes().any(|b| b.is_ascii_uppercase() || b.is_ascii_whitespace()) {
+        true if style.len() < 1024 => {
+            Cow::Owned(style.split_ascii_whitespace().collect::<String>().to_ascii_lowercase())
         }
-        _ => false,
-    }
+        _ => Cow::Borrowed(style),
+    };
+    style.contains("display:none") || style.contains("visibility:hidden")
 }
 
 /// Whether the space-separated list has this word, without regard to case.

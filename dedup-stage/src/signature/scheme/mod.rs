@@ -185,7 +185,7 @@ impl Scheme {
         match (self, a, b) {
             (Scheme::Cascade, F::Cascade(a, _), F::Cascade(b, _)) if a == b => 0.0,
             (Scheme::Cascade, F::Cascade(_, Some(a)), F::Cascade(_, Some(b)))
-                if a.sketch.compare(&b.sketch).duplicate =>
+                if a.sketch.compare(&b.sketch).is_duplicate() =>
             {
                 distance(a.simhash, b.simhash)
             }

@@ -1,10 +1,13 @@
 //! The filter: records in, fewer or smaller records out, and a verdict for each page among them.
 //!
-//! Responses (and resources) are judged in the order of the files. What is kept is kept byte for byte. An exact duplicate
-//! becomes a revisit record if the bytes *stored* are those of its twin; where the same body came in another coding
-//! (gzip here, brotli there) it is kept, since a reader would join this record's head with the twin's payload.
+//! Responses (and resources) are judged in the order of the files. What is kept is kept byte for byte. Two kinds of records
+//! become revisit records: exact duplicates, and captures of a URL that show the bytes of its last capture. Both only if
+//! the bytes *stored* are the same. Where the same body came in another coding (gzip here, brotli there) the record is
+//! kept, since a reader would join this record's head with the other's payload.
 
 mod rewrite;
+#[cfg(test)]
+mod tests;
 mod unit;
 mod verdict;
 
@@ -15,9 +18,10 @@ use flate2::write::GzEncoder;
 use serde_json::value::to_raw_value;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::corpus::Twin;
 use crate::hex::hex;
 use crate::judge::Verdict;
-use crate::stage::{Prepared, Stage, Twin};
+use crate::stage::{PageName, Prepared, Stage};
 use crate::store;
 use crate::url::KeySet;
 
@@ -49,7 +53,9 @@ pub struct Tally {
     pub exact: u64,
     /// By verdict.
     pub near: u64,
-    /// Exact duplicates that became revisit records.
+    /// By verdict.
+    pub unchanged: u64,
+    /// Records that became revisit records.
     pub revisits: u64,
     /// Records left out.
     pub dropped: u64,
@@ -57,6 +63,17 @@ pub struct Tally {
     pub bytes: u64,
     /// Files that could not be read to their end.
     pub broken: u64,
+}
+
+impl Tally {
+    fn count(&mut self, verdict: Verdict) {
+        match verdict {
+            Verdict::Exact { .. } | Verdict::Known { twin: Twin { exact: true, .. }, .. } => self.exact += 1,
+            Verdict::Near { .. } | Verdict::Known { .. } => self.near += 1,
+            Verdict::Unchanged { .. } => self.unchanged += 1,
+            Verdict::Unique | Verdict::Unjudged => {}
+        }
+    }
 }
 
 /// Why the filter cannot go on.
@@ -68,6 +85,26 @@ pub enum Error {
     /// The memory of what was judged failed.
     #[error(transparent)]
     State(#[from] store::Error),
+}
+
+/// An earlier page, and where its record is.
+struct Original {
+    url: String,
+    origin: Origin,
+}
+
+impl Original {
+    /// `None` where the page was judged by another program, which calls it something else.
+    fn of(name: Option<PageName>) -> Option<Self> {
+        let PageName { url, id } = name?;
+        let origin = serde_json::from_str(id?.get()).ok()?;
+        Some(Self { url, origin })
+    }
+
+    /// Whether the same bytes are stored in both records.
+    fn has(&self, other: &Origin) -> bool {
+        self.origin.payload == other.payload
+    }
 }
 
 /// Judges and writes; one owner, units in order.
@@ -149,13 +186,14 @@ impl<W: Write, V: Write> Filter<W, V> {
         Ok(())
     }
 
-    /// Ends the output; what was done.
+    /// Ends the output, and lets the state count; what was done.
     pub fn finish(mut self) -> Result<Tally, Error> {
         self.release()?;
         self.output.flush()?;
         if let Some(verdicts) = &mut self.verdicts {
             verdicts.flush()?;
         }
+        self.stage.flush()?;
         Ok(self.tally)
     }
 
@@ -167,68 +205,60 @@ impl<W: Write, V: Write> Filter<W, V> {
             payload,
             digest: record.fields.text("WARC-Payload-Digest").map(Into::into),
         };
-        let name = Twin {
+        let name = PageName {
             url: record.url().unwrap_or_default().into(),
             id: Some(to_raw_value(&origin).expect("strings serialise")),
         };
         let sha256 = hex(&page.page.sha256);
         let simhash = page.page.signature.as_ref().map(|signature| format!("{:016x}", signature.simhash));
         let outcome = self.stage.judge(page, &name, 1.0)?;
-        let twin_origin: Option<Origin> = outcome
-            .twin
-            .as_ref()
-            .and_then(|twin| twin.id.as_ref())
-            .and_then(|json| serde_json::from_str(json.get()).ok());
-        let twin = outcome.twin.as_ref().zip(twin_origin.as_ref());
-        let (distance, resemblance) = outcome.judgement.verdict.nearness().unzip();
+        let verdict = outcome.judgement.verdict;
+        let (twin, earlier) = (Original::of(outcome.twin), Original::of(outcome.earlier));
+        let (distance, resemblance) = verdict.nearness().unzip();
+        self.tally.count(verdict);
 
-        if !(self.near == OnNear::Drop && matches!(outcome.judgement.verdict, Verdict::Near { .. })) {
+        // What repeats another page and is no exact copy of it is dropped in `drop`, and so are the copies of what was dropped.
+        // What a known corpus has is dropped there, too: its record is in no archive that a revisit record could refer to.
+        let is_near = match verdict {
+            Verdict::Near { .. } | Verdict::Known { .. } | Verdict::Unchanged { known: Some(_), .. } => true,
+            Verdict::Exact { .. } => outcome.twin_repeats,
+            Verdict::Unchanged { of: Some(_), .. } => twin.as_ref().is_none_or(|twin| !twin.has(&origin)),
+            Verdict::Unchanged { .. } | Verdict::Unique | Verdict::Unjudged => false,
+        };
+        let is_copy = matches!(verdict, Verdict::Exact { .. } | Verdict::Unchanged { bytes: false, .. });
+        let same = [&twin, &earlier].into_iter().flatten().find(|original| is_copy && original.has(&origin));
+        let action = if self.near == OnNear::Drop && is_near && (twin.is_some() || outcome.known.is_some()) {
+            self.drop_with_request(record);
+            "dropped"
+        } else if let Some(Original { url, origin: of }) = same {
             self.release()?;
-        }
-        let action = match (outcome.judgement.verdict, twin) {
-            (Verdict::Exact { .. }, Some((twin, of))) => {
-                self.tally.exact += 1;
-                if of.payload == origin.payload {
-                    self.tally.revisits += 1;
-                    self.write(&revisit(record, &record.block[..head], &twin.url, of, &origin))?;
-                    "revisit"
-                } else {
-                    self.keep(record)?;
-                    "kept"
+            self.tally.revisits += 1;
+            self.write(&revisit(record, &record.block[..head], url, of, &origin))?;
+            "revisit"
+        } else {
+            self.release()?;
+            self.keep(record)?;
+            match (verdict, &twin) {
+                (Verdict::Near { distance, resemblance, .. }, Some(twin)) if self.near == OnNear::Mark => {
+                    self.write(&mark(record, &twin.url, &twin.origin, distance, resemblance)?)?;
+                    "marked"
                 }
-            }
-            (Verdict::Near { distance, resemblance, .. }, Some((twin, of))) => {
-                self.tally.near += 1;
-                match self.near {
-                    OnNear::Keep => {
-                        self.keep(record)?;
-                        "kept"
-                    }
-                    OnNear::Mark => {
-                        self.keep(record)?;
-                        self.write(&mark(record, &twin.url, of, distance, resemblance)?)?;
-                        "marked"
-                    }
-                    OnNear::Drop => {
-                        self.drop_with_request(record);
-                        "dropped"
-                    }
-                }
-            }
-            _ => {
-                self.keep(record)?;
-                "kept"
+                _ => "kept",
             }
         };
+        let twin = twin.filter(|_| verdict.duplicate_of().is_some());
         if let Some(verdicts) = &mut self.verdicts {
             let line = VerdictLine {
                 url: &name.url,
                 record: &origin.id,
                 file: &self.file,
                 offset: record.offset,
-                verdict: outcome.judgement.verdict.name(),
-                duplicate_of: twin.map(|(twin, _)| twin.url.as_str()),
-                duplicate_record: twin.map(|(_, of)| of.id.as_str()),
+                verdict: verdict.name(),
+                changed: outcome.changed,
+                duplicate_of: twin.as_ref().map(|twin| twin.url.as_str()),
+                duplicate_record: twin.as_ref().map(|twin| twin.origin.id.as_str()),
+                known: outcome.known.as_ref().map(|known| &*known.corpus),
+                known_row: outcome.known.as_ref().and_then(|known| known.row),
                 distance,
                 resemblance,
                 novelty: outcome.judgement.novelty,
@@ -241,23 +271,27 @@ impl<W: Write, V: Write> Filter<W, V> {
         Ok(())
     }
 
-    /// A revisit record of an earlier filter or of the crawler: what was an exact duplicate then is one now.
+    /// A revisit record that an earlier filter or the crawler has written: what was a copy then is one now.
     fn revisited(&mut self, record: &Record) -> Result<(), Error> {
+        let of = record.fields.text("WARC-Refers-To-Target-URI");
+        let is_same_url = of.is_some() && of == record.url();
         self.tally.pages += 1;
-        self.tally.exact += 1;
+        *(if is_same_url { &mut self.tally.unchanged } else { &mut self.tally.exact }) += 1;
         let Some(verdicts) = &mut self.verdicts else { return Ok(()) };
-        let verdict = Verdict::Exact { of: 0 };
-        let (distance, resemblance) = verdict.nearness().unzip();
+        let copy_of = of.filter(|_| !is_same_url);
         let line = VerdictLine {
             url: record.url().unwrap_or_default(),
             record: record.id(),
             file: &self.file,
             offset: record.offset,
-            verdict: verdict.name(),
-            duplicate_of: record.fields.text("WARC-Refers-To-Target-URI"),
-            duplicate_record: record.fields.text("WARC-Refers-To"),
-            distance,
-            resemblance,
+            verdict: if is_same_url { "unchanged" } else { "exact" },
+            changed: is_same_url.then_some("no"),
+            duplicate_of: copy_of,
+            duplicate_record: record.fields.text("WARC-Refers-To").filter(|_| copy_of.is_some()),
+            known: None,
+            known_row: None,
+            distance: (!is_same_url).then_some(0),
+            resemblance: (!is_same_url).then_some(1.0),
             novelty: 0.0,
             sha256: None,
             simhash: None,

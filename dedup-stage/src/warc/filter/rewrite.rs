@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::warc::digest::sha256;
 use crate::warc::read::Record;
 use crate::warc::write::{IDENTICAL_PAYLOAD, MetadataRecord, member, metadata_member};
-use crate::warc::{Fields, RecordId};
+use crate::warc::{Fields, RecordId, now};
 
 /// What the filter remembers of a page, under its name in the stage.
 #[derive(Debug, Serialize, Deserialize)]
@@ -51,11 +51,10 @@ pub(super) fn revisit(record: &Record, head: &[u8], twin: &str, of: &Origin, own
 
 /// The metadata record of a near-duplicate.
 pub(super) fn mark(record: &Record, twin: &str, of: &Origin, distance: u32, resemblance: f32) -> io::Result<Vec<u8>> {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     Ok(metadata_member(&MetadataRecord {
         id: RecordId::random()?,
         url: record.url().unwrap_or_default(),
-        date: now.as_millis() as u64,
+        date: now(),
         concurrent_to: record.id(),
         facts: &[
             ("verdict", "near"),

@@ -7,7 +7,8 @@ use std::time::Instant;
 use config::Settings;
 use crawler::priority::{InLinks, OfLink, Scoring};
 use dedup_stage::store::{Memory, Session};
-use frontier::{Found, Frontier, JobKind, Merits, Next, Outcome, Via};
+use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
+use frontier::{Brought, Found, Frontier, JobKind, Merits, Next, Outcome, Via};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -42,28 +43,25 @@ pub fn print() -> anyhow::Result<()> {
 
     for groups in [4u64, 60] {
         let mut session = Session::new(Box::new(Memory::default()));
-        let mut frontier = Frontier::open(&settings, &mut session, 0)?;
+        let hasher = KeyHasher::new([7; KeyHasher::SECRET]);
+        let keys = Keys { canonicalizer: Canonicalizer::new(&settings.urls), hasher };
+        let mut frontier = Frontier::open(&settings, &keys, &mut session, 0)?;
         for group in 0..groups {
             let url = Url::parse(&format!("http://a.test/{}/{group}?q{}=1", group % 8, group / 8))?;
-            let found = Found {
-                url: &url,
-                hash: group,
-                depth: 1,
-                priority: 0.8,
-                merits: Merits::default(),
-                source: None,
-                via: Via::Link,
-            };
+            let (id, _) = keys.identify(&url);
+            let (merits, via) = (Merits::default(), Via::Link);
+            let found = Found { url: &url, id, depth: 1, priority: 0.8, merits, source: None, via };
             frontier.add(&found, &mut session)?;
         }
-        let job = match frontier.next(0, &mut session, &mut |_, _| {})? {
+        let job = match frontier.next(0, &mut session)? {
             Next::Job(job) if job.kind == JobKind::Resolve => job,
             other => anyhow::bail!("an address is asked for first, not {other:?}"),
         };
         frontier.report(&job, Outcome::Resolved(vec![[10, 0, 0, 1].into()]), 0, &mut session)?;
         let started = Instant::now();
         for page in 0..PAGES {
-            frontier.verdict(&job, Some(page % 3 == 0), if page % 3 == 0 { 0.0 } else { 1.0 }, &mut session);
+            let (brought, novelty) = if page % 3 == 0 { (Brought::Nothing, 0.0) } else { (Brought::Content, 1.0) };
+            frontier.verdict(&job, Some(brought), novelty, &mut session)?;
         }
         println!("a verdict: {:.2} µs a page on a host of {groups} groups", micros(started));
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crawler::demo::web::Web;
 use dedup_stage::pipeline::{Limits, Turn, Weigh, ordered};
-use dedup_stage::stage::{Preparer, Source, Stage, Twin};
+use dedup_stage::stage::{PageName, Preparer, Source, Stage};
 use dedup_stage::store::{Memory, Session};
 use dedup_stage::url::Canonicalizer;
 use serde_json::Value;
@@ -86,11 +86,11 @@ fn library_time(lines: &[Value], threads: usize) -> anyhow::Result<Duration> {
             })
         })
         .collect::<anyhow::Result<_>>()?;
-    let mut stage = Stage::open(Session::new(Box::new(Memory::default())), 3, config::OnDuplicate::Drop)?;
-    let hasher = stage.hasher().clone();
+    let mut stage = stage()?;
+    let keys = stage.keys().clone();
     let start = Instant::now();
     let (mut prepared, _) = ordered(Limits::new(threads), pages.into_iter(), move || {
-        let mut preparer = Preparer::new(Canonicalizer::default(), hasher.clone());
+        let mut preparer = Preparer::new(keys.clone());
         move |page: Given| {
             preparer.prepare(&Source {
                 url: &page.url,
@@ -103,10 +103,16 @@ fn library_time(lines: &[Value], threads: usize) -> anyhow::Result<Duration> {
         }
     });
     while let Turn::Item(page) = prepared.wait() {
-        let name = Twin { url: page.url.as_str().into(), id: None };
+        let name = PageName { url: page.url.as_str().into(), id: None };
         std::hint::black_box(stage.judge(page, &name, 1.0)?);
     }
     Ok(start.elapsed())
+}
+
+/// A stage with its state in memory.
+fn stage() -> anyhow::Result<Stage> {
+    let dedup = config::Dedup { distance: 3, ..config::Settings::default().dedup };
+    Ok(Stage::open(Session::new(Box::new(Memory::default())), &dedup, Canonicalizer::default())?)
 }
 
 /// The pipe: the same pages as lines, fed as fast as it takes them, until the last answer.
@@ -137,8 +143,7 @@ fn pipe_time(lines: &[Vec<u8>], threads: usize) -> anyhow::Result<Duration> {
 
 /// Milliseconds from sending a page to its answer, less what preparing it takes here; sorted.
 fn latency(lines: &[Value], bytes: &[Vec<u8>]) -> anyhow::Result<Vec<f64>> {
-    let stage = Stage::open(Session::new(Box::new(Memory::default())), 3, config::OnDuplicate::Drop)?;
-    let mut preparer = Preparer::new(Canonicalizer::default(), stage.hasher().clone());
+    let mut preparer = Preparer::new(stage()?.keys().clone());
     let mut pipe = Pipe::start(&["run"])?;
     let mut extra = Vec::new();
     for (line, bytes) in lines.iter().zip(bytes).take(1000) {

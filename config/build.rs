@@ -1,0 +1,36 @@
+//! Notes the commit that is built, for `--version`.
+
+use std::path::Path;
+use std::process::Command;
+
+fn main() {
+    println!("cargo::rerun-if-env-changed=COMMIT");
+    let commit = std::env::var("COMMIT").ok().or_else(of_package).or_else(of_checkout);
+    println!("cargo::rustc-env=COMMIT={}", commit.unwrap_or_default());
+}
+
+/// Of a package from a registry: what cargo noted when it was made.
+fn of_package() -> Option<String> {
+    let info = std::fs::read_to_string(".cargo_vcs_info.json").ok()?;
+    let (_, after) = info.split_once("\"sha1\": \"")?;
+    Some(short(after))
+}
+
+/// Of a checkout: what git says.
+fn of_checkout() -> Option<String> {
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
+        Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
+    };
+    // A checkout of something else may hold these sources, as when a distribution packs them.
+    let root = git(&["rev-parse", "--show-toplevel"])?;
+    Path::new(&root).join("config/build.rs").exists().then_some(())?;
+    for name in ["HEAD", "logs/HEAD"] {
+        println!("cargo::rerun-if-changed={}", git(&["rev-parse", "--path-format=absolute", "--git-path", name])?);
+    }
+    git(&["rev-parse", "HEAD"]).map(|commit| short(&commit))
+}
+
+fn short(commit: &str) -> String {
+    commit.chars().take_while(char::is_ascii_hexdigit).take(12).collect()
+}

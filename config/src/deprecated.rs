@@ -1,0 +1,25 @@
+//! Keys of earlier versions that still work, with a word about what took their place.
+
+use toml::Value;
+
+/// The deprecated keys with their flags.
+pub const DEPRECATED: [(&str, &str); 2] = [("dedup.audits", "audits"), ("dedup.audits-from", "audits-from")];
+
+/// The key and value that a deprecated key stands for today, and what to tell its user. `None` where the key is not
+/// deprecated. Without a key and value, the deprecated key has no effect any more.
+pub(crate) fn today(key: &str, value: &Value) -> Option<(Option<(&'static str, Value)>, String)> {
+    match key {
+        "dedup.audits" => {
+            let off = match value {
+                Value::Boolean(on) => !on,
+                other => other.as_str().is_some_and(|text| ["false", "0", "no", "off"].contains(&text.trim())),
+            };
+            let today = off.then(|| ("dedup.rescue", Value::String("0%".into())));
+            Some((today, "`audits` is deprecated: use `rescue`, where 0% is `audits = false`".into()))
+        }
+        "dedup.audits-from" => {
+            Some((None, "`audits-from` is deprecated and has no effect: there is always an estimate".into()))
+        }
+        _ => None,
+    }
+}

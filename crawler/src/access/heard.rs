@@ -1,0 +1,31 @@
+//! What an answer says to the one who asked: cookies, a challenge, that a session is over. Page workers read it.
+
+use url::Url;
+
+use crate::auth::login::Login;
+use crate::fetch::Response;
+
+/// What an answer says to the one who asked. Empty for most answers.
+#[derive(Debug, Default)]
+pub struct Heard {
+    /// Values of `Set-Cookie`.
+    pub cookies: Vec<String>,
+    /// Values of `WWW-Authenticate`, of a 401.
+    pub challenges: Vec<String>,
+    /// Whether it looks as a page looks to somebody who is not logged in, by what the plan of a login says of that.
+    pub is_lost: bool,
+}
+
+impl Heard {
+    /// Reads the answer from `url`.
+    pub fn read(url: &Url, response: &Response, logins: &[Login]) -> Self {
+        let redirect = response.redirect_target(url);
+        let values = |name| response.values(name).collect();
+        let is_lost = |login: &Login| login.is_lost(response.status, redirect.as_ref(), &response.body);
+        Self {
+            cookies: values("set-cookie"),
+            challenges: if response.status == 401 { values("www-authenticate") } else { Vec::new() },
+            is_lost: logins.iter().any(|login| login.concerns(url) && is_lost(login)),
+        }
+    }
+}

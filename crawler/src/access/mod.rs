@@ -1,0 +1,191 @@
+//! Who the crawl is to a site: its cookies, its accounts and logins, and the signature of its requests.
+//!
+//! The engine owns one [`Access`]. As it hands out a job it asks [`Access::wear`] for the header fields of that request; as a
+//! report comes back it gives what the answer said to [`Access::hear`]. Both know one URL at a time, since every redirect is a
+//! job of its own: a field that belongs to one host is never sent to another.
+
+mod heard;
+mod login;
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use config::Switch;
+use dedup_stage::store::{self, Session};
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use url::Url;
+
+use crate::auth::{Credentials, Plan, login as steps};
+use crate::cookies::{Jars, Limits, file};
+use crate::fetch::fields::METHOD;
+use crate::signing::{Key, Signer};
+use crate::spaces;
+
+pub use heard::Heard;
+pub use login::LoginError;
+
+/// Why a file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum AccessError {
+    /// A file of `[access]`, and what is wrong with it. Nothing of its content comes into the text.
+    #[error("--{0} {1}: {2}")]
+    File(&'static str, String, String),
+    /// The state failed.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// The system gives no randomness.
+    #[error("no random numbers: {0}")]
+    Random(getrandom::Error),
+}
+
+/// Cookies, accounts, logins and the key.
+#[derive(Debug, Default)]
+pub struct Access {
+    /// `None` with `--cookies off`.
+    jars: Option<Jars>,
+    credentials: Credentials,
+    logins: Vec<steps::Session>,
+    signer: Option<Signer>,
+}
+
+/// The header fields of one request that no other request has.
+#[derive(Clone, Debug, Default)]
+pub struct Worn {
+    /// The fields. They hold secrets: see [`crate::cookies::redact`].
+    pub fields: HeaderMap,
+    /// Whether they show an account, so that the answer may be for its owner alone.
+    pub is_private: bool,
+}
+
+/// For how many seconds a signature holds.
+const SIGNATURE_LIFE: u64 = 300;
+
+impl Access {
+    /// Reads the files that `settings` name, and the cookies of the state.
+    pub fn open(settings: &config::Access, session: &mut Session) -> Result<Self, AccessError> {
+        let mut access = Self::default();
+        if settings.cookies == Switch::On {
+            access.jars = Some(jars(&settings.cookies_file, session)?);
+        }
+        if !settings.login.is_empty() {
+            let plan = read("login", &settings.login, |text| Plan::read(text, |name| std::env::var(name).ok()))?;
+            access.credentials = plan.credentials;
+            access.logins = plan.logins.into_iter().map(steps::Session::new).collect();
+        }
+        if !settings.web_bot_auth.is_empty() {
+            let agent = &settings.web_bot_auth_agent;
+            if !agent.starts_with("https://") {
+                let wrong = "a key needs the https origin at which it is published".to_owned();
+                return Err(AccessError::File("web-bot-auth-agent", agent.clone(), wrong));
+            }
+            let key = read("web-bot-auth", &settings.web_bot_auth, Key::read)?;
+            access.signer = Some(Signer::new(key, &settings.web_bot_auth_agent, SIGNATURE_LIFE));
+        }
+        Ok(access)
+    }
+
+    /// The fields of a request for `url` at `now`, in milliseconds since the Unix epoch.
+    pub fn wear(&mut self, url: &Url, now: u64) -> Result<Worn, AccessError> {
+        let mut worn = Worn::default();
+        if let Some(cookies) = self.jars.as_mut().and_then(|jars| jars.header(url)) {
+            put(&mut worn.fields, header::COOKIE, &cookies, true);
+            worn.is_private = self.logins.iter().any(|login| login.is_inside() && login.concerns(url));
+        }
+        if !self.credentials.is_empty()
+            && let Some(value) = self.credentials.header(METHOD, url, u64::from_le_bytes(random()?))
+        {
+            put(&mut worn.fields, header::AUTHORIZATION, &value, true);
+            worn.is_private = true;
+        }
+        if let Some(signer) = &self.signer {
+            let signed = signer.sign(METHOD, url, now / 1_000, &random()?);
+            for (name, value) in [
+                ("signature-agent", signed.signature_agent),
+                ("signature-input", signed.signature_input),
+                ("signature", signed.signature),
+            ] {
+                put(&mut worn.fields, HeaderName::from_static(name), &value, false);
+            }
+        }
+        Ok(worn)
+    }
+
+    /// What an answer from `url` said. True if the same request should be made once more: the server has asked who we are, or
+    /// a session is lost; then [`Access::must_log_in`] says so, too.
+    pub fn hear(&mut self, url: &Url, status: u16, heard: &Heard, session: &mut Session) -> bool {
+        self.take_cookies(url, &heard.cookies, session);
+        let challenges = heard.challenges.iter().map(String::as_str);
+        if !heard.challenges.is_empty() && self.credentials.challenge(url, challenges) {
+            return true;
+        }
+        let login = self.logins.iter_mut().find(|login| login.concerns(url));
+        login.is_some_and(|login| login.saw(status, heard.is_lost))
+    }
+
+    /// What the workers have to know of the logins.
+    pub fn logins(&self) -> Vec<steps::Login> {
+        self.logins.iter().map(|login| login.login().clone()).collect()
+    }
+
+    /// Whether somebody is logged in, or known to a host by name: then links that end a session are not followed.
+    pub fn has_account(&self) -> bool {
+        !(self.logins.is_empty() && self.credentials.is_empty())
+    }
+
+    fn take_cookies(&mut self, url: &Url, cookies: &[String], session: &mut Session) {
+        let Some(jars) = self.jars.as_mut().filter(|_| !cookies.is_empty()) else { return };
+        let stored = jars.store(url, cookies.iter().map(String::as_str));
+        keep(jars, &stored.changed, session);
+    }
+}
+
+/// The jars as file and state have them; the state is newer.
+fn jars(path: &str, session: &mut Session) -> Result<Jars, AccessError> {
+    let mut jars = Jars::new(Limits::default());
+    let mut changed = Vec::new();
+    if !path.is_empty() {
+        changed = jars.load(read("cookies-file", path, file::read)?).changed;
+    }
+    session.scan(spaces::COOKIES, &[], &[], &mut |_, bytes| {
+        if !jars.restore(bytes) {
+            tracing::warn!("the cookies of one site cannot be read from the state");
+        }
+        ControlFlow::Continue(())
+    })?;
+    keep(&jars, &changed, session);
+    Ok(jars)
+}
+
+/// Writes the jars of these sites to the state.
+fn keep(jars: &Jars, sites: &[String], session: &mut Session) {
+    for site in sites {
+        match jars.to_bytes(site) {
+            Some(bytes) => session.put(spaces::COOKIES, site.as_bytes(), bytes),
+            None => session.delete(spaces::COOKIES, site.as_bytes()),
+        }
+    }
+}
+
+fn read<T, E: std::fmt::Display>(
+    flag: &'static str,
+    path: &str,
+    parse: impl FnOnce(&str) -> Result<T, E>,
+) -> Result<T, AccessError> {
+    let wrong = |error: String| AccessError::File(flag, path.to_owned(), error);
+    let text = std::fs::read_to_string(Path::new(path)).map_err(|error| wrong(error.to_string()))?;
+    parse(&text).map_err(|error| wrong(error.to_string()))
+}
+
+/// A value that is no header value is left out: it came from a stranger.
+fn put(fields: &mut HeaderMap, name: HeaderName, value: &str, is_secret: bool) {
+    if let Ok(mut value) = HeaderValue::from_str(value) {
+        value.set_sensitive(is_secret);
+        fields.insert(name, value);
+    }
+}
+
+fn random<const N: usize>() -> Result<[u8; N], AccessError> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(AccessError::Random)?;
+    Ok(bytes)
+}

@@ -1,0 +1,88 @@
+//! HTTP authentication per host (RFC 9110, section 11): basic (RFC 7617), bearer (RFC 6750), digest (RFC 7616).
+
+use std::collections::HashMap;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use url::{Position, Url};
+
+use super::Secret;
+use super::digest::Challenge;
+
+/// How a host wants to know who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// Name and password in every request.
+    Basic,
+    /// Proof of a password, made from what the server asks.
+    Digest,
+    /// A token in every request.
+    Bearer,
+}
+
+/// What is known of one host.
+#[derive(Clone, Debug)]
+struct Account {
+    scheme: Scheme,
+    user: Secret,
+    password: Secret,
+    /// What the host asked last, and how often that was answered.
+    challenge: Option<(Challenge, u32)>,
+}
+
+/// Accounts by host. A host is given with its port where that is not the default one of the scheme; what is given for
+/// `a.test` is sent to no other host, not to `b.a.test` either.
+#[derive(Clone, Debug, Default)]
+pub struct Credentials {
+    accounts: HashMap<String, Account>,
+}
+
+impl Credentials {
+    /// Adds an account. `password` is the token of a bearer.
+    pub fn add(&mut self, host: &str, scheme: Scheme, user: Secret, password: Secret) {
+        let account = Account { scheme, user, password, challenge: None };
+        self.accounts.insert(host.to_ascii_lowercase(), account);
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.accounts.is_empty()
+    }
+
+    /// The value of `Authorization` for a request; `None` for hosts without an account, and for digest before the first
+    /// challenge. `client_nonce` is random, and used once. It is a secret: see `cookies::redact`.
+    pub fn header(&mut self, method: &str, url: &Url, client_nonce: u64) -> Option<String> {
+        let account = self.accounts.get_mut(&url[Position::BeforeHost..Position::AfterPort])?;
+        let (user, password) = (account.user.reveal(), account.password.reveal());
+        match account.scheme {
+            Scheme::Basic => Some(format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")))),
+            Scheme::Bearer => Some(format!("Bearer {password}")),
+            Scheme::Digest => {
+                let (challenge, count) = account.challenge.as_mut()?;
+                *count += 1;
+                let target = &url[Position::BeforePath..Position::AfterQuery];
+                Some(challenge.answer(user, password, method, target, *count, &format!("{client_nonce:016x}")))
+            }
+        }
+    }
+
+    /// Takes the values of `WWW-Authenticate` of a 401. Returns whether the request is worth sending once more: the first
+    /// challenge of a host, or one that says our last answer was only too old.
+    pub fn challenge<'a>(&mut self, url: &Url, values: impl IntoIterator<Item = &'a str>) -> bool {
+        let Some(account) = self.accounts.get_mut(&url[Position::BeforeHost..Position::AfterPort]) else {
+            return false;
+        };
+        if account.scheme != Scheme::Digest {
+            return false;
+        }
+        let mut challenges: Vec<Challenge> = values.into_iter().filter_map(Challenge::read).collect();
+        // The server's order is its preference (RFC 7616, section 3.7).
+        if challenges.is_empty() {
+            return false;
+        }
+        let challenge = challenges.remove(0);
+        let again = account.challenge.is_none() || challenge.stale;
+        account.challenge = Some((challenge, 0));
+        again
+    }
+}

@@ -1,0 +1,213 @@
+//! A login by form, as steps for whoever sends requests: fetch the page with the form, send the form, see whether it worked.
+
+use url::Url;
+
+use super::Secret;
+use super::form::{Submission, choose, forms};
+
+/// What a plan says of one login.
+#[derive(Clone, Debug)]
+pub struct Login {
+    /// The page with the form.
+    pub url: Url,
+    /// Which form.
+    pub form: Option<String>,
+    /// What is typed into which field.
+    pub fields: Vec<(String, Secret)>,
+    /// How success is told.
+    pub check: Check,
+    /// How a lost session is told.
+    pub lost: Lost,
+}
+
+/// How success is told. Without any of these, any answer below 400 that shows no password field again is a success.
+#[derive(Clone, Debug, Default)]
+pub struct Check {
+    /// A page to look at; else the answer to the form.
+    pub url: Option<Url>,
+    /// What it must contain.
+    pub contains: Option<String>,
+    /// What it must not contain.
+    pub lacks: Option<String>,
+}
+
+/// How a lost session is told, beside an answer 401.
+#[derive(Clone, Debug, Default)]
+pub struct Lost {
+    /// Part of the URL to which pages redirect then; without it, the path of the login page.
+    pub redirect: Option<String>,
+    /// What a page says then.
+    pub contains: Option<String>,
+}
+
+/// What to do next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Fetch this, following redirects, and give the answer to [`Session::answer`].
+    Get(Url),
+    /// Send this, following redirects, and give the answer to [`Session::answer`].
+    Submit(Submission),
+    /// Logged in.
+    Done,
+    /// Not logged in, and why.
+    Failed(&'static str),
+}
+
+/// An answer after redirects.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    /// Where the redirects ended.
+    pub url: &'a Url,
+    /// HTTP status.
+    pub status: u16,
+    /// The page.
+    pub html: &'a str,
+}
+
+/// How far a login has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Outside,
+    Asked,
+    Sent,
+    Checked,
+    Inside,
+    Failed(&'static str),
+}
+
+/// One login, and whether it holds.
+#[derive(Clone, Debug)]
+pub struct Session {
+    login: Login,
+    state: State,
+    /// Logins since the last page that came with the session; bounded, so that a site that lets nobody in is not asked for ever.
+    attempts: u32,
+}
+
+impl Session {
+    /// Logins in a row without a page in between.
+    pub const MAX_ATTEMPTS: u32 = 3;
+
+    /// A login that has not begun.
+    pub fn new(login: Login) -> Self {
+        Self { login, state: State::Outside, attempts: 0 }
+    }
+
+    /// The first step, and the first after the session was lost.
+    pub fn begin(&mut self) -> Step {
+        if self.attempts >= Self::MAX_ATTEMPTS {
+            self.state = State::Failed("the session was lost again and again");
+        }
+        match self.state {
+            State::Failed(why) => Step::Failed(why),
+            State::Inside => Step::Done,
+            _ => {
+                self.attempts += 1;
+                self.state = State::Asked;
+                Step::Get(self.login.url.clone())
+            }
+        }
+    }
+
+    /// The step after an answer.
+    pub fn answer(&mut self, answer: &Answer<'_>) -> Step {
+        match self.state {
+            State::Asked => self.send(answer),
+            State::Sent if self.login.check.url.is_some() => {
+                self.state = State::Checked;
+                self.login.check.url.clone().map_or(Step::Done, Step::Get)
+            }
+            State::Sent | State::Checked => self.see(answer),
+            State::Outside | State::Inside | State::Failed(_) => self.begin(),
+        }
+    }
+
+    fn send(&mut self, answer: &Answer<'_>) -> Step {
+        if answer.status >= 400 {
+            return self.fail("the login page answers with an error");
+        }
+        let forms = forms(answer.html);
+        let Some(form) = choose(&forms, self.login.form.as_deref()) else {
+            return self.fail("the login page has no such form");
+        };
+        let Some(submission) = form.submit(answer.url, &self.login.fields) else {
+            return self.fail("the form leads nowhere");
+        };
+        // Passwords go to the site that the plan names, and never from TLS to plain text.
+        let page = &self.login.url;
+        if submission.url.host() != page.host() && submission.url.host() != answer.url.host() {
+            return self.fail("the form would be sent to another host");
+        }
+        if page.scheme() == "https" && submission.url.scheme() != "https" {
+            return self.fail("the form would be sent without TLS");
+        }
+        self.state = State::Sent;
+        Step::Submit(submission)
+    }
+
+    fn see(&mut self, answer: &Answer<'_>) -> Step {
+        let check = &self.login.check;
+        let contains = |text: &Option<String>| text.as_ref().map(|text| answer.html.contains(text.as_str()));
+        let said = contains(&check.contains).unwrap_or(true) && !contains(&check.lacks).unwrap_or(false);
+        let silent = check.contains.is_none() && check.lacks.is_none();
+        let asked_again = silent && forms(answer.html).iter().any(|form| form.password.is_some());
+        if answer.status < 400 && said && !asked_again {
+            self.state = State::Inside;
+            Step::Done
+        } else {
+            self.fail("the check after the login failed: wrong user or password, or the site wants more than a form")
+        }
+    }
+
+    fn fail(&mut self, why: &'static str) -> Step {
+        self.state = State::Failed(why);
+        Step::Failed(why)
+    }
+
+    /// An answer of this site has come; `is_lost` is what [`Login::is_lost`] says of it. True if the session is lost by it:
+    /// then the URL is queued again, and [`Session::begin`] gives the way back in.
+    pub fn saw(&mut self, status: u16, is_lost: bool) -> bool {
+        if self.state != State::Inside {
+            return false;
+        }
+        if is_lost {
+            self.state = State::Outside;
+        } else if status < 400 {
+            self.attempts = 0;
+        }
+        is_lost
+    }
+
+    /// What the plan says.
+    pub fn login(&self) -> &Login {
+        &self.login
+    }
+
+    /// Whether pages are fetched with the session now.
+    pub fn is_inside(&self) -> bool {
+        self.state == State::Inside
+    }
+
+    /// Whether a URL belongs to the site of this login.
+    pub fn concerns(&self, url: &Url) -> bool {
+        self.login.concerns(url)
+    }
+}
+
+impl Login {
+    /// Whether a URL belongs to the site of this login.
+    pub fn concerns(&self, url: &Url) -> bool {
+        url.host() == self.url.host()
+    }
+
+    /// Whether an answer of this site looks as it does to somebody who is not logged in. `redirect` is where a 3xx answer
+    /// points.
+    pub fn is_lost(&self, status: u16, redirect: Option<&Url>, body: &[u8]) -> bool {
+        let to_login = redirect.is_some_and(|target| match &self.lost.redirect {
+            Some(part) => target.as_str().contains(part.as_str()),
+            None => target.path() == self.url.path() && target.host() == self.url.host(),
+        });
+        let said = |text: &String| memchr::memmem::find(body, text.as_bytes()).is_some();
+        status == 401 || to_login || self.lost.contains.as_ref().is_some_and(said)
+    }
+}

@@ -1,0 +1,158 @@
+//! `login.toml`: which hosts ask who we are, and what we answer.
+//!
+//! ```toml
+//! [[login]]                              # a form
+//! url = "https://a.test/login"           # the page with the form
+//! form = "login"                         # id, name or action of the form; else the first with a password field
+//! fields.user = { env = "A_USER" }       # from an environment variable,
+//! fields.password = { env = "A_PASSWORD" }
+//! fields.remember = "1"                  # or as it stands here
+//! check = { url = "https://a.test/account", contains = "Log out" }
+//! lost = { redirect = "/login", contains = "Please sign in" }
+//!
+//! [[auth]]                               # HTTP authentication
+//! host = "b.test"
+//! scheme = "digest"                      # basic, digest or bearer
+//! user = "me"
+//! password = { env = "B_PASSWORD" }
+//! ```
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use url::Url;
+
+use super::Secret;
+use super::credentials::{Credentials, Scheme};
+use super::login::{Check, Login, Lost};
+
+/// Everything that a file says.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// Forms, in order.
+    pub logins: Vec<Login>,
+    /// HTTP authentication.
+    pub credentials: Credentials,
+}
+
+/// What is wrong with a file. Values never come into the text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// Not TOML, or unknown keys.
+    #[error("{0}")]
+    Toml(String),
+    /// A value that is none.
+    #[error("{0}: {1}")]
+    Value(String, &'static str),
+    /// An environment variable that is not set.
+    #[error("the environment variable {0} is not set")]
+    NotSet(String),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    login: Vec<LoginEntry>,
+    #[serde(default)]
+    auth: Vec<AuthEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LoginEntry {
+    url: String,
+    form: Option<String>,
+    #[serde(default)]
+    fields: BTreeMap<String, Value>,
+    check: Option<CheckEntry>,
+    #[serde(default)]
+    lost: LostEntry,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CheckEntry {
+    url: Option<String>,
+    contains: Option<String>,
+    lacks: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LostEntry {
+    redirect: Option<String>,
+    contains: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AuthEntry {
+    host: String,
+    scheme: String,
+    user: Option<Value>,
+    password: Option<Value>,
+    token: Option<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Value {
+    Text(String),
+    Environment { env: String },
+}
+
+impl Plan {
+    /// Reads a file; `variable` looks up the environment.
+    pub fn read(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, PlanError> {
+        let file: File = toml::from_str(text).map_err(|error| PlanError::Toml(without_source(&error)))?;
+        let secret = |value: &Value| match value {
+            Value::Text(text) => Ok(Secret::new(text.as_str())),
+            Value::Environment { env } => variable(env).map(Secret::new).ok_or_else(|| PlanError::NotSet(env.clone())),
+        };
+        let address = |text: &str| {
+            let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+            url.ok_or_else(|| PlanError::Value(text.to_owned(), "not an http or https URL"))
+        };
+        let mut plan = Self::default();
+        for entry in &file.login {
+            let fields = entry.fields.iter().map(|(name, value)| Ok((name.clone(), secret(value)?)));
+            let url = address(&entry.url)?;
+            let check = entry.check.as_ref().map(|check| {
+                Ok(Check {
+                    url: check.url.as_deref().map(&address).transpose()?,
+                    contains: check.contains.clone(),
+                    lacks: check.lacks.clone(),
+                })
+            });
+            plan.logins.push(Login {
+                form: entry.form.clone(),
+                fields: fields.collect::<Result<_, PlanError>>()?,
+                check: check.transpose()?.unwrap_or_default(),
+                lost: Lost { redirect: entry.lost.redirect.clone(), contains: entry.lost.contains.clone() },
+                url,
+            });
+        }
+        for entry in &file.auth {
+            let missing = |what| PlanError::Value(entry.host.clone(), what);
+            let need = |value: &Option<Value>, what| secret(value.as_ref().ok_or_else(|| missing(what))?);
+            let scheme = match entry.scheme.as_str() {
+                "basic" => Scheme::Basic,
+                "digest" => Scheme::Digest,
+                "bearer" => Scheme::Bearer,
+                _ => return Err(PlanError::Value(entry.scheme.clone(), "not one of basic, digest, bearer")),
+            };
+            let (user, password) = match scheme {
+                Scheme::Bearer => (Secret::default(), need(&entry.token, "a bearer needs a token")?),
+                _ => (need(&entry.user, "needs a user")?, need(&entry.password, "needs a password")?),
+            };
+            plan.credentials.add(&entry.host, scheme, user, password);
+        }
+        Ok(plan)
+    }
+}
+
+/// The error's own words and its line, without the line's text: that may be a password.
+fn without_source(error: &toml::de::Error) -> String {
+    error.message().lines().next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,315 @@
+//! Vectors of the RFCs, a login site in memory, and links that log out.
+
+use url::Url;
+
+use super::digest::Challenge;
+use super::form::{choose, forms};
+use super::login::{Answer, Session, Step};
+use super::logout::is_logout;
+use super::*;
+
+fn url(text: &str) -> Url {
+    Url::parse(text).unwrap()
+}
+
+fn environment(name: &str) -> Option<String> {
+    (name == "SITE_PASSWORD").then(|| "correct horse".into())
+}
+
+#[test]
+fn digests_are_those_of_the_rfcs() {
+    let rfc_7616 = "nonce=\"7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v\", opaque=\"FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS\"";
+    let cnonce = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ";
+    let mufasa = ("Mufasa", "Circle of Life");
+    let lower = ("Mufasa", "Circle Of Life");
+    let doe = ("J\u{e4}s\u{f8}n Doe", "Secret, or not?");
+    for (challenge, (user, password), target, cnonce, response) in [
+        // RFC 7616, section 3.9.1.
+        (
+            format!("Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", algorithm=MD5, {rfc_7616}"),
+            mufasa,
+            "/dir/index.html",
+            cnonce,
+            "8ca523f5e9506fed4657c9700eebdbec",
+        ),
+        (
+            format!("Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", algorithm=SHA-256, {rfc_7616}"),
+            mufasa,
+            "/dir/index.html",
+            cnonce,
+            "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1",
+        ),
+        // RFC 7616, section 3.9.2, as its erratum 4897 corrects it.
+        (
+            "Digest realm=\"api@example.org\", qop=\"auth\", algorithm=SHA-512-256, userhash=true, \
+             nonce=\"5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK\", opaque=\"HRPCssKJSGjCrkzDg8OhwpzCiGPChXYjwrI2QmXDnsOS\""
+                .into(),
+            doe,
+            "/doe.json",
+            "NTg6RKcb9boFIAS3KrFK9BGeh+iDa/sm6jUMp2wds69v",
+            "3798d4131c277846293534c3edc11bd8a5e4cdcbff78b05db9d95eeb1cec68a5",
+        ),
+        // RFC 2617, section 3.5, and the same without qop.
+        (
+            "digest realm=\"testrealm@host.com\",qop=\"auth,auth-int\",nonce=\"dcd98b7102dd2f0e8b11d0f600bfb0c093\"".into(),
+            lower,
+            "/dir/index.html",
+            "0a4f113b",
+            "6629fae49393a05397450978507c4ef1",
+        ),
+        (
+            "Digest realm=\"testrealm@host.com\", nonce=\"dcd98b7102dd2f0e8b11d0f600bfb0c093\"".into(),
+            lower,
+            "/dir/index.html",
+            "",
+            "670fd8c2df070c60b045671b8b24ff02",
+        ),
+    ] {
+        let read = Challenge::read(&challenge).unwrap();
+        let answer = read.answer(user, password, "GET", target, 1, cnonce);
+        assert!(answer.contains(&format!("response=\"{response}\"")), "{challenge}\n{answer}");
+        assert!(!answer.contains(password));
+    }
+    for odd in [
+        "Basic realm=\"x\"",
+        "Digest",
+        "Digest realm=\"x\"",
+        "Digest nonce=\"x\", algorithm=ROT13",
+        "Digest nonce=\"x\", qop=auth-int",
+    ] {
+        assert_eq!(Challenge::read(odd), None, "{odd}");
+    }
+    let quoted = Challenge::read(r#"Digest realm="a \"b\", nonce=\"c\"", nonce=d, stale=TRUE"#).unwrap();
+    assert!(quoted.stale && quoted.answer("u", "p", "GET", "/", 1, "").contains(r#"realm="a \"b\", nonce=\"c\"""#));
+}
+
+const PLAN: &str = r#"
+    [[login]]
+    url = "https://a.test/login"
+    fields.user = "me"
+    fields.password = { env = "SITE_PASSWORD" }
+    check = { url = "https://a.test/account", contains = "Log out" }
+
+    [[auth]]
+    host = "b.test"
+    scheme = "basic"
+    user = "Aladdin"
+    password = "open sesame"
+
+    [[auth]]
+    host = "c.test:8443"
+    scheme = "bearer"
+    token = { env = "SITE_PASSWORD" }
+
+    [[auth]]
+    host = "d.test"
+    scheme = "digest"
+    user = "Mufasa"
+    password = "Circle Of Life"
+"#;
+
+#[test]
+fn a_host_gets_its_own_credentials_and_no_other_does() {
+    let mut credentials = Plan::read(PLAN, environment).unwrap().credentials;
+    for (address, expected) in [
+        ("https://b.test/x", Some("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")),
+        ("https://sub.b.test/", None),
+        ("https://b.test:8080/", None),
+        ("https://c.test:8443/", Some("Bearer correct horse")),
+        ("https://c.test/", None),
+        ("https://d.test/", None),
+    ] {
+        assert_eq!(credentials.header("GET", &url(address), 1).as_deref(), expected, "{address}");
+    }
+    let page = url("https://d.test/x?y");
+    let challenge = "Digest realm=\"r\", nonce=\"n\", qop=\"auth\"";
+    assert!(credentials.challenge(&page, ["Negotiate", challenge]), "the first one is answered");
+    let header = credentials.header("GET", &page, 7).unwrap();
+    assert!(
+        header.contains("uri=\"/x?y\"")
+            && header.contains("nc=00000001")
+            && header.contains("cnonce=\"0000000000000007\"")
+    );
+    assert!(credentials.header("GET", &page, 8).unwrap().contains("nc=00000002"));
+    assert!(!credentials.challenge(&page, [challenge]), "a wrong password is not sent again");
+    assert!(credentials.challenge(&page, [format!("{challenge}, stale=true").as_str()]));
+    assert!(!credentials.challenge(&url("https://b.test/"), [challenge]), "basic was sent already");
+    assert!(!format!("{credentials:?}").contains("sesame"));
+}
+
+#[test]
+fn a_plan_says_what_is_wrong_without_saying_secrets() {
+    for (text, expected) in [
+        ("[[login]]\nurl = \"ftp://a\"", "ftp://a: not an http or https URL"),
+        (
+            "[[login]]\nurl = \"https://a.test\"\nfields.p = { env = \"NONE\" }",
+            "the environment variable NONE is not set",
+        ),
+        ("[[auth]]\nhost = \"a\"\nscheme = \"ntlm\"", "ntlm: not one of basic, digest, bearer"),
+        ("[[auth]]\nhost = \"a\"\nscheme = \"basic\"\nuser = \"u\"", "a: needs a password"),
+        ("[[auth]]\nhost = \"a\"\nscheme = \"basic\"\npasswort = \"hunter2\"", "unknown field `passwort`"),
+        ("[[auth]]\npassword = \"hunter2", "invalid basic string"),
+    ] {
+        let error = Plan::read(text, environment).unwrap_err().to_string();
+        assert!(error.starts_with(expected) && !error.contains("hunter2"), "{text}: {error}");
+    }
+    assert!(!format!("{:?}", Plan::read(PLAN, environment).unwrap()).contains("horse"));
+}
+
+const PAGE: &str = r#"<form action="/search"><input name=q></form>
+    <form id="login" method=POST action="/session?x=1#top">
+    <input type=hidden name=csrf value="t&amp;k"> <input name=email> <input type=password name=pw>
+    <input type=checkbox name=keep checked> <input type=checkbox name=spam> <input type=submit name=go value=Go>
+    <select name=lang><option value=de>Deutsch<option value=en selected>English</select>
+    <textarea name=note>a &lt; b</textarea></form>"#;
+
+#[test]
+fn a_form_is_sent_as_a_browser_would() {
+    let forms = forms(PAGE);
+    assert_eq!(forms.len(), 2);
+    let form = choose(&forms, None).unwrap();
+    assert_eq!((form.user.as_deref(), form.password.as_deref()), (Some("email"), Some("pw")));
+    let values = [("user".into(), Secret::new("me@a.test")), ("password".into(), Secret::new("a&b"))];
+    let sent = form.submit(&url("https://a.test/login"), &values).unwrap();
+    assert_eq!(sent.url, url("https://a.test/session?x=1"));
+    let body = sent.body.as_ref().unwrap().reveal();
+    assert_eq!(body, "csrf=t%26k&email=me%40a.test&pw=a%26b&keep=on&lang=en&note=a+%3C+b");
+    assert!(!format!("{sent:?}").contains("a%26b"));
+    let search =
+        choose(&forms, Some("/search")).unwrap().submit(&url("https://a.test/x?y"), &[("q".into(), Secret::new("z"))]);
+    assert_eq!(search.unwrap().url, url("https://a.test/search?q=z"));
+    assert!(choose(&forms, Some("register")).is_none());
+    assert!(super::form::forms(&"<form><input name=a>".repeat(10_000))[0].fields.len() <= 512);
+}
+
+/// A site with a token that is good once, and a session that it can lose.
+#[derive(Default)]
+struct Site {
+    tokens: u32,
+    inside: bool,
+    posts: u32,
+}
+
+impl Site {
+    fn page(&mut self, address: &Url) -> (u16, String) {
+        match address.path() {
+            "/login" => {
+                self.tokens += 1;
+                (
+                    200,
+                    format!(
+                        "<form method=post action=/session><input type=hidden name=csrf value={}><input name=user><input type=password name=password></form>",
+                        self.tokens
+                    ),
+                )
+            }
+            "/account" if self.inside => (200, "Hello. <a href=/logout>Log out</a>".into()),
+            _ => (403, "who are you?".into()),
+        }
+    }
+
+    fn take(&mut self, body: &str) -> (u16, String) {
+        self.posts += 1;
+        self.inside = body == format!("csrf={}&user=me&password=correct+horse", self.tokens);
+        self.tokens += 1;
+        (200, "welcome or not".into())
+    }
+
+    /// Runs a login to its end.
+    fn run(&mut self, session: &mut Session) -> Step {
+        let mut step = session.begin();
+        for _ in 0..10 {
+            let (address, (status, html)) = match &step {
+                Step::Get(address) => (address.clone(), self.page(address)),
+                Step::Submit(sent) => (sent.url.clone(), self.take(sent.body.as_ref().unwrap().reveal())),
+                Step::Done | Step::Failed(_) => return step,
+            };
+            step = session.answer(&Answer { url: &address, status, html: &html });
+        }
+        panic!("no end")
+    }
+}
+
+/// Whether the session is lost by an answer.
+fn lost(session: &mut Session, status: u16, redirect: Option<&Url>, html: &str) -> bool {
+    let is_lost = session.login().is_lost(status, redirect, html.as_bytes());
+    session.saw(status, is_lost)
+}
+
+#[test]
+fn a_login_gets_in_and_gets_in_again_when_the_session_is_lost() {
+    let mut site = Site::default();
+    let mut session = Session::new(Plan::read(PLAN, environment).unwrap().logins.remove(0));
+    assert_eq!(site.run(&mut session), Step::Done);
+    assert!(session.is_inside());
+    let login = url("https://a.test/login?next=/x");
+    assert!(!lost(&mut session, 200, None, "a page"));
+    assert!(!lost(&mut session, 302, Some(&url("https://b.test/login")), ""), "another host's login page");
+    site.inside = false;
+    assert!(lost(&mut session, 302, Some(&login), ""));
+    assert!(!lost(&mut session, 302, Some(&login), ""), "told once");
+    assert_eq!(site.run(&mut session), Step::Done);
+    assert_eq!(site.posts, 2);
+    // A site that takes the session away at once is not asked for ever.
+    for _ in 1..Session::MAX_ATTEMPTS {
+        assert!(lost(&mut session, 401, None, ""));
+        assert_eq!(site.run(&mut session), Step::Done);
+    }
+    assert!(lost(&mut session, 401, None, ""));
+    assert!(matches!(site.run(&mut session), Step::Failed(_)));
+    assert_eq!(site.posts, 1 + Session::MAX_ATTEMPTS);
+}
+
+#[test]
+fn a_login_that_fails_says_why_and_is_not_tried_again() {
+    let plan = |password: &str| {
+        let text = format!(
+            "[[login]]\nurl = \"https://a.test/login\"\nfields.user = \"me\"\nfields.password = \"{password}\"\ncheck.url = \"https://a.test/account\""
+        );
+        Session::new(Plan::read(&text, environment).unwrap().logins.remove(0))
+    };
+    let (mut right, mut wrong) = (plan("correct horse"), plan("wrong"));
+    assert_eq!(Site::default().run(&mut right), Step::Done, "the control");
+    let mut site = Site::default();
+    assert!(matches!(site.run(&mut wrong), Step::Failed(why) if why.contains("wrong user or password")));
+    assert!(matches!(site.run(&mut wrong), Step::Failed(_)));
+    assert_eq!(site.posts, 1);
+    let home = url("https://a.test/login");
+    for (html, why) in [
+        ("<form action=https://evil.test/ method=post><input type=password name=p></form>", "another host"),
+        ("<form action=http://a.test/ method=post><input type=password name=p></form>", "without TLS"),
+        ("<p>no form</p>", "no such form"),
+    ] {
+        let mut session = plan("correct horse");
+        session.begin();
+        let step = session.answer(&Answer { url: &home, status: 200, html });
+        assert!(matches!(step, Step::Failed(said) if said.contains(why)), "{step:?}");
+    }
+}
+
+#[test]
+fn links_that_log_out_are_known() {
+    for (path, expected) in [
+        ("/logout", true),
+        ("/user/logout/", true),
+        ("/Account/LogOff", true),
+        ("/logout.php?token=1", true),
+        ("/wiki/Special:UserLogout", true),
+        ("/w/index.php?title=Special:UserLogout&returnto=x", true),
+        ("/wp-login.php?action=logout&_wpnonce=1", true),
+        ("/index.php?q=user/logout", true),
+        ("/?logout", true),
+        ("/?logout=1", true),
+        ("/ucp.php?mode=logout&sid=1", true),
+        ("/users/sign_out", true),
+        ("/logout;jsessionid=1", true),
+        ("/articles/logout-problems", false),
+        ("/logout/help", false),
+        ("/search?q=logout", false),
+        ("/?logout=false", false),
+        ("/login", false),
+        ("/blog", false),
+    ] {
+        assert_eq!(is_logout(&url("https://a.test/").join(path).unwrap()), expected, "{path}");
+    }
+}

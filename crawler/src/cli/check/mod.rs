@@ -1,0 +1,119 @@
+//! `crawler check`: whether state and outputs of a crawl agree, and every URL that it met is in exactly one state.
+//!
+//! Looked at are the records of URLs (by the frontier itself), the records of pages and their lines in `pages.jsonl`
+//! (`pages`), `skipped.jsonl` (`skipped`), and all counters (`counters`).
+
+mod counters;
+mod pages;
+mod skipped;
+
+use std::process::ExitCode;
+
+use dedup_stage::store::Session;
+use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, UrlId};
+use frontier::Frontier;
+
+use super::{Dir, exit, last_settings, tell};
+use crate::clock::Clock;
+use crate::crawl::CrawlDir;
+use crate::report::html::put;
+use crate::report::units;
+use crate::sink::{Lengths, PagesJsonl};
+
+/// Arguments of `crawler check`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    dir: Dir,
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let mut dir = CrawlDir::existing(&args.dir.dir)?;
+    let findings = check(&mut dir)?;
+    let mut out = String::new();
+    for finding in &findings {
+        put!(out, "{finding}\n");
+    }
+    if findings.is_empty() {
+        put!(out, "state and outputs agree, and every URL is in exactly one state\n");
+        return tell(out);
+    }
+    put!(out, "{}\n", units::counted(findings.len() as u64, "finding"));
+    tell(out)?;
+    Ok(ExitCode::from(exit::FAILED))
+}
+
+/// What is wrong with a crawl directory, one sentence for each finding; not all of it where there is much.
+pub fn check(dir: &mut CrawlDir) -> anyhow::Result<Vec<String>> {
+    let settings = last_settings(dir)?;
+    let keys = Keys { canonicalizer: Canonicalizer::new(&settings.urls), hasher: KeyHasher::new(dir.secret()?) };
+    let (stats, reason) = dir.stats()?;
+    let lengths = dir.lengths()?;
+    let path = dir.path().to_owned();
+    let frontier = Frontier::open(&settings, &keys, dir.session(), Clock::System.now())?;
+    let session: &Session = dir.session();
+    // A run that was killed leaves outputs that are longer than the state says, and the view of the run before.
+    let ended = reason.is_some();
+
+    let mut findings = Findings(frontier.check(session)?);
+    check_lengths(&path, &lengths, ended, &mut findings)?;
+    let length = lengths.get(PagesJsonl::NAME).copied().unwrap_or(0);
+    let lines = pages::check_lines(&path.join(PagesJsonl::NAME), length, &keys, session, &mut findings)?;
+    let records = pages::check_records(&frontier, &keys, session, &mut findings)?;
+    if lines.lines != records {
+        findings.add(format!("pages.jsonl has {} pages, and the state {records}", lines.lines));
+    }
+    let open = settings.fetch.concurrency as u64;
+    counters::check(&stats, &lines, &frontier.counts(), open, &mut findings);
+    if ended {
+        skipped::check(&path, &keys, &frontier, session, &mut findings)?;
+    }
+    Ok(findings.0)
+}
+
+/// The outputs are as long as the state says, and after a run that ended no longer.
+fn check_lengths(
+    dir: &std::path::Path,
+    lengths: &Lengths,
+    ended: bool,
+    findings: &mut Findings,
+) -> std::io::Result<()> {
+    for (name, vouched) in lengths {
+        let length = match std::fs::metadata(dir.join(name)) {
+            Ok(metadata) => metadata.len(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => 0,
+            Err(error) => return Err(error),
+        };
+        // At its end, a run sorts the index of the archive, which may change its length.
+        let exact = ended && name == PagesJsonl::NAME;
+        if length < *vouched || exact && length > *vouched {
+            findings.add(format!("{name} has {length} bytes, and the state vouches for {vouched}"));
+        }
+    }
+    Ok(())
+}
+
+/// What was found so far.
+#[derive(Debug, Default)]
+struct Findings(Vec<String>);
+
+impl Findings {
+    /// Findings that are told.
+    const MOST: usize = 100;
+
+    fn add(&mut self, finding: String) {
+        if !self.is_full() {
+            self.0.push(finding);
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.0.len() >= Self::MOST
+    }
+}
+
+/// A URL where only its identity is known.
+fn hash(url: UrlId) -> String {
+    format!("URL {:016x}", url.url)
+}

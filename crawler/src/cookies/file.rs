@@ -1,0 +1,70 @@
+//! Cookie files that browsers and other tools write: Netscape's `cookies.txt`, and JSON.
+
+use serde::Deserialize;
+
+use super::Record;
+
+/// Why a file has no cookies for us.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FileError {
+    /// Not JSON, or other JSON than a list of cookies.
+    #[error("no list of cookies in it: {0}")]
+    Json(String),
+    /// A line of `cookies.txt` that does not have its seven fields.
+    #[error("line {0}: not seven fields, parted by tabs: domain, subdomains, path, secure, expires, name, value")]
+    Line(usize),
+}
+
+/// Reads a file of either kind: JSON if it begins like that. Values never come into an error.
+pub fn read(text: &str) -> Result<Vec<Record>, FileError> {
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    if text.starts_with(['[', '{']) { json(text) } else { netscape(text) }
+}
+
+/// A list of cookies, or an object with one (as Playwright's storage state).
+fn json(text: &str) -> Result<Vec<Record>, FileError> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum File {
+        List(Vec<Record>),
+        State { cookies: Vec<Record> },
+    }
+    match serde_json::from_str(text) {
+        Ok(File::List(cookies) | File::State { cookies }) => Ok(cookies),
+        Err(error) if error.is_syntax() || error.is_eof() => {
+            Err(FileError::Json(format!("line {}, column {}", error.line(), error.column())))
+        }
+        Err(_) => Err(FileError::Json("expected [{\"domain\", \"name\", \"value\", …}, …]".into())),
+    }
+}
+
+/// Lines of seven fields; `#` begins a comment, but `#HttpOnly_` a cookie that scripts do not see.
+fn netscape(text: &str) -> Result<Vec<Record>, FileError> {
+    let mut records = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim_end_matches('\r');
+        let (http_only, line) = line.strip_prefix("#HttpOnly_").map_or((false, line), |rest| (true, rest));
+        if line.trim().is_empty() || (line.starts_with('#') && !http_only) {
+            continue;
+        }
+        let fields: Vec<&str> = line.split('\t').collect();
+        let (domain, subdomains, path, secure, expires, name, value) = match fields.as_slice() {
+            [a, b, c, d, e, f, g] => (*a, *b, *c, *d, *e, *f, *g),
+            // curl leaves the last tab away where the value is empty.
+            [a, b, c, d, e, f] => (*a, *b, *c, *d, *e, *f, ""),
+            _ => return Err(FileError::Line(number + 1)),
+        };
+        let expires = expires.trim().parse::<f64>().map_err(|_| FileError::Line(number + 1))?;
+        records.push(Record {
+            domain: domain.to_owned(),
+            host_only: Some(!subdomains.eq_ignore_ascii_case("true")),
+            path: path.to_owned(),
+            secure: secure.eq_ignore_ascii_case("true"),
+            http_only,
+            name: name.to_owned(),
+            value: value.to_owned(),
+            expires: (expires > 0.0).then_some(expires),
+        });
+    }
+    Ok(records)
+}

@@ -1,0 +1,201 @@
+//! Cookies within one crawl (RFC 6265bis): a jar for each registrable domain, so that a site's cookies can be bounded, kept
+//! with the rest of the site's state and thrown away on their own.
+//!
+//! The rules of matching and storing are those of the crate `cookie_store`; here stand the public suffixes (by the list that
+//! the rest of the crawler uses), the limits, the prefixes `__Host-` and `__Secure-`, and the files.
+//!
+//! [`crate::access::Access`] owns one [`Jars`], and keeps it in the state, whose directory has mode 0700. What archives header
+//! fields passes them through [`redact`]. A site without cookies costs a lookup of its domain.
+
+pub mod file;
+mod record;
+mod site;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use url::{Host, Url};
+
+pub use record::Record;
+use site::Site;
+
+/// How much is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Cookies of one site; the oldest go first.
+    pub per_site: usize,
+    /// Bytes of one cookie: name and value (RFC 6265bis, section 5.6, ignores longer ones).
+    pub cookie_bytes: usize,
+    /// Bytes of a `Cookie` header; cookies that do not fit stay at home. Servers refuse heads of more than 8 KiB or so.
+    pub header_bytes: usize,
+    /// Bytes of all sites; the site whose cookies were not asked for the longest goes first.
+    pub total_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { per_site: 64, cookie_bytes: 4096, header_bytes: 6 << 10, total_bytes: 64 << 20 }
+    }
+}
+
+/// The jars of all sites.
+#[derive(Debug, Default)]
+pub struct Jars {
+    limits: Limits,
+    sites: HashMap<String, Site>,
+    bytes: usize,
+    /// Counts uses, to find the site that was not used for the longest.
+    uses: u64,
+}
+
+/// What became of the cookies of an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stored {
+    /// Sites whose jars changed, to be written to the state; those that were thrown out to make room among them.
+    pub changed: Vec<String>,
+    /// Cookies that were not taken: malformed, too long, for another site, for a public suffix.
+    pub refused: usize,
+}
+
+impl Jars {
+    /// Values of `Set-Cookie` that are looked at in one answer.
+    const MAX_PER_ANSWER: usize = 256;
+
+    /// Empty jars.
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
+    /// The value of the `Cookie` header for a request, where there are any: longer paths first.
+    pub fn header(&mut self, url: &Url) -> Option<String> {
+        if self.sites.is_empty() {
+            return None;
+        }
+        self.uses += 1;
+        let site = self.sites.get_mut(&site_of(url)?)?;
+        site.used = self.uses;
+        site.header(url, self.limits.header_bytes)
+    }
+
+    /// Takes the cookies that came with an answer from `url`.
+    pub fn store<'a>(&mut self, url: &Url, values: impl IntoIterator<Item = &'a str>) -> Stored {
+        let mut stored = Stored::default();
+        let mut values = values.into_iter().take(Self::MAX_PER_ANSWER).peekable();
+        if values.peek().is_none() {
+            return stored;
+        }
+        let Some(name) = site_of(url) else { return stored };
+        self.change(name, &mut stored, |site, limits, refused| {
+            for value in values {
+                *refused += usize::from(!site.take(value, url, limits));
+            }
+        });
+        stored
+    }
+
+    /// Takes cookies from a file; returns the sites that have any now, and how many cookies were not taken.
+    pub fn load(&mut self, records: impl IntoIterator<Item = Record>) -> Stored {
+        let mut stored = Stored::default();
+        for record in records {
+            let Some((url, cookie)) = record.as_answer() else {
+                stored.refused += 1;
+                continue;
+            };
+            let Some(name) = site_of(&url) else { continue };
+            self.change(name, &mut stored, |site, limits, refused| {
+                *refused += usize::from(!site.insert(&cookie, &url, limits));
+            });
+        }
+        stored.changed.sort_unstable();
+        stored.changed.dedup();
+        stored
+    }
+
+    /// The cookies of a site for the state; `None` where it has none, so that the entry can be removed. These are secrets.
+    pub fn to_bytes(&self, site: &str) -> Option<Vec<u8>> {
+        let records = self.sites.get(site)?.records();
+        (!records.is_empty()).then(|| serde_json::to_vec(&records).expect("strings and numbers serialise"))
+    }
+
+    /// Takes back what [`Jars::to_bytes`] gave. `false` where the bytes are something else.
+    pub fn restore(&mut self, bytes: &[u8]) -> bool {
+        let Ok(records) = serde_json::from_slice::<Vec<Record>>(bytes) else { return false };
+        self.load(records);
+        true
+    }
+
+    /// Cookies kept.
+    pub fn len(&self) -> usize {
+        self.sites.values().map(Site::len).sum()
+    }
+
+    /// Whether no cookie is kept.
+    pub fn is_empty(&self) -> bool {
+        self.sites.values().all(|site| site.len() == 0)
+    }
+
+    /// Bytes of what is kept, as `Limits::total_bytes` counts them.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn change(&mut self, name: String, stored: &mut Stored, take: impl FnOnce(&mut Site, &Limits, &mut usize)) {
+        self.uses += 1;
+        let site = self.sites.entry(name.clone()).or_default();
+        let before = (site.bytes(), site.changes);
+        site.used = self.uses;
+        take(site, &self.limits, &mut stored.refused);
+        let (after, changed, is_empty) = (site.bytes(), site.changes != before.1, site.len() == 0);
+        self.bytes = self.bytes - before.0 + after;
+        if is_empty {
+            self.sites.remove(&name);
+        }
+        if changed {
+            stored.changed.push(name);
+        }
+        while self.bytes > self.limits.total_bytes && self.sites.len() > 1 {
+            let idle = self.sites.iter().min_by_key(|(_, site)| site.used).map(|(name, _)| name.clone());
+            let Some(idle) = idle else { return };
+            self.bytes -= self.sites.remove(&idle).map_or(0, |site| site.bytes());
+            stored.changed.push(idle);
+        }
+    }
+}
+
+/// The registrable domain of a URL, else its host: addresses, single labels, public suffixes.
+fn site_of(url: &Url) -> Option<String> {
+    let host = url.host_str()?;
+    match url.host()? {
+        Host::Domain(domain) => Some(psl::domain_str(domain).unwrap_or(domain).to_owned()),
+        _ => Some(host.to_owned()),
+    }
+}
+
+/// Header fields whose values are secrets.
+const SECRET: [&str; 5] = ["cookie", "set-cookie", "authorization", "proxy-authorization", "www-authenticate"];
+
+/// What may be shown of a header field: of secrets, the names of cookies and of authentication schemes alone.
+pub fn redact<'a>(name: &str, value: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
+    if !SECRET.iter().any(|secret| name.eq_ignore_ascii_case(secret)) {
+        return value.into();
+    }
+    let text = String::from_utf8_lossy(value);
+    let shown = if name.eq_ignore_ascii_case("cookie") {
+        let names: Vec<String> = text.split(';').map(|pair| hidden(pair.trim(), '=')).collect();
+        names.join("; ")
+    } else if name.eq_ignore_ascii_case("set-cookie") {
+        let (pair, attributes) = text.split_once(';').unwrap_or((&text, ""));
+        let separator = if attributes.is_empty() { "" } else { ";" };
+        format!("{}{separator}{attributes}", hidden(pair.trim(), '='))
+    } else {
+        hidden(&text, ' ')
+    };
+    shown.into_bytes().into()
+}
+
+/// `name=…` of `name=value`; a text without the separator is a value.
+fn hidden(text: &str, separator: char) -> String {
+    text.split_once(separator).map_or_else(|| "[redacted]".into(), |(name, _)| format!("{name}{separator}[redacted]"))
+}

@@ -1,0 +1,167 @@
+//! The cookies of one site.
+
+use std::collections::VecDeque;
+
+use cookie_store::{CookieStore, RawCookie};
+use url::{Host, Url};
+
+use super::{Limits, Record};
+
+/// Domain, path and name of a cookie.
+type Name = (String, String, String);
+
+/// A jar with an end.
+#[derive(Debug, Default)]
+pub struct Site {
+    store: CookieStore,
+    /// In the order in which they were last set, with their sizes.
+    order: VecDeque<(Name, usize)>,
+    bytes: usize,
+    /// Counts changes.
+    pub changes: u64,
+    /// When this site was last used, as `Jars` counts uses.
+    pub used: u64,
+}
+
+impl Site {
+    /// Bytes that a cookie costs beside its strings.
+    const OVERHEAD: usize = 256;
+
+    /// Takes one value of `Set-Cookie`; `false` where it is refused.
+    pub fn take(&mut self, value: &str, url: &Url, limits: &Limits) -> bool {
+        // Control bytes make the whole line void (RFC 6265bis, section 5.6); a tab may stand between attributes.
+        if value.bytes().any(|byte| byte < 0x20 && byte != b'\t' || byte == 0x7f) {
+            return false;
+        }
+        let Ok(cookie) = RawCookie::parse(value) else { return false };
+        self.insert(&cookie, url, limits)
+    }
+
+    /// Takes a cookie as if `url` had sent it.
+    pub fn insert(&mut self, cookie: &RawCookie<'_>, url: &Url, limits: &Limits) -> bool {
+        let size = cookie.name().len() + cookie.value().len();
+        let is_long = |attribute: Option<&str>| attribute.is_some_and(|text| text.len() > 1024);
+        if size == 0 || size > limits.cookie_bytes || is_long(cookie.path()) || is_long(cookie.domain()) {
+            return false;
+        }
+        let mut cookie = cookie.clone();
+        if !admissible(&mut cookie, url) {
+            return false;
+        }
+        let Ok(parsed) = cookie_store::Cookie::try_from_raw_cookie(&cookie, url) else { return false };
+        let parsed = parsed.into_owned();
+        let domain = String::from(&parsed.domain);
+        let name: Name = (domain, String::from(&parsed.path), parsed.name().to_owned());
+        let known = self.store.get(&name.0, &name.1, &name.2);
+        // What was set over TLS is not changed by what was not (RFC 6265bis, section 5.7).
+        if known.is_some_and(|known| known.secure() == Some(true)) && url.scheme() != "https" {
+            return false;
+        }
+        let is_same = known.is_some_and(|known| {
+            known.value() == parsed.value()
+                && known.expires == parsed.expires
+                && known.secure() == parsed.secure()
+                && known.http_only() == parsed.http_only()
+                && known.domain == parsed.domain
+        });
+        if is_same {
+            return true;
+        }
+        let (expired, was_there) = (parsed.is_expired(), known.is_some());
+        if self.store.insert(parsed, url).is_err() && !expired {
+            return false;
+        }
+        if was_there || !expired {
+            self.changes += 1;
+            self.forget(&name, expired);
+        }
+        if !expired {
+            let bytes = size + name.0.len() + name.1.len() + Self::OVERHEAD;
+            self.order.push_back((name, bytes));
+            self.bytes += bytes;
+            while self.order.len() > limits.per_site {
+                if let Some((oldest, _)) = self.order.front().cloned() {
+                    self.forget(&oldest, true);
+                }
+            }
+        }
+        true
+    }
+
+    /// Takes a cookie out of the order, and out of the store as well where it is `gone`.
+    fn forget(&mut self, name: &Name, gone: bool) {
+        if gone {
+            self.store.remove(&name.0, &name.1, &name.2);
+        }
+        if let Some(at) = self.order.iter().position(|(other, _)| other == name) {
+            let (_, bytes) = self.order.remove(at).unwrap_or_default();
+            self.bytes -= bytes;
+        }
+    }
+
+    /// The `Cookie` header for a URL, of at most `most` bytes.
+    pub fn header(&self, url: &Url, most: usize) -> Option<String> {
+        let mut cookies = self.store.matches(url);
+        cookies.sort_by_key(|cookie| (std::cmp::Reverse(cookie.path.len()), cookie.name()));
+        let mut header = String::new();
+        for cookie in cookies {
+            let (name, value) = cookie.name_value();
+            if header.len() + name.len() + value.len() + 3 > most {
+                continue;
+            }
+            if !header.is_empty() {
+                header.push_str("; ");
+            }
+            header.push_str(name);
+            header.push('=');
+            header.push_str(value);
+        }
+        (!header.is_empty()).then_some(header)
+    }
+
+    /// Everything that has not expired, oldest first.
+    pub fn records(&self) -> Vec<Record> {
+        let cookies = self.order.iter().filter_map(|((domain, path, name), _)| self.store.get(domain, path, name));
+        cookies.map(Record::of).collect()
+    }
+
+    /// Cookies kept.
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Bytes kept.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+/// The rules of RFC 6265bis that `cookie_store` leaves to its caller. A `Domain` that is a public suffix is taken off where
+/// it is the host itself.
+fn admissible(cookie: &mut RawCookie<'_>, url: &Url) -> bool {
+    let (secure, over_tls) = (cookie.secure() == Some(true), url.scheme() == "https");
+    if secure && !over_tls {
+        return false;
+    }
+    let name = cookie.name().to_ascii_lowercase();
+    if name.starts_with("__secure-") && !secure {
+        return false;
+    }
+    if name.starts_with("__host-") && !(secure && cookie.path() == Some("/") && cookie.domain().is_none()) {
+        return false;
+    }
+    // A cookie that says it may go everywhere has to be secure.
+    if cookie.same_site().is_some_and(|same_site| same_site.is_none()) && !secure {
+        return false;
+    }
+    if let (Some(domain), Some(Host::Domain(host))) = (cookie.domain(), url.host()) {
+        let domain = domain.trim_start_matches('.').to_ascii_lowercase();
+        if psl::suffix_str(&domain) == Some(&domain) {
+            if host != domain {
+                return false;
+            }
+            cookie.unset_domain();
+        }
+    }
+    true
+}

@@ -1,0 +1,182 @@
+//! A crawl and its directory: what is opened and read. `start` puts a crawl together before the engine runs.
+//!
+//! `DIR/state/` is the store and the only truth; `DIR/*.jsonl` and `DIR/warc/` are outputs, which a start cuts back to the
+//! lengths that the state vouches for.
+
+mod start;
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use dedup_stage::store::{self, Disk, Session, Space};
+use dedup_stage::url::KeyHasher;
+use serde::de::DeserializeOwned;
+use url::Url;
+
+use crate::access::AccessError;
+use crate::engine::{Stats, StopReason};
+use crate::focus::TopicError;
+use crate::sink::Lengths;
+use crate::spaces;
+
+/// Format of the state. A state of another format is refused, with what to do.
+const FORMAT: &str = "crawl-4";
+
+/// Why a crawl cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The directory holds something else.
+    #[error("{} is not empty and no crawl directory: name an empty one with --dir", .0.display())]
+    Foreign(PathBuf),
+    /// There is nothing to report on.
+    #[error("{} holds no crawl", .0.display())]
+    Missing(PathBuf),
+    /// The state cannot be used.
+    #[error("{}: {error}{}", .dir.display(), advice(.error))]
+    Store {
+        /// The crawl directory.
+        dir: PathBuf,
+        /// What is wrong.
+        error: store::Error,
+    },
+    /// An output cannot be used.
+    #[error("{}: {error}", .dir.display())]
+    Output {
+        /// The crawl directory.
+        dir: PathBuf,
+        /// What is wrong.
+        error: std::io::Error,
+    },
+    /// Nothing to start from.
+    #[error("no seeds: give at least one URL to start from, as in: crawler crawl https://some.site/")]
+    NoSeeds,
+    /// What a focused crawl is about.
+    #[error(transparent)]
+    Topic(#[from] TopicError),
+    /// Cookies, logins, keys.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    /// A file of `--known`.
+    #[error(transparent)]
+    Known(#[from] dedup_stage::corpus::Unknown),
+    /// A pattern of `--include` or `--exclude`.
+    #[error("{0}")]
+    Pattern(String),
+}
+
+/// What to do about a state that cannot be used.
+fn advice(error: &store::Error) -> &'static str {
+    match error {
+        store::Error::Damaged(_) | store::Error::Engine(_) => {
+            ". Its pages.jsonl can still be read; to crawl anew, name another directory with --dir"
+        }
+        store::Error::Locked => ": another crawl runs in this directory; wait for it or stop it",
+        store::Error::Foreign(_) => {
+            ". `crawler report` still tells of it, from its outputs; to crawl anew, name another directory with --dir"
+        }
+        store::Error::Io(_) => "",
+    }
+}
+
+/// An open crawl directory.
+#[derive(Debug)]
+pub struct CrawlDir {
+    path: PathBuf,
+    session: Session,
+}
+
+impl CrawlDir {
+    /// Opens a crawl directory, or makes one of a directory that is empty or not there.
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        let state = path.join("state");
+        let output = |error| OpenError::Output { dir: path.to_owned(), error };
+        if !state.exists() && path.exists() && path.read_dir().map_err(output)?.next().is_some() {
+            return Err(OpenError::Foreign(path.to_owned()));
+        }
+        std::fs::create_dir_all(&state).map_err(output)?;
+        // It holds cookies.
+        std::fs::set_permissions(&state, Permissions::from_mode(0o700)).map_err(output)?;
+        let disk = Disk::open(&state, &spaces::of_crawl())
+            .map_err(|error| OpenError::Store { dir: path.to_owned(), error })?;
+        Self::with_session(path, Session::new(Box::new(disk)))
+    }
+
+    /// Whether there is a crawl directory.
+    pub fn is_at(path: &Path) -> bool {
+        path.join("state").exists()
+    }
+
+    /// Opens a directory that must hold a crawl.
+    pub fn existing(path: &Path) -> Result<Self, OpenError> {
+        if Self::is_at(path) { Self::open(path) } else { Err(OpenError::Missing(path.to_owned())) }
+    }
+
+    /// Opens a crawl directory whose state lives elsewhere (in memory, or behind a fault-injecting store).
+    pub fn with_session(path: &Path, mut session: Session) -> Result<Self, OpenError> {
+        let store_error = |error| OpenError::Store { dir: path.to_owned(), error };
+        match session.get(Space::META, b"format").map_err(store_error)? {
+            Some(format) if format == FORMAT.as_bytes() => {}
+            Some(format) => {
+                let format = String::from_utf8_lossy(&format).into_owned();
+                let reason = format!("{format:?}, and this program writes {FORMAT:?}");
+                return Err(store_error(store::Error::Foreign(reason)));
+            }
+            None => session.put(Space::META, *b"format", FORMAT),
+        }
+        Ok(Self { path: path.to_owned(), session })
+    }
+
+    /// The settings of the crawl's last run, as TOML.
+    pub fn settings(&self) -> Result<Option<String>, OpenError> {
+        let bytes = self.session.get(Space::META, b"settings").map_err(|error| self.store_error(error))?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// Counters of the crawl so far, and why its last run ended.
+    pub fn stats(&self) -> Result<(Stats, Option<StopReason>), OpenError> {
+        let stats = self.meta(b"stats")?.unwrap_or_default();
+        let reason: Option<String> = self.meta(b"stop-reason")?;
+        Ok((stats, reason.as_deref().and_then(StopReason::from_name)))
+    }
+
+    /// Where it started.
+    pub fn seeds(&self) -> Result<Vec<Url>, OpenError> {
+        Ok(self.meta(b"seeds")?.unwrap_or_default())
+    }
+
+    /// Lengths of the outputs that the state vouches for.
+    pub fn lengths(&self) -> Result<Lengths, OpenError> {
+        Ok(self.meta(b"outputs")?.unwrap_or_default())
+    }
+
+    /// The secret of the crawl's URL hashes.
+    pub fn secret(&mut self) -> Result<[u8; KeyHasher::SECRET], OpenError> {
+        let dir = self.path.clone();
+        start::secret(&mut self.session).map_err(|error| OpenError::Store { dir, error })
+    }
+
+    /// The state, for those who only read.
+    pub fn session(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn meta<T: DeserializeOwned>(&self, key: &[u8]) -> Result<Option<T>, OpenError> {
+        let Some(bytes) = self.session.get(Space::META, key).map_err(|error| self.store_error(error))? else {
+            return Ok(None);
+        };
+        serde_json::from_slice(&bytes).map(Some).map_err(|error| {
+            let key = String::from_utf8_lossy(key);
+            self.store_error(store::Error::Damaged(format!("{key} cannot be read: {error}")))
+        })
+    }
+
+    fn store_error(&self, error: store::Error) -> OpenError {
+        OpenError::Store { dir: self.path.clone(), error }
+    }
+}

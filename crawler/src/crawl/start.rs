@@ -1,0 +1,203 @@
+//! Putting a crawl together: seeds, scope, judge, frontier and outputs, as the last commit left them.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use config::{OnDuplicate, Robots, Settings};
+use crossbeam_channel::Receiver;
+use dedup_stage::corpus::Corpora;
+use dedup_stage::flow::Flow;
+use dedup_stage::store::{self, Session, Space};
+use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, PageId};
+use frontier::scope::Scope;
+use frontier::{Found, Frontier, Merits, Via};
+use url::Url;
+
+use super::{CrawlDir, OpenError};
+use crate::access::Access;
+use crate::clock::Clock;
+use crate::engine::{Context, Control, Parts, Stats};
+use crate::extract::Forms;
+use crate::focus::{Topic, TopicError};
+#[cfg(feature = "pdf")]
+use crate::pdf::Program;
+use crate::permissions::Purpose;
+use crate::priority;
+use crate::record::PageRecord;
+use crate::sink::{Lengths, PagesJsonl, Sink, SkippedJsonl, TextJsonl, Warc};
+use crate::spaces;
+
+impl CrawlDir {
+    /// Puts the crawl together: earlier seeds and new ones, queues and counters as the last commit left them.
+    pub fn start(
+        self,
+        settings: &Settings,
+        seeds: Vec<Url>,
+        clock: Clock,
+        control: Receiver<Control>,
+    ) -> Result<Parts<'_>, OpenError> {
+        let lengths: Lengths = self.meta(b"outputs")?.unwrap_or_default();
+        let mut stats: Stats = self.meta(b"stats")?.unwrap_or_default();
+        let known: Vec<Url> = self.meta(b"seeds")?.unwrap_or_default();
+        let mut all_seeds = known.clone();
+        for seed in seeds {
+            if !all_seeds.contains(&seed) {
+                all_seeds.push(seed);
+            }
+        }
+        if all_seeds.is_empty() {
+            return Err(OpenError::NoSeeds);
+        }
+        let before = self.settings()?;
+        let Self { path, mut session } = self;
+        let store_error = |error| OpenError::Store { dir: path.clone(), error };
+        let scope = Scope::new(&settings.scope, &settings.urls, &all_seeds)
+            .map_err(|error| OpenError::Pattern(error.to_string()))?;
+        let topic = Topic::open(&settings.focus, &mut session, &mut |url| {
+            Err(TopicError::Example { url: url.to_string(), reason: "was not fetched before the crawl".into() })
+        })?;
+        let access = Access::open(&settings.access, &mut session)?;
+        let config::Dedup { known: files, distance, threads, .. } = &settings.dedup;
+        let corpora = Corpora::open(files, *distance, *threads)?;
+        let hasher = KeyHasher::new(secret(&mut session).map_err(store_error)?);
+        let context = Arc::new(Context {
+            keys: Keys { canonicalizer: Canonicalizer::new(&settings.urls), hasher },
+            scope: Arc::new(scope),
+            token: settings.fetch.user_agent.clone(),
+            obey_robots: settings.politeness.robots == Robots::Obey,
+            max_hops: Frontier::MOST_HOPS,
+            topic: topic.map(Arc::new),
+            archive: settings.output.warc.then(|| request_fields(settings)),
+            logins: access.logins(),
+            has_account: access.has_account(),
+            purpose: Purpose::named(&settings.access.purpose),
+            forms: Forms { text: settings.output.text, markdown: settings.output.markdown },
+            #[cfg(feature = "pdf")]
+            pdf: Program::own().map_err(|error| OpenError::Output { dir: path.clone(), error })?,
+        });
+        let lasting = lasting(settings).to_toml();
+        let changed = before.is_some_and(|before| before != lasting) || known != all_seeds;
+        let open = || -> store::Result<(Frontier, Flow)> {
+            let seeds = serde_json::to_vec(&all_seeds).map_err(std::io::Error::from)?;
+            session.put(Space::META, *b"seeds", seeds);
+            session.put(Space::META, *b"settings", lasting);
+            session.delete(Space::META, *b"stop-reason");
+            let mut flow = Flow::open(&settings.dedup, context.keys.clone(), &mut session)?;
+            flow.judge_mut().know(Arc::new(corpora));
+            let frontier = frontier(settings, &all_seeds, &context, changed, clock.now(), &mut session)?;
+            // Seeds are met by that: a crawl that is killed here must count them.
+            stats.take_counts(&frontier.counts());
+            session.put(Space::META, *b"stats", serde_json::to_vec(&stats).map_err(std::io::Error::from)?);
+            session.commit()?;
+            Ok((frontier, flow))
+        };
+        let (frontier, flow) = open().map_err(store_error)?;
+        let sinks = sinks(&path, &lengths, settings);
+        let sinks = sinks.map_err(|error| OpenError::Output { dir: path.clone(), error })?;
+        Ok(Parts { settings, dir: path, session, frontier, flow, access, sinks, stats, context, clock, control })
+    }
+}
+
+/// The frontier of the crawl, with its seeds. `changed`: whether scope or settings are others than those of the last run.
+fn frontier(
+    settings: &Settings,
+    seeds: &[Url],
+    context: &Context,
+    changed: bool,
+    now: u64,
+    session: &mut Session,
+) -> store::Result<Frontier> {
+    let mut frontier = Frontier::open(settings, &context.keys, session, now)?;
+    if uses_rules(settings) {
+        frontier.use_rules(session)?;
+    }
+    frontier.cap_pages(settings.limits.max_pages_per_host, settings.limits.max_pages_per_domain, session)?;
+    frontier.use_scope(Arc::clone(&context.scope), changed, session);
+    for url in seeds {
+        let (id, _) = context.keys.identify(url);
+        let merits = Merits { novelty: u8::MAX, relevance: u8::MAX, ..Merits::default() };
+        let found = Found { url, id, depth: 0, priority: priority::SEED, merits, source: None, via: Via::Seed };
+        frontier.add(&found, session)?;
+    }
+    if settings.dedup.on_duplicate != OnDuplicate::Drop {
+        // An earlier run in `drop` mode may have held links. While rules are used, what they stopped comes after everything else.
+        frontier.release_all(!uses_rules(settings), session);
+    }
+    if settings.fetch.recrawl && frontier.counts().queued == 0 {
+        fetch_again(&mut frontier, session)?;
+    }
+    Ok(frontier)
+}
+
+/// The settings that a later run starts from: what was asked of this run alone is left out.
+fn lasting(settings: &Settings) -> Settings {
+    let mut settings = settings.clone();
+    settings.fetch.recrawl = false;
+    settings
+}
+
+/// Whether rules are learned and applied: not where everything is to be fetched, for the first time or again.
+fn uses_rules(settings: &Settings) -> bool {
+    settings.dedup.rules && settings.dedup.on_duplicate != OnDuplicate::Keep && !settings.fetch.recrawl
+}
+
+/// Queues every URL that was answered before, with the depth that it had.
+fn fetch_again(frontier: &mut Frontier, session: &mut Session) -> store::Result<()> {
+    let mut pages: Vec<(PageId, PageRecord)> = Vec::new();
+    session.scan(spaces::PAGES, &[], &[], &mut |key, value| {
+        if let (Some(page), Ok(record)) = (PageRecord::page_of(key), PageRecord::decode(value)) {
+            // The visits of one URL stand side by side: the last one counts.
+            if pages.last().is_some_and(|(last, _)| last.url == page.url) {
+                pages.pop();
+            }
+            pages.push((page, record));
+        }
+        ControlFlow::Continue(())
+    })?;
+    for (page, record) in pages {
+        if let (Ok(url), true) = (Url::parse(&record.url), record.status > 0) {
+            let PageRecord { depth, source, .. } = record;
+            let (priority, merits) = (priority::AGAIN, Merits::default());
+            let found = Found { url: &url, id: page.url, depth, priority, merits, source, via: Via::Again };
+            frontier.add(&found, session)?;
+        }
+    }
+    Ok(())
+}
+
+fn sinks(dir: &Path, lengths: &Lengths, settings: &Settings) -> std::io::Result<Vec<Box<dyn Sink>>> {
+    let mut sinks: Vec<Box<dyn Sink>> = vec![Box::new(PagesJsonl::open(dir, lengths)?)];
+    let skipped = dir.join(SkippedJsonl::NAME);
+    if !skipped.exists() {
+        // It is written when the run ends; until then its readers find nothing in it.
+        std::fs::write(skipped, b"")?;
+    }
+    if settings.output.text {
+        sinks.push(Box::new(TextJsonl::text(dir, lengths)?));
+    }
+    if settings.output.markdown {
+        sinks.push(Box::new(TextJsonl::markdown(dir, lengths)?));
+    }
+    if settings.output.warc {
+        sinks.push(Box::new(Warc::open(dir, lengths, &settings.fetch.user_agent)?));
+    }
+    Ok(sinks)
+}
+
+/// The header fields of every request, for the archive.
+fn request_fields(settings: &Settings) -> Vec<(String, Vec<u8>)> {
+    let headers = crate::fetch::fields::request_headers(&settings.fetch).unwrap_or_default();
+    headers.iter().map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec())).collect()
+}
+
+/// The secret of the crawl's URL hashes.
+pub(super) fn secret(session: &mut Session) -> store::Result<[u8; KeyHasher::SECRET]> {
+    if let Some(secret) = session.get(Space::META, b"secret")? {
+        return secret.try_into().map_err(|_| store::Error::Damaged("the crawl's secret has the wrong length".into()));
+    }
+    let mut secret = [0; KeyHasher::SECRET];
+    getrandom::fill(&mut secret).map_err(|error| store::Error::Io(std::io::Error::other(error.to_string())))?;
+    session.put(Space::META, *b"secret", secret);
+    Ok(secret)
+}

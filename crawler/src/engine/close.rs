@@ -1,0 +1,46 @@
+//! The end of a run: what is written down only then, because it needs a walk over the whole state.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use frontier::SkipReason;
+use url::Url;
+
+use super::Result;
+use super::desk::{Desk, withheld_for};
+use super::stats::StopReason;
+use crate::sink::write_skipped;
+
+/// The word for URLs that robots.txt forbids: no trouble, and yet not fetched.
+const FORBIDDEN: &str = "robots";
+
+impl Desk<'_> {
+    /// The run ends: writes `skipped.jsonl` anew, and counts what only the whole state tells.
+    pub(super) fn close(&mut self, reason: StopReason, dir: &Path) -> Result<()> {
+        self.ledger.note_end(reason)?;
+        let rules = self.frontier.rules();
+        let mut withheld = BTreeMap::<String, u64>::new();
+        let (session, hosts) = (&self.ledger.session, &mut self.hosts);
+        write_skipped(dir, &self.frontier, &|id| rules?.get(id), session, &mut |skipped| {
+            let forbidden = (skipped.reason == SkipReason::Robots).then(|| FORBIDDEN.to_owned());
+            let Some(kind) = withheld_for(skipped.detail).or(forbidden) else { return };
+            if let Ok(url) = Url::parse(&skipped.url) {
+                hosts.note(&url, &kind);
+            }
+            *withheld.entry(kind).or_default() += 1;
+        })?;
+        let sample = self.frontier.sample_held(0, 0, 0, session)?;
+        let stats = &mut self.ledger.stats;
+        stats.withheld = withheld;
+        stats.uncovered = sample.held.saturating_sub(sample.covered);
+        stats.worst_host = self.hosts.worst().or(stats.worst_host.take());
+        let server_errors: u64 = stats.statuses.range(500..).map(|(_, count)| *count).sum();
+        stats.complete = reason == StopReason::Done
+            && self.frontier.counts().queued == 0
+            && stats.uncovered == 0
+            && stats.failed == 0
+            && stats.withheld.keys().all(|kind| kind == FORBIDDEN)
+            && server_errors == 0;
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+//! The jobs that are open: the channels to and from fetchers and page workers, and the credits that bound them.
+//!
+//! A job costs a credit, and its report returns it. Every channel has a slot for every credit, so that no send can block.
+
+use crossbeam_channel::Receiver;
+use dedup_stage::pipeline::Reorder;
+use frontier::JobKind;
+use tokio::sync::mpsc;
+
+use super::message::{Order, Report};
+use super::{EngineError, Result};
+use crate::fetch::pressure::Pressure;
+
+/// The jobs that are open.
+pub(super) struct Jobs {
+    /// To the fetchers.
+    orders: mpsc::Sender<Order>,
+    /// From the page workers.
+    pub reports: Receiver<Vec<Report>>,
+    /// Puts reports into the order in which their answers came.
+    reorder: Reorder<Report>,
+    /// Jobs that may still be opened.
+    credits: usize,
+    open: usize,
+    /// Page jobs among the open ones, so that `--max-pages` is not overshot.
+    open_pages: u64,
+    /// Tells the fetchers whether hosts wait for a credit.
+    pressure: Pressure,
+}
+
+impl Jobs {
+    /// No job is open, and `credits` may be.
+    pub fn new(
+        credits: usize,
+        orders: mpsc::Sender<Order>,
+        reports: Receiver<Vec<Report>>,
+        pressure: Pressure,
+    ) -> Self {
+        Self { orders, reports, reorder: Reorder::default(), credits, open: 0, open_pages: 0, pressure }
+    }
+
+    /// Whether another job may be opened.
+    pub fn has_credit(&self) -> bool {
+        self.credits > 0
+    }
+
+    /// Jobs open now.
+    pub fn open(&self) -> usize {
+        self.open
+    }
+
+    /// Page jobs open now.
+    pub fn open_pages(&self) -> u64 {
+        self.open_pages
+    }
+
+    /// Opens a job; there must be a credit.
+    pub fn start(&mut self, order: Order) -> Result<()> {
+        self.credits -= 1;
+        self.open += 1;
+        self.open_pages += u64::from(order.job.kind == JobKind::Page);
+        let sent = self.orders.try_send(order);
+        sent.map_err(|_| EngineError::Internal("the fetchers are gone"))
+    }
+
+    /// Says whether hosts wait for a credit, or bodies for room.
+    pub fn set_pressure(&self, waiting: bool) {
+        self.pressure.set(waiting);
+    }
+
+    /// Reports have come.
+    pub fn arrived(&mut self, reports: Vec<Report>) {
+        for report in reports {
+            self.reorder.push(report.sequence, report);
+        }
+    }
+
+    /// The next report in order, if it has come. Its credit is free again.
+    pub fn next_report(&mut self) -> Option<Report> {
+        let report = self.reorder.pop()?;
+        self.credits += 1;
+        self.open -= 1;
+        self.open_pages -= u64::from(report.job.kind == JobKind::Page);
+        Some(report)
+    }
+}

@@ -1,0 +1,159 @@
+//! The ledger: state, outputs and counters of a crawl, and the commit that makes them durable together.
+//!
+//! What one report changes is committed together, in groups. Outputs are synced before the commit that names their lengths,
+//! and cut back to these lengths at the next start.
+
+use dedup_stage::store::{Result as StoreResult, Session, Space};
+use dedup_stage::url::PageId;
+use frontier::rules::Content;
+use frontier::{Counts, Millis};
+use url::Url;
+
+use super::Result;
+use super::stats::{Stats, StopReason};
+use crate::record::PageRecord;
+use crate::sink::{Lengths, PageOut, Sink};
+
+/// Commit after so many pages …
+const COMMIT_PAGES: u32 = 500;
+/// … or so many milliseconds, whichever comes first.
+const COMMIT_INTERVAL: Millis = 1_000;
+/// … but at once after a host asked for time, if the last commit was so long ago.
+const PROMISE_INTERVAL: Millis = 50;
+
+/// Keys in [`Space::META`].
+const STATS: &[u8] = b"stats";
+const OUTPUTS: &[u8] = b"outputs";
+const ORDER: &[u8] = b"order";
+const STOP_REASON: &[u8] = b"stop-reason";
+
+/// State, outputs and counters.
+pub(super) struct Ledger {
+    pub session: Session,
+    pub stats: Stats,
+    /// Outputs. The first is `pages.jsonl`, whose offsets page records name.
+    sinks: Vec<Box<dyn Sink>>,
+    /// The next place in the order of judging.
+    next_order: u64,
+    started: Millis,
+    elapsed_before: u64,
+    last_commit: Millis,
+    /// When the next commit is due.
+    commit_at: Millis,
+    pages_since_commit: u32,
+}
+
+impl Ledger {
+    /// Goes on from what `session` has.
+    pub fn open(session: Session, sinks: Vec<Box<dyn Sink>>, stats: Stats, now: Millis) -> StoreResult<Self> {
+        let order = session.get(Space::META, ORDER)?;
+        Ok(Self {
+            next_order: order.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_be_bytes),
+            session,
+            sinks,
+            elapsed_before: stats.elapsed_ms,
+            stats,
+            started: now,
+            last_commit: now,
+            commit_at: now + COMMIT_INTERVAL,
+            pages_since_commit: 0,
+        })
+    }
+
+    /// The next place in the order of judging. Places never repeat, and grow.
+    pub fn next_order(&mut self) -> u64 {
+        self.next_order += 1;
+        self.next_order
+    }
+
+    /// When this run began.
+    pub fn started(&self) -> Millis {
+        self.started
+    }
+
+    /// When the next commit is due.
+    pub fn commit_at(&self) -> Millis {
+        self.commit_at
+    }
+
+    /// Whether a commit is due.
+    pub fn is_due(&self, now: Millis) -> bool {
+        self.pages_since_commit >= COMMIT_PAGES || now >= self.commit_at
+    }
+
+    /// A host asked to be left alone for a while: a crash must not make the crawl forget that.
+    pub fn commit_soon(&mut self, now: Millis) {
+        self.commit_at = self.commit_at.min(now.max(self.last_commit + PROMISE_INTERVAL));
+    }
+
+    /// Brings the time spent and the totals of the frontier up to date.
+    pub fn update(&mut self, now: Millis, counts: &Counts) {
+        self.stats.elapsed_ms = self.elapsed_before + now.saturating_sub(self.started);
+        self.stats.take_counts(counts);
+    }
+
+    /// Writes a page to the outputs and to the state. The record lacks its place in `pages.jsonl`, which is only known now.
+    pub fn record(&mut self, page: PageId, out: &PageOut<'_>, record: PageRecord) -> Result<()> {
+        let mut offset = None;
+        for sink in &mut self.sinks {
+            let at = sink.page(out)?;
+            offset.get_or_insert(at);
+        }
+        PageRecord { offset: offset.unwrap_or(0), ..record }.put(page, &mut self.session);
+        self.pages_since_commit += 1;
+        Ok(())
+    }
+
+    /// The record of a page.
+    pub fn page(&self, page: PageId) -> StoreResult<Option<PageRecord>> {
+        PageRecord::get(page, &self.session)
+    }
+
+    /// Makes everything since the last commit durable: first the outputs, then the batch that names their lengths.
+    pub fn commit(&mut self, now: Millis) -> Result<()> {
+        (self.last_commit, self.commit_at, self.pages_since_commit) = (now, now + COMMIT_INTERVAL, 0);
+        if self.session.pending() == 0 {
+            return Ok(());
+        }
+        let mut lengths = Lengths::new();
+        for sink in &mut self.sinks {
+            sink.sync(&mut lengths)?;
+        }
+        self.stats.commits += 1;
+        self.put_json(STATS, &self.stats.clone())?;
+        self.put_json(OUTPUTS, &lengths)?;
+        self.session.put(Space::META, ORDER, self.next_order.to_be_bytes());
+        self.session.commit()?;
+        Ok(())
+    }
+
+    /// Everything is committed, and the run ends: outputs do what is left for the end.
+    pub fn finish(&mut self) -> Result<()> {
+        for sink in &mut self.sinks {
+            sink.finish()?;
+        }
+        Ok(())
+    }
+
+    /// Notes why the run ends.
+    pub fn note_end(&mut self, reason: StopReason) -> Result<()> {
+        self.put_json(STOP_REASON, reason.name())
+    }
+
+    /// Puts a small value into the state as JSON.
+    pub fn put_json<T: serde::Serialize + ?Sized>(&mut self, key: &[u8], value: &T) -> Result<()> {
+        let json = serde_json::to_vec(value).map_err(std::io::Error::from)?;
+        self.session.put(Space::META, key, json);
+        Ok(())
+    }
+}
+
+/// The URL of a page that was judged earlier, for the judge.
+pub(super) fn url_of(page: PageId, session: &Session) -> StoreResult<Option<Url>> {
+    Ok(PageRecord::get(page, session)?.and_then(|record| Url::parse(&record.url).ok()))
+}
+
+/// What a page shows, for learned rules.
+pub(super) fn shows(page: PageId, session: &Session) -> StoreResult<Option<Content>> {
+    Ok(PageRecord::get(page, session)?.and_then(|record| record.content))
+}

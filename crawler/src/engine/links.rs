@@ -1,0 +1,111 @@
+//! The fate of the links of one page: they reach the frontier, or are held for those of the page's twin.
+
+use std::sync::Arc;
+
+use dedup_stage::flow::{Counterpart, Fate};
+use dedup_stage::judge::Judgement;
+use frontier::{Admission, Found, Hold, Job, Via};
+
+use super::Result;
+use super::desk::Desk;
+use super::message::{LinkNote, PageFinding};
+use super::page::family;
+
+/// What became of the links of one page.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LinkCounts {
+    /// Not met before.
+    pub new: u32,
+    /// Passed to the frontier.
+    pub admitted: u32,
+    /// Kept from it.
+    pub dropped: u32,
+    /// New links out of the page's family, if the page has nothing else that is new …
+    pub beyond: u32,
+    /// … and within it.
+    pub within: u32,
+}
+
+impl Desk<'_> {
+    /// The links of one page reach the frontier, or are held.
+    pub(super) fn take_links(
+        &mut self,
+        job: &Job,
+        judgement: &Judgement,
+        relevance: Option<f32>,
+        finding: &PageFinding,
+        fate: Fate,
+    ) -> Result<LinkCounts> {
+        let mut counts = LinkCounts::default();
+        let corpora = Arc::clone(self.flow.judge().known());
+        let (via, depth) = match &finding.redirect {
+            Some(redirect) => (Via::Redirect { hops: job.hops + 1, same_key: redirect.same_key }, job.depth),
+            None if finding.is_feed => (Via::Feed, job.depth + 1),
+            None => (Via::Link, job.depth + 1),
+        };
+        let novelty = match fate {
+            Fate::Follow(novelty) => novelty,
+            Fate::Try(_) => 1.0,
+            Fate::Hold(_) | Fate::HoldKnown(_) => 0.0,
+        };
+        let page = self.scores.page(job, novelty, depth, relevance);
+        let family = family(job, judgement);
+        self.frontier.expect(finding.links.iter().map(|link| link.id.url));
+        self.ledger.stats.links_found += finding.links.len() as u64;
+        for (link, note) in finding.links.iter().zip(&finding.notes) {
+            let (priority, merits) = match finding.redirect {
+                Some(_) => (job.priority, job.merits),
+                None => self.scores.link(page, link.id.url, note),
+            };
+            let source = Some(job.page);
+            let found = Found { url: &link.url, id: link.id, depth, priority, merits, source, via };
+            let new = match &fate {
+                Fate::Follow(_) => {
+                    let admission = self.admit(&found, note.refusal)?;
+                    counts.admitted += u32::from(admission == Admission::Queued);
+                    matches!(admission, Admission::Queued)
+                        || note.refusal.is_none() && matches!(admission, Admission::Refused(_))
+                }
+                Fate::Hold(held) | Fate::Try(held) => {
+                    let kept = self.hold(&found, note, || match held.counterpart(link) {
+                        Counterpart::Same => Hold::For(found.id),
+                        Counterpart::Of(other) => Hold::For(other),
+                        Counterpart::News => Hold::News,
+                    })?;
+                    counts.dropped += u32::from(kept);
+                    kept
+                }
+                Fate::HoldKnown(corpus) => {
+                    let kept = self.hold(&found, note, || Hold::Known(corpora.get(*corpus).name()))?;
+                    counts.dropped += u32::from(kept);
+                    kept
+                }
+            };
+            counts.new += u32::from(new);
+            if let Some(family) = family.as_ref().filter(|_| new) {
+                let within = family.has(&link.url);
+                counts.within += u32::from(within);
+                counts.beyond += u32::from(!within);
+            }
+        }
+        let stats = &mut self.ledger.stats;
+        stats.links_new += u64::from(counts.new);
+        stats.links_admitted += u64::from(counts.admitted);
+        stats.links_dropped += u64::from(counts.dropped);
+        Ok(counts)
+    }
+
+    /// A link of a duplicate is held for its counterpart, as news or as known. True if it was not met before. (A link that
+    /// is news may be tried at once; the frontier decides.)
+    fn hold<'h>(&mut self, found: &Found<'_>, note: &LinkNote, hold: impl FnOnce() -> Hold<'h>) -> Result<bool> {
+        let session = &mut self.ledger.session;
+        if let Some(reason) = note.refusal {
+            self.frontier.refuse(found, reason, session)?;
+            return Ok(false);
+        }
+        if !self.frontier.wants_counterpart(found.id.url) {
+            return Ok(false);
+        }
+        Ok(matches!(self.frontier.hold(found, hold(), session)?, Admission::Held | Admission::Queued))
+    }
+}

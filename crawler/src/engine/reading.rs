@@ -1,0 +1,220 @@
+//! What a worker reads of the answer to a request for a page: its text and links, whatever form it has; what may be done with
+//! it; and the bytes of the outputs.
+
+use std::collections::HashSet;
+
+use dedup_stage::judge::OutLink;
+use dedup_stage::page::{self, Page};
+use frontier::{Job, Millis, SkipReason, robots};
+#[cfg(feature = "pdf")]
+use sha2::{Digest, Sha256};
+use url::Url;
+
+use super::line::{Facts, line};
+use super::message::{LinkNote, PageFinding, RedirectFinding};
+use super::worker::{Answered, Worker, header, wait};
+use crate::archive::Exchange;
+use crate::auth::logout::is_logout;
+use crate::extract::page_lines;
+use crate::feeds::{self, Kind, markdown};
+use crate::fetch::{Response, Truncation, Validators};
+use crate::focus::LinkHits;
+use crate::permissions::Permissions;
+use crate::permissions::markup::Markup;
+use crate::sink::Texts;
+
+impl Worker<'_> {
+    /// Reads the answer to a request for a page.
+    pub(super) fn page(&mut self, answered: &Answered<'_>) -> PageFinding {
+        let Answered { job, ended_at, worn, response, .. } = *answered;
+        let content_type = header(response, "content-type");
+        let redirect = response.redirect_target(&job.url);
+        let unchanged = response.status == 304;
+        let kind = feeds::kind(content_type, &job.url, &response.body);
+        let mut page = if redirect.is_some() || unchanged {
+            Page::default()
+        } else {
+            self.text(job, response, kind, content_type)
+        };
+        let permissions = self.permissions(answered, &page);
+        let forbidden = self.context.purpose.and_then(|purpose| permissions.forbids(purpose, is_image(content_type)));
+        let headers = response.headers.get_all("x-robots-tag").iter().filter_map(|value| value.to_str().ok());
+        let directives = robots::page_directives([], headers, &self.context.token);
+        page.noindex |= directives.noindex;
+        page.nofollow |= directives.nofollow;
+
+        let (mut links, mut notes, mut redirect_finding, mut hits) = (Vec::new(), Vec::new(), None, None);
+        if let Some(target) = &redirect {
+            let link = OutLink::new(target.clone(), false, &self.context.keys);
+            redirect_finding = Some(RedirectFinding { same_key: link.id == job.page.url, target: link.id });
+            // One hop too many is refused by the frontier, which remembers it: another link may lead there.
+            notes.push(LinkNote { refusal: self.refusal(target, job.depth), hits: None });
+            links.push(link);
+        } else {
+            let topical = self.finder.as_mut().filter(|_| page.is_text && (200..300).contains(&response.status));
+            let mut link_hits = Vec::new();
+            if let Some(finder) = topical {
+                hits = Some(finder.page(&page, &self.reader));
+                link_hits = finder.links(&page, &self.reader);
+            }
+            (links, notes) = self.links(job, &mut page, link_hits);
+        }
+
+        // A body that was never asked for is not one that was cut.
+        let cut = response.truncated.filter(|why| *why != Truncation::NotAPage);
+        let is_good = (200..300).contains(&response.status) && response.truncated.is_none();
+        let judgeable = is_good && forbidden.is_none();
+        let texts =
+            if judgeable && page.is_text { self.texts(job, ended_at, response, &page) } else { Texts::default() };
+        if forbidden.is_some() {
+            // What may not be used is not kept: no fingerprint, no title, no archive.
+            (page.signature, page.title) = (None, String::new());
+        }
+        let error = if redirect.is_some() && job.hops >= self.context.max_hops {
+            Some("too many redirects")
+        } else {
+            forbidden.as_deref().or(cut.map(Truncation::name))
+        };
+        let permissions = permissions.record().map(|record| record.to_string());
+        let line = line(&Facts {
+            job,
+            ended_at,
+            status: Some(response.status),
+            content_type,
+            bytes: response.body.len() as u64,
+            page: &page,
+            links: links.len(),
+            redirect_to: redirect.as_ref(),
+            error,
+            truncated: cut.is_some(),
+            unchanged,
+            has_body: !response.body.is_empty() && response.truncated.is_none() && redirect.is_none(),
+            is_private: worn.is_private,
+            permissions: permissions.as_deref(),
+        });
+        let validators = Validators {
+            etag: header(response, "etag").map(str::to_owned),
+            last_modified: header(response, "last-modified").map(str::to_owned),
+        };
+        let archive = self.context.archive.as_ref().filter(|_| forbidden.is_none());
+        let exchange = archive.and_then(|fields| {
+            let own = worn.fields.iter().map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()));
+            let fields: Vec<_> = fields.iter().cloned().chain(own).collect();
+            let exchange = Exchange::new(&job.url, &fields, response, validators.clone(), permissions);
+            exchange.inspect_err(|error| tracing::error!("{}: not archived: {error}", job.url)).ok()
+        });
+        PageFinding {
+            status: response.status,
+            elapsed: response.ended_at.saturating_sub(response.sent_at),
+            retry_after: wait(response, ended_at),
+            bytes: response.body.len() as u64,
+            wire_bytes: response.wire_bytes,
+            cut: cut.map(Truncation::kind),
+            judgeable,
+            page,
+            links,
+            notes,
+            is_feed: matches!(kind, Kind::Feed | Kind::JsonFeed),
+            hits,
+            redirect: redirect_finding,
+            validators,
+            texts,
+            exchange,
+            unchanged,
+            line,
+        }
+    }
+
+    /// Text and links of an answer, by what it holds.
+    fn text(&mut self, job: &Job, response: &Response, kind: Kind, content_type: Option<&str>) -> Page {
+        let input = page::Input { url: &job.url, status: response.status, content_type, body: &response.body };
+        let links: Vec<Url> = match kind {
+            Kind::Pdf => return self.pdf(&input),
+            Kind::Feed | Kind::JsonFeed => feeds::links(kind, &response.body, &job.url),
+            Kind::Markdown => markdown::links(&String::from_utf8_lossy(&response.body), &job.url),
+            Kind::Text | Kind::Office | Kind::Other => return self.reader.read(&input),
+        };
+        let mut page = self.reader.read(&input);
+        page.links = links.into_iter().map(link).collect();
+        page
+    }
+
+    /// A PDF file, as plain text.
+    #[cfg(feature = "pdf")]
+    fn pdf(&mut self, input: &page::Input<'_>) -> Page {
+        if !(200..300).contains(&input.status) || input.body.is_empty() {
+            return self.reader.read(input);
+        }
+        let document = match crate::pdf::read(&self.context.pdf, input.body, &crate::pdf::Limits::default()) {
+            Ok(document) => document,
+            Err(error) => {
+                tracing::info!("{}: {error}", input.url);
+                return self.reader.read(input);
+            }
+        };
+        let text =
+            page::Input { content_type: Some("text/plain; charset=utf-8"), body: document.text.as_bytes(), ..*input };
+        let mut page = self.reader.read(&text);
+        page.sha256 = Sha256::digest(input.body).into();
+        page.title = document.title;
+        let links = document.links.iter().filter_map(|href| input.url.join(href).ok());
+        page.links = links.filter(|url| matches!(url.scheme(), "http" | "https")).map(link).collect();
+        page
+    }
+
+    #[cfg(not(feature = "pdf"))]
+    fn pdf(&mut self, input: &page::Input<'_>) -> Page {
+        self.reader.read(input)
+    }
+
+    /// What is said about the use of an answer.
+    fn permissions(&self, answered: &Answered<'_>, page: &Page) -> Permissions {
+        let Answered { job, said, response, .. } = *answered;
+        let markup = if page.is_text { Markup::read(&response.body) } else { Markup::default() };
+        let headers = response.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        let metas = markup.metas.iter().map(|(name, content)| (name.as_str(), content.as_str()));
+        // The reader has met this one already; without the others the markup is not read again.
+        let metas = metas.chain(page.noindex.then_some(("robots", "noindex")));
+        let known = said.map(|said| said.of(&job.url)).unwrap_or_default();
+        let mut permissions = known.of_answer(headers, metas, &self.context.token);
+        permissions.licence(markup.licences.iter().filter_map(|href| job.url.join(href).ok()));
+        permissions
+    }
+
+    /// The main text of a page in the forms that are written.
+    fn texts(&self, job: &Job, ended_at: Millis, response: &Response, page: &Page) -> Texts {
+        let (forms, content_type) = (self.context.forms, header(response, "content-type"));
+        page_lines(forms, job, ended_at, content_type, &response.body, page, self.reader.text())
+    }
+
+    /// The links of a page, one per identity, and what else is known of each. `hits` are those of the links in a focused
+    /// crawl.
+    fn links(&self, job: &Job, page: &mut Page, hits: Vec<LinkHits>) -> (Vec<OutLink>, Vec<LinkNote>) {
+        let mut hits = hits.into_iter();
+        let mut known = HashSet::with_capacity(page.links.len());
+        let (mut links, mut notes) = (Vec::with_capacity(page.links.len()), Vec::with_capacity(page.links.len()));
+        for page::Link { url, nofollow, content, .. } in std::mem::take(&mut page.links) {
+            let hits = hits.next().map(Box::new);
+            let link = OutLink::new(url, content, &self.context.keys);
+            if !known.insert(link.id.url) {
+                continue;
+            }
+            let withheld = self.context.obey_robots && (page.nofollow || nofollow)
+                || self.context.has_account && is_logout(&link.url);
+            let refusal = self.refusal(&link.url, job.depth + 1).or(withheld.then_some(SkipReason::Nofollow));
+            links.push(link);
+            notes.push(LinkNote { refusal, hits });
+        }
+        (links, notes)
+    }
+}
+
+/// A link that no markup describes.
+fn link(url: Url) -> page::Link {
+    page::Link { url, nofollow: false, anchor: String::new(), content: false }
+}
+
+fn is_image(content_type: Option<&str>) -> bool {
+    content_type
+        .is_some_and(|value| value.trim_start().get(..6).is_some_and(|kind| kind.eq_ignore_ascii_case("image/")))
+}

@@ -1,0 +1,100 @@
+//! Feeds of each form, large ones, broken ones, and what is none.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn base() -> Url {
+    Url::parse("https://a.test/blog/feed").unwrap()
+}
+
+fn read(kind: Kind, body: &str) -> Vec<String> {
+    links(kind, body.as_bytes(), &base()).into_iter().map(|url| url.to_string()).collect()
+}
+
+const RSS: &str = "<?xml version='1.0'?><rss version='2.0'><channel><link>https://a.test/</link><item><link>https://a.test/1#c</link>\
+    <pubDate>Mon, 06 May 2024 07:08:09 GMT</pubDate></item><item><link>/2</link></item></channel></rss>";
+const ATOM: &str = "<feed xmlns='http://www.w3.org/2005/Atom'><link href='/'/><entry><link rel='self' href='/no'/><link href='3'/><updated>2024-05-06</updated></entry></feed>";
+const JSON: &str = r#"{"version":"https://jsonfeed.org/version/1.1","title":"t","home_page_url":"https://a.test/",
+    "items":[{"id":"1","url":"/1","content_html":"<p>","date_published":"2024-05-06"},{"id":"https://a.test/2"},{"id":7,"external_url":"https://b.test/"},{"id":"x"},{"url":5}]}"#;
+
+#[test]
+fn entries_are_links() {
+    assert_eq!(read(Kind::Feed, RSS), ["https://a.test/1", "https://a.test/2"]);
+    assert_eq!(read(Kind::Feed, ATOM), ["https://a.test/blog/3"]);
+    assert_eq!(read(Kind::JsonFeed, JSON), ["https://a.test/1", "https://a.test/2", "https://b.test/"]);
+    // What is whole before a mistake counts.
+    let cut = &JSON[..JSON.find("{\"id\":7").unwrap()];
+    assert_eq!(read(Kind::JsonFeed, cut), ["https://a.test/1", "https://a.test/2"]);
+    assert_eq!(read(Kind::JsonFeed, "[1]"), [""; 0]);
+}
+
+#[test]
+fn a_feed_of_a_million_entries_is_read_to_its_limit() {
+    let rss = format!(
+        "<rss><channel>{}",
+        (0..1_000_000).map(|n| format!("<item><link>/{n}</link></item>")).collect::<String>()
+    );
+    assert_eq!(read(Kind::Feed, &rss).len(), MAX_ENTRIES);
+    let json = format!("{{\"items\":[{}", (0..1_000_000).map(|n| format!("{{\"url\":\"/{n}\"}},")).collect::<String>());
+    assert_eq!(read(Kind::JsonFeed, &json).len(), MAX_ENTRIES);
+    assert_eq!(read(Kind::JsonFeed, &"[".repeat(1_000_000)).len(), 0);
+    let deep = format!("{{\"items\":[{{\"url\":\"/1\"}},{{\"x\":{}", "[".repeat(1_000_000));
+    assert_eq!(read(Kind::JsonFeed, &deep), ["https://a.test/1"]);
+}
+
+#[test]
+fn kinds_are_told_apart() {
+    for (content_type, path, body, expected) in [
+        ("application/rss+xml; charset=utf-8", "/", "", Kind::Feed),
+        ("text/xml", "/feed", RSS, Kind::Feed),
+        ("application/xml", "/", "<?xml version='1.0'?><!-- x --><atom:feed xmlns:atom=''>", Kind::Feed),
+        ("application/xml", "/", "<?xml version='1.0'?><urlset>", Kind::Other),
+        ("application/feed+json", "/", "{}", Kind::JsonFeed),
+        ("application/json", "/", JSON, Kind::JsonFeed),
+        ("application/json", "/", "{\"items\":[]}", Kind::Other),
+        ("application/octet-stream", "/x", "%PDF-1.7", Kind::Pdf),
+        ("application/pdf", "/", "", Kind::Pdf),
+        ("text/markdown", "/", "# x", Kind::Markdown),
+        ("text/plain", "/README.MD", "# x", Kind::Markdown),
+        ("text/plain", "/readme", "# x", Kind::Text),
+        ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", "/", "PK", Kind::Office),
+        ("application/msword", "/", "", Kind::Office),
+        ("image/png", "/", "", Kind::Other),
+    ] {
+        assert_eq!(
+            kind(Some(content_type), &base().join(path).unwrap(), body.as_bytes()),
+            expected,
+            "{content_type} {path}"
+        );
+    }
+}
+
+#[test]
+fn links_of_markdown_are_read() {
+    let text = "See [a](b.md \"title\"), ![i](</i.png>) and <https://c.test/x>.\n[ref]: https://d.test/ 'x'\n\n`[no](code)` [w](https://e.test/a_(b)) \\[no](/n1\n\
+        ```\n[no](/fenced)\n```\n    [no](/indented)\n[again](b.md#part) [mail](mailto:a@b.c) [end](/end)";
+    let found: Vec<String> = markdown::links(text, &base()).iter().map(Url::to_string).collect();
+    assert_eq!(
+        found,
+        [
+            "https://a.test/blog/b.md",
+            "https://a.test/i.png",
+            "https://c.test/x",
+            "https://d.test/",
+            "https://e.test/a_(b)",
+            "https://a.test/end"
+        ]
+    );
+}
+
+proptest! {
+    #[test]
+    fn nothing_makes_the_reading_fail(bytes in proptest::collection::vec(any::<u8>(), 0..300), text in "[\\[\\]()<>`~:/a-zé \n]{0,200}") {
+        for kind in [Kind::Feed, Kind::JsonFeed] {
+            links(kind, &bytes, &base());
+        }
+        kind(None, &base(), &bytes);
+        markdown::links(&text, &base());
+    }
+}

@@ -1,0 +1,139 @@
+//! How a crawl went, in words. Terminal, report, live page and scripts all tell it from here, so that they tell the same.
+
+use frontier::Failure;
+
+use crate::engine::Stats;
+use crate::estimate::Lost;
+use crate::report::units;
+
+/// Something that went wrong, or kept URLs from being fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// A word for scripts: `404`, `timeout`, `robots_503` …
+    pub kind: String,
+    /// URLs that had it.
+    pub count: u64,
+    /// For people.
+    pub meaning: String,
+}
+
+/// What went wrong, the most frequent first.
+pub fn troubles(stats: &Stats) -> Vec<Trouble> {
+    let mut found = Vec::new();
+    let mut add = |kind: &str, count: u64, meaning: String| {
+        if count > 0 {
+            found.push(Trouble { kind: kind.into(), count, meaning });
+        }
+    };
+    for (status, count) in stats.statuses.range(400..) {
+        add(&status.to_string(), *count, format!("answers with status {status}"));
+    }
+    for (kind, count) in &stats.failures {
+        add(kind, *count, format!("given up without an answer: {}", failure(kind)));
+    }
+    for (kind, count) in &stats.withheld {
+        let meaning = match kind.strip_prefix("robots_") {
+            Some(status) => {
+                format!("not asked for: robots.txt cannot be had (the server answers it with {status})")
+            }
+            None if kind == "robots" => "not asked for: robots.txt says no".into(),
+            None => format!("not asked for: neither address nor robots.txt of the host can be had ({})", failure(kind)),
+        };
+        add(&format!("withheld_{kind}"), *count, meaning);
+    }
+    add("redirected_out", stats.redirects_out, "redirects that lead out of --scope".into());
+    add(
+        "redirect_loop",
+        stats.redirects_endless,
+        "redirects that lead in a circle, or on for more than 10 hops".into(),
+    );
+    for (kind, count) in &stats.cut {
+        add(&format!("cut_{kind}"), *count, format!("bodies cut, and so not compared: {}", kind.replace('_', " ")));
+    }
+    add("links_cut", stats.links_cut, "links not read, because their page has more than 10,000".into());
+    found.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.kind.cmp(&b.kind)));
+    found
+}
+
+fn failure(kind: &str) -> String {
+    let known = Failure::ALL.into_iter().find(|failure| failure.name() == kind);
+    known.map_or_else(|| kind.to_owned(), |failure| failure.to_string())
+}
+
+/// How a crawl ended, in one or two sentences. `reason` is the word of `report --json`.
+pub fn ending(stats: &Stats, reason: &str, lost: Option<Lost>) -> String {
+    match reason {
+        "done" | "waiting" if !stats.any_page() => "Not one page could be fetched.".into(),
+        "done" if stats.complete => "It is complete: nothing in scope is left to fetch.".into(),
+        "done" => done(stats, lost),
+        "waiting" => "It ended because nothing became due within --patience; what is queued stays queued.".into(),
+        "page_limit" => "It stopped at --max-pages; with a higher one it goes on.".into(),
+        "time_limit" => "It stopped at --time-limit; the same command goes on.".into(),
+        "stopped" => "It was stopped, and can be taken up again.".into(),
+        "running" => "It is still running; this is how it stands.".into(),
+        _ => "It was interrupted, and can be taken up again.".into(),
+    }
+}
+
+/// The end of a crawl that fetched all that it queued, and is not complete.
+fn done(stats: &Stats, lost: Option<Lost>) -> String {
+    let mut text = "All that was queued is fetched.".to_owned();
+    let failed = stats.failed + stats.statuses.range(500..).map(|(_, count)| *count).sum::<u64>();
+    if failed > 0 {
+        text.push_str(&format!(" {} failed.", units::counted(failed, "URL")));
+    }
+    if stats.uncovered > 0 {
+        let lost = lost.map(|lost| format!(": an estimated {} unique pages are lost with them", lost.short()));
+        let lost = lost.unwrap_or_default();
+        text.push_str(&format!(" {} held back without proof that they are copies{lost}.", are(stats.uncovered)));
+    }
+    text
+}
+
+fn are(count: u64) -> String {
+    format!("{} {}", units::counted(count, "URL"), if count == 1 { "is" } else { "are" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_word_complete_is_only_said_where_it_is_true() {
+        let mut stats = Stats { pages: 3, statuses: [(200, 3)].into(), complete: true, ..Stats::default() };
+        assert!(ending(&stats, "done", None).contains("complete"));
+        stats.complete = false;
+        stats.uncovered = 2;
+        let lost = Lost { estimate: 1.0, low: 0.0, high: 2.0 };
+        let text = ending(&stats, "done", Some(lost));
+        assert!(
+            !text.contains("complete") && text.contains("2 URLs are held back") && text.contains("1 (0 to 2)"),
+            "{text}"
+        );
+        stats.statuses = [(404, 3)].into();
+        assert_eq!(ending(&stats, "done", None), "Not one page could be fetched.");
+    }
+
+    #[test]
+    fn what_went_wrong_is_told_by_kind_the_most_frequent_first() {
+        let stats = Stats {
+            statuses: [(200, 9), (404, 2), (503, 7)].into(),
+            failures: [("timeout".to_owned(), 3)].into(),
+            withheld: [("refused".to_owned(), 5), ("robots".to_owned(), 1)].into(),
+            redirects_out: 4,
+            ..Stats::default()
+        };
+        let troubles = troubles(&stats);
+        let kinds: Vec<_> = troubles.iter().map(|trouble| (&*trouble.kind, trouble.count)).collect();
+        let expected = [
+            ("503", 7),
+            ("withheld_refused", 5),
+            ("redirected_out", 4),
+            ("timeout", 3),
+            ("404", 2),
+            ("withheld_robots", 1),
+        ];
+        assert_eq!(kinds, expected);
+        assert!(troubles[1].meaning.contains("the connection was refused"), "{}", troubles[1].meaning);
+    }
+}

@@ -1,0 +1,155 @@
+//! The lines of robots.txt that speak of use: `Content-Usage` (aipref *attach*, section 3), `Content-Signal` and `License`.
+//!
+//! Who may fetch what is read by `frontier::robots`; its comparison of paths with patterns is used here, too.
+
+use std::sync::LazyLock;
+
+use frontier::robots::{Answer, Rules};
+use regex::bytes::Regex;
+use url::Url;
+
+use super::usage::Preferences;
+
+/// What robots.txt says of use to one product token.
+#[derive(Clone, Debug, Default)]
+pub struct UsageRules {
+    /// Longest pattern first.
+    rules: Vec<Rule>,
+    licences: Vec<Url>,
+}
+
+/// One line.
+#[derive(Clone, Debug)]
+struct Rule {
+    pattern: Pattern,
+    words: &'static str,
+    preferences: Preferences,
+}
+
+/// Rules of one origin that are kept.
+const MAX_RULES: usize = 1_000;
+/// Longest line that is read, as in `frontier::robots`.
+const MAX_LINE: usize = 2_083 * 8;
+
+/// The words without which a robots.txt says nothing of use.
+static WORDS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new("(?i)content-usage|content-signal|licen[cs]e").expect("a pattern that compiles"));
+
+impl UsageRules {
+    /// Whether a robots.txt may say anything of use.
+    pub fn are_in(body: &[u8]) -> bool {
+        WORDS.is_match(&body[..body.len().min(Rules::MAX_BYTES)])
+    }
+
+    /// Reads the robots.txt of `origin` for `token` (compared without case): the groups that name the token, else those for
+    /// everyone. Lines before the first group speak to everyone.
+    pub fn read(body: &[u8], token: &str, origin: &Url) -> Self {
+        let body = &body[..body.len().min(Rules::MAX_BYTES)];
+        let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
+        let (mut ours, mut everyone, mut licences) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut for_us, mut for_everyone, mut listing, mut named) = (false, true, false, false);
+        for line in body.split(|byte| matches!(byte, b'\n' | b'\r' | 0)) {
+            let line = &line[..line.len().min(MAX_LINE)];
+            let line = line.split(|byte| *byte == b'#').next().unwrap_or_default();
+            let Some(colon) = memchr::memchr(b':', line) else { continue };
+            let (key, value) = (line[..colon].trim_ascii().to_ascii_lowercase(), line[colon + 1..].trim_ascii());
+            let words = match key.as_slice() {
+                b"user-agent" | b"useragent" => {
+                    if !listing {
+                        (for_us, for_everyone, listing) = (false, false, true);
+                    }
+                    for_us |= !token.is_empty() && product(value).eq_ignore_ascii_case(token.as_bytes());
+                    for_everyone |= value == b"*";
+                    named |= for_us;
+                    continue;
+                }
+                b"license" | b"licence" => {
+                    let link = std::str::from_utf8(value).ok().and_then(|link| origin.join(link).ok());
+                    licences.extend(link.filter(|_| licences.len() < MAX_RULES));
+                    continue;
+                }
+                b"content-usage" => "Content-Usage",
+                b"content-signal" | b"content-signals" => "Content-Signal",
+                _ => {
+                    listing = false;
+                    continue;
+                }
+            };
+            listing = false;
+            let Some(rule) = Rule::read(words, value) else { continue };
+            for (rules, applies) in [(&mut ours, for_us), (&mut everyone, for_everyone)] {
+                if applies && rules.len() < MAX_RULES {
+                    rules.push(rule.clone());
+                }
+            }
+        }
+        let mut rules = if named { ours } else { everyone };
+        rules.sort_by_key(|rule| std::cmp::Reverse(rule.pattern.length));
+        Self { rules, licences }
+    }
+
+    /// The statements about a URL of this origin, by the line they stand in. Of `Content-Usage` lines, and of `Content-Signal`
+    /// lines, those with the longest matching path count; where several have it, they are combined.
+    pub fn preferences(&self, url: &Url) -> impl Iterator<Item = (&'static str, Preferences)> {
+        ["Content-Usage", "Content-Signal"].into_iter().filter_map(|words| {
+            let mut matching =
+                self.rules.iter().filter(|rule| rule.words == words && rule.pattern.matches(url)).peekable();
+            let length = matching.peek()?.pattern.length;
+            let longest = matching.take_while(|rule| rule.pattern.length == length);
+            let combined = longest.fold(Preferences::default(), |all, rule| all.combine(&rule.preferences));
+            Some((words, combined))
+        })
+    }
+
+    /// Licences that are named for the whole origin.
+    pub fn licences(&self) -> &[Url] {
+        &self.licences
+    }
+}
+
+impl Rule {
+    /// A value: a path that begins with a slash and ends before white space, where there is one, then the statement.
+    fn read(words: &'static str, value: &[u8]) -> Option<Self> {
+        let (path, statement) = if value.first() == Some(&b'/') {
+            let end = value.iter().position(|byte| matches!(byte, b' ' | b'\t'))?;
+            (&value[..end], value[end..].trim_ascii())
+        } else {
+            (&b""[..], value)
+        };
+        let preferences = match words {
+            "Content-Usage" => Preferences::from_usage(statement),
+            _ => Preferences::from_signal(std::str::from_utf8(statement).ok()?),
+        };
+        Some(Self { pattern: Pattern::new(path), words, preferences })
+    }
+}
+
+/// The product token at the start of a User-agent value.
+fn product(value: &[u8]) -> &[u8] {
+    let end = value.iter().position(|byte| !byte.is_ascii_alphabetic() && !b"_-".contains(byte));
+    &value[..end.unwrap_or(value.len())]
+}
+
+/// A path pattern with the meaning that it has in `Disallow`; the empty one matches everything.
+#[derive(Clone, Debug)]
+pub(super) struct Pattern {
+    length: usize,
+    rules: Option<Rules>,
+}
+
+impl Pattern {
+    /// The pattern in these octets, which hold no line end and no `#`.
+    pub fn new(path: &[u8]) -> Self {
+        let rules = (!path.is_empty()).then(|| {
+            let body = [b"user-agent: *\ndisallow: ", path].concat();
+            let anywhere = Url::parse("http://localhost/robots.txt").expect("a URL");
+            Rules::read(&Answer { url: &anywhere, status: 200, retry_after: None, body: &body, at: 0 }, "")
+        });
+        Self { length: path.len(), rules }
+    }
+
+    /// Whether the path and query of a URL match.
+    pub fn matches(&self, url: &Url) -> bool {
+        self.rules.as_ref().is_none_or(|rules| !rules.allowed(url))
+    }
+}

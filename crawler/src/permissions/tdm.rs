@@ -1,0 +1,109 @@
+//! The TDM Reservation Protocol (W3C community group report): whether text and data mining is reserved, and by which policy
+//! it may be licensed.
+//!
+//! *Processing priority* of the specification: file, then header, then meta element; each outranks the one before, and one
+//! that says nothing changes nothing.
+
+use serde_json::Value;
+use url::Url;
+
+use super::Source;
+use super::robots::Pattern;
+
+/// What one place says; `None` where it says nothing, or something that is no value of the protocol.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stated {
+    /// `tdm-reservation`: 1 is true, 0 is false.
+    pub reservation: Option<bool>,
+    /// `tdm-policy`.
+    pub policy: Option<String>,
+}
+
+/// Longest policy URL that is kept.
+const MAX_POLICY: usize = 2_083;
+
+impl Stated {
+    /// Takes a header field or meta element, if it is one of the protocol; `name` in lower case.
+    pub fn take(&mut self, name: &str, value: &str) {
+        let value = value.trim();
+        match name {
+            "tdm-reservation" => self.reservation = reservation(value),
+            "tdm-policy" if !value.is_empty() && value.len() <= MAX_POLICY => self.policy = Some(value.to_owned()),
+            _ => {}
+        }
+    }
+}
+
+fn reservation(value: &str) -> Option<bool> {
+    match value {
+        "1" => Some(true),
+        "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// What holds in the end, and who said it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tdm {
+    reservation: Option<(Source, bool)>,
+    policy: Option<String>,
+}
+
+impl Tdm {
+    /// Takes what a place of higher priority says.
+    pub fn supersede(&mut self, source: Source, stated: Stated) {
+        self.reservation = stated.reservation.map(|reserved| (source, reserved)).or(self.reservation);
+        self.policy = stated.policy.or_else(|| self.policy.take());
+    }
+
+    /// Whether mining is reserved, where that is said, and by whom.
+    pub fn reserved(&self) -> Option<(Source, bool)> {
+        self.reservation
+    }
+
+    /// The policy; it is not processed where nothing is reserved.
+    pub fn policy(&self) -> Option<&str> {
+        self.reservation.filter(|(_, reserved)| *reserved).and(self.policy.as_deref())
+    }
+}
+
+/// `/.well-known/tdmrep.json` of one origin.
+#[derive(Clone, Debug, Default)]
+pub struct TdmFile {
+    rules: Vec<(Pattern, Stated)>,
+}
+
+impl TdmFile {
+    /// Where the file lies.
+    pub const PATH: &'static str = "/.well-known/tdmrep.json";
+    /// Largest file that is read, in bytes.
+    pub const MAX_BYTES: usize = 512 << 10;
+    /// Rules that are read.
+    const MAX_RULES: usize = 1_000;
+
+    /// Reads a file: an array of rules. Anything else says nothing, and so does a rule without a location.
+    pub fn read(body: &[u8]) -> Self {
+        let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
+        let value = if body.len() <= Self::MAX_BYTES { serde_json::from_slice(body).ok() } else { None };
+        let Some(Value::Array(rules)) = value else { return Self::default() };
+        let rules = rules.iter().take(Self::MAX_RULES).filter_map(|rule| {
+            let location = rule.get("location")?.as_str()?.trim();
+            if location.is_empty() || location.contains(['\n', '\r', '#', '\0']) {
+                return None;
+            }
+            let mut stated = Stated::default();
+            if let Some(value) = rule.get("tdm-reservation") {
+                // The specification writes a number; a string with the same digit is what many files have.
+                stated.take("tdm-reservation", value.as_str().unwrap_or(&value.to_string()));
+            }
+            stated.take("tdm-policy", rule.get("tdm-policy").and_then(Value::as_str).unwrap_or_default());
+            Some((Pattern::new(location.as_bytes()), stated))
+        });
+        Self { rules: rules.collect() }
+    }
+
+    /// What it says of a URL: the first rule that matches.
+    pub fn of(&self, url: &Url) -> Option<Stated> {
+        self.rules.iter().find(|(pattern, _)| pattern.matches(url)).map(|(_, stated)| stated.clone())
+    }
+}

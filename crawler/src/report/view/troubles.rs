@@ -1,0 +1,28 @@
+//! What went wrong, under the headline: a reader must not have to look for it.
+
+use super::super::html::{Web, put};
+use super::super::{Summary, units};
+
+/// Kinds of trouble that are shown.
+const MOST: usize = 8;
+
+/// A list of what went wrong, the most frequent first; nothing where nothing did.
+pub fn troubles(out: &mut String, summary: &Summary) {
+    if summary.troubles.is_empty() {
+        return;
+    }
+    out.push_str("<section class=\"troubles\" aria-label=\"What went wrong\"><h2>What went wrong</h2>\n<ul>\n");
+    for trouble in summary.troubles.iter().take(MOST) {
+        put!(out, "<li><strong>{}</strong> {}</li>\n", units::count(trouble.count), Web(&trouble.meaning));
+    }
+    if let Some(worst) = &summary.worst_host {
+        put!(
+            out,
+            "<li>{} of them at <code>{}</code>, mostly {}</li>\n",
+            units::count(worst.troubles),
+            Web(&worst.host),
+            Web(&worst.kind)
+        );
+    }
+    out.push_str("</ul></section>\n");
+}

@@ -1,0 +1,92 @@
+//! `skipped.jsonl`: each URL that was met and not fetched, and why. It is a view of the state: written anew at the end of a
+//! run and on export, at once, so that no reader sees half of it.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use dedup_stage::store::{Error, Session};
+use dedup_stage::url::PageId;
+use frontier::rules::{Rule, RuleId};
+use frontier::{Detail, Frontier, Skipped, Walk};
+use serde_json::json;
+
+use crate::record::PageRecord;
+
+/// Names of the file and of what its lines are made of.
+#[derive(Debug)]
+pub struct SkippedJsonl;
+
+impl SkippedJsonl {
+    /// Name of the file in the crawl directory.
+    pub const NAME: &str = "skipped.jsonl";
+    /// Between the names of rules that stopped a URL together, in the order in which they were applied.
+    pub const THEN: &str = ", then ";
+    /// URLs read from the state at once.
+    const PART: usize = 1_024;
+}
+
+/// Writes the file in `dir` anew, and shows `each` what its lines are made of.
+pub fn write_skipped<'r>(
+    dir: &Path,
+    frontier: &Frontier,
+    rule: &dyn Fn(RuleId) -> Option<&'r Rule>,
+    session: &Session,
+    each: &mut dyn FnMut(&Skipped),
+) -> io::Result<()> {
+    let path = dir.join(SkippedJsonl::NAME);
+    let unfinished = path.with_extension("jsonl.part");
+    let mut out = BufWriter::new(File::create(&unfinished)?);
+    write_lines(&mut out, frontier, Walk::new(true), rule, session, each)?;
+    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+    std::fs::rename(&unfinished, &path)
+}
+
+/// Writes one line for each URL of a walk over those that are not fetched.
+pub fn write_lines<'r>(
+    out: &mut dyn Write,
+    frontier: &Frontier,
+    mut walk: Walk,
+    rule: &dyn Fn(RuleId) -> Option<&'r Rule>,
+    session: &Session,
+    each: &mut dyn FnMut(&Skipped),
+) -> io::Result<()> {
+    let failed = |error: Error| io::Error::other(error.to_string());
+    // Links of one page mostly stand side by side.
+    let mut last: Option<(PageId, Option<String>)> = None;
+    loop {
+        let part = frontier.skipped(&mut walk, SkippedJsonl::PART, session).map_err(failed)?;
+        if part.is_empty() {
+            return Ok(());
+        }
+        for skipped in part {
+            let source = match skipped.source {
+                Some(page) => {
+                    if last.as_ref().is_none_or(|(known, _)| *known != page) {
+                        let record = PageRecord::get(page, session).map_err(failed)?;
+                        last = Some((page, record.map(|record| record.url)));
+                    }
+                    last.as_ref().and_then(|(_, url)| url.as_deref())
+                }
+                None => None,
+            };
+            writeln!(out, "{}", line(&skipped, source, rule))?;
+            each(&skipped);
+        }
+    }
+}
+
+fn line<'r>(skipped: &Skipped, source: Option<&str>, rule: &dyn Fn(RuleId) -> Option<&'r Rule>) -> serde_json::Value {
+    let mut line = json!({"url": skipped.url, "reason": skipped.reason.name(), "source": source});
+    if !skipped.rules.is_empty() {
+        let names: Vec<String> = skipped.rules.iter().filter_map(|id| Some(rule(*id)?.to_string())).collect();
+        line["rule"] = names.join(SkippedJsonl::THEN).into();
+    }
+    if let Some(corpus) = &skipped.known {
+        line["known"] = corpus.as_str().into();
+    }
+    if skipped.detail != Detail::None {
+        line["detail"] = skipped.detail.to_string().into();
+    }
+    line
+}

@@ -1,0 +1,68 @@
+//! `text.jsonl` and `markdown.jsonl`: the main text of each page that has any.
+
+use std::io;
+use std::path::Path;
+
+use dedup_stage::judge::Verdict;
+
+use super::{AppendFile, Lengths, PageOut, Sink};
+
+/// The main text of one page: the beginning of its line in each file; empty where the form is not written.
+#[derive(Clone, Debug, Default)]
+pub struct Texts {
+    /// As plain text.
+    pub text: Vec<u8>,
+    /// As Markdown.
+    pub markdown: Vec<u8>,
+}
+
+/// One of the files.
+#[derive(Debug)]
+pub struct TextJsonl {
+    file: AppendFile,
+    name: &'static str,
+    line: fn(&Texts) -> &[u8],
+}
+
+impl TextJsonl {
+    /// Name of the file of plain text in the crawl directory.
+    pub const TEXT: &str = "text.jsonl";
+    /// Name of the file of Markdown in the crawl directory.
+    pub const MARKDOWN: &str = "markdown.jsonl";
+
+    /// Opens the file of plain text, cut back to the length in `lengths`.
+    pub fn text(dir: &Path, lengths: &Lengths) -> io::Result<Self> {
+        Self::open(dir, lengths, Self::TEXT, |texts| &texts.text)
+    }
+
+    /// Opens the file of Markdown, cut back to the length in `lengths`.
+    pub fn markdown(dir: &Path, lengths: &Lengths) -> io::Result<Self> {
+        Self::open(dir, lengths, Self::MARKDOWN, |texts| &texts.markdown)
+    }
+
+    fn open(dir: &Path, lengths: &Lengths, name: &'static str, line: fn(&Texts) -> &[u8]) -> io::Result<Self> {
+        let length = lengths.get(name).copied().unwrap_or(0);
+        Ok(Self { file: AppendFile::open(&dir.join(name), length)?, name, line })
+    }
+}
+
+impl Sink for TextJsonl {
+    fn page(&mut self, page: &PageOut<'_>) -> io::Result<u64> {
+        let offset = self.file.length();
+        let line = page.texts.map(self.line).unwrap_or_default();
+        let is_said = matches!(page.judgement.verdict, Verdict::Unchanged { .. });
+        if line.is_empty() || is_said {
+            return Ok(offset);
+        }
+        let twin = page.twin.as_ref().filter(|_| page.judgement.verdict.duplicate_of().is_some());
+        let twin = serde_json::to_string(&twin.map(|twin| &twin.url))?;
+        let tail = format!(",\"verdict\":\"{}\",\"duplicate_of\":{twin}}}\n", page.judgement.verdict.name());
+        self.file.append(&[line, tail.as_bytes()])?;
+        Ok(offset)
+    }
+
+    fn sync(&mut self, lengths: &mut Lengths) -> io::Result<()> {
+        lengths.insert(self.name.into(), self.file.sync()?);
+        Ok(())
+    }
+}

@@ -1,0 +1,20 @@
+//! The key spaces of a crawl: the crawler's own, and those of the judge and the frontier beside them.
+
+use dedup_stage::store::{Layout, Space, Spaces};
+
+/// Identity of a page (URL and visit) → what was recorded of the visit.
+pub const PAGES: Space = Space::new(32, "pages", Layout::Points);
+
+/// Identity of a URL that was held or stopped and is tried at the end → what came of it.
+pub const TRIALS: Space = Space::new(33, "trials", Layout::Points);
+
+/// Registrable domain → its cookies. These are secrets.
+pub const COOKIES: Space = Space::new(34, "cookies", Layout::Points);
+
+/// Origin → the part of its robots.txt that speaks of the use of pages.
+pub const USAGE: Space = Space::new(35, "usage", Layout::Points);
+
+/// All spaces of a crawl directory.
+pub fn of_crawl() -> Spaces {
+    Spaces::new(&[dedup_stage::spaces::JUDGE, frontier::spaces::FRONTIER, &[PAGES, TRIALS, COOKIES, USAGE]])
+}

@@ -1,0 +1,84 @@
+//! The members of the ZIP, and the description that lists them with their digests.
+
+use std::io::{self, Seek, Write};
+
+use dedup_stage::warc::rfc3339;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+/// The version of the format that is written.
+const VERSION: &str = "1.1.1";
+
+/// A ZIP that grows, and what its description will say.
+pub struct Parts<W: Write + Seek> {
+    zip: ZipWriter<W>,
+    resources: Vec<Value>,
+}
+
+impl<W: Write + Seek> Parts<W> {
+    /// An empty one.
+    pub fn new(out: W) -> Self {
+        Self { zip: ZipWriter::new(out), resources: Vec::new() }
+    }
+
+    /// Adds a member, whose bytes `fill` writes.
+    pub fn add(&mut self, path: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        let (hash, bytes) = self.member(path, fill)?;
+        let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+        self.resources.push(json!({"name": name, "path": path, "hash": hash, "bytes": bytes}));
+        Ok(())
+    }
+
+    /// Adds the description and its digest, and ends the ZIP.
+    pub fn finish(mut self, title: &str, created: u64) -> io::Result<()> {
+        let package = json!({
+            "profile": "data-package",
+            "wacz_version": VERSION,
+            "title": title,
+            "created": rfc3339(created),
+            "software": concat!("crawler/", env!("CARGO_PKG_VERSION")),
+            "resources": std::mem::take(&mut self.resources),
+        });
+        let package = serde_json::to_vec_pretty(&package)?;
+        let (hash, _) = self.member("datapackage.json", |out| out.write_all(&package))?;
+        let names = json!({"path": "datapackage.json", "hash": hash});
+        self.member("datapackage-digest.json", |out| out.write_all(names.to_string().as_bytes()))?;
+        self.zip.finish()?.flush()
+    }
+
+    /// Writes a member; its digest and size.
+    fn member(&mut self, path: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<(String, u64)> {
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
+        self.zip.start_file(path, options)?;
+        let mut tee = Tee { out: &mut self.zip, hasher: Sha256::new(), bytes: 0 };
+        fill(&mut tee)?;
+        Ok((digest(tee.hasher.finalize().as_ref()), tee.bytes))
+    }
+}
+
+/// `sha256:` and lower-case hex digits.
+pub fn digest(hash: &[u8]) -> String {
+    hash.iter().fold(String::from("sha256:"), |text, byte| text + &format!("{byte:02x}"))
+}
+
+/// Hashes what it passes on.
+struct Tee<W> {
+    out: W,
+    hasher: Sha256,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Tee<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,112 @@
+"""Signatures, near-duplicates and groups over tables of several libraries."""
+
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import dedup_stage
+
+
+def text(seed: int, edits: int = 0) -> str:
+    words = [f"word{seed * 1000 + n}" for n in range(80)]
+    for n in range(edits):
+        words[n * 9] = f"edited{n}"
+    return " ".join(words)
+
+
+DOCUMENTS = pa.table({
+    "id": [10, 11, 12, 13, 14, 15],
+    "text": [text(1), text(2), text(1, 1), text(1), "short", "short"],
+    "url": ["http://a/long", "http://b", "http://a/x", "http://c", "http://d", "http://e"],
+})
+
+
+class Tables(unittest.TestCase):
+    def test_signatures(self) -> None:
+        signed = pa.table(dedup_stage.signatures(DOCUMENTS))
+        self.assertEqual(signed.column_names, ["id", "simhash", "sketch", "sha256", "words", "url"])
+        self.assertEqual(signed["id"].to_pylist(), [10, 11, 12, 13, 14, 15])
+        self.assertEqual(signed["words"].to_pylist(), [80, 80, 80, 80, 1, 1])
+        self.assertEqual(signed["simhash"].null_count, 2)
+        self.assertEqual(signed["simhash"][0], signed["simhash"][3])
+        self.assertEqual(signed["sha256"][4], signed["sha256"][5])
+
+    def test_near_duplicates_within_and_between(self) -> None:
+        signed = dedup_stage.signatures(DOCUMENTS)
+        found = pa.table(dedup_stage.near_duplicates(signed)).to_pylist()
+        self.assertEqual({(row["a"], row["b"]) for row in found}, {(10, 12), (10, 13), (14, 15)})
+        self.assertTrue(all(row["resemblance"] > 0.7 for row in found))
+        other = dedup_stage.signatures(pa.table({"id": ["x", "y"], "text": [text(2), text(3)]}))
+        across = pa.table(dedup_stage.near_duplicates(signed, other)).to_pylist()
+        self.assertEqual([(row["a"], row["b"], row["distance"]) for row in across], [(11, "x", 0)])
+
+    def test_clusters_keep_one_of_each(self) -> None:
+        signed = dedup_stage.signatures(DOCUMENTS)
+        for keep, kept in (("first", [10, 11, 14]), ("smallest-url", [11, 13, 14])):
+            decided = pa.table(dedup_stage.clusters(signed, keep=keep)).to_pylist()
+            self.assertEqual([row["id"] for row in decided], [10, 11, 12, 13, 14, 15])
+            self.assertEqual([row["id"] for row in decided if row["keep"]], kept)
+        edges = dedup_stage.near_duplicates(signed)
+        by_edges = pa.table(dedup_stage.clusters(signed, edges=edges))
+        self.assertEqual(by_edges, pa.table(dedup_stage.clusters(signed)))
+        with self.assertRaisesRegex(ValueError, "known are first"):
+            dedup_stage.clusters(signed, keep="best")
+
+    def test_polars_and_parquet_and_files(self) -> None:
+        frame = pl.DataFrame(DOCUMENTS)
+        signed = pl.DataFrame(dedup_stage.signatures(frame))
+        found = pl.DataFrame(dedup_stage.near_duplicates(signed))
+        self.assertEqual(found.shape, (3, 4))
+        with tempfile.TemporaryDirectory() as folder:
+            parquet, output = Path(folder) / "in.parquet", Path(folder) / "out.sig"
+            pq.write_table(DOCUMENTS, parquet)
+            from dedup_stage._native import program
+
+            self.assertEqual(program(["dedup-stage", "signatures", str(parquet), "-o", str(output)]), 0)
+            self.assertEqual(pa.table(dedup_stage.near_duplicates(output)).num_rows, 3)
+            kept = Path(folder) / "kept.parquet"
+            self.assertEqual(program(["dedup-stage", "cluster", str(output), "--list", "kept", "-o", str(kept)]), 0)
+            self.assertEqual(pq.read_table(kept)["id"].to_pylist(), [10, 11, 14])
+
+    def test_what_is_wrong_is_said(self) -> None:
+        with self.assertRaisesRegex(ValueError, "neither a column"):
+            dedup_stage.signatures(pa.table({"words": ["x"]}))
+        with self.assertRaisesRegex(ValueError, "no column"):
+            dedup_stage.near_duplicates(DOCUMENTS)
+        with self.assertRaisesRegex(OSError, "nowhere"):
+            dedup_stage.near_duplicates("nowhere.sig")
+
+    def test_the_lock_is_released(self) -> None:
+        many = pa.table({"text": [text(n) for n in range(3000)] * 10})
+        beats, over = [], threading.Event()
+
+        def beat() -> None:
+            while not over.is_set():
+                beats.append(time.monotonic())
+                time.sleep(0.001)
+
+        thread = threading.Thread(target=beat)
+        thread.start()
+        start = time.monotonic()
+        dedup_stage.signatures(many, threads=1)
+        end = time.monotonic()
+        over.set()
+        thread.join()
+        self.assertGreater(sum(start < at < end for at in beats), 3)
+
+    def test_the_stage_over_a_table(self) -> None:
+        pages = pa.table({"url": ["http://a/1", "http://b/1", "http://a/2"], "body": [f"<p>{text(1)}", f"<p>{text(1)}", f"<p>{text(2)}"]})
+        with dedup_stage.Stage() as stage:
+            verdicts = pa.table(stage.judge_table(pages))
+        self.assertEqual(verdicts["verdict"].to_pylist(), ["unique", "exact", "unique"])
+        self.assertEqual(verdicts["duplicate_of"].to_pylist(), [None, "http://a/1", None])
+
+
+if __name__ == "__main__":
+    unittest.main()

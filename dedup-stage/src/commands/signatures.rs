@@ -1,0 +1,88 @@
+//! `dedup-stage signatures`: the signatures of many documents, as a file. The work is in [`crate::corpus::build`].
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::Context;
+
+use super::progress::Documents;
+use super::rows;
+use crate::corpus::build::{Plan, Tally, Watch, build, splits};
+use crate::corpus::input::{Fields, Format, expand};
+
+/// Arguments of `dedup-stage signatures`.
+///
+/// Reads documents and writes, for each, SHA-256, fingerprint, sketch, id, number of words, and URL and date where it has
+/// them: a signature file, which `pairs`, `search`, `cluster` and `--known` read. What was done of an interrupted run is
+/// kept beside the output, and the same command goes on from there. Records that cannot be read are named on stderr and
+/// counted; the exit code is 1 then, and the file holds the others.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Files, or folders of files; - for stdin
+    #[arg(value_name = "IN", required = true)]
+    inputs: Vec<PathBuf>,
+    /// Signature file to be written
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// What the files hold [default: what their names say]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    #[command(flatten)]
+    fields: Fields,
+    /// Memory for rows before they are sorted and written
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = rows::size)]
+    memory: u64,
+    /// Threads [default: one for each core]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let inputs = expand(&args.inputs).context("reading the folder")?;
+    let splits = match splits(&inputs, args.format) {
+        Ok(splits) => splits,
+        Err(what) => return Ok(rows::wrong_usage(&what)),
+    };
+    let threads = args.threads.unwrap_or_else(rows::cores).max(1);
+    let plan = Plan { fields: args.fields, threads, memory: args.memory as usize };
+    let start = Instant::now();
+    let said = Said(Documents::new(splits.len()));
+    let tally = build(&splits, &plan, &args.output, &said)?;
+    drop(said);
+    let (seconds, bytes) = (start.elapsed().as_secs_f64(), std::fs::metadata(&args.output)?.len());
+    eprintln!(
+        "signed {} documents, {} with a fingerprint; passed over {} records, {} bad; {bytes} bytes in {seconds:.1} s",
+        tally.documents, tally.judged, tally.passed_over, tally.bad
+    );
+    Ok(if tally.bad == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Tells people what happens.
+struct Said(Documents);
+
+impl Watch for Said {
+    fn documents(&self, n: u64) {
+        self.0.read(n);
+    }
+
+    fn split(&self, name: &str, tally: &Tally, again: bool) {
+        if !again {
+            self.0.read(tally.documents);
+            self.0.say(&format!("{name}: done before, {} documents", tally.documents));
+        }
+        for bad in &tally.named {
+            self.0.say(&format!("{name}: {}: {}", bad.place, bad.what));
+        }
+        let more = tally.bad - tally.named.len() as u64;
+        if more > 0 {
+            self.0.say(&format!("{name}: and {more} more that cannot be read"));
+        }
+        self.0.split();
+    }
+
+    fn merged(&self, n: u64) {
+        self.0.merged(n);
+    }
+}

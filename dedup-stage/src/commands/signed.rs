@@ -1,0 +1,125 @@
+//! What `pairs`, `search` and `cluster` share where they are given signature files: opening, the second look, tables of
+//! edges.
+
+use std::path::{Path, PathBuf};
+
+use super::progress::Progress;
+use super::rows;
+use super::table::{Cell, Column, Kind, Table, TableFormat};
+use crate::corpus::Signatures;
+use crate::corpus::join::{self, Edge, Effort, Rule};
+use crate::signature;
+
+/// How near-duplicates are found in signature files.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Looking {
+    /// Hamming distance [default for signature files: that of the crawl]
+    #[arg(long, short, value_name = "K", value_parser = clap::value_parser!(u32).range(..=64))]
+    pub distance: Option<u32>,
+    /// Compare the sketches of candidates, as the crawl does: the default for signature files
+    #[arg(long, conflicts_with = "fingerprints_only")]
+    look: bool,
+    /// Do not: whoever is within the distance is a near-duplicate
+    #[arg(long)]
+    fingerprints_only: bool,
+    /// Threads [default: one for each core]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+}
+
+impl Looking {
+    /// The threads.
+    pub fn threads(&self) -> usize {
+        self.threads.unwrap_or_else(rows::cores).max(1)
+    }
+
+    /// The rule for signature files.
+    pub fn rule(&self) -> Rule {
+        Rule { distance: self.distance.unwrap_or(signature::DISTANCE), look: !self.fingerprints_only }
+    }
+
+    /// How much is done at once.
+    pub fn effort(&self) -> Effort {
+        Effort { threads: self.threads(), block: Effort::BLOCK }
+    }
+
+    /// The distance for files of raw fingerprints, which have no sketches. Errors with what is wrong with the command line.
+    pub fn of_raw(&self) -> Result<u32, &'static str> {
+        if self.look {
+            return Err(
+                "--look needs signature files (see `dedup-stage signatures`): raw fingerprints have no sketches",
+            );
+        }
+        self.distance.ok_or("say --distance K")
+    }
+}
+
+/// Opens signature files, and reads each once to see that it is undamaged.
+pub fn open<P: AsRef<Path>>(paths: &[P]) -> anyhow::Result<Vec<Signatures>> {
+    let open = |path: &P| {
+        let signatures = Signatures::open(path.as_ref())?;
+        signatures.check().map_err(|error| error.about(path.as_ref()))?;
+        anyhow::Ok(signatures)
+    };
+    paths.iter().map(open).collect()
+}
+
+/// The files that are there, and whether they are signature files. Errors where some are and some are not.
+pub fn are_signatures(paths: &[&PathBuf]) -> anyhow::Result<bool> {
+    let mut kinds = Vec::new();
+    for path in paths {
+        kinds.push(Signatures::is_signatures(path)?);
+    }
+    if kinds.iter().any(|kind| *kind != kinds[0]) {
+        anyhow::bail!("signature files and other files cannot be compared");
+    }
+    Ok(kinds.first() == Some(&true))
+}
+
+/// Whether the ids of all files are integers.
+pub fn id_kind<'a>(files: impl IntoIterator<Item = &'a Signatures>) -> Kind {
+    Kind::Id { integers: files.into_iter().all(|file| file.shape().text_ids == 0) }
+}
+
+/// Finds all edges and writes them as a table, sorted by where the documents stood in the input. Returns their number.
+pub fn write_edges(
+    a: &Signatures,
+    b: Option<&Signatures>,
+    names: [&'static str; 2],
+    looking: &Looking,
+    (format, output): (Option<TableFormat>, Option<&Path>),
+) -> anyhow::Result<u64> {
+    let columns: Vec<Column> = vec![
+        (names[0], id_kind([a])),
+        (names[1], id_kind([b.unwrap_or(a)])),
+        ("distance", Kind::Distance),
+        ("resemblance", Kind::Share),
+    ];
+    let mut table = Table::create(columns, Table::format(format, output), output)?;
+    let mut edges = {
+        let progress = Progress::new("pairs", a.rows() as usize, "documents");
+        join::collect(a, b, looking.rule(), looking.effort(), &|share| progress.add(share))
+    };
+    let other = b.unwrap_or(a);
+    let place = |edge: &Edge| (a.places()[edge.a as usize], other.places()[edge.b as usize]);
+    if b.is_none() {
+        // The earlier of the two comes first.
+        for edge in &mut edges {
+            let (x, y) = place(edge);
+            if y < x {
+                (edge.a, edge.b) = (edge.b, edge.a);
+            }
+        }
+    }
+    edges.sort_unstable_by_key(place);
+    for edge in &edges {
+        table.row(&[
+            Cell::Id(a.id(edge.a)?),
+            Cell::Id(other.id(edge.b)?),
+            Cell::Distance(Some(edge.distance)),
+            Cell::Share(edge.resemblance),
+        ])?;
+    }
+    table.finish()?;
+    Ok(edges.len() as u64)
+}

@@ -1,0 +1,171 @@
+//! Making a signature file from many inputs: all cores, bounded memory, and what is done is not done again.
+//!
+//! Each split (an input file, or a handful of files that are one document each) becomes one or more sorted parts beside
+//! the output, in the folder `OUT.parts`, with a note when it is whole. A build that was interrupted finds the notes and
+//! goes on with the splits that have none. When all splits are there, their parts are merged into the output, and the
+//! folder is removed.
+
+mod parts;
+mod split;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::Error;
+use super::input::{Bad, Fields, Format, Piece, Split};
+use super::merge::merge;
+use parts::Parts;
+pub use parts::{temporary, write};
+
+/// What to make, and with what.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Names of fields and columns.
+    pub fields: Fields,
+    /// Threads that sign.
+    pub threads: usize,
+    /// Bytes of rows that are held before they are sorted and written; of documents under way there are some MiB more for
+    /// each thread.
+    pub memory: usize,
+}
+
+/// What was done with one split.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Tally {
+    /// Documents signed.
+    pub documents: u64,
+    /// Of these, with a fingerprint.
+    pub judged: u64,
+    /// Records that are no documents: other kinds, other statuses, neither text nor HTML.
+    pub passed_over: u64,
+    /// Records that could not be read.
+    pub bad: u64,
+    /// The first of them.
+    pub named: Vec<Bad>,
+}
+
+impl Tally {
+    /// Bad records of a split that are named; the others are counted only.
+    pub const NAMED: usize = 20;
+
+    /// Adds a bad record.
+    pub fn add_bad(&mut self, bad: Bad) {
+        self.bad += 1;
+        if self.named.len() < Self::NAMED {
+            self.named.push(bad);
+        }
+    }
+}
+
+/// What happens while a file is made; calls come from several threads.
+pub trait Watch: Sync {
+    /// So many documents more were read.
+    fn documents(&self, n: u64);
+    /// A split is done; `again` is false where an earlier build had done it.
+    fn split(&self, name: &str, tally: &Tally, again: bool);
+    /// So many rows more were merged.
+    fn merged(&self, n: u64);
+}
+
+/// Inputs as splits: a file each, but files that are one document each by the thousand.
+pub fn splits(inputs: &[PathBuf], format: Option<Format>) -> Result<Vec<Split>, String> {
+    const TOGETHER: usize = 1 << 12;
+    let mut splits: Vec<Split> = Vec::new();
+    for path in inputs {
+        let known = format.or_else(|| Format::of(path));
+        let format = match known {
+            Some(format) => format,
+            None if path.as_os_str() == "-" => Format::Jsonl,
+            None => return Err(format!("{}: its name does not tell its format; say --format", path.display())),
+        };
+        match splits.last_mut() {
+            Some(last) if format.is_single() && last.format == format && last.paths.len() < TOGETHER => {
+                last.paths.push(path.clone());
+            }
+            _ => splits.push(Split { paths: vec![path.clone()], format }),
+        }
+    }
+    Ok(splits)
+}
+
+/// Makes the signature file `output`. Returns the sums over all splits. Errors where something cannot be written, or an
+/// input cannot be opened at all.
+pub fn build(splits: &[Split], plan: &Plan, output: &Path, watch: &dyn Watch) -> Result<Tally, Error> {
+    let parts = Parts::open(output)?;
+    let lanes = plan.threads.min(splits.len()).max(1);
+    let each = Plan { threads: plan.threads.div_ceil(lanes), memory: plan.memory / lanes, ..plan.clone() };
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..lanes {
+            scope.spawn(|| {
+                loop {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(split) = splits.get(i) else { break };
+                    let result = one(split, &each, &parts, watch);
+                    let failed = result.is_err();
+                    results.lock().expect("no thread panicked").push((i, result));
+                    if failed {
+                        // The others stop after what they have begun.
+                        next.store(splits.len(), Ordering::Relaxed);
+                        break;
+                    }
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().expect("no thread panicked");
+    results.sort_unstable_by_key(|(i, _)| *i);
+    let (mut sum, mut inputs) = (Tally::default(), Vec::new());
+    for (i, result) in results {
+        let (tally, files) = result?;
+        sum.documents += tally.documents;
+        sum.judged += tally.judged;
+        sum.passed_over += tally.passed_over;
+        sum.bad += tally.bad;
+        for file in files {
+            inputs.push((i, super::Signatures::open(&file)?));
+        }
+    }
+    parts::write(output, |file| Ok(merge(&inputs, file, &|n| watch.merged(n))?.1))?;
+    drop(inputs);
+    parts.remove()?;
+    Ok(sum)
+}
+
+/// One split: what an earlier build left, or done now.
+fn one(split: &Split, plan: &Plan, parts: &Parts, watch: &dyn Watch) -> Result<(Tally, Vec<PathBuf>), Error> {
+    if split.format == Format::Signatures {
+        let path = split.paths[0].clone();
+        let signatures = super::Signatures::open(&path)?;
+        signatures.check().map_err(|error| error.about(&path))?;
+        let shape = signatures.shape();
+        let tally = Tally { documents: shape.rows, judged: shape.judged, ..Tally::default() };
+        watch.split(&split.name(), &tally, true);
+        return Ok((tally, vec![path]));
+    }
+    let key = parts.key(split, plan);
+    if let Some((tally, files)) = key.as_deref().and_then(|key| parts.done(key)) {
+        watch.split(&split.name(), &tally, false);
+        return Ok((tally, files));
+    }
+    let pieces: Box<dyn Iterator<Item = Piece> + Send> = match split.pieces(&plan.fields) {
+        Ok(pieces) => pieces,
+        // This program cannot read any such file, so there is no use in going on.
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+            return Err(Error::Damaged(format!("{}: {error}", split.name())));
+        }
+        Err(error) => {
+            let bad = Bad { place: "the file".into(), what: error.to_string() };
+            Box::new(std::iter::once(Piece::Bad(bad)))
+        }
+    };
+    let done = split::sign(split, pieces, plan, parts, watch)?;
+    if let Some(key) = key {
+        parts.note(&key, &done.0, &done.1)?;
+    }
+    watch.split(&split.name(), &done.0, true);
+    Ok(done)
+}

@@ -1,0 +1,114 @@
+//! The parts of a signature file that is being made: sorted files, and notes of the splits that are whole.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{Plan, Tally};
+use crate::corpus::Error;
+use crate::corpus::input::Split;
+use crate::signature::RECIPE;
+
+/// The folder of the parts.
+#[derive(Debug)]
+pub struct Parts {
+    folder: PathBuf,
+    next: AtomicU64,
+}
+
+/// What is noted of a split that is whole.
+#[derive(Serialize, Deserialize)]
+struct Note {
+    tally: Tally,
+    files: Vec<String>,
+}
+
+impl Parts {
+    /// The folder beside the output, made where it is not there.
+    pub fn open(output: &Path) -> Result<Self, Error> {
+        let folder = beside(output, ".parts");
+        fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
+        Ok(Self { folder, next: AtomicU64::new(0) })
+    }
+
+    /// What tells a split from others and from its own earlier contents; `None` where nothing does, as for stdin.
+    pub fn key(&self, split: &Split, plan: &Plan) -> Option<String> {
+        let mut facts = format!("{RECIPE} {:?} {:?}", split.format, plan.fields);
+        for path in &split.paths {
+            let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+            let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos();
+            facts += &format!(" {:?} {} {modified}", fs::canonicalize(path).ok()?, metadata.len());
+        }
+        Some(format!("{:016x}", xxh3_64(facts.as_bytes())))
+    }
+
+    /// The tally and the files of a split that an earlier build made whole.
+    pub fn done(&self, key: &str) -> Option<(Tally, Vec<PathBuf>)> {
+        let note: Note = serde_json::from_slice(&fs::read(self.folder.join(format!("{key}.json"))).ok()?).ok()?;
+        let files: Vec<PathBuf> = note.files.iter().map(|name| self.folder.join(name)).collect();
+        files.iter().all(|file| file.exists()).then_some((note.tally, files))
+    }
+
+    /// Notes that a split is whole.
+    pub fn note(&self, key: &str, tally: &Tally, files: &[PathBuf]) -> Result<(), Error> {
+        let names = files.iter().filter_map(|file| Some(file.file_name()?.to_str()?.to_owned())).collect();
+        let note =
+            serde_json::to_vec(&Note { tally: tally.clone(), files: names }).expect("numbers and strings serialise");
+        write(&self.folder.join(format!("{key}.json")), |mut file| {
+            io::Write::write_all(&mut file, &note)?;
+            Ok(note.len() as u64)
+        })?;
+        Ok(())
+    }
+
+    /// A new file's path.
+    pub fn fresh(&self) -> PathBuf {
+        loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let path = self.folder.join(format!("{number:06}.sig"));
+            if !path.exists() {
+                return path;
+            }
+        }
+    }
+
+    /// Removes everything.
+    pub fn remove(self) -> Result<(), Error> {
+        fs::remove_dir_all(&self.folder).map_err(Error::io(&self.folder))
+    }
+}
+
+/// Writes beside the file that is to be, and gives it its name when it is whole and on disk. `make` returns the length.
+pub fn write(path: &Path, make: impl FnOnce(&File) -> Result<u64, Error>) -> Result<u64, Error> {
+    let part = temporary(path);
+    let result = (|| {
+        let file =
+            File::options().read(true).write(true).create(true).truncate(true).open(&part).map_err(Error::io(&part))?;
+        let length = make(&file)?;
+        file.sync_all().map_err(Error::io(&part))?;
+        fs::rename(&part, path).map_err(Error::io(path))?;
+        Ok(length)
+    })();
+    if result.is_err() {
+        // The error that matters is the first one.
+        let _ = fs::remove_file(&part);
+    }
+    result
+}
+
+/// Where a file is until it is whole.
+pub fn temporary(path: &Path) -> PathBuf {
+    beside(path, ".part")
+}
+
+/// A path with something after its name.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(ending);
+    path.with_file_name(name)
+}

@@ -1,0 +1,88 @@
+//! One split: read on one thread, signed on others, sorted and written when memory is full.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::parts::{self, Parts};
+use super::{Plan, Tally, Watch};
+use crate::corpus::Error;
+use crate::corpus::input::{Bad, Fields, Piece, Split};
+use crate::corpus::record::Record;
+use crate::corpus::sign::Signing;
+use crate::corpus::writer::{Shape, Writer};
+use crate::pipeline::{Limits, Turn, ordered};
+use crate::signature::RECIPE;
+
+/// What a worker made of a piece.
+#[derive(Debug, Default)]
+struct Signed {
+    records: Vec<Record>,
+    bad: Vec<Bad>,
+    passed_over: u64,
+}
+
+/// Signs all documents of a split; returns what was done and the files with the rows.
+pub fn sign(
+    split: &Split,
+    pieces: Box<dyn Iterator<Item = Piece> + Send>,
+    plan: &Plan,
+    parts: &Parts,
+    watch: &dyn Watch,
+) -> Result<(Tally, Vec<PathBuf>), Error> {
+    let context = Arc::new((split.name(), plan.fields.clone()));
+    let limits = Limits { threads: plan.threads.max(1), inputs: 16 * plan.threads.max(1), bytes: 64 << 20 };
+    let (mut results, _) = ordered(limits, pieces, move || {
+        let (context, mut signing) = (Arc::clone(&context), Signing::default());
+        move |piece: Piece| work(&piece, &context.0, &context.1, &mut signing)
+    });
+    let (mut tally, mut files) = (Tally::default(), Vec::new());
+    let (mut held, mut weight) = (Vec::new(), 0);
+    while let Turn::Item(signed) = results.wait() {
+        watch.documents(signed.records.len() as u64);
+        tally.documents += signed.records.len() as u64;
+        tally.judged += signed.records.iter().filter(|record| record.signature.is_some()).count() as u64;
+        tally.passed_over += signed.passed_over;
+        signed.bad.into_iter().for_each(|bad| tally.add_bad(bad));
+        weight += signed.records.iter().map(Record::weight).sum::<usize>();
+        held.extend(signed.records);
+        if weight > plan.memory {
+            files.push(write(&mut held, parts)?);
+            weight = 0;
+        }
+    }
+    if !held.is_empty() || files.is_empty() {
+        files.push(write(&mut held, parts)?);
+    }
+    Ok((tally, files))
+}
+
+fn work(piece: &Piece, file: &str, fields: &Fields, signing: &mut Signing) -> Signed {
+    let mut signed = Signed::default();
+    let mut seen = false;
+    piece.documents(file, fields, &mut |document| {
+        seen = true;
+        match document.map(|document| signing.sign(&document)) {
+            Ok(Some(record)) => signed.records.push(record),
+            Ok(None) => signed.passed_over += 1,
+            Err(bad) => signed.bad.push(bad),
+        }
+    });
+    // Lines may all be blank; a record that is no document was one all the same.
+    signed.passed_over += u64::from(!seen && matches!(piece, Piece::Record(..)));
+    signed
+}
+
+/// Sorts and writes rows; leaves none behind.
+fn write(records: &mut Vec<Record>, parts: &Parts) -> Result<PathBuf, Error> {
+    records.sort_unstable_by(|a, b| a.row().order(&b.row()));
+    let mut shape = Shape { splits: 1, ..Shape::default() };
+    records.iter().for_each(|record| shape.add(&record.row()));
+    let path = parts.fresh();
+    parts::write(&path, |file| {
+        let mut writer = Writer::new(file, RECIPE, shape);
+        records.iter().try_for_each(|record| writer.push(&record.row()))?;
+        Ok(writer.finish()?.1)
+    })?;
+    records.clear();
+    Ok(path)
+}

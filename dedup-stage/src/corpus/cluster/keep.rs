@@ -1,0 +1,40 @@
+//! Which document of a group is kept.
+
+use std::cmp::{Ordering, Reverse};
+
+use crate::corpus::record::NO_DATE;
+use crate::corpus::{Error, Signatures};
+
+/// Which document of a group is kept; of equals, the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Keep {
+    /// The first in the input
+    #[default]
+    First,
+    /// The one with the most words
+    Longest,
+    /// The one with the earliest date; those without a date come last
+    Earliest,
+    /// The one with the shortest URL, of equally long ones the first by the alphabet
+    SmallestUrl,
+}
+
+impl Keep {
+    /// Which of two documents is rather kept, as far as the rule decides: the lesser.
+    pub fn order(self, (a, x): (&Signatures, u64), (b, y): (&Signatures, u64)) -> Result<Ordering, Error> {
+        Ok(match self {
+            Keep::First => Ordering::Equal,
+            Keep::Longest => b.words(y).cmp(&a.words(x)),
+            Keep::Earliest => {
+                let date = |date: i64| if date == NO_DATE { i64::MAX } else { date };
+                date(a.date(x)).cmp(&date(b.date(y)))
+            }
+            Keep::SmallestUrl => {
+                let (one, other) = (a.url(x)?, b.url(y)?);
+                // One without a URL is no better than one with the longest.
+                let key = |url: &str| (Reverse(!url.is_empty()), url.len());
+                key(&one).cmp(&key(&other)).then_with(|| one.cmp(&other))
+            }
+        })
+    }
+}

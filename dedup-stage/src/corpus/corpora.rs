@@ -1,0 +1,56 @@
+//! Several known corpora, as one judge knows them.
+
+use std::path::PathBuf;
+
+use super::known::{Known, Twin};
+use super::{DIGEST, Error};
+use crate::signature::Sketch;
+
+/// Known corpora, in the order in which they were given.
+#[derive(Debug, Default)]
+pub struct Corpora(Vec<Known>);
+
+impl Corpora {
+    /// Opens signature files, each with its index for a distance ([`Known::open`]). An index that is missing is built on so
+    /// many threads; 0 = one a core.
+    ///
+    /// # Errors
+    ///
+    /// Where a file cannot be read, or is no signature file of this recipe; with the file that it is.
+    pub fn open(files: &[PathBuf], distance: u32, threads: usize) -> Result<Self, Unknown> {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = if threads == 0 { cores() } else { threads };
+        let open = |file: &PathBuf| {
+            Known::open(file, distance, threads).map_err(|error| Unknown { file: file.clone(), error })
+        };
+        Ok(Self(files.iter().map(open).collect::<Result<_, _>>()?))
+    }
+
+    /// One of them, by its place.
+    pub fn get(&self, corpus: u32) -> &Known {
+        &self.0[corpus as usize]
+    }
+
+    /// The document that a page repeats, and its corpus: one with the same bytes, else the nearest, of equally near ones
+    /// that of the first corpus. See [`super::Finder::find`].
+    pub fn find(&self, digest: &[u8; DIGEST], signature: Option<(u64, &Sketch)>) -> Option<(u32, Twin)> {
+        let mut best: Option<(u32, Twin)> = None;
+        for (corpus, known) in (0..).zip(&self.0) {
+            if let Some(twin) = known.finder().find(digest, signature)
+                && best.is_none_or(|(_, held)| (!twin.exact, twin.distance) < (!held.exact, held.distance))
+            {
+                best = Some((corpus, twin));
+            }
+        }
+        best
+    }
+}
+
+/// A known corpus that cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[error("known corpus {}", file.display())]
+pub struct Unknown {
+    file: PathBuf,
+    #[source]
+    error: Error,
+}

@@ -1,0 +1,183 @@
+//! Documents in tables: Parquet files, Arrow IPC files and streams, and tables in memory.
+
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::Path;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::TimestampMillisecondType;
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, StructArray};
+use arrow_cast::cast;
+use arrow_schema::{DataType, SchemaRef, TimeUnit};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use super::{Bad, Fields, Format, Piece, millis, numbered, quoted};
+use crate::corpus::NO_DATE;
+use crate::corpus::sign::{Document, TEXT};
+
+/// Rows of a piece.
+const ROWS: usize = 1024;
+
+/// The batches of a file. Only the columns that are needed are read.
+pub fn batches(path: &Path, format: Format, fields: &Fields) -> io::Result<Box<dyn Iterator<Item = Piece> + Send>> {
+    let file = File::open(path)?;
+    let damaged = |error: &dyn std::fmt::Display| io::Error::new(io::ErrorKind::InvalidData, error.to_string());
+    if format == Format::Parquet {
+        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| damaged(&error))?;
+        let wanted = wanted(builder.schema(), fields)?;
+        let mask = ProjectionMask::roots(builder.parquet_schema(), wanted);
+        let reader = builder.with_projection(mask).with_batch_size(ROWS).build();
+        return Ok(pieces(reader.map_err(|error| damaged(&error))?));
+    }
+    let projected = |schema: SchemaRef| wanted(&schema, fields);
+    match arrow_ipc::reader::FileReader::try_new_buffered(file, None) {
+        Ok(reader) => {
+            let columns = projected(reader.schema())?;
+            let reader = arrow_ipc::reader::FileReader::try_new_buffered(File::open(path)?, Some(columns));
+            Ok(pieces(reader.map_err(|error| damaged(&error))?))
+        }
+        // No file has a footer that is none; a stream has none at all.
+        Err(_) => {
+            let open = || io::Result::Ok(BufReader::new(File::open(path)?));
+            let stream = arrow_ipc::reader::StreamReader::try_new(open()?, None).map_err(|error| damaged(&error))?;
+            let columns = projected(stream.schema())?;
+            let stream = arrow_ipc::reader::StreamReader::try_new(open()?, Some(columns));
+            Ok(pieces(stream.map_err(|error| damaged(&error))?))
+        }
+    }
+}
+
+/// The places of the columns that are needed; errors where none holds the documents.
+fn wanted(schema: &SchemaRef, fields: &Fields) -> io::Result<Vec<usize>> {
+    let root = |name: &str| {
+        let outer = name.split_once('.').map_or(name, |(outer, _)| outer);
+        schema.index_of(name).or_else(|_| schema.index_of(outer)).ok()
+    };
+    if root(&fields.text).is_none() && root(&fields.body).is_none() {
+        let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        let what = format!("no column {:?} or {:?}; there are {}", fields.text, fields.body, names.join(", "));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    }
+    let mut columns: Vec<usize> = [&fields.id, &fields.text, &fields.body, &fields.url, &fields.date]
+        .into_iter()
+        .filter_map(|n| root(n))
+        .collect();
+    columns.sort_unstable();
+    columns.dedup();
+    Ok(columns)
+}
+
+fn pieces<E: std::fmt::Display>(
+    reader: impl Iterator<Item = Result<RecordBatch, E>> + Send + 'static,
+) -> Box<dyn Iterator<Item = Piece> + Send> {
+    let mut row = 0;
+    Box::new(reader.map(move |batch| match batch {
+        Ok(batch) => {
+            let first = row;
+            row += batch.num_rows() as u64;
+            Piece::Batch(first, batch)
+        }
+        Err(error) => Piece::Bad(Bad { place: format!("after row {row}"), what: error.to_string() }),
+    }))
+}
+
+/// The columns of a batch that make up documents.
+struct Table {
+    /// As strings, and whether they were strings before: others are JSON numbers.
+    id: Option<(StringArray, bool)>,
+    text: Option<StringArray>,
+    body: Option<StringArray>,
+    url: Option<StringArray>,
+    date: Option<Dates>,
+}
+
+enum Dates {
+    Text(StringArray),
+    Millis(ArrayRef),
+}
+
+/// Calls `visit` with the document of each row.
+pub fn documents(
+    first: u64,
+    batch: &RecordBatch,
+    file: &str,
+    fields: &Fields,
+    visit: &mut dyn FnMut(Result<Document<'_>, Bad>),
+) {
+    let table = match Table::of(batch, fields) {
+        Ok(table) => table,
+        Err(what) => return visit(Err(Bad { place: format!("rows from {first}"), what })),
+    };
+    for (i, row) in (0..batch.num_rows()).zip(first..) {
+        let text =
+            |column: &Option<StringArray>| column.as_ref().filter(|c| c.is_valid(i)).map(|c| c.value(i).to_owned());
+        let (body, content_type) = match (text(&table.text), text(&table.body)) {
+            (Some(text), _) => (text, Some(TEXT)),
+            (None, Some(body)) => (body, None),
+            (None, None) => {
+                let what = format!("neither {:?} nor {:?}", fields.text, fields.body);
+                visit(Err(Bad { place: format!("row {row}"), what }));
+                continue;
+            }
+        };
+        let id = match &table.id {
+            Some((id, true)) if id.is_valid(i) => quoted(id.value(i)),
+            Some((id, false)) if id.is_valid(i) => id.value(i).into(),
+            _ => numbered(file, row),
+        };
+        let url = text(&table.url).unwrap_or_default();
+        let date = table.date.as_ref().map_or(NO_DATE, |date| date.of(i));
+        visit(Ok(Document { index: row, id, url: &url, date, content_type, body: body.as_bytes() }));
+    }
+}
+
+impl Table {
+    fn of(batch: &RecordBatch, fields: &Fields) -> Result<Self, String> {
+        let string = |name: &str| column(batch, name).map(|column| strings(name, &column)).transpose();
+        let id = column(batch, &fields.id).map(|column| {
+            let numeric = column.data_type().is_integer() || column.data_type().is_floating();
+            strings(&fields.id, &column).map(|strings| (strings, !numeric))
+        });
+        let date = column(batch, &fields.date).map(|column| {
+            let is_time = matches!(column.data_type(), DataType::Timestamp(..) | DataType::Date32 | DataType::Date64);
+            if is_time {
+                let millis = cast(&column, &DataType::Timestamp(TimeUnit::Millisecond, None));
+                millis.map(Dates::Millis).map_err(|error| format!("{:?}: {error}", fields.date))
+            } else {
+                strings(&fields.date, &column).map(Dates::Text)
+            }
+        });
+        Ok(Self {
+            id: id.transpose()?,
+            text: string(&fields.text)?,
+            body: string(&fields.body)?,
+            url: string(&fields.url)?,
+            date: date.transpose()?,
+        })
+    }
+}
+
+impl Dates {
+    fn of(&self, i: usize) -> i64 {
+        match self {
+            Dates::Text(text) if text.is_valid(i) => millis(text.value(i)),
+            Dates::Millis(times) if times.is_valid(i) => times.as_primitive::<TimestampMillisecondType>().value(i),
+            _ => NO_DATE,
+        }
+    }
+}
+
+/// A column by name; a name with a dot may lead into a struct.
+fn column(batch: &RecordBatch, name: &str) -> Option<ArrayRef> {
+    batch.column_by_name(name).cloned().or_else(|| {
+        let (outer, inner) = name.split_once('.')?;
+        let column = batch.column_by_name(outer)?.as_any().downcast_ref::<StructArray>()?;
+        column.column_by_name(inner).cloned()
+    })
+}
+
+fn strings(name: &str, column: &ArrayRef) -> Result<StringArray, String> {
+    let plain = cast(column, &DataType::Utf8).map_err(|error| format!("{name:?}: {error}"))?;
+    Ok(plain.as_string::<i32>().clone())
+}

@@ -1,0 +1,42 @@
+//! Dates of documents.
+
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use crate::corpus::NO_DATE;
+
+/// Milliseconds since 1970 of an RFC 3339 date and time, or of a date alone (`2026-11-20`, then its first moment).
+/// [`NO_DATE`] where it is neither.
+pub fn millis(text: &str) -> i64 {
+    let text = text.trim();
+    // Databases write a space for the T, and leave the zone out.
+    let (day, rest) = text.split_at_checked(10).unwrap_or((text, ""));
+    let time = rest.strip_prefix(['T', 't', ' ']).unwrap_or_default();
+    let zoned = time.ends_with(['Z', 'z']) || time.contains(['+', '-']);
+    let spelt = match time {
+        "" => format!("{day}T00:00:00Z"),
+        time if zoned => format!("{day}T{time}"),
+        time => format!("{day}T{time}Z"),
+    };
+    let whole = OffsetDateTime::parse(&spelt, &Rfc3339);
+    whole.map_or(NO_DATE, |moment| (moment.unix_timestamp_nanos() / 1_000_000) as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_as_corpora_write_them() {
+        let noon = 1_763_640_000_000;
+        for text in
+            ["2025-11-20T12:00:00Z", "2025-11-20 12:00:00", "2025-11-20T13:00:00+01:00", "2025-11-20T12:00:00.000"]
+        {
+            assert_eq!(millis(text), noon, "{text}");
+        }
+        assert_eq!(millis("2025-11-20"), noon - 12 * 3_600_000);
+        for text in ["", "yesterday", "2025-13-01", "ü2025-11-20", "20251120120000"] {
+            assert_eq!(millis(text), NO_DATE, "{text}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Documents in web archives: pages in WARC files, extracted text in WET files.
+
+use std::io::BufRead;
+
+use super::{Bad, Format, Piece, millis, quoted};
+use crate::corpus::NO_DATE;
+use crate::corpus::sign::{Document, TEXT};
+use crate::warc::http;
+use crate::warc::read::{self, Reader, Record};
+
+/// A body larger than this once decoded is a bad record.
+const BODY: usize = 64 << 20;
+
+/// The records of a file that can hold documents. What breaks the file ends them.
+pub fn records(input: impl BufRead + Send, format: Format) -> impl Iterator<Item = Piece> + Send {
+    let mut reader = Some(Reader::new(input, Reader::<&[u8]>::LIMIT));
+    let mut number = 0;
+    let wanted = move |record: &Record| match record.kind() {
+        "response" | "resource" => format == Format::Warc,
+        "conversion" => true,
+        _ => false,
+    };
+    std::iter::from_fn(move || {
+        loop {
+            match reader.as_mut()?.piece() {
+                Ok(Some(read::Piece::Record(record))) => {
+                    number += 1;
+                    if wanted(&record) {
+                        return Some(Piece::Record(number, Box::new(record)));
+                    }
+                }
+                Ok(Some(read::Piece::Begin(record))) => {
+                    number += 1;
+                    if wanted(&record) {
+                        let limit = Reader::<&[u8]>::LIMIT >> 20;
+                        return Some(Piece::Bad(bad(record.offset, &format!("larger than {limit} MiB"))));
+                    }
+                }
+                Ok(Some(read::Piece::More(_) | read::Piece::End)) => {}
+                Ok(None) => return None,
+                Err(error) => {
+                    let at = reader.take()?.position();
+                    return Some(Piece::Bad(bad(at, &error.to_string())));
+                }
+            }
+        }
+    })
+}
+
+fn bad(offset: u64, what: &str) -> Bad {
+    Bad { place: format!("record at {offset}"), what: what.to_owned() }
+}
+
+/// Calls `visit` with the document in a record; a response that is no page (another status, cut when it was fetched) is
+/// passed over.
+pub fn document(number: u64, record: &Record, visit: &mut dyn FnMut(Result<Document<'_>, Bad>)) {
+    let url = record.url().unwrap_or_default();
+    let id = quoted(if url.is_empty() { record.id() } else { url });
+    let date = record.fields.text("WARC-Date").map_or(NO_DATE, millis);
+    let mut found = |content_type: Option<&str>, body: &[u8]| {
+        visit(Ok(Document { index: number, id: id.clone(), url, date, content_type, body }));
+    };
+    match record.kind() {
+        "conversion" => found(Some(TEXT), &record.block),
+        "resource" => found(record.fields.text("Content-Type"), &record.block),
+        _ => match http::parse_response(&record.block) {
+            Some(message) if !(200..300).contains(&message.status) => {}
+            Some(_) if record.fields.get("WARC-Truncated").is_some() => {}
+            Some(message) => match message.body(BODY) {
+                Ok(body) => found(message.fields.text("Content-Type"), &body),
+                Err(error) => visit(Err(bad(record.offset, &error.to_string()))),
+            },
+            None => visit(Err(bad(record.offset, "no HTTP response"))),
+        },
+    }
+}

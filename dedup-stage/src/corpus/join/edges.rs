@@ -1,0 +1,201 @@
+//! Files of edges: what `pairs` writes for `cluster` to read, in one pass and without being held.
+//!
+//! ```text
+//! head    JSON on the first line: format, the signature files that rows belong to, distance, whether there was a look
+//! edges   three little-endian 64-bit words each: two nodes; the distance, 256 if the signatures are the same, and in the
+//!         upper half the resemblance as a 32-bit float
+//! end     8 bytes: XXH3-64 of the edges
+//! ```
+//!
+//! Nodes number the rows of all files of the head, one file after the other.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::{Edge, Rule};
+use crate::corpus::{Error, Signatures};
+
+const FORMAT: &str = "dedup-stage edges 1";
+
+/// Bytes of an edge.
+const EDGE: usize = 24;
+
+/// Which nodes are which rows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nodes(Vec<Rows>);
+
+/// The rows of a signature file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Rows {
+    /// Its path when it was read.
+    file: PathBuf,
+    /// See [`Signatures::identity`], in hex: JSON numbers are no 64-bit integers everywhere.
+    identity: String,
+    rows: u64,
+}
+
+impl Nodes {
+    /// The rows of these files, one file after the other.
+    pub fn of<'a>(files: impl IntoIterator<Item = (&'a Path, &'a Signatures)>) -> Self {
+        let rows = |(path, signatures): (&Path, &Signatures)| Rows {
+            file: path.to_owned(),
+            identity: format!("{:016x}", signatures.identity()),
+            rows: signatures.rows(),
+        };
+        Self(files.into_iter().map(rows).collect())
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> u64 {
+        self.0.iter().map(|file| file.rows).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The first node of each file.
+    pub fn starts(&self) -> Vec<u64> {
+        self.0.iter().scan(0, |next, file| Some(std::mem::replace(next, *next + file.rows))).collect()
+    }
+
+    /// For each file of `other`, its first node here. Errors where a file is not among these.
+    fn map(&self, other: &Nodes) -> Result<Vec<(u64, u64)>, Error> {
+        let starts = self.starts();
+        let place = |file: &Rows| {
+            let here = self.0.iter().position(|own| own.identity == file.identity && own.rows == file.rows);
+            here.map(|i| (starts[i], file.rows)).ok_or_else(|| {
+                Error::Damaged(format!(
+                    "the edges are of {}, which is not among the files, or has changed",
+                    file.file.display()
+                ))
+            })
+        };
+        other.0.iter().map(place).collect()
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Head {
+    format: String,
+    nodes: Nodes,
+    distance: u32,
+    look: bool,
+}
+
+/// Writes a file of edges.
+pub struct EdgeWriter<'a> {
+    out: BufWriter<&'a File>,
+    hash: Xxh3,
+    length: u64,
+}
+
+impl<'a> EdgeWriter<'a> {
+    /// Begins a file.
+    pub fn new(file: &'a File, nodes: &Nodes, rule: Rule) -> Result<Self, Error> {
+        let mut out = BufWriter::with_capacity(1 << 20, file);
+        let head = Head { format: FORMAT.into(), nodes: nodes.clone(), distance: rule.distance, look: rule.look };
+        let mut line = serde_json::to_vec(&head).expect("numbers and strings serialise");
+        line.push(b'\n');
+        out.write_all(&line)?;
+        Ok(Self { out, hash: Xxh3::new(), length: line.len() as u64 })
+    }
+
+    /// Writes an edge between two nodes.
+    pub fn push(&mut self, edge: &Edge) -> Result<(), Error> {
+        let third = u64::from(edge.distance) | u64::from(edge.same) << 8 | u64::from(edge.resemblance.to_bits()) << 32;
+        let mut bytes = [0; EDGE];
+        for (place, word) in bytes.chunks_exact_mut(8).zip([edge.a, edge.b, third]) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        self.hash.update(&bytes);
+        self.length += EDGE as u64;
+        Ok(self.out.write_all(&bytes)?)
+    }
+
+    /// Ends the file; returns its length.
+    pub fn finish(mut self) -> Result<u64, Error> {
+        self.out.write_all(&self.hash.digest().to_le_bytes())?;
+        self.out.flush()?;
+        Ok(self.length + 8)
+    }
+}
+
+/// A file of edges, to be read from beginning to end.
+#[derive(Debug)]
+pub struct EdgeFile {
+    path: PathBuf,
+    input: BufReader<File>,
+    /// Bytes of edges.
+    length: u64,
+    nodes: Nodes,
+    rule: Rule,
+}
+
+impl EdgeFile {
+    /// Opens a file. Errors where it cannot be read or is no file of edges.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let file = File::open(path).map_err(Error::io(path))?;
+        let length = file.metadata().map_err(Error::io(path))?.len();
+        let mut input = BufReader::with_capacity(1 << 20, file);
+        let mut line = Vec::new();
+        (&mut input).take(1 << 24).read_until(b'\n', &mut line).map_err(Error::io(path))?;
+        let damaged = |what: &str| Error::Damaged(format!("{}: {what}", path.display()));
+        let head: Head = serde_json::from_slice(&line).map_err(|_| damaged("not a file of edges"))?;
+        if head.format != FORMAT {
+            return Err(damaged(&format!("its format is {:?}; this program reads {FORMAT:?}", head.format)));
+        }
+        let length = length.checked_sub(line.len() as u64 + 8).filter(|length| length.is_multiple_of(EDGE as u64));
+        let length = length.ok_or_else(|| damaged("the file of edges is cut short"))?;
+        let rule = Rule { distance: head.distance, look: head.look };
+        Ok(Self { path: path.to_owned(), input, length, nodes: head.nodes, rule })
+    }
+
+    /// What the edges were found by.
+    pub fn rule(&self) -> Rule {
+        self.rule
+    }
+
+    /// Number of edges.
+    pub fn edges(&self) -> u64 {
+        self.length / EDGE as u64
+    }
+
+    /// Calls `visit` with every edge, by the nodes of `here`. Errors where the file is damaged or of other signature
+    /// files; edges may have been visited then.
+    pub fn read(mut self, here: &Nodes, visit: &mut dyn FnMut(Edge)) -> Result<(), Error> {
+        let starts = here.map(&self.nodes).map_err(|error| error.about(&self.path))?;
+        let node = |mut node: u64| {
+            for (start, rows) in &starts {
+                if node < *rows {
+                    return Some(start + node);
+                }
+                node -= rows;
+            }
+            None
+        };
+        let damaged = || Error::Damaged(format!("{}: the file of edges is damaged", self.path.display()));
+        let mut hash = Xxh3::new();
+        let mut bytes = [0; EDGE];
+        for _ in 0..self.length / EDGE as u64 {
+            self.input.read_exact(&mut bytes).map_err(Error::io(&self.path))?;
+            hash.update(&bytes);
+            let (words, _) = bytes.as_chunks::<8>();
+            let [a, b, third] = [words[0], words[1], words[2]].map(u64::from_le_bytes);
+            let (Some(a), Some(b)) = (node(a), node(b)) else { return Err(damaged()) };
+            let resemblance = f32::from_bits((third >> 32) as u32);
+            visit(Edge { a, b, distance: third as u32 & 255, resemblance, same: third >> 8 & 1 == 1 });
+        }
+        let mut end = [0; 8];
+        self.input.read_exact(&mut end).map_err(Error::io(&self.path))?;
+        if u64::from_le_bytes(end) != hash.digest() {
+            return Err(damaged());
+        }
+        Ok(())
+    }
+}

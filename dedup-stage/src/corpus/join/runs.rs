@@ -1,0 +1,103 @@
+//! The distinct fingerprints of a block, and of each the rows that are compared with others.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use super::{Edge, copy};
+use crate::corpus::Signatures;
+use crate::signature::Sketch;
+
+/// Of one fingerprint, so many different signatures are compared with others.
+pub const MOST: usize = 64;
+
+/// The distinct fingerprints of a range of rows.
+#[derive(Debug)]
+pub struct Runs<'a> {
+    signatures: &'a Signatures,
+    rows: Range<usize>,
+    /// Each fingerprint once, ascending.
+    values: Vec<u64>,
+    /// The first row of each, counted from the range's start.
+    starts: Vec<u32>,
+    /// Of fingerprints with several rows: the first row of each signature, ascending.
+    heads: HashMap<u32, Vec<u64>>,
+    /// Whether signatures are told apart, or only fingerprints.
+    look: bool,
+}
+
+impl<'a> Runs<'a> {
+    /// The fingerprints of some rows. Without `look`, all rows of a fingerprint are as good as one.
+    pub fn of(signatures: &'a Signatures, rows: Range<usize>, look: bool) -> Self {
+        let fingerprints = &signatures.fingerprints()[rows.clone()];
+        let (mut values, mut starts) = (Vec::new(), Vec::new());
+        for (row, &fingerprint) in (0..).zip(fingerprints) {
+            if values.last() != Some(&fingerprint) {
+                values.push(fingerprint);
+                starts.push(row);
+            }
+        }
+        let mut runs = Self { signatures, rows, values, starts, heads: HashMap::new(), look };
+        for i in 0..runs.values.len() {
+            let rows = runs.rows_of(i);
+            if rows.end - rows.start > 1 && look {
+                let mut seen = HashSet::new();
+                let heads = rows.filter(|row| seen.insert(signatures.sketches()[*row as usize])).collect();
+                runs.heads.insert(i as u32, heads);
+            }
+        }
+        runs
+    }
+
+    /// Each fingerprint once.
+    pub fn values(&self) -> &[u64] {
+        &self.values
+    }
+
+    /// The sketch of a row.
+    pub fn sketch(&self, row: u64) -> &'a [u8; Sketch::BYTES] {
+        &self.signatures.sketches()[row as usize]
+    }
+
+    /// The rows of a fingerprint.
+    fn rows_of(&self, i: usize) -> Range<u64> {
+        let end = self.starts.get(i + 1).map_or(self.rows.len(), |start| *start as usize);
+        (self.rows.start + self.starts[i] as usize) as u64..(self.rows.start + end) as u64
+    }
+
+    /// Every row but the first of its signature, linked to that.
+    pub fn copies(&self) -> impl Iterator<Item = Edge> {
+        let several = |i: &usize| self.rows_of(*i).end - self.rows_of(*i).start > 1;
+        (0..self.values.len()).filter(several).flat_map(move |i| {
+            let mut firsts = HashMap::new();
+            self.rows_of(i).filter_map(move |row| {
+                let key = if self.look { Some(self.sketch(row)) } else { None };
+                let first = *firsts.entry(key).or_insert(row);
+                (first != row).then(|| copy(first, row))
+            })
+        })
+    }
+
+    /// The signatures, by their first rows, of each fingerprint that has several.
+    pub fn repeated(&self) -> impl Iterator<Item = &[u64]> {
+        self.heads.values().map(Vec::as_slice).filter(|heads| heads.len() > 1)
+    }
+
+    /// Calls `visit` with the pairs of rows by which a fingerprint of this block and one of the other are compared.
+    pub fn each_pair(&self, i: u32, other: &Runs<'_>, j: u32, mut visit: impl FnMut(u64, u64)) {
+        let only = |runs: &Runs<'_>, i: u32| [runs.rows_of(i as usize).start];
+        match (self.heads.get(&i), other.heads.get(&j)) {
+            (None, None) => visit(only(self, i)[0], only(other, j)[0]),
+            (a, b) => {
+                let (one, another) = (only(self, i), only(other, j));
+                let (a, b) = (a.map_or(&one[..], Vec::as_slice), b.map_or(&another[..], Vec::as_slice));
+                for (n, &x) in a.iter().enumerate() {
+                    for (m, &y) in b.iter().enumerate() {
+                        if n < MOST || m < MOST {
+                            visit(x, y);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

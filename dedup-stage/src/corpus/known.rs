@@ -1,0 +1,216 @@
+//! Corpora that exist already: does a page stand in one of them?
+//!
+//! A signature file and the index of its fingerprints are mapped, not read, so that a program with a billion known
+//! documents starts at once, and several programs share one copy in memory. Of a document, the index costs about 11 bytes
+//! (at distance 3); sketches, digests and ids stay on disk until a page is near.
+//!
+//! # For a judge
+//!
+//! [`Corpora::open`] maps the files, and [`crate::judge::Judge::know`] hands them to a judge. After its own exact and near
+//! steps have found nothing, the judge asks [`Corpora::find`]. A [`Twin`] is a verdict `exact` or `near` whose twin is
+//! [`Known::name`] and [`Known::id`] of [`Twin::row`]. A signature file has no links, so such a page has no
+//! counterparts: its links are held as `known`.
+//!
+//! [`Corpora::open`]: super::Corpora::open
+//! [`Corpora::find`]: super::Corpora::find
+
+use std::path::{Path, PathBuf};
+
+use super::Error;
+use super::file::Signatures;
+use super::format::DIGEST;
+use crate::hamming::Design;
+use crate::hamming::frozen::{self, Frozen, Plan, Reader};
+use crate::signature::{RECIPE, Sketch};
+
+/// Of one fingerprint, at most so many documents are compared with a page.
+const MOST: usize = 64;
+
+/// Fingerprints of a step of the sample.
+const STEP: usize = 512;
+
+/// A signature file, with the index of its fingerprints.
+#[derive(Debug)]
+pub struct Known {
+    name: String,
+    signatures: Signatures,
+    index: Frozen,
+    distance: u32,
+    /// Every 512th fingerprint: by it, the row of a fingerprint is found with one read of the file.
+    sample: Vec<u64>,
+}
+
+/// The document that a page repeats.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Twin {
+    /// Its row in the signature file.
+    pub row: u64,
+    /// Whether the bytes are the same.
+    pub exact: bool,
+    /// Hamming distance of the fingerprints.
+    pub distance: u32,
+    /// Estimated resemblance of the texts, 0..1.
+    pub resemblance: f32,
+}
+
+impl Known {
+    /// Where the index for a distance lies: beside the signature file.
+    pub fn index_path(signatures: &Path, distance: u32) -> PathBuf {
+        let mut name = signatures.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".d{distance}"));
+        signatures.with_file_name(name)
+    }
+
+    /// Opens a signature file with the index for `distance`; builds the index where it is missing or that of another
+    /// file, on `threads` threads. Errors where something cannot be read or written, or is not what it should be.
+    pub fn open(path: &Path, distance: u32, threads: usize) -> Result<Self, Error> {
+        let signatures = Signatures::open(path)?;
+        let (place, recipe) = (Self::index_path(path, distance), index_recipe(&signatures));
+        let index = match Frozen::map(&place, &recipe) {
+            Ok(index) => index,
+            // There is none, or one of a signature file that was here before.
+            Err(Error::Io { .. } | Error::Recipe { .. }) => {
+                Self::build_index(path, distance, threads, &|_| {})?;
+                Frozen::map(&place, &recipe)?
+            }
+            Err(error) => return Err(error),
+        };
+        signatures.advise_random();
+        let sample = signatures.fingerprints().iter().step_by(STEP).copied().collect();
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        Ok(Self { name, signatures, index, distance, sample })
+    }
+
+    /// Builds the index beside a signature file; returns its number of bytes.
+    pub fn build_index(path: &Path, distance: u32, threads: usize, done: &(dyn Fn(f64) + Sync)) -> Result<u64, Error> {
+        let signatures = Signatures::open(path)?;
+        signatures.advise_sequential();
+        let fingerprints = signatures.fingerprints();
+        let plan = Plan {
+            design: Design::for_size(distance, fingerprints.len() as u64),
+            recipe: index_recipe(&signatures),
+            with_rows: false,
+            threads,
+            part: Plan::PART,
+        };
+        super::build::write(&Self::index_path(path, distance), |mut file| {
+            let mut out = std::io::BufWriter::with_capacity(1 << 20, &mut file);
+            frozen::build(fingerprints, &plan, &mut out, done)
+        })
+    }
+
+    /// The name of the corpus: that of the file.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The signatures.
+    pub fn signatures(&self) -> &Signatures {
+        &self.signatures
+    }
+
+    /// Bytes of the index's tables, which probes read.
+    pub fn index_bytes(&self) -> u64 {
+        self.index.bytes().0 + 8 * self.sample.len() as u64
+    }
+
+    /// The id of a document, as JSON. Errors where the file is damaged.
+    pub fn id(&self, row: u64) -> Result<&str, Error> {
+        self.signatures.id(row)
+    }
+
+    /// What finds pages among the documents; one for each thread.
+    pub fn finder(&self) -> Finder<'_> {
+        Finder { known: self, reader: self.index.reader(), near: Vec::new() }
+    }
+
+    /// The first row of a fingerprint that is there.
+    fn first_row(&self, fingerprint: u64) -> usize {
+        let step = self.sample.partition_point(|sample| *sample < fingerprint);
+        let from = step.saturating_sub(1) * STEP;
+        let fingerprints = self.signatures.fingerprints();
+        // Equal fingerprints may begin in the step before, and go on behind the end of this one.
+        let until = fingerprints.len().min((step + 1) * STEP);
+        from + fingerprints[from..until].partition_point(|f| *f < fingerprint)
+    }
+}
+
+/// What binds an index to its signature file.
+fn index_recipe(signatures: &Signatures) -> String {
+    format!("{RECIPE} of {:016x}", signatures.identity())
+}
+
+/// Finds pages among the documents of a [`Known`].
+#[derive(Debug)]
+pub struct Finder<'a> {
+    known: &'a Known,
+    reader: Reader<'a>,
+    near: Vec<(u32, u64)>,
+}
+
+impl Finder<'_> {
+    /// The document that a page repeats: with the same bytes, else the nearest that is a duplicate at the second look, of
+    /// equally near ones the first in the corpus. `signature` is the page's fingerprint and sketch; without, only a
+    /// document that has none either is found, by its bytes.
+    pub fn find(&mut self, digest: &[u8; DIGEST], signature: Option<(u64, &Sketch)>) -> Option<Twin> {
+        let Some((fingerprint, sketch)) = signature else { return self.equal_bytes(digest) };
+        let (known, mut near) = (self.known, std::mem::take(&mut self.near));
+        near.clear();
+        self.reader.within(&[fingerprint], &mut |_, found, distance| {
+            if distance <= known.distance {
+                near.push((distance, found));
+            }
+        });
+        near.sort_unstable();
+        let mut best: Option<(Twin, u64)> = None;
+        for &(distance, found) in &near {
+            if best.is_some_and(|(twin, _)| twin.distance < distance) {
+                break;
+            }
+            if let Some((twin, place)) = self.look(found, distance, digest, sketch)
+                && best.is_none_or(|(held, earlier)| (!twin.exact, place) < (!held.exact, earlier))
+            {
+                best = Some((twin, place));
+            }
+        }
+        self.near = near;
+        best.map(|(twin, _)| twin)
+    }
+
+    /// The first document with this fingerprint that is a duplicate, and its place.
+    fn look(&self, fingerprint: u64, distance: u32, digest: &[u8; DIGEST], sketch: &Sketch) -> Option<(Twin, u64)> {
+        let signatures = &self.known.signatures;
+        let first = self.known.first_row(fingerprint);
+        let rows = (first..).take(MOST).take_while(|row| signatures.fingerprints().get(*row) == Some(&fingerprint));
+        let mut found = None;
+        for row in rows {
+            let twin =
+                |exact, resemblance| (Twin { row: row as u64, exact, distance, resemblance }, signatures.places()[row]);
+            if signatures.digests()[row] == *digest {
+                return Some(twin(true, 1.0));
+            }
+            if found.is_none() {
+                let theirs = signatures.sketch(row as u64);
+                let look = sketch.compare(&theirs);
+                // The documents of many corpora are plain text. That they have no links says nothing of the page.
+                let other_links = look.other_links && theirs.links() > 0;
+                found = (look.same_text && !other_links).then(|| twin(false, look.resemblance));
+            }
+        }
+        found
+    }
+
+    /// The document without a fingerprint that has these bytes.
+    fn equal_bytes(&self, digest: &[u8; DIGEST]) -> Option<Twin> {
+        let signatures = &self.known.signatures;
+        let judged = signatures.fingerprints().len();
+        let tail = &signatures.digests()[judged..];
+        let at = tail.partition_point(|other| other < digest);
+        (tail.get(at) == Some(digest)).then(|| Twin {
+            row: (judged + at) as u64,
+            exact: true,
+            distance: 0,
+            resemblance: 1.0,
+        })
+    }
+}

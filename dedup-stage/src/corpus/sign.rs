@@ -1,0 +1,67 @@
+//! From a document to its row.
+
+use ::url::Url;
+
+use super::record::Record;
+use crate::page::{Input, Reader};
+
+/// A document as it came from an input.
+#[derive(Clone, Debug)]
+pub struct Document<'a> {
+    /// Its number in its split.
+    pub index: u64,
+    /// Its id, as JSON.
+    pub id: Box<str>,
+    /// Its URL; empty where it has none.
+    pub url: &'a str,
+    /// Milliseconds since 1970; [`super::NO_DATE`] = none.
+    pub date: i64,
+    /// As in HTTP; `None` where nobody said.
+    pub content_type: Option<&'a str>,
+    /// Its bytes.
+    pub body: &'a [u8],
+}
+
+/// The content type of plain text.
+pub const TEXT: &str = "text/plain; charset=utf-8";
+
+/// Signs documents; keeps only scratch memory.
+#[derive(Debug)]
+pub struct Signing {
+    reader: Reader,
+    /// The URL of what has none.
+    nowhere: Url,
+}
+
+impl Default for Signing {
+    fn default() -> Self {
+        let nowhere = Url::parse("http://localhost/").expect("a URL");
+        Self { reader: Reader::default(), nowhere }
+    }
+}
+
+impl Signing {
+    /// The row of a document; `None` where it is neither text nor HTML.
+    pub fn sign(&mut self, document: &Document<'_>) -> Option<Record> {
+        let url = Url::parse(document.url).ok();
+        let page = self.reader.read(&Input {
+            url: url.as_ref().unwrap_or(&self.nowhere),
+            status: 200,
+            content_type: document.content_type,
+            body: document.body,
+        });
+        if !page.is_text {
+            return None;
+        }
+        let is_id = document.id.strip_prefix('"').and_then(|id| id.strip_suffix('"')) == Some(document.url);
+        Some(Record {
+            signature: page.signature.map(|signature| (signature.simhash, signature.sketch.to_bytes())),
+            digest: page.sha256,
+            words: page.words,
+            place: document.index,
+            date: document.date,
+            id: document.id.clone(),
+            url: if is_id { "".into() } else { document.url.into() },
+        })
+    }
+}

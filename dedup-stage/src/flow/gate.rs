@@ -1,0 +1,19 @@
+//! The gate before the frontier: which links pass, by the verdict on their page.
+
+use config::OnDuplicate;
+
+use crate::judge::Judgement;
+
+/// The factor for the priority of a page's links, in 0..1; `None` if no link passes.
+///
+/// In `drop` no link of a duplicate passes. In `demote` all pass, with the novelty of their page as factor. In `keep` all
+/// pass as they are. The links of pages that are no duplicates always pass.
+pub(super) fn gate(judgement: &Judgement, on_duplicate: OnDuplicate) -> Option<f32> {
+    let repeats = judgement.verdict.twin().is_some() || judgement.verdict.known().is_some();
+    match on_duplicate {
+        _ if !repeats => Some(1.0),
+        OnDuplicate::Keep => Some(1.0),
+        OnDuplicate::Demote => Some(judgement.novelty),
+        OnDuplicate::Drop => None,
+    }
+}

@@ -1,0 +1,119 @@
+//! The way of a page: the judge, the gate, and the fate of its links.
+//!
+//! The crawler and [`crate::stage::Stage`] both send their pages through a [`Flow`]. A flow records nothing of a page
+//! outside the judge's own spaces, and waits for nothing: its caller keeps the records and passes them in.
+
+mod gate;
+#[cfg(test)]
+mod tests;
+
+use crate::judge::{Acquitted, Case, Comparison, Judge, Judgement, OutLink, Shown, UrlOf};
+use crate::store::{Result, Session};
+use crate::url::{Keys, PageId};
+use gate::gate;
+
+pub use crate::judge::Counterpart;
+pub use config::OnDuplicate;
+
+/// Judges pages and decides what becomes of their links.
+#[derive(Debug)]
+pub struct Flow {
+    judge: Judge,
+    on_duplicate: OnDuplicate,
+}
+
+/// What came of a page.
+#[derive(Debug)]
+pub struct Passage {
+    /// Verdict and novelty.
+    pub judgement: Judgement,
+    /// What becomes of its links.
+    pub links: Fate,
+    /// What to store of the page, and to pass in as [`Case::before`] at the next visit.
+    pub shown: Option<Shown>,
+}
+
+/// What becomes of the links of a page.
+#[derive(Debug)]
+pub enum Fate {
+    /// They go to the frontier, with their priority multiplied by this factor in 0..1.
+    Follow(f32),
+    /// None goes to the frontier. Each is held for its counterpart on the page's twin.
+    Hold(Held),
+    /// The page is unique, but only by its links: its text is that of another page. What a list and a trap have in common
+    /// is told apart by trials, as for the links of a duplicate. Only in `drop`.
+    Try(Held),
+    /// None goes to the frontier. A known corpus has the page (its place among the corpora is given), and a corpus has no
+    /// links: each is held as known.
+    HoldKnown(u32),
+}
+
+/// The links of a page beside those of the page with the same text.
+#[derive(Debug)]
+pub struct Held(Box<Comparison>);
+
+impl Held {
+    /// The page that the duplicate repeats.
+    pub fn twin(&self) -> PageId {
+        self.0.twin()
+    }
+
+    /// The counterpart of a link of the duplicate. Worked out at each call, since most links of a duplicate are known to
+    /// the frontier already and need none.
+    ///
+    /// Where the twin's links are not known (a copy of a page with too little text), it is what the twin most probably has.
+    pub fn counterpart(&self, link: &OutLink) -> Counterpart {
+        self.0.counterpart(link)
+    }
+}
+
+impl Flow {
+    /// A flow that goes on from what `session` has accepted.
+    pub fn open(dedup: &config::Dedup, keys: Keys, session: &mut Session) -> Result<Self> {
+        Ok(Self { judge: Judge::open(dedup.distance, keys, session)?, on_duplicate: dedup.on_duplicate })
+    }
+
+    /// The judge.
+    pub fn judge(&self) -> &Judge {
+        &self.judge
+    }
+
+    /// The judge, for what other processes judged ([`Judge::accept`]) and for URLs that are gone ([`Judge::forget`]).
+    pub fn judge_mut(&mut self) -> &mut Judge {
+        &mut self.judge
+    }
+
+    /// Judges a page and decides the fate of its links. `url_of` tells the URL of an earlier page; it is asked only where
+    /// the texts of two pages are alike.
+    pub fn page(&mut self, case: &Case<'_>, url_of: UrlOf<'_>, session: &mut Session) -> Result<Passage> {
+        let (judgement, twin) = self.judge.judge_beside_twin(case, url_of, session)?;
+        let shown = Shown::after(case, &judgement);
+        let by_links = judgement.acquitted == Some(Acquitted::ByLinks) && self.on_duplicate == OnDuplicate::Drop;
+        let links = match (gate(&judgement, self.on_duplicate), twin, judgement.verdict.known()) {
+            (Some(_), Some(twin), _) if by_links => Fate::Try(held(case, twin, url_of, session)?),
+            (Some(factor), ..) => Fate::Follow(factor),
+            (None, Some(twin), _) => Fate::Hold(held(case, twin, url_of, session)?),
+            (None, None, Some(corpus)) => Fate::HoldKnown(corpus),
+            (None, None, None) => unreachable!("a duplicate has a twin"),
+        };
+        Ok(Passage { judgement, links, shown })
+    }
+
+    /// The links of a duplicate beside those of its twin, whatever the mode is; `None` if the page has no twin. In `drop`,
+    /// [`Flow::page`] has given the same.
+    pub fn held(
+        &self,
+        case: &Case<'_>,
+        judgement: &Judgement,
+        url_of: UrlOf<'_>,
+        session: &Session,
+    ) -> Result<Option<Held>> {
+        let twin = self.judge.beside_twin(case, judgement, session)?;
+        twin.map(|twin| held(case, twin, url_of, session)).transpose()
+    }
+}
+
+fn held(case: &Case<'_>, mut twin: Comparison, url_of: UrlOf<'_>, session: &Session) -> Result<Held> {
+    twin.learn_url(case, url_of, session)?;
+    Ok(Held(Box::new(twin)))
+}

@@ -1,0 +1,250 @@
+//! The accepted pages by fingerprint: their sketches, for the second look.
+//!
+//! The store holds them all. The fingerprints of pages crowd, so that the second look is asked for often and mostly in vain.
+//! So the pages that were accepted or looked at last are in memory too.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+
+use super::recent::Recent;
+use crate::signature::Sketch;
+use crate::spaces;
+use crate::store::{Result, Session, codec};
+use crate::url::PageId;
+
+/// An accepted page.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    /// Its place in the order of judging. (First in every record of the judge, see [`crate::stage`].)
+    pub(super) order: u64,
+    /// Its URL and visit.
+    pub(super) id: PageId,
+    /// For the second look.
+    pub(super) sketch: Sketch,
+}
+
+impl Entry {
+    pub(super) fn read(bytes: &[u8]) -> Result<Self> {
+        codec::decode(bytes, "an accepted page")
+    }
+}
+
+/// All accepted pages. The earliest with a fingerprint stands under the fingerprint alone, the others under the
+/// fingerprint and their order.
+#[derive(Debug)]
+pub(super) struct Accepted {
+    /// Fingerprints that several pages have, or had.
+    several: HashSet<u64>,
+    /// Of the earliest pages with their fingerprints.
+    recent: Recent,
+}
+
+impl Accepted {
+    /// At most this many pages with one and the same fingerprint are visited.
+    const SAME_FINGERPRINT: usize = 64;
+    /// At most so many are in memory, 4 MB.
+    const RECENT: usize = 1 << 15;
+
+    /// What `session` has; calls `each` with every distinct fingerprint.
+    pub(super) fn open(session: &Session, each: &mut impl FnMut(u64)) -> Result<Self> {
+        Self::open_with(session, Self::RECENT, each)
+    }
+
+    fn open_with(session: &Session, most: usize, each: &mut impl FnMut(u64)) -> Result<Self> {
+        let mut several = HashSet::new();
+        session.scan(spaces::ACCEPTED, &[], &[], &mut |key, _| {
+            // The earliest page comes first: its key is the shortest.
+            if let Some((fingerprint, order)) = key.split_first_chunk() {
+                let fingerprint = u64::from_be_bytes(*fingerprint);
+                if order.is_empty() {
+                    each(fingerprint);
+                } else {
+                    several.insert(fingerprint);
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(Self { several, recent: Recent::new(most) })
+    }
+
+    /// Adds a page. `is_new` says that no page ever had this fingerprint.
+    pub(super) fn insert(&mut self, fingerprint: u64, is_new: bool, entry: Entry, session: &mut Session) -> Result<()> {
+        if is_new {
+            self.recent.put(fingerprint, entry);
+            session.put(spaces::ACCEPTED, fingerprint.to_be_bytes(), codec::encode(&entry));
+            return Ok(());
+        }
+        match self.first(fingerprint, session)? {
+            None => self.put_first(fingerprint, entry, session),
+            Some(first) if first.order == entry.order => self.put_first(fingerprint, entry, session),
+            Some(first) if first.order > entry.order => {
+                self.several.insert(fingerprint);
+                let key = key_of_another(fingerprint, first.order);
+                session.overwrite(spaces::ACCEPTED, key, Some(codec::encode(&first)))?;
+                self.put_first(fingerprint, entry, session)
+            }
+            Some(_) => {
+                self.several.insert(fingerprint);
+                session.put(spaces::ACCEPTED, key_of_another(fingerprint, entry.order), codec::encode(&entry));
+                Ok(())
+            }
+        }
+    }
+
+    fn put_first(&mut self, fingerprint: u64, entry: Entry, session: &mut Session) -> Result<()> {
+        self.recent.put(fingerprint, entry);
+        session.overwrite(spaces::ACCEPTED, fingerprint.to_be_bytes(), Some(codec::encode(&entry)))
+    }
+
+    /// Removes the page with this fingerprint and order; the next one takes its place.
+    pub(super) fn remove(&mut self, fingerprint: u64, order: u64, session: &mut Session) -> Result<()> {
+        let Some(first) = self.first(fingerprint, session)? else { return Ok(()) };
+        if first.order != order {
+            return session.overwrite(spaces::ACCEPTED, key_of_another(fingerprint, order), None);
+        }
+        self.recent.forget(fingerprint);
+        session.overwrite(spaces::ACCEPTED, fingerprint.to_be_bytes(), None)?;
+        let mut next = None;
+        if self.several.contains(&fingerprint) {
+            self.others(fingerprint, session, &mut |entry| {
+                next = Some(*entry);
+                ControlFlow::Break(())
+            })?;
+        }
+        let Some(next) = next else { return Ok(()) };
+        session.overwrite(spaces::ACCEPTED, key_of_another(fingerprint, next.order), None)?;
+        self.put_first(fingerprint, next, session)
+    }
+
+    /// The page with this fingerprint and order.
+    pub(super) fn get(&mut self, fingerprint: u64, order: u64, session: &Session) -> Result<Option<Entry>> {
+        match self.first(fingerprint, session)? {
+            Some(first) if first.order == order => Ok(Some(first)),
+            None => Ok(None),
+            Some(_) => {
+                let value = session.get(spaces::ACCEPTED, &key_of_another(fingerprint, order))?;
+                value.map(|value| Entry::read(&value)).transpose()
+            }
+        }
+    }
+
+    /// Visits the pages with a fingerprint in their order. Nearly always there is one.
+    pub(super) fn visit(
+        &mut self,
+        fingerprint: u64,
+        session: &Session,
+        visit: &mut impl FnMut(&Entry) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let Some(first) = self.first(fingerprint, session)? else { return Ok(()) };
+        if visit(&first).is_break() || !self.several.contains(&fingerprint) {
+            return Ok(());
+        }
+        self.others(fingerprint, session, visit)
+    }
+
+    /// Visits the pages with a fingerprint but the first.
+    fn others(
+        &self,
+        fingerprint: u64,
+        session: &Session,
+        visit: &mut impl FnMut(&Entry) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let (mut visited, mut result) = (1, Ok(()));
+        let (from, to) = (key_of_another(fingerprint, 0), key_of_another(fingerprint, u64::MAX));
+        session.scan(spaces::ACCEPTED, &from, &to, &mut |_, value| {
+            visited += 1;
+            let flow = match Entry::read(value) {
+                Ok(entry) => visit(&entry),
+                Err(error) => {
+                    result = Err(error);
+                    ControlFlow::Break(())
+                }
+            };
+            if visited < Self::SAME_FINGERPRINT { flow } else { ControlFlow::Break(()) }
+        })?;
+        result
+    }
+
+    fn first(&mut self, fingerprint: u64, session: &Session) -> Result<Option<Entry>> {
+        if let Some(entry) = self.recent.get(fingerprint) {
+            return Ok(Some(entry));
+        }
+        let Some(value) = session.get(spaces::ACCEPTED, &fingerprint.to_be_bytes())? else { return Ok(None) };
+        let entry = Entry::read(&value)?;
+        self.recent.put(fingerprint, entry);
+        Ok(Some(entry))
+    }
+}
+
+fn key_of_another(fingerprint: u64, order: u64) -> Vec<u8> {
+    [fingerprint.to_be_bytes(), order.to_be_bytes()].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use fastrand::Rng;
+
+    use super::*;
+    use crate::store::Memory;
+    use crate::url::UrlId;
+
+    fn page(order: u64) -> Entry {
+        let url = UrlId { url: order * 7, ..UrlId::default() };
+        Entry { order, id: PageId { url, visit: 1 }, sketch: Sketch::from_bytes([order as u8; Sketch::BYTES]) }
+    }
+
+    /// What is known of a fingerprint: the orders of up to `most` pages.
+    fn orders(accepted: &mut Accepted, fingerprint: u64, most: usize, session: &Session) -> Vec<u64> {
+        let mut orders = Vec::new();
+        let mut visit = |entry: &Entry| {
+            assert_eq!(*entry, page(entry.order));
+            orders.push(entry.order);
+            if orders.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        accepted.visit(fingerprint, session, &mut visit).unwrap();
+        orders
+    }
+
+    #[test]
+    fn pages_come_and_go_as_in_plain_maps() {
+        let mut session = Session::new(Box::new(Memory::default()));
+        let mut accepted = Accepted::open_with(&session, 4, &mut |_| unreachable!()).unwrap();
+        let mut oracle: BTreeMap<u64, BTreeMap<u64, Entry>> = BTreeMap::new();
+        let mut met = HashSet::new();
+        let mut random = Rng::with_seed(1);
+        for step in 0..6_000 {
+            // Every fifth fingerprint is that of many pages. Pages come in any order, as from other judges.
+            let fingerprint = if random.u8(..5) == 0 { 20 } else { random.u64(..30) };
+            let order = random.u64(..500) * 30 + fingerprint;
+            let pages = oracle.entry(fingerprint).or_default();
+            if random.u8(..3) > 0 {
+                if pages.insert(order, page(order)).is_none() {
+                    accepted.insert(fingerprint, met.insert(fingerprint), page(order), &mut session).unwrap();
+                }
+            } else if let Some(victim) = random.choice(pages.keys().copied().collect::<Vec<_>>()) {
+                pages.remove(&victim);
+                accepted.remove(fingerprint, victim, &mut session).unwrap();
+            }
+            if step % 500 == 499 {
+                let mut fingerprints = Vec::new();
+                accepted = Accepted::open_with(&session, 4, &mut |known| fingerprints.push(known)).unwrap();
+                let present = oracle.iter().filter(|(_, pages)| !pages.is_empty()).map(|(known, _)| *known);
+                assert_eq!(fingerprints, present.collect::<Vec<_>>());
+            }
+            for asked in [fingerprint, random.u64(..31)] {
+                let all: Vec<u64> = oracle.get(&asked).into_iter().flat_map(|pages| pages.keys().copied()).collect();
+                assert_eq!(orders(&mut accepted, asked, usize::MAX, &session), all[..all.len().min(64)]);
+                assert_eq!(orders(&mut accepted, asked, 1, &session), all[..all.len().min(1)]);
+                let one = random.choice(&all).copied().unwrap_or(7);
+                let got = accepted.get(asked, one, &session).unwrap();
+                assert_eq!(got.map(|entry| entry.order), all.contains(&one).then_some(one));
+                assert!(accepted.recent.slots() <= 4);
+            }
+        }
+        assert!(oracle[&20].len() > 64, "some fingerprint is that of more pages than are visited");
+    }
+}

@@ -1,0 +1,88 @@
+//! What has to be known of a page so that it can condemn others: what one judge tells another.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+
+use super::accepted::Entry;
+use super::digests::Owner;
+use super::links::LinkSet;
+use super::{Case, Judge, UrlOf};
+use crate::signature::Signature;
+use crate::spaces;
+use crate::store::{Error, Result, Session, codec};
+use crate::url::{PageId, SiteId};
+
+/// A page that later pages are compared with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// Its place in the order of judging.
+    pub order: u64,
+    /// Its URL and visit.
+    pub id: PageId,
+    /// SHA-256 of its body.
+    pub sha256: [u8; 32],
+    /// What near duplicates are found by. `None` where only equal bytes make a duplicate of it: it has too little text,
+    /// or is a near duplicate itself.
+    pub signature: Option<Signature>,
+    /// Its links and media.
+    pub links: LinkSet,
+}
+
+impl Candidate {
+    /// What a judge elsewhere has to know of a page in order to judge those behind it.
+    pub fn of(case: &Case<'_>) -> Self {
+        let Case { order, id, url, page, .. } = *case;
+        let links = LinkSet { url: Some(url.as_str().into()), ..LinkSet::of(case) };
+        Self { order, id, sha256: page.sha256, signature: page.signature.clone(), links }
+    }
+}
+
+impl Judge {
+    /// Visits what the judge keeps of the pages of some hosts, so that another judge can accept it. Pages that only equal
+    /// bytes can be compared with are among them. In no order.
+    pub fn candidates(
+        &self,
+        session: &Session,
+        wanted: &dyn Fn(SiteId) -> bool,
+        url_of: UrlOf<'_>,
+        visit: &mut dyn FnMut(Candidate) -> Result<()>,
+    ) -> Result<()> {
+        let mut signatures = HashMap::new();
+        each(session, spaces::ACCEPTED, &mut |key, value| {
+            let entry = Entry::read(value)?;
+            if wanted(entry.id.url.site) {
+                let simhash = key.first_chunk().map(|simhash| u64::from_be_bytes(*simhash));
+                let simhash =
+                    simhash.ok_or_else(|| Error::Damaged("the key of an accepted page is too short".into()))?;
+                signatures.insert(entry.id, Signature { simhash, sketch: entry.sketch });
+            }
+            Ok(())
+        })?;
+        each(session, spaces::DIGESTS, &mut |key, value| {
+            let Owner { order, id } = codec::decode(value, "the owner of a digest")?;
+            let Ok(sha256) = key.try_into() else { return Ok(()) };
+            if !wanted(id.url.site) {
+                return Ok(());
+            }
+            let mut links = LinkSet::read(id, session)?.unwrap_or_default();
+            if links.url.is_none() {
+                links.url = url_of(id, session)?.map(String::from);
+            }
+            visit(Candidate { order, id, sha256, signature: signatures.get(&id).cloned(), links })
+        })
+    }
+}
+
+type Visit<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> Result<()>;
+
+/// Visits all entries of a space until one cannot be handled.
+fn each(session: &Session, space: crate::store::Space, visit: Visit<'_>) -> Result<()> {
+    let mut result = Ok(());
+    session.scan(space, &[], &[], &mut |key, value| {
+        result = visit(key, value);
+        if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    result
+}

@@ -1,0 +1,217 @@
+//! What the twin of a page has in place of each of its links.
+
+use std::sync::Arc;
+
+use ::url::Url;
+
+use super::links::{LinkSet, Sample, constants, media_of, name_on};
+use super::mapping::Mapping;
+use super::{Acquitted, Case, OutLink, UrlOf, opaque};
+use crate::store::{Result, Session};
+use crate::url::{Keys, PageId, SiteId, UrlId};
+
+/// What a page's twin has in place of one of the page's links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counterpart {
+    /// A link to the same URL.
+    Same,
+    /// A link to this URL, which is for the twin what the link is for the page.
+    Of(UrlId),
+    /// Nothing: the twin has no such link.
+    News,
+}
+
+/// The links of a page compared with those of an accepted page, its twin.
+#[derive(Debug)]
+pub(crate) struct Comparison {
+    /// Identities of the page and of the twin.
+    page: PageId,
+    twin: PageId,
+    /// The twin's links, sorted; `None` where they are not known.
+    known: Option<Known>,
+    /// How to turn links of the page into those of the twin; `None` before the twin's URL was asked for, or where nobody
+    /// knows it.
+    mapping: Option<Mapping>,
+    keys: Arc<Keys>,
+}
+
+/// The links and media of the twin.
+#[derive(Debug)]
+struct Known {
+    links: Members,
+    media: Members,
+    opaque: Members,
+    constants: Vec<String>,
+    url: Option<Url>,
+}
+
+/// A sorted sample.
+#[derive(Debug)]
+struct Members {
+    sorted: Vec<u32>,
+    is_whole: bool,
+}
+
+impl Members {
+    fn contains(&self, member: u32) -> bool {
+        self.sorted.binary_search(&member).is_ok()
+    }
+
+    /// Whether it is known if this one is among them.
+    fn decides(&self, member: u32) -> bool {
+        self.is_whole || self.sorted.last().is_some_and(|last| member <= *last)
+    }
+}
+
+impl From<LinkSet> for Known {
+    fn from(set: LinkSet) -> Self {
+        let members = |sample: Sample| Members { sorted: sample.members(), is_whole: sample.is_whole() };
+        let url = set.url.and_then(|url| Url::parse(&url).ok());
+        let (links, media, opaque) = (members(set.links), members(set.media), members(set.opaque));
+        Self { links, media, opaque, constants: set.constants, url }
+    }
+}
+
+/// Links of the content without a counterpart, below which a page says nothing new by its links.
+const NEWS: usize = 4;
+
+impl Comparison {
+    /// Words of content up to which a page is judged by its media too.
+    const LITTLE_TEXT: u32 = 250;
+
+    /// With the links that the judge knows of `twin`.
+    pub(super) fn new(case: &Case<'_>, twin: PageId, keys: &Arc<Keys>, session: &Session) -> Result<Self> {
+        let known = LinkSet::read(twin, session)?.map(Known::from);
+        Ok(Self { page: case.id, twin, known, mapping: None, keys: Arc::clone(keys) })
+    }
+
+    /// As of an accepted twin, of which nothing is stored where it has no links.
+    pub(super) fn accepted(case: &Case<'_>, twin: PageId, keys: &Arc<Keys>, session: &Session) -> Result<Self> {
+        let mut comparison = Self::new(case, twin, keys, session)?;
+        comparison.known.get_or_insert_with(|| LinkSet::default().into());
+        Ok(comparison)
+    }
+
+    /// The page compared with.
+    pub(crate) fn twin(&self) -> PageId {
+        self.twin
+    }
+
+    /// Learns the URL of the twin, if it is not known yet.
+    pub(crate) fn learn_url(&mut self, case: &Case<'_>, url_of: UrlOf<'_>, session: &Session) -> Result<()> {
+        if self.mapping.is_some() {
+            return Ok(());
+        }
+        let known = self.known.as_ref().and_then(|known| known.url.clone());
+        let twin = if known.is_some() { known } else { url_of(self.twin, session)? };
+        if let Some(twin) = twin {
+            let constants_of_twin = self.known.as_ref().map_or(&[][..], |known| &known.constants);
+            let constants = constants(case.links);
+            self.mapping = Some(Mapping::new(case.url, &twin, &constants, constants_of_twin));
+        }
+        Ok(())
+    }
+
+    /// Whether the page's links, or beside little text its media, say what the twin does not say: at least four of the links
+    /// in its content, and more than half of them, are not the twin's; or more than half of its media are not. `None` if
+    /// neither does.
+    pub(super) fn contradicts(
+        &mut self,
+        case: &Case<'_>,
+        words: u32,
+        url_of: UrlOf<'_>,
+        session: &Session,
+    ) -> Result<Option<Acquitted>> {
+        if words <= Self::LITTLE_TEXT && self.has_other_media(case) {
+            return Ok(Some(Acquitted::ByMedia));
+        }
+        if !self.has_news(case) {
+            return Ok(None);
+        }
+        // Only now is it worth asking for the URL.
+        self.learn_url(case, url_of, session)?;
+        Ok(self.has_news(case).then_some(Acquitted::ByLinks))
+    }
+
+    fn has_other_media(&self, case: &Case<'_>) -> bool {
+        let Some(known) = &self.known else { return false };
+        let (mut all, mut others) = (0, 0);
+        for medium in media_of(case).filter(|medium| known.media.decides(*medium)) {
+            all += 1;
+            others += usize::from(!known.media.contains(medium));
+        }
+        others > 0 && others * 2 > all
+    }
+
+    fn has_news(&self, case: &Case<'_>) -> bool {
+        let (mut all, mut news) = (0, 0);
+        for link in case.links.iter().filter(|link| link.content) {
+            match self.look_up(link) {
+                Some(Counterpart::News) if self.is_opaque_twin(link) => all += 1,
+                Some(Counterpart::News) => (all, news) = (all + 1, news + 1),
+                Some(_) => all += 1,
+                None => {}
+            }
+        }
+        news >= NEWS && news * 2 > all
+    }
+
+    /// Whether the twin has a link that differs from this one in opaque words only. Such words may name a session, and then
+    /// the two lead to one page; or they name a page each. So this is no reason to call a page unique; and the link is news
+    /// all the same, which trials decide about.
+    fn is_opaque_twin(&self, link: &OutLink) -> bool {
+        let Some(known) = &self.known else { return false };
+        opaque::name(self.own_site(), link).is_some_and(|name| known.opaque.contains(name))
+    }
+
+    /// The share of the links in the page's content that have a counterpart, 0..1; 1 where there are none.
+    pub(super) fn common(&self, case: &Case<'_>) -> f32 {
+        let (mut all, mut common) = (0, 0);
+        for link in case.links.iter().filter(|link| link.content) {
+            let found = self.look_up(link);
+            all += usize::from(found.is_some());
+            common += usize::from(found.is_some_and(|found| found != Counterpart::News));
+        }
+        if all == 0 { 1.0 } else { common as f32 / all as f32 }
+    }
+
+    /// The counterpart of a link of the page. Where the twin's links are not known, or only a sample of them, it is what
+    /// the twin most probably has.
+    pub(crate) fn counterpart(&self, link: &OutLink) -> Counterpart {
+        self.look_up(link).unwrap_or_else(|| match &self.mapping {
+            Some(mapping) if link.id.site == self.own_site() => {
+                let (id, _) = self.keys.identify(&mapping.likeliest(&link.url));
+                if id == link.id { Counterpart::Same } else { Counterpart::Of(id) }
+            }
+            _ => Counterpart::Same,
+        })
+    }
+
+    /// The counterpart of a link as far as the twin's links tell.
+    fn look_up(&self, link: &OutLink) -> Option<Counterpart> {
+        let known = self.known.as_ref()?;
+        let name = name_on(self.twin_site(), link.id, link.reference);
+        if known.links.contains(name) {
+            return Some(Counterpart::Same);
+        }
+        let mut decided = known.links.decides(name);
+        let to_own_host = link.id.site == self.own_site();
+        for variant in self.mapping.iter().flat_map(|mapping| mapping.variants(&link.url, to_own_host)) {
+            let (id, reference) = self.keys.identify(&variant);
+            let name = name_on(self.twin_site(), id, reference);
+            if known.links.contains(name) {
+                return Some(if id == link.id { Counterpart::Same } else { Counterpart::Of(id) });
+            }
+            decided &= known.links.decides(name);
+        }
+        decided.then_some(Counterpart::News)
+    }
+
+    fn own_site(&self) -> SiteId {
+        self.page.url.site
+    }
+
+    fn twin_site(&self) -> SiteId {
+        self.twin.url.site
+    }
+}

@@ -1,0 +1,217 @@
+//! The links and media of a page, as they are compared between two pages.
+
+use std::collections::HashMap;
+
+use ::url::Url;
+use serde::{Deserialize, Serialize};
+
+use super::Case;
+use super::opaque;
+use crate::spaces;
+use crate::store::{Result, Session, codec};
+use crate::url::{Keys, PageId, SiteId, UrlId};
+
+/// A link of a page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutLink {
+    /// Where it leads: resolved, without fragment.
+    pub url: Url,
+    /// Its identity.
+    pub id: UrlId,
+    /// Its reference: 32 bits of the hash of its path and query. A mirror on another host has links with the same
+    /// references.
+    pub reference: u32,
+    /// Whether it stands in the content of the page, and not in its navigation.
+    pub content: bool,
+}
+
+impl OutLink {
+    /// A link to `url`.
+    pub fn new(url: Url, content: bool, keys: &Keys) -> Self {
+        let (id, reference) = keys.identify(&url);
+        Self { url, id, reference, content }
+    }
+}
+
+/// What a link is called in the [`LinkSet`] of a page on the host `site`: its reference if it leads to this host, and
+/// half of its identity if it leads elsewhere.
+pub(super) fn name_on(site: SiteId, id: UrlId, reference: u32) -> u32 {
+    if id.site == site { reference } else { id.url as u32 }
+}
+
+/// The links and media of an accepted page, as 32-bit hashes. What the links of later pages are compared with.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LinkSet {
+    /// URL of a page that was judged elsewhere; nobody here can tell it.
+    pub url: Option<String>,
+    /// The links, navigation included: paths and queries of those to the page's own host, identities of the others.
+    pub links: Sample,
+    /// Parameters that most links with parameters have, with one value, as `name=value`: sessions, languages and the like.
+    pub constants: Vec<String>,
+    /// The media.
+    pub media: Sample,
+    /// What those links that have opaque words are called without these.
+    pub opaque: Sample,
+}
+
+impl LinkSet {
+    /// The links and media of a page under judgement.
+    pub(super) fn of(case: &Case<'_>) -> Self {
+        let site = case.id.url.site;
+        let names = case.links.iter().map(|link| name_on(site, link.id, link.reference));
+        Self {
+            url: None,
+            links: Sample::new(names),
+            constants: constants(case.links),
+            media: Sample::new(media_of(case)),
+            opaque: Sample::new(case.links.iter().filter_map(|link| opaque::name(site, link))),
+        }
+    }
+
+    /// What was stored of an accepted page. Of a page without links and media nothing is stored.
+    pub(super) fn read(page: PageId, session: &Session) -> Result<Option<Self>> {
+        let value = session.get(spaces::LINKS, &key(page))?;
+        let stored: Option<Stored> = value.map(|value| codec::decode(&value, "the links of a page")).transpose()?;
+        Ok(stored.map(|stored| stored.set))
+    }
+
+    /// Stores the set of a page that is accepted at `order`.
+    pub(super) fn write(self, page: PageId, order: u64, session: &mut Session) {
+        if !self.is_empty() {
+            session.put(spaces::LINKS, key(page), codec::encode(&Stored { order, set: self }));
+        }
+    }
+
+    /// Replaces the set of an accepted page.
+    pub(super) fn rewrite(self, page: PageId, order: u64, session: &mut Session) -> Result<()> {
+        let value = (!self.is_empty()).then(|| codec::encode(&Stored { order, set: self }));
+        session.overwrite(spaces::LINKS, key(page), value)
+    }
+
+    /// Removes the set of a page.
+    pub(super) fn remove(page: PageId, session: &mut Session) -> Result<()> {
+        session.overwrite(spaces::LINKS, key(page), None)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.url.is_none() && self.links.count == 0 && self.media.count == 0
+    }
+}
+
+/// The stored form of a set.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    order: u64,
+    set: LinkSet,
+}
+
+fn key(page: PageId) -> Vec<u8> {
+    [&page.url.to_bytes()[..], &page.visit.to_be_bytes()].concat()
+}
+
+/// The media of a page.
+pub(super) fn media_of<'a>(case: &Case<'a>) -> impl Iterator<Item = u32> + use<'a> {
+    case.page.media.iter().map(|medium| *medium as u32)
+}
+
+/// A set of 32-bit hashes, or the smallest of a large one: a min-wise sample (Broder, CPM 2000, section 2).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Size of the whole set.
+    pub count: u32,
+    /// The smallest members, sorted, each but the first less its predecessor: so they take fewer bytes.
+    steps: Vec<u32>,
+}
+
+impl Sample {
+    /// Members that are kept.
+    pub const MOST: usize = 1024;
+
+    /// The sample of a set; members may come several times.
+    pub fn new(members: impl Iterator<Item = u32>) -> Self {
+        let mut members: Vec<u32> = members.collect();
+        members.sort_unstable();
+        members.dedup();
+        let count = members.len() as u32;
+        members.truncate(Self::MOST);
+        let mut before = 0;
+        let steps = members.into_iter().map(|member| member - std::mem::replace(&mut before, member)).collect();
+        Self { count, steps }
+    }
+
+    /// The members that are kept, sorted.
+    pub fn members(&self) -> Vec<u32> {
+        let sum = |before: &mut u32, step: &u32| {
+            *before = before.wrapping_add(*step);
+            Some(*before)
+        };
+        self.steps.iter().scan(0, sum).collect()
+    }
+
+    /// Whether all members are kept.
+    pub fn is_whole(&self) -> bool {
+        self.count as usize <= self.steps.len()
+    }
+}
+
+/// The parameters that stand, with one value, on more than half of the links that have any.
+pub(super) fn constants(links: &[OutLink]) -> Vec<String> {
+    /// Bytes of a parameter that is kept, and how many are.
+    const LONG: usize = 64;
+    const MOST: usize = 8;
+    let (mut with_parameters, mut pairs) = (0, HashMap::<&str, usize>::new());
+    for query in links.iter().filter_map(|link| link.url.query()) {
+        with_parameters += 1;
+        for pair in query.split('&').filter(|pair| !pair.is_empty() && pair.len() <= LONG) {
+            *pairs.entry(pair).or_default() += 1;
+        }
+    }
+    let constant = |links: usize| with_parameters >= 2 && links * 2 > with_parameters;
+    let mut constants: Vec<String> =
+        pairs.into_iter().filter(|(_, links)| constant(*links)).map(|(pair, _)| pair.to_owned()).collect();
+    constants.sort_unstable();
+    constants.truncate(MOST);
+    constants
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_has_the_smallest_members() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for size in [0, 1, 21, 1024, 1025, 5000] {
+            let members: Vec<u32> = (0..size).map(|_| random.u32(..)).collect();
+            let sample = Sample::new(members.iter().copied().chain(members.iter().copied()));
+            let mut sorted = members;
+            sorted.sort_unstable();
+            assert_eq!(sample.members(), sorted[..size.min(1024)]);
+            assert_eq!((sample.count, sample.is_whole()), (size as u32, size <= 1024));
+            let bytes = codec::encode(&sample);
+            assert!(bytes.len() <= 8 + 5 * size.min(1024));
+            assert_eq!(codec::decode::<Sample>(&bytes, "test").unwrap(), sample);
+        }
+    }
+
+    #[test]
+    fn a_page_with_21_links_takes_little() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let links = Sample::new((0..21).map(|_| random.u32(..)));
+        let stored = Stored { order: 1 << 30, set: LinkSet { links, ..LinkSet::default() } };
+        let bytes = codec::encode(&stored).len() + key(PageId::default()).len();
+        assert!(bytes <= 135, "{bytes} bytes");
+    }
+
+    #[test]
+    fn constants_are_what_most_links_have() {
+        let keys = crate::testing::keys();
+        let link = |text: &str| OutLink::new(Url::parse("http://a.test/").unwrap().join(text).unwrap(), true, &keys);
+        let links = |texts: &[&str]| -> Vec<OutLink> { texts.iter().map(|text| link(text)).collect() };
+        let of = |texts: &[&str]| constants(&links(texts));
+        assert_eq!(of(&["/a?s=1&id=1", "/b?id=2&s=1", "/c?id=3", "/d", "/e"]), ["s=1"]);
+        assert_eq!(of(&["/a?s=1", "/b?s=2"]), [""; 0]);
+        assert_eq!(of(&["/a?s=1", "/b", "/c"]), [""; 0], "one link has no constants");
+        assert_eq!(of(&["/a?s=1&l=de", "/b?s=1&l=de"]), ["l=de", "s=1"]);
+    }
+}

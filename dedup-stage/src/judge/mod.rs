@@ -1,0 +1,259 @@
+//! The judge: compares each page with all pages accepted before it.
+//!
+//! The steps, in this order:
+//!
+//! 1. Guards. A page that was cut short, an error page and a file that is no text are not judged.
+//! 2. The same URL. A page that shows what its URL showed at the last visit is *unchanged*. Otherwise what the URL showed
+//!    then is withdrawn, and condemns no page any more.
+//! 3. Exact. Another URL showed the same bytes (SHA-256).
+//! 4. Near. Another accepted page has a fingerprint within the Hamming distance (found with exact recall by
+//!    [`crate::hamming`]), and its text is alike at the second look ([`crate::signature::Sketch`]).
+//! 5. Links and media. A page with the text of an earlier one is still unique if its links, or beside little text its
+//!    media, are not those of the earlier page.
+//! 6. Known corpora. A page that says something new here may stand in a corpus that exists already
+//!    ([`crate::corpus::Corpora`]). Then it is a duplicate of a document there, and is not accepted: its copies are found
+//!    in the same way.
+//!
+//! The twin of a duplicate is the nearest accepted page, and of several at one distance the earliest. Earlier means a
+//! smaller *order* ([`Case::order`]). A page never is the twin of its own URL.
+//!
+//! The judge keeps nothing by URL. Whoever keeps the records of the pages stores what each URL showed last ([`Shown`]) and
+//! passes it in again at the next visit.
+
+mod accepted;
+mod candidate;
+mod counterpart;
+mod digests;
+mod links;
+mod look;
+mod mapping;
+mod opaque;
+mod recent;
+mod revisit;
+mod shown;
+#[cfg(test)]
+mod tests;
+mod verdict;
+
+use std::sync::Arc;
+
+use ::url::Url;
+
+use crate::corpus::{Corpora, Twin};
+use crate::hamming::Index;
+use crate::page::Page;
+use crate::signature;
+use crate::store::{Error, Result, Session, Space};
+use crate::url::{Keys, PageId, UrlId};
+use accepted::{Accepted, Entry};
+use digests::{Digests, Owner};
+
+pub use candidate::Candidate;
+pub(crate) use counterpart::Comparison;
+pub use counterpart::Counterpart;
+pub use links::{LinkSet, OutLink, Sample};
+pub use shown::Shown;
+pub use verdict::{Acquitted, Judgement, Verdict};
+
+/// A page before the judge.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a> {
+    /// Its place in the order of judging. Orders never repeat, and grow.
+    pub order: u64,
+    /// Its URL and visit.
+    pub id: PageId,
+    /// Where it was fetched from.
+    pub url: &'a Url,
+    /// What this URL showed at the last visit; `None` at the first.
+    pub before: Option<&'a Shown>,
+    /// Whether it may be judged at all: a complete body with a 2xx status.
+    pub judgeable: bool,
+    /// What was read from it. The judge does not look at [`Page::links`].
+    pub page: &'a Page,
+    /// Its links, one per URL identity, in the order of the page. Links that may not be followed are among them: they
+    /// say what the page shows.
+    pub links: &'a [OutLink],
+}
+
+impl Case<'_> {
+    /// Whether the judge compares it.
+    fn is_compared(&self) -> bool {
+        self.judgeable && self.page.is_text
+    }
+}
+
+/// Tells the URL of a page that was judged earlier; `None` if nobody knows it.
+pub type UrlOf<'a> = &'a dyn Fn(PageId, &Session) -> Result<Option<Url>>;
+
+/// Compares pages with all pages before them. One owner, pages in order.
+#[derive(Debug)]
+pub struct Judge {
+    keys: Arc<Keys>,
+    digests: Digests,
+    index: Index,
+    accepted: Accepted,
+    known: Arc<Corpora>,
+    /// Scratch memory: fingerprints near that of the page, with their distances.
+    near: Vec<(u64, u32)>,
+}
+
+impl Judge {
+    /// Resemblance from which two texts are as good as equal.
+    pub const SAME_TEXT: f32 = 0.9;
+
+    /// A judge that remembers what `session` has accepted.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Foreign`] where the fingerprints of the state are of another recipe.
+    pub fn open(distance: u32, keys: Keys, session: &mut Session) -> Result<Self> {
+        match session.get(Space::META, b"recipe")? {
+            None => session.put(Space::META, *b"recipe", signature::RECIPE),
+            Some(recipe) if recipe == signature::RECIPE.as_bytes() => {}
+            Some(recipe) => {
+                let theirs = String::from_utf8_lossy(&recipe).into_owned();
+                return Err(Error::Foreign(format!(
+                    "its fingerprints are of recipe {theirs:?}, and this program makes {:?}; start with an empty directory",
+                    signature::RECIPE
+                )));
+            }
+        }
+        let digests = Digests::open(session)?;
+        let mut index = Index::new(distance);
+        let accepted = Accepted::open(session, &mut |fingerprint| index.insert_new(fingerprint))?;
+        Ok(Self { keys: Arc::new(keys), digests, index, accepted, known: Arc::default(), near: Vec::new() })
+    }
+
+    /// From now on, what these corpora have is a duplicate.
+    pub fn know(&mut self, corpora: Arc<Corpora>) {
+        self.known = corpora;
+    }
+
+    /// The known corpora.
+    pub fn known(&self) -> &Arc<Corpora> {
+        &self.known
+    }
+
+    /// Number of distinct fingerprints in the index. Those of withdrawn pages count until the state is opened again.
+    pub fn fingerprints(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Judges one page, and remembers it if it says something new.
+    pub fn judge(&mut self, case: &Case<'_>, url_of: UrlOf<'_>, session: &mut Session) -> Result<Judgement> {
+        Ok(self.judge_beside_twin(case, url_of, session)?.0)
+    }
+
+    /// As [`Judge::judge`]; of a duplicate, also its comparison with its twin.
+    pub(crate) fn judge_beside_twin(
+        &mut self,
+        case: &Case<'_>,
+        url_of: UrlOf<'_>,
+        session: &mut Session,
+    ) -> Result<(Judgement, Option<Comparison>)> {
+        if !case.is_compared() {
+            return Ok((Judgement::UNJUDGED, None));
+        }
+        match case.before {
+            Some(before) if self.is_unchanged(case, before, session)? => self.revisit(case, before, url_of, session),
+            Some(before) => {
+                self.forget(before, case.id.url, session)?;
+                self.compare(case, url_of, session)
+            }
+            None => self.compare(case, url_of, session),
+        }
+    }
+
+    /// A page that was judged before, beside its twin.
+    pub(crate) fn beside_twin(
+        &self,
+        case: &Case<'_>,
+        judgement: &Judgement,
+        session: &Session,
+    ) -> Result<Option<Comparison>> {
+        let compare = |twin| match judgement.verdict {
+            Verdict::Near { .. } => Comparison::accepted(case, twin, &self.keys, session),
+            _ => Comparison::new(case, twin, &self.keys, session),
+        };
+        judgement.verdict.twin().map(compare).transpose()
+    }
+
+    /// Compares a page with those of other URLs, and remembers it if it says something new.
+    fn compare(
+        &mut self,
+        case: &Case<'_>,
+        url_of: UrlOf<'_>,
+        session: &mut Session,
+    ) -> Result<(Judgement, Option<Comparison>)> {
+        let digest = &case.page.sha256;
+        if let Some(owner) = self.digests.owner(digest, session)?.filter(|owner| owner.id.url != case.id.url) {
+            let judgement = Judgement { verdict: Verdict::Exact { of: owner.id }, novelty: 0.0, acquitted: None };
+            return Ok((judgement, Some(Comparison::new(case, owner.id, &self.keys, session)?)));
+        }
+        let owner = Owner { order: case.order, id: case.id };
+        let Some(signature) = &case.page.signature else {
+            if let Some((corpus, twin)) = self.known.find(digest, None) {
+                return Ok((known(corpus, twin), None));
+            }
+            self.digests.claim(digest, owner, session)?;
+            return Ok((Judgement::UNJUDGED, None));
+        };
+        let found = self.look(case, signature, url_of, session)?;
+        if found.judgement.verdict == Verdict::Unique
+            && let Some((corpus, twin)) = self.known.find(digest, Some((signature.simhash, &signature.sketch)))
+        {
+            return Ok((known(corpus, twin), None));
+        }
+        self.digests.claim(digest, owner, session)?;
+        if found.judgement.verdict == Verdict::Unique {
+            let entry = Entry { order: case.order, id: case.id, sketch: signature.sketch };
+            self.add(signature.simhash, !found.is_known, entry, session)?;
+            LinkSet::of(case).write(case.id, case.order, session);
+        }
+        Ok((found.judgement, found.twin))
+    }
+
+    /// Adds a page to those that others are compared with. `is_new` says that no page ever had this fingerprint.
+    fn add(&mut self, simhash: u64, is_new: bool, entry: Entry, session: &mut Session) -> Result<()> {
+        if is_new {
+            self.index.insert_new(simhash);
+        }
+        self.accepted.insert(simhash, is_new, entry, session)
+    }
+
+    /// Remembers a page that was judged elsewhere. Pages may come in any order: the earlier one counts.
+    pub fn accept(&mut self, candidate: &Candidate, session: &mut Session) -> Result<()> {
+        let Candidate { order, id, sha256, signature, links } = candidate;
+        self.digests.claim(sha256, Owner { order: *order, id: *id }, session)?;
+        if let Some(signature) = signature {
+            let is_new = self.index.insert(signature.simhash);
+            let entry = Entry { order: *order, id: *id, sketch: signature.sketch };
+            self.accepted.insert(signature.simhash, is_new, entry, session)?;
+        }
+        links.clone().write(*id, *order, session);
+        Ok(())
+    }
+
+    /// Forgets what a URL showed before, and remembers what it shows now.
+    pub fn replace(&mut self, before: &Shown, candidate: &Candidate, session: &mut Session) -> Result<()> {
+        self.forget(before, candidate.id.url, session)?;
+        self.accept(candidate, session)
+    }
+
+    /// Forgets what a URL showed: it condemns no page any more. (For a URL that is gone, for example.)
+    pub fn forget(&mut self, shown: &Shown, url: UrlId, session: &mut Session) -> Result<()> {
+        self.digests.release(&shown.sha256, url, session)?;
+        LinkSet::remove(PageId { url, visit: shown.visit }, session)?;
+        if let Some(simhash) = shown.simhash.filter(|_| shown.accepted) {
+            // The index keeps the fingerprint. Where it is found again, there is no page with it.
+            self.accepted.remove(simhash, shown.order, session)?;
+        }
+        Ok(())
+    }
+}
+
+/// The judgement on a page that a known corpus has.
+fn known(corpus: u32, twin: Twin) -> Judgement {
+    let novelty = (1.0 - twin.resemblance).clamp(0.0, 1.0);
+    Judgement { verdict: Verdict::Known { corpus, twin }, novelty, acquitted: None }
+}

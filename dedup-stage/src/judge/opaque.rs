@@ -1,0 +1,80 @@
+//! Opaque words: parts of URLs that look drawn at random, such as `3f9a21c8`. Sessions are named by them, and so are pages.
+
+use std::borrow::Cow;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::OutLink;
+use crate::url::SiteId;
+
+/// Letters and digits in a row below which nothing is opaque: short ones are words, years, versions.
+const LEAST: usize = 8;
+
+/// What a link of a page on the host `site` is called without its opaque words, as a 32-bit hash. `None` if it has none.
+pub(super) fn name(site: SiteId, link: &OutLink) -> Option<u32> {
+    let target = &link.url[::url::Position::BeforePath..::url::Position::AfterQuery];
+    let Cow::Owned(masked) = mask(target) else { return None };
+    let host = if link.id.site == site { "" } else { link.url.host_str().unwrap_or_default() };
+    Some(xxh3_64(format!("{host}{masked}").as_bytes()) as u32)
+}
+
+/// A path and query with `*` in place of each opaque word.
+fn mask(target: &str) -> Cow<'_, str> {
+    let mut masked = String::new();
+    let mut kept = 0;
+    let mut at = 0;
+    while at < target.len() {
+        let length = target[at..].bytes().take_while(u8::is_ascii_alphanumeric).count();
+        if is_opaque(&target.as_bytes()[at..at + length]) {
+            masked.push_str(&target[kept..at]);
+            masked.push('*');
+            kept = at + length;
+        }
+        at += length.max(1);
+        // URLs are ASCII; this is for those that are not.
+        while !target.is_char_boundary(at) {
+            at += 1;
+        }
+    }
+    if kept == 0 {
+        return Cow::Borrowed(target);
+    }
+    masked.push_str(&target[kept..]);
+    Cow::Owned(masked)
+}
+
+/// Whether a row of letters and digits looks drawn at random: hexadecimal digits of both kinds, or many changes between
+/// letters and digits.
+fn is_opaque(word: &[u8]) -> bool {
+    if word.len() < LEAST {
+        return false;
+    }
+    let digits = word.iter().filter(|letter| letter.is_ascii_digit()).count();
+    if digits == 0 || digits == word.len() {
+        return false;
+    }
+    let changes = word.windows(2).filter(|pair| pair[0].is_ascii_digit() != pair[1].is_ascii_digit()).count();
+    word.iter().all(u8::is_ascii_hexdigit) || changes >= 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_looks_drawn_at_random_is_masked() {
+        for (target, masked) in [
+            ("/dercam-409baf3b4b2/ranusto-1.html", "/dercam-*/ranusto-1.html"),
+            ("/a?session=1f3870be274f&page=2", "/a?session=*&page=2"),
+            ("/x/Zq8Yt2Lk9Pw3/y", "/x/*/y"),
+            ("/9f86d081884c7d65", "/*"),
+        ] {
+            assert_eq!(mask(target), masked);
+        }
+        for plain in
+            ["/2024/11/22/", "/article-20241122.html", "/postgresql17/", "/page/12345678", "/facade/decade", "/", ""]
+        {
+            assert!(matches!(mask(plain), Cow::Borrowed(_)), "{plain}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! A bounded memory of accepted pages: those accepted or looked at last.
+
+use super::accepted::Entry;
+
+/// Pages by fingerprint, one to a slot. A page that comes takes the slot from the one that has it.
+#[derive(Debug)]
+pub(super) struct Recent {
+    /// A power of two of them, or none.
+    slots: Vec<Option<(u64, Entry)>>,
+    taken: usize,
+    /// There are never more slots.
+    most: usize,
+}
+
+impl Recent {
+    /// Remembers at most so many pages, of 128 bytes each; a power of two.
+    pub(super) fn new(most: usize) -> Self {
+        Self { slots: Vec::new(), taken: 0, most }
+    }
+
+    /// The page with this fingerprint, if it is remembered.
+    pub(super) fn get(&self, fingerprint: u64) -> Option<Entry> {
+        let (other, entry) = self.slots.get(self.slot(fingerprint))?.as_ref()?;
+        (*other == fingerprint).then_some(*entry)
+    }
+
+    /// Remembers a page, perhaps in place of another one.
+    pub(super) fn put(&mut self, fingerprint: u64, entry: Entry) {
+        if 2 * self.taken >= self.slots.len() && self.slots.len() < self.most {
+            let slots = (2 * self.slots.len()).clamp(1, self.most);
+            let pages = std::mem::replace(&mut self.slots, vec![None; slots]);
+            self.taken = 0;
+            pages.into_iter().flatten().for_each(|(fingerprint, entry)| self.place(fingerprint, entry));
+        }
+        self.place(fingerprint, entry);
+    }
+
+    /// Forgets the page with this fingerprint.
+    pub(super) fn forget(&mut self, fingerprint: u64) {
+        if self.get(fingerprint).is_some() {
+            let slot = self.slot(fingerprint);
+            self.slots[slot] = None;
+            self.taken -= 1;
+        }
+    }
+
+    fn place(&mut self, fingerprint: u64, entry: Entry) {
+        let slot = self.slot(fingerprint);
+        self.taken += usize::from(self.slots[slot].replace((fingerprint, entry)).is_none());
+    }
+
+    /// The slot of a fingerprint. The fingerprints of pages crowd, so a multiplication spreads all their bits first.
+    fn slot(&self, fingerprint: u64) -> usize {
+        let spread = fingerprint.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        ((u128::from(spread) * self.slots.len() as u128) >> 64) as usize
+    }
+
+    /// Number of slots.
+    #[cfg(test)]
+    pub(super) fn slots(&self) -> usize {
+        self.slots.len()
+    }
+}

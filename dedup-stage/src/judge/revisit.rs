@@ -1,0 +1,83 @@
+//! A URL that was visited before: whether it shows the same again, and what follows from that.
+
+use super::accepted::Entry;
+use super::counterpart::Comparison;
+use super::digests::Owner;
+use super::links::LinkSet;
+use super::{Case, Judge, Judgement, Shown, UrlOf, Verdict};
+use crate::store::{Result, Session};
+use crate::url::PageId;
+
+impl Judge {
+    /// Whether a page says what its URL said at the last visit: the same bytes; or the same words, or words that are as
+    /// good as the same, with links and media that say nothing new.
+    pub(super) fn is_unchanged(&mut self, case: &Case<'_>, before: &Shown, session: &Session) -> Result<bool> {
+        if case.page.sha256 == before.sha256 {
+            return Ok(true);
+        }
+        if !self.has_same_text(case, before, session)? {
+            return Ok(false);
+        }
+        if !before.accepted {
+            // The links of a page that was not accepted are not kept.
+            return Ok(true);
+        }
+        let id = PageId { url: case.id.url, visit: before.visit };
+        let words = case.page.signature.as_ref().map_or(0, |signature| signature.sketch.words());
+        let mut earlier = Comparison::accepted(case, id, &self.keys, session)?;
+        Ok(earlier.contradicts(case, words, &|_, _| Ok(None), session)?.is_none())
+    }
+
+    fn has_same_text(&mut self, case: &Case<'_>, before: &Shown, session: &Session) -> Result<bool> {
+        if case.page.text == before.text && before.text != 0 {
+            return Ok(true);
+        }
+        let (Some(signature), Some(simhash)) = (&case.page.signature, before.simhash) else { return Ok(false) };
+        if (signature.simhash ^ simhash).count_ones() > self.index.distance() {
+            return Ok(false);
+        }
+        let sketch = match before.sketch {
+            Some(sketch) => sketch,
+            None => match self.accepted.get(simhash, before.order, session)? {
+                Some(Entry { sketch, .. }) => sketch,
+                None => return Ok(false),
+            },
+        };
+        let look = signature.sketch.compare(&sketch);
+        Ok(look.same_text && look.resemblance >= Self::SAME_TEXT)
+    }
+
+    /// Judges a page that says what its URL said at the last visit. What the judge keeps of it stays as it is. Only a page
+    /// that was a duplicate is compared again, since its twin may say something else by now.
+    pub(super) fn revisit(
+        &mut self,
+        case: &Case<'_>,
+        before: &Shown,
+        url_of: UrlOf<'_>,
+        session: &mut Session,
+    ) -> Result<(Judgement, Option<Comparison>)> {
+        let bytes = case.page.sha256 != before.sha256;
+        if bytes {
+            self.digests.release(&before.sha256, case.id.url, session)?;
+        }
+        if before.is_duplicate() {
+            let (judgement, twin) = self.compare(case, url_of, session)?;
+            let (of, known) = (judgement.verdict.twin(), judgement.verdict.known());
+            return Ok((
+                Judgement { verdict: Verdict::Unchanged { bytes, of, known }, novelty: 0.0, ..judgement },
+                twin,
+            ));
+        }
+        if bytes {
+            let id = PageId { url: case.id.url, visit: before.visit };
+            self.digests.claim(&case.page.sha256, Owner { order: case.order, id }, session)?;
+            if before.accepted {
+                LinkSet::of(case).rewrite(id, before.order, session)?;
+            }
+        }
+        // A page with too little text for a fingerprint: what is stored does not tell whether a corpus had it.
+        let known = if before.simhash.is_none() { self.known.find(&case.page.sha256, None) } else { None };
+        let verdict = Verdict::Unchanged { bytes, of: None, known: known.map(|(corpus, _)| corpus) };
+        Ok((Judgement { verdict, novelty: 0.0, acquitted: None }, None))
+    }
+}

@@ -1,0 +1,59 @@
+//! What a URL showed at its last visit: the record by which the next visit is compared.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Case, Judgement, Verdict};
+use crate::signature::Sketch;
+use crate::url::PageId;
+
+/// What a URL showed at its last visit. The owner of the page records stores it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shown {
+    /// The visit at which this content was first shown.
+    pub visit: u32,
+    /// The order of that visit, under which the judge keeps the content.
+    pub order: u64,
+    /// SHA-256 of the body shown last.
+    pub sha256: [u8; 32],
+    /// Fingerprint of the content as it was first shown; `None` where there is too little text.
+    pub simhash: Option<u64>,
+    /// Hash of all words shown last.
+    pub text: u64,
+    /// Sketch of a page that was not accepted. The judge keeps the sketches of accepted pages.
+    pub sketch: Option<Sketch>,
+    /// Whether the judge accepted it, so that it condemns others.
+    pub accepted: bool,
+    /// The page of another URL that it repeated.
+    pub of: Option<PageId>,
+}
+
+impl Shown {
+    /// What to store after a page was judged. A visit that shows nothing (an error, say) leaves what was stored before;
+    /// `None` where there is still nothing.
+    pub fn after(case: &Case<'_>, judgement: &Judgement) -> Option<Self> {
+        let Case { order, id, before, page, .. } = *case;
+        let (sha256, text) = (page.sha256, page.text);
+        if !case.is_compared() {
+            return before.cloned();
+        }
+        let known = judgement.verdict.known().is_some();
+        if let (Verdict::Unchanged { of, .. }, Some(before)) = (judgement.verdict, before)
+            && (!before.is_duplicate() || of.is_some() || known)
+        {
+            return Some(Self { sha256, text, of, ..before.clone() });
+        }
+        // A page that says something else than before, or was a duplicate and is none any more.
+        let signature = page.signature.as_ref();
+        let of = judgement.verdict.twin();
+        let accepted = signature.is_some() && of.is_none() && !known;
+        let sketch = signature.filter(|_| !accepted).map(|signature| signature.sketch);
+        let simhash = signature.map(|signature| signature.simhash);
+        Some(Self { visit: id.visit, order, sha256, simhash, text, sketch, accepted, of })
+    }
+
+    /// Whether it repeated a page of another URL, or a known document: of all pages with a fingerprint, only duplicates are
+    /// not accepted.
+    pub(super) fn is_duplicate(&self) -> bool {
+        self.of.is_some() || self.simhash.is_some() && !self.accepted
+    }
+}

@@ -1,0 +1,141 @@
+//! A URL that is visited again.
+
+use super::*;
+use crate::flow::Fate;
+
+#[test]
+fn five_hundred_visits_to_an_unchanged_page_leave_one_entry() {
+    let mut web = web();
+    let page = html(&words(1, 60), &link_list("/#", 1..=5));
+    assert_eq!(web.verdict("http://a.test/", &page), Verdict::Unique);
+    for _ in 1..500 {
+        let passage = web.show("http://a.test/", &page);
+        assert_eq!(passage.judgement.verdict, Verdict::Unchanged { bytes: false, of: None, known: None });
+        assert!(matches!(passage.links, Fate::Follow(1.0)));
+    }
+    assert_eq!([spaces::DIGESTS, spaces::ACCEPTED, spaces::LINKS].map(|space| web.entries(space)), [1; 3]);
+    assert_eq!(web.flow.judge().fingerprints(), 1);
+}
+
+#[test]
+fn other_bytes_with_the_same_words_are_unchanged_and_their_copies_are_known() {
+    let mut web = web();
+    let page = |comment: u32| format!("{}<!-- {comment} -->", html(&words(1, 60), &[]));
+    web.show("http://a.test/", &page(1));
+    assert_eq!(web.verdict("http://a.test/", &page(2)), Verdict::Unchanged { bytes: true, of: None, known: None });
+    assert_eq!(web.verdict("http://a.test/", &page(2)), Verdict::Unchanged { bytes: false, of: None, known: None });
+    assert_eq!([spaces::DIGESTS, spaces::ACCEPTED].map(|space| web.entries(space)), [1; 2]);
+    assert_eq!(web.verdict("http://b.test/", &page(2)), Verdict::Exact { of: web.id("http://a.test/", 1) });
+    assert!(matches!(web.verdict("http://c.test/", &page(1)), Verdict::Near { distance: 0, .. }));
+}
+
+#[test]
+fn a_few_other_words_are_no_change_and_many_are() {
+    let mut web = web();
+    let text = words(1, 300);
+    let edited = |words: usize| {
+        let mut text = text.clone();
+        text[..words].fill("edited".into());
+        html(&text, &[])
+    };
+    web.show("http://a.test/", &edited(0));
+    assert_eq!(web.verdict("http://a.test/", &edited(5)), Verdict::Unchanged { bytes: true, of: None, known: None });
+    // Small changes do not add up unseen: they are compared with what was accepted.
+    assert_eq!(web.verdict("http://a.test/", &edited(10)), Verdict::Unchanged { bytes: true, of: None, known: None });
+    assert_eq!(web.verdict("http://a.test/", &edited(60)), Verdict::Unique);
+    assert_eq!(web.entries(spaces::ACCEPTED), 1);
+}
+
+#[test]
+fn new_links_under_the_same_words_are_a_change() {
+    let mut web = web();
+    let page = |numbers| html(&words(1, 60), &link_list("/item/#", numbers));
+    web.show("http://a.test/new", &page(1..=10));
+    assert_eq!(
+        web.verdict("http://a.test/new", &page(3..=12)),
+        Verdict::Unchanged { bytes: true, of: None, known: None }
+    );
+    // Five of ten are news beside what it showed last; beside what it showed first they would be seven.
+    assert_eq!(
+        web.verdict("http://a.test/new", &page(8..=17)),
+        Verdict::Unchanged { bytes: true, of: None, known: None }
+    );
+    assert_eq!(web.verdict("http://a.test/new", &page(14..=23)), Verdict::Unique);
+    assert_eq!(web.entries(spaces::LINKS), 1);
+}
+
+#[test]
+fn what_a_url_showed_before_condemns_nobody() {
+    let mut web = web();
+    let (old, new) = (html(&words(1, 60), &link_list("/#", 1..=5)), html(&words(2, 60), &link_list("/#", 1..=5)));
+    web.show("http://a.test/", &old);
+    assert_eq!(web.verdict("http://a.test/", &new), Verdict::Unique);
+    assert_eq!([spaces::DIGESTS, spaces::ACCEPTED, spaces::LINKS].map(|space| web.entries(space)), [1; 3]);
+    assert_eq!(web.verdict("http://b.test/", &old), Verdict::Unique, "nobody shows this any more");
+    assert_eq!(web.verdict("http://c.test/", &new), Verdict::Exact { of: web.id("http://a.test/", 2) });
+    assert_eq!(web.verdict("http://a.test/", &old), Verdict::Exact { of: web.id("http://b.test/", 1) });
+    assert_eq!(web.verdict("http://d.test/", &new), Verdict::Unique, "a.test shows it no more, c.test was no first");
+}
+
+#[test]
+fn an_error_in_between_is_no_change() {
+    let mut web = web();
+    let page = html(&words(1, 60), &[]);
+    web.show("http://a.test/", &page);
+    assert_eq!(web.answer("http://a.test/", 503, "busy").judgement, Judgement::UNJUDGED);
+    assert_eq!(web.verdict("http://a.test/", &page), Verdict::Unchanged { bytes: false, of: None, known: None });
+}
+
+#[test]
+fn an_unchanged_duplicate_remains_one_as_long_as_its_twin_does() {
+    let mut web = web();
+    let text = words(1, 60);
+    let first = html(&text, &link_list("/#", 1..=5));
+    for second in [first.clone(), first.replace("<p>", "<p >")] {
+        web.show("http://a.test/", &first);
+        let twin = web.id("http://a.test/", 1);
+        assert!(web.verdict("http://b.test/", &second).duplicate_of().is_some());
+        for _ in 0..2 {
+            let again = web.show("http://b.test/", &second);
+            assert_eq!(again.judgement.verdict, Verdict::Unchanged { bytes: false, of: Some(twin), known: None });
+            assert!(matches!(again.links, Fate::Hold(held) if held.twin() == twin));
+        }
+        web.show("http://a.test/", &html(&words(2, 60), &[]));
+        let alone = web.show("http://b.test/", &second);
+        assert_eq!(alone.judgement.verdict, Verdict::Unchanged { bytes: false, of: None, known: None });
+        assert!(matches!(alone.links, Fate::Follow(1.0)));
+        // Now it is the one that others repeat.
+        let copy = web.verdict("http://c.test/", &second);
+        assert_eq!(copy.duplicate_of().map(|of| of.url), Some(web.id("http://b.test/", 1).url));
+        assert_eq!(web.verdict("http://b.test/", &second), Verdict::Unchanged { bytes: false, of: None, known: None });
+        assert_eq!(web.entries(spaces::ACCEPTED), 2);
+        web = self::web();
+    }
+}
+
+#[test]
+fn what_is_gone_condemns_nobody() {
+    let mut web = web();
+    let page = html(&words(1, 60), &link_list("/#", 1..=5));
+    web.show("http://a.test/", &page);
+    let shown = web.shown("http://a.test/").unwrap();
+    let url = web.id("http://a.test/", 1).url;
+    web.flow.judge_mut().forget(&shown, url, &mut web.session).unwrap();
+    assert_eq!([spaces::DIGESTS, spaces::ACCEPTED, spaces::LINKS].map(|space| web.entries(space)), [0; 3]);
+    assert_eq!(web.verdict("http://b.test/", &page), Verdict::Unique);
+    // Forgotten twice does no harm to others.
+    web.flow.judge_mut().forget(&shown, url, &mut web.session).unwrap();
+    assert!(web.verdict("http://c.test/", &page).duplicate_of().is_some());
+}
+
+#[test]
+fn an_answer_without_a_body_says_what_the_last_one_said() {
+    let mut web = web();
+    let page = html(&words(1, 60), &[]);
+    web.show("http://a.test/", &page);
+    web.show("http://b.test/", &page);
+    let of = |web: &mut Web, url| Judgement::not_modified(&web.shown(url).unwrap()).verdict;
+    assert_eq!(of(&mut web, "http://a.test/"), Verdict::Unchanged { bytes: false, of: None, known: None });
+    let twin = Some(web.id("http://a.test/", 1));
+    assert_eq!(of(&mut web, "http://b.test/"), Verdict::Unchanged { bytes: false, of: twin, known: None });
+}

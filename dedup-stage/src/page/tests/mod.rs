@@ -1,0 +1,125 @@
+//! Reading whole pages through the public seam.
+
+mod chrome;
+mod media;
+
+use url::Url;
+
+use super::{Input, Page, Reader};
+
+fn read(html: &str) -> Page {
+    read_at("http://example.org/dir/page.html", html)
+}
+
+fn read_at(url: &str, html: &str) -> Page {
+    let url = Url::parse(url).unwrap();
+    let input = Input { url: &url, status: 200, content_type: Some("text/html"), body: html.as_bytes() };
+    Reader::default().read(&input)
+}
+
+fn text(html: &str) -> String {
+    let url = Url::parse("http://example.org/").unwrap();
+    let mut reader = Reader::default();
+    reader.read(&Input { url: &url, status: 200, content_type: Some("text/html"), body: html.as_bytes() });
+    reader.text().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn urls(page: &Page) -> Vec<&str> {
+    page.links.iter().map(|link| link.url.as_str()).collect()
+}
+
+#[test]
+fn links_are_resolved_once_each() {
+    let page = read(
+        r##"<a href="a.html#x"> one </a><a href=" a.html ">two</a><a href="/b?q=1&amp;r=2" rel="NoFollow x">b <b>bold</b></a>
+        <a href="mailto:x@y"></a><a href="JavaScript:void(0)">no</a><a href="//other.net">o</a><area href="c">
+        <iframe src="frame.html"><a href="in-iframe"></a></iframe><link rel="next" href="?page=2">
+        <link rel="stylesheet" href="style.css"><meta http-equiv="Refresh" content="0; URL='away.html'"><a href="a.html">again</a>
+        <script>document.write('<a href="scripted">')</script><a name="anchor">none</a>"##,
+    );
+    assert_eq!(
+        urls(&page),
+        [
+            "http://example.org/dir/a.html",
+            "http://example.org/b?q=1&r=2",
+            "http://other.net/",
+            "http://example.org/dir/c",
+            "http://example.org/dir/frame.html",
+            "http://example.org/dir/page.html?page=2",
+            "http://example.org/dir/away.html",
+        ]
+    );
+    assert_eq!(page.links[0].anchor, "one");
+    assert_eq!(page.links[1].anchor, "b bold");
+    assert!(page.links[1].nofollow && !page.links[0].nofollow);
+}
+
+#[test]
+fn links_beyond_the_cap_are_counted() {
+    let page = |links: std::ops::Range<usize>| -> String { links.map(|i| format!("<a href=/{i}>")).collect() };
+    let cut = |html: &str| (read(html).links.len(), read(html).links_cut);
+    let full = page(0..Reader::MAX_LINKS);
+    assert_eq!(cut(&full), (Reader::MAX_LINKS, 0));
+    assert_eq!(cut(&format!("{full}{full}<a href=mailto:x><a href=/1#top>")), (Reader::MAX_LINKS, 0));
+    assert_eq!(cut(&format!("{full}{}{}", page(10_000..10_007), page(10_000..10_007))), (Reader::MAX_LINKS, 7));
+    // More links as written than are kept: only what leads elsewhere is lost.
+    let again = page(0..5).repeat(25_000);
+    assert_eq!(cut(&again), (5, 0));
+    assert_eq!(cut(&format!("{again}{}{}<a href=mailto:x>", page(3..8), page(3..8))), (5, 3));
+}
+
+#[test]
+fn base_moves_all_links() {
+    let page = read(r#"<a href="x">x</a><base href="/other/"><base href="/third/"><a href="y">y</a>"#);
+    assert_eq!(urls(&page), ["http://example.org/other/x", "http://example.org/other/y"]);
+}
+
+#[test]
+fn hidden_text_is_not_read() {
+    assert_eq!(
+        text(
+            r#"<title>T</title>seen<script>no</script><style>no</style><template><p>no</template><div hidden>no<div>no</div></div>
+            <p style="color:red; Display : NONE">no<p>also seen<svg><style>no</style><text>no</text></svg>&amp; on<br>ly
+            <textarea>no</textarea><select><option>no</select>hy<b>phe</b>n<!-- no -->"#
+        ),
+        "seen also seen& on ly hyphen"
+    );
+}
+
+#[test]
+fn head_is_read() {
+    let page = read(
+        r#"<!doctype html><html lang="en-GB"><title> A
+        title &lt;b> </title><title>second</title><meta name="ROBOTS" content="NoIndex, nofollow">"#,
+    );
+    assert_eq!(page.title, "A title <b>");
+    assert_eq!(page.language, "en");
+    assert!(page.noindex && page.nofollow && page.is_text && page.signature.is_none());
+}
+
+#[test]
+fn what_is_no_page_has_only_a_digest() {
+    let url = Url::parse("http://example.org/").unwrap();
+    let input = Input { url: &url, status: 200, content_type: Some("image/png"), body: b"abc" };
+    let page = Reader::default().read(&input);
+    assert!(!page.is_text && page.links.is_empty() && page.signature.is_none());
+    assert_eq!(page.sha256[..4], [0xba, 0x78, 0x16, 0xbf]);
+}
+
+#[test]
+fn readers_remember_nothing() {
+    let pages = [
+        "<title>a</title><nav>x</nav><p class=ad>Buy <a href=x>x</a>".to_owned(),
+        format!("<p>{}", "some words that differ from page to page ".repeat(9)),
+        "plain".to_owned(),
+    ];
+    let url = Url::parse("http://example.org/").unwrap();
+    let mut reader = Reader::default();
+    for _ in 0..2 {
+        for html in &pages {
+            let input = Input { url: &url, status: 200, content_type: None, body: html.as_bytes() };
+            let fresh = Reader::default().read(&input);
+            assert_eq!(format!("{:?}", reader.read(&input)), format!("{fresh:?}"));
+        }
+    }
+}

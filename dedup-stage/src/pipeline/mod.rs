@@ -1,0 +1,263 @@
+//! Work in parallel, results in order, memory bounded: one thread reads, several work, the caller takes results in the
+//! order in which their inputs were read.
+//!
+//! An input is under way from when it is read until its result is taken. What is under way is bounded in number and in
+//! bytes. So a caller that stops taking results stops the reading.
+
+mod reorder;
+mod room;
+
+use std::sync::Arc;
+use std::thread;
+
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+
+pub use reorder::Reorder;
+use room::Room;
+
+/// What the reading thread reads.
+pub trait Weigh {
+    /// Bytes it holds until its result is taken.
+    fn weight(&self) -> usize;
+}
+
+/// How much may be under way.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Worker threads; 0 = one a core.
+    pub threads: usize,
+    /// Inputs.
+    pub inputs: usize,
+    /// Bytes of inputs; a single input may be larger if it is alone.
+    pub bytes: usize,
+}
+
+impl Limits {
+    /// Few enough to answer soon, enough to keep the workers busy.
+    pub fn new(threads: usize) -> Self {
+        let threads = match threads {
+            0 => thread::available_parallelism().map_or(1, usize::from),
+            n => n,
+        };
+        Self { threads, inputs: 64 * threads, bytes: 64 << 20 }
+    }
+}
+
+/// What the caller gets.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Turn<U> {
+    /// The next result.
+    Item(U),
+    /// There are no more inputs, and all results are taken.
+    End,
+    /// Somebody asked to stop; results may be lost.
+    Stop,
+}
+
+enum Event<U> {
+    Done { place: u64, weight: usize, result: U },
+    End { total: u64 },
+    Stop,
+}
+
+/// The results, in order.
+pub struct Ordered<U> {
+    events: Receiver<Event<U>>,
+    waiting: Reorder<(usize, U)>,
+    total: Option<u64>,
+    stopped: bool,
+    room: Arc<Room>,
+}
+
+/// Asks the taker of the results to stop; from any thread.
+pub struct Stopper<U>(Sender<Event<U>>);
+
+impl<U> Stopper<U> {
+    /// Asks now.
+    pub fn stop(&self) {
+        // Nobody is left to be asked where this fails.
+        let _ = self.0.send(Event::Stop);
+    }
+}
+
+/// Starts the threads: `source` is read on one of its own, `work` makes one worker for each thread. The threads end
+/// with the source, or when the results are dropped (the reading thread then after its next input).
+pub fn ordered<T, U, W>(
+    limits: Limits,
+    source: impl Iterator<Item = T> + Send + 'static,
+    work: impl Fn() -> W + Send + Clone + 'static,
+) -> (Ordered<U>, Stopper<U>)
+where
+    T: Weigh + Send + 'static,
+    U: Send + 'static,
+    W: FnMut(T) -> U,
+{
+    let room = Arc::new(Room::default());
+    let (to_workers, inputs) = bounded::<(u64, usize, T)>(limits.inputs);
+    let (to_taker, events) = unbounded();
+    for _ in 0..limits.threads {
+        let (inputs, to_taker, work) = (inputs.clone(), to_taker.clone(), work.clone());
+        thread::spawn(move || {
+            let mut work = work();
+            for (place, weight, input) in inputs {
+                if to_taker.send(Event::Done { place, weight, result: work(input) }).is_err() {
+                    break;
+                }
+            }
+        });
+    }
+    let stopper = Stopper(to_taker.clone());
+    let reading = Reading { total: 0, to_taker };
+    let room_to_read = Arc::clone(&room);
+    thread::spawn(move || read(source, reading, &to_workers, &room_to_read, limits));
+    (Ordered { events, waiting: Reorder::default(), total: None, stopped: false, room }, stopper)
+}
+
+/// Says how many inputs there were when the reading ends, whichever way.
+struct Reading<U> {
+    total: u64,
+    to_taker: Sender<Event<U>>,
+}
+
+impl<U> Drop for Reading<U> {
+    fn drop(&mut self) {
+        let _ = self.to_taker.send(Event::End { total: self.total });
+    }
+}
+
+fn read<T: Weigh, U>(
+    source: impl Iterator<Item = T>,
+    mut reading: Reading<U>,
+    to_workers: &Sender<(u64, usize, T)>,
+    room: &Room,
+    limits: Limits,
+) {
+    for input in source {
+        let weight = input.weight();
+        if !room.take(weight, &limits) || to_workers.send((reading.total, weight, input)).is_err() {
+            break;
+        }
+        reading.total += 1;
+    }
+}
+
+impl<U> Ordered<U> {
+    /// The next turn if it is there already.
+    pub fn poll(&mut self) -> Option<Turn<U>> {
+        loop {
+            if let Some(turn) = self.turn() {
+                return Some(turn);
+            }
+            let event = self.events.try_recv().ok()?;
+            self.note(event);
+        }
+    }
+
+    /// The next turn, waited for.
+    pub fn wait(&mut self) -> Turn<U> {
+        loop {
+            if let Some(turn) = self.turn() {
+                return turn;
+            }
+            match self.events.recv() {
+                Ok(event) => self.note(event),
+                Err(_) => return Turn::End,
+            }
+        }
+    }
+
+    fn turn(&mut self) -> Option<Turn<U>> {
+        if self.stopped {
+            return Some(Turn::Stop);
+        }
+        if self.total == Some(self.waiting.next()) {
+            return Some(Turn::End);
+        }
+        let (weight, result) = self.waiting.pop()?;
+        self.room.give(weight);
+        Some(Turn::Item(result))
+    }
+
+    fn note(&mut self, event: Event<U>) {
+        match event {
+            Event::Done { place, weight, result } => self.waiting.push(place, (weight, result)),
+            Event::End { total } => self.total = Some(total),
+            Event::Stop => self.stopped = true,
+        }
+    }
+}
+
+impl<U> Drop for Ordered<U> {
+    fn drop(&mut self) {
+        self.room.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    impl Weigh for usize {
+        fn weight(&self) -> usize {
+            *self
+        }
+    }
+
+    fn limits(threads: usize, inputs: usize, bytes: usize) -> Limits {
+        Limits { threads, inputs, bytes }
+    }
+
+    #[test]
+    fn results_come_in_the_order_of_their_inputs() {
+        for threads in [1, 2, 7] {
+            let work = || {
+                |n: usize| {
+                    // Uneven work, so that workers overtake each other.
+                    (0..(n * 7919) % 5000).fold(n, |sum, i| std::hint::black_box(sum ^ i) ^ i)
+                }
+            };
+            let (mut results, _) = ordered(limits(threads, 16, usize::MAX), 0..3000usize, work);
+            for n in 0..3000 {
+                assert_eq!(results.wait(), Turn::Item(n));
+            }
+            assert_eq!(results.wait(), Turn::End);
+            assert_eq!(results.poll(), Some(Turn::End));
+        }
+    }
+
+    #[test]
+    fn no_more_is_read_than_there_is_room_for() {
+        let read = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&read);
+        let source = (0..1000usize).map(move |_| {
+            counter.fetch_add(1, Ordering::SeqCst);
+            10
+        });
+        let (mut results, _) = ordered(limits(2, 50, 100), source, || |n: usize| n);
+        for taken in 1..=1000 {
+            assert_eq!(results.wait(), Turn::Item(10));
+            // Ten fit by weight, one more is in the reader's hand.
+            assert!(read.load(Ordering::SeqCst) <= taken + 11);
+        }
+    }
+
+    #[test]
+    fn one_input_may_be_larger_than_the_room() {
+        let (mut results, _) = ordered(limits(2, 50, 100), [1000usize, 1, 1000].into_iter(), || |n: usize| n);
+        let taken: Vec<_> = (0..4).map(|_| results.wait()).collect();
+        assert_eq!(taken, [Turn::Item(1000), Turn::Item(1), Turn::Item(1000), Turn::End]);
+    }
+
+    #[test]
+    fn a_stop_is_heard_while_waiting() {
+        let (source, inputs) = unbounded::<usize>();
+        let (mut results, stopper) = ordered(limits(1, 4, 100), inputs.into_iter(), || |n: usize| n);
+        source.send(7).unwrap();
+        assert_eq!(results.wait(), Turn::Item(7));
+        thread::spawn(move || stopper.stop());
+        assert_eq!(results.wait(), Turn::Stop);
+        drop(source);
+    }
+}

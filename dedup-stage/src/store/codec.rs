@@ -1,0 +1,69 @@
+//! How records become bytes: [postcard](https://docs.rs/postcard) for the values of every space, of every crate.
+//!
+//! Keys are not encoded here. They are big-endian numbers one after the other, so that the order of the keys is the order
+//! of what they stand for.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{Error, Result};
+
+/// The stored form of a record.
+pub fn encode<T: Serialize + ?Sized>(record: &T) -> Vec<u8> {
+    // Postcard fails where a length is unknown or a buffer is full. Records have known lengths, and a Vec grows.
+    postcard::to_allocvec(record).expect("a record has a stored form")
+}
+
+/// A record from its stored form; `what` names the record in the error.
+pub fn decode<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T> {
+    match postcard::take_from_bytes(bytes) {
+        Ok((record, [])) => Ok(record),
+        _ => Err(damaged(what)),
+    }
+}
+
+/// The first field of a record, whatever follows; `what` names it in the error.
+pub fn decode_first<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T> {
+    match postcard::take_from_bytes(bytes) {
+        Ok((first, _)) => Ok(first),
+        Err(_) => Err(damaged(what)),
+    }
+}
+
+fn damaged(what: &str) -> Error {
+    Error::Damaged(format!("a record of the state ({what}) cannot be read"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    enum Record {
+        Empty,
+        Full { text: String, number: u64, several: Vec<u32>, maybe: Option<[u8; 4]> },
+    }
+
+    #[test]
+    fn a_record_comes_back_and_a_cut_or_longer_one_is_damage() {
+        let full =
+            Record::Full { text: "ä".into(), number: 1 << 40, several: vec![1, 300], maybe: Some([1, 2, 3, 4]) };
+        for record in [Record::Empty, full] {
+            let bytes = encode(&record);
+            assert_eq!(decode::<Record>(&bytes, "test").unwrap(), record);
+            for cut in 0..bytes.len() {
+                assert!(matches!(decode::<Record>(&bytes[..cut], "test"), Err(Error::Damaged(_))), "cut at {cut}");
+            }
+            assert!(decode::<Record>(&[&bytes[..], &[0]].concat(), "test").is_err());
+        }
+    }
+
+    #[test]
+    fn the_stored_form_stays_what_it_is() {
+        // A golden form: states on disk are read by later versions.
+        let record = Record::Full { text: "ab".into(), number: 300, several: vec![7], maybe: None };
+        assert_eq!(encode(&record), [1, 2, b'a', b'b', 0xac, 2, 1, 7, 0]);
+    }
+}

@@ -1,0 +1,148 @@
+//! What the tests of this crate share: a small web whose pages are judged one after the other.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use ::url::Url;
+
+use crate::flow::{Flow, Held, OnDuplicate, Passage};
+use crate::judge::{Case, Shown, Verdict};
+use crate::stage::{Prepared, Preparer, Source};
+use crate::store::{Memory, Result, Session, Space};
+use crate::url::{Canonicalizer, KeyHasher, Keys, PageId, UrlId};
+
+/// Keys with a secret that is the same in every run.
+pub fn keys() -> Keys {
+    let secret = std::array::from_fn(|place| (place * 7 + 13) as u8);
+    Keys { canonicalizer: Canonicalizer::default(), hasher: KeyHasher::new(secret) }
+}
+
+/// So many words, drawn by this seed.
+pub fn words(seed: u64, count: usize) -> Vec<String> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut syllables = || ["ba", "ko", "ri", "mu", "ten", "sal", "vo", "din"][random.usize(..8)];
+    (0..count).map(|_| (0..4).map(|_| syllables()).collect()).collect()
+}
+
+/// A page with these words and the links in its content.
+pub fn html(words: &[String], links: &[String]) -> String {
+    let links: String = links.iter().map(|link| format!("<a href=\"{link}\"></a>")).collect();
+    format!("<main><p>{}</p><p>{links}</p></main>", words.join(" "))
+}
+
+/// Links that follow a pattern with `#` for each number.
+pub fn links(pattern: &str, numbers: impl IntoIterator<Item = u32>) -> Vec<String> {
+    numbers.into_iter().map(|number| pattern.replace('#', &number.to_string())).collect()
+}
+
+/// Pages before a flow, with the records that a crawler would keep.
+pub struct Web {
+    pub flow: Flow,
+    pub session: Session,
+    pub order: u64,
+    preparer: Preparer,
+    records: HashMap<UrlId, Record>,
+}
+
+struct Record {
+    url: Url,
+    visits: u32,
+    shown: Option<Shown>,
+}
+
+impl Web {
+    pub fn new(on_duplicate: OnDuplicate) -> Self {
+        let dedup = config::Dedup { on_duplicate, ..config::Settings::default().dedup };
+        let mut session = Session::new(Box::new(Memory::default()));
+        let flow = Flow::open(&dedup, keys(), &mut session).unwrap();
+        Self { flow, session, order: 0, preparer: Preparer::new(keys()), records: HashMap::new() }
+    }
+
+    pub fn prepare(&mut self, url: &str, status: u16, body: &str) -> Prepared {
+        let url = Url::parse(url).unwrap();
+        let content_type = Some("text/html; charset=utf-8");
+        let body = body.as_bytes();
+        self.preparer.prepare(&Source { url: &url, status, content_type, body, whole: true, links: None })
+    }
+
+    /// A URL shows a page.
+    pub fn show(&mut self, url: &str, body: &str) -> Passage {
+        self.answer(url, 200, body)
+    }
+
+    /// A URL shows a page; the verdict.
+    pub fn verdict(&mut self, url: &str, body: &str) -> Verdict {
+        self.show(url, body).judgement.verdict
+    }
+
+    /// A URL answers with this status.
+    pub fn answer(&mut self, url: &str, status: u16, body: &str) -> Passage {
+        let prepared = self.prepare(url, status, body);
+        let mut record = self.records.remove(&prepared.id);
+        let visits = record.as_ref().map_or(1, |record| record.visits + 1);
+        let before = record.as_mut().and_then(|record| record.shown.take());
+        let passage = self.pass(&prepared, visits, before.as_ref());
+        let shown = passage.shown.clone();
+        self.records.insert(prepared.id, Record { url: prepared.url, visits, shown });
+        passage
+    }
+
+    /// A prepared page passes at this visit.
+    pub fn pass(&mut self, prepared: &Prepared, visit: u32, before: Option<&Shown>) -> Passage {
+        self.order += 1;
+        let case = case(prepared, self.order, visit, before);
+        let records = &self.records;
+        self.flow.page(&case, &|page, _| url_of(records, page), &mut self.session).unwrap()
+    }
+
+    /// The links of a duplicate beside those of its twin.
+    pub fn held(&self, prepared: &Prepared, passage: &Passage) -> Option<Held> {
+        let case = case(prepared, self.order, 1, None);
+        let of = |page, _: &Session| url_of(&self.records, page);
+        self.flow.held(&case, &passage.judgement, &of, &self.session).unwrap()
+    }
+
+    /// What a URL showed last.
+    pub fn shown(&mut self, url: &str) -> Option<Shown> {
+        let id = self.id(url, 1).url;
+        self.records.get(&id).and_then(|record| record.shown.clone())
+    }
+
+    /// The identity of a page.
+    pub fn id(&self, url: &str, visit: u32) -> PageId {
+        PageId { url: keys().identify(&Url::parse(url).unwrap()).0, visit }
+    }
+
+    /// The URL of a page.
+    pub fn url(&self, page: PageId) -> Option<Url> {
+        self.records.get(&page.url).map(|record| record.url.clone())
+    }
+
+    /// Number of entries in a space.
+    pub fn entries(&self, space: Space) -> usize {
+        let mut entries = 0;
+        self.session
+            .scan(space, &[], &[], &mut |_, _| {
+                entries += 1;
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+        entries
+    }
+}
+
+fn case<'a>(prepared: &'a Prepared, order: u64, visit: u32, before: Option<&'a Shown>) -> Case<'a> {
+    Case {
+        order,
+        id: PageId { url: prepared.id, visit },
+        url: &prepared.url,
+        before,
+        judgeable: prepared.judgeable,
+        page: &prepared.page,
+        links: &prepared.links,
+    }
+}
+
+fn url_of(records: &HashMap<UrlId, Record>, page: PageId) -> Result<Option<Url>> {
+    Ok(records.get(&page.url).map(|record| record.url.clone()))
+}

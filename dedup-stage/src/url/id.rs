@@ -1,0 +1,142 @@
+//! The identity of a URL in the state: hashes of its registrable domain, of its host and of its whole key, in this order.
+//!
+//! Keys of the state begin with it. So everything that is known of a host, or of a domain, is a range of keys, which can be
+//! scanned, moved elsewhere and dropped.
+
+use ::url::{Host, Url};
+use serde::{Deserialize, Serialize};
+
+/// The identity of a URL. Two URLs with one key have one identity.
+///
+/// All three are hashes of 64 bits with the secret of the crawl, so that nobody can make two URLs collide on purpose. The last
+/// one alone identifies the URL; the first two say where its state lies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct UrlId {
+    /// Where the host's state lies.
+    pub site: SiteId,
+    /// Hash of the whole key.
+    #[serde(with = "fixed")]
+    pub url: u64,
+}
+
+/// The identity of a host: hashes of its registrable domain and of its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct SiteId {
+    /// Hash of the registrable domain.
+    #[serde(with = "fixed")]
+    pub domain: u64,
+    /// Hash of the host name.
+    #[serde(with = "fixed")]
+    pub host: u64,
+}
+
+impl SiteId {
+    /// Bytes of the stored form.
+    pub const BYTES: usize = 16;
+
+    /// The stored form; sorts as the identity does.
+    pub fn to_bytes(self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        bytes[..8].copy_from_slice(&self.domain.to_be_bytes());
+        bytes[8..].copy_from_slice(&self.host.to_be_bytes());
+        bytes
+    }
+
+    /// From the first bytes of a key; `None` if there are too few.
+    pub fn read(key: &[u8]) -> Option<Self> {
+        let (domain, rest) = key.split_first_chunk()?;
+        let (host, _) = rest.split_first_chunk()?;
+        Some(Self { domain: u64::from_be_bytes(*domain), host: u64::from_be_bytes(*host) })
+    }
+}
+
+impl UrlId {
+    /// Bytes of the stored form.
+    pub const BYTES: usize = SiteId::BYTES + 8;
+
+    /// The stored form; sorts as the identity does.
+    pub fn to_bytes(self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        bytes[..SiteId::BYTES].copy_from_slice(&self.site.to_bytes());
+        bytes[SiteId::BYTES..].copy_from_slice(&self.url.to_be_bytes());
+        bytes
+    }
+
+    /// From the first bytes of a key; `None` if there are too few.
+    pub fn read(key: &[u8]) -> Option<Self> {
+        let site = SiteId::read(key)?;
+        let url = key.get(SiteId::BYTES..)?.first_chunk()?;
+        Some(Self { site, url: u64::from_be_bytes(*url) })
+    }
+}
+
+/// The identity of a page: what one URL showed at one visit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PageId {
+    /// The URL.
+    pub url: UrlId,
+    /// Number of the visit to this URL, from 1.
+    pub visit: u32,
+}
+
+/// The host of a URL, without the dot that may end it; empty where there is none.
+pub fn host(url: &Url) -> &str {
+    let host = url.host_str().unwrap_or_default();
+    host.strip_suffix('.').unwrap_or(host)
+}
+
+/// The registrable domain of a URL (one label below a public suffix). Where there is none, as with addresses, the host.
+pub fn registrable_domain(url: &Url) -> &str {
+    match url.host() {
+        Some(Host::Domain(_)) => psl::domain_str(host(url)).unwrap_or_else(|| host(url)),
+        _ => host(url),
+    }
+}
+
+/// Hashes are stored in eight bytes each: as numbers of variable length they would take ten.
+mod fixed {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(hash: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+        hash.to_be_bytes().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+        <[u8; 8]>::deserialize(deserializer).map(u64::from_be_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identity_comes_back_from_its_bytes_and_sorts_as_they_do() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut hash = || random.u64(..4) << 62 | random.u64(..2);
+        let ids: Vec<UrlId> =
+            (0..200).map(|_| UrlId { site: SiteId { domain: hash(), host: hash() }, url: hash() }).collect();
+        for a in &ids {
+            assert_eq!(UrlId::read(&a.to_bytes()), Some(*a));
+            assert_eq!(UrlId::read(&a.to_bytes()[..23]), None);
+            for b in &ids {
+                assert_eq!(a.cmp(b), a.to_bytes().cmp(&b.to_bytes()));
+            }
+        }
+        let bytes = crate::store::codec::encode(&PageId { url: ids[0], visit: 3 });
+        assert_eq!(bytes.len(), UrlId::BYTES + 1);
+    }
+
+    #[test]
+    fn a_domain_is_what_one_registrant_holds() {
+        for (url, domain) in [
+            ("https://www.shop.co.uk/", "shop.co.uk"),
+            ("http://a.b.example.com./x", "example.com"),
+            ("http://127.0.0.1:8080/", "127.0.0.1"),
+            ("http://localhost/", "localhost"),
+            ("http://me.github.io/", "me.github.io"),
+        ] {
+            assert_eq!(registrable_domain(&Url::parse(url).unwrap()), domain, "{url}");
+        }
+    }
+}

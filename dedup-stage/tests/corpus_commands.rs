@@ -1,0 +1,303 @@
+//! The commands on signature files, run as programs: outputs, exit codes, what damage and foreign files do.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn dedup_stage(dir: &TempDir, arguments: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dedup-stage"));
+    command.args(arguments.split_whitespace()).current_dir(dir).output().expect("the program runs")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// What a successful command wrote to stdout.
+fn stdout(dir: &TempDir, arguments: &str) -> String {
+    let output = dedup_stage(dir, arguments);
+    assert!(output.status.success(), "{arguments}: {}", stderr(&output));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// A text of 120 words, some of them edited.
+fn text(seed: u32, edits: u32) -> String {
+    let word = |n: u32| {
+        if edits > 0 && n % (120 / edits) == 7 { format!("e{seed}x{n}") } else { format!("w{}", seed * 1000 + n) }
+    };
+    (0..120).map(word).collect::<Vec<_>>().join(" ")
+}
+
+fn write(dir: &TempDir, name: &str, documents: &[(&str, String)]) {
+    let line = |(id, text): &(&str, String)| {
+        format!("{{\"id\":{id},\"text\":{text:?},\"date\":\"2026-01-0{}\"}}\n", text.len() % 9 + 1)
+    };
+    fs::write(dir.path().join(name), documents.iter().map(line).collect::<String>()).expect("a temporary file");
+}
+
+/// Two dumps: in the first 1 and 3 are near, 4 and 5 the same short text; the second has copies of 2 and 3.
+fn dumps() -> TempDir {
+    let dir = TempDir::new().expect("a temporary directory");
+    let short = || "short".to_owned();
+    write(&dir, "a.jsonl", &[("1", text(1, 0)), ("2", text(2, 0)), ("3", text(1, 2)), ("4", short()), ("5", short())]);
+    write(&dir, "b.jsonl", &[("\"x\"", text(2, 2)), ("\"y\"", text(3, 0)), ("\"z\"", text(1, 2))]);
+    stdout(&dir, "signatures a.jsonl -o a.sig");
+    stdout(&dir, "signatures b.jsonl -o b.sig");
+    dir
+}
+
+#[test]
+fn pairs_within_and_between() {
+    let dir = dumps();
+    let pairs = |arguments: &str| -> Vec<(String, String)> {
+        let pair = |pair: &Value| (pair["a"].to_string(), pair["b"].to_string());
+        lines(&stdout(&dir, arguments)).iter().map(pair).collect()
+    };
+    let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+    assert_eq!(pairs("pairs a.sig"), [pair("1", "3"), pair("4", "5")]);
+    assert_eq!(pairs("pairs a.sig --look --distance 7"), pairs("pairs a.sig"));
+    assert_eq!(pairs("pairs b.sig a.sig"), [pair("\"x\"", "2"), pair("\"z\"", "1"), pair("\"z\"", "3")]);
+    // Nothing is within 0 but what has the same words.
+    assert_eq!(pairs("pairs b.sig a.sig -d 0"), [pair("\"z\"", "3")]);
+    let all = stdout(&dir, "pairs a.sig --fingerprints-only --distance 64 --format tsv");
+    assert_eq!(all.lines().count(), 3 + 1, "{all}");
+    let searched = lines(&stdout(&dir, "search --stored a.sig --queries b.sig"));
+    assert_eq!(searched.len(), 3);
+    let last = &searched[2];
+    assert_eq!((&last["query"], &last["stored"], last["resemblance"].as_f64()), (&"z".into(), &3.into(), Some(1.0)));
+}
+
+#[test]
+fn clusters_of_files_equal_clusters_of_their_edges() {
+    let dir = dumps();
+    let whole = stdout(&dir, "cluster a.sig b.sig");
+    let ids: Vec<String> = lines(&whole).iter().map(|row| row["id"].to_string()).collect();
+    assert_eq!(ids, ["1", "2", "3", "4", "5", "\"x\"", "\"z\""]);
+    let clusters: Vec<u64> = lines(&whole).iter().map(|row| row["cluster"].as_u64().expect("a number")).collect();
+    assert_eq!(clusters, [0, 1, 0, 2, 2, 1, 0]);
+    for (files, edges) in [("a.sig", "aa"), ("b.sig", "bb"), ("a.sig b.sig", "ab")] {
+        assert_eq!(stdout(&dir, &format!("pairs {files} --edges {edges}")), "");
+    }
+    assert_eq!(stdout(&dir, "cluster a.sig b.sig --edges aa bb ab"), whole);
+    // Forests of some edges, merged, and the edges' own files in another order.
+    stdout(&dir, "cluster a.sig b.sig --edges aa ab --forest half");
+    stdout(&dir, "pairs b.sig a.sig --edges ba");
+    assert_eq!(stdout(&dir, "cluster a.sig b.sig --edges bb half"), whole);
+    assert_eq!(stdout(&dir, "cluster a.sig b.sig --edges aa bb ba"), whole);
+    // Without some edges there are fewer groups; of other files, none.
+    assert_ne!(stdout(&dir, "cluster a.sig b.sig --edges aa bb"), whole);
+    let foreign = dedup_stage(&dir, "cluster a.sig --edges ab");
+    assert_eq!(foreign.status.code(), Some(1));
+    assert!(stderr(&foreign).contains("b.sig"), "{}", stderr(&foreign));
+}
+
+#[test]
+fn what_is_kept_and_what_is_dropped() {
+    let dir = dumps();
+    let ids = |arguments: &str| -> Vec<String> {
+        lines(&stdout(&dir, arguments)).iter().map(|row| row["id"].to_string()).collect()
+    };
+    assert_eq!(ids("cluster a.sig b.sig --list kept"), ["1", "2", "4", "\"y\""]);
+    assert_eq!(ids("cluster a.sig b.sig --list dropped"), ["3", "5", "\"x\"", "\"z\""]);
+    assert_eq!(ids("cluster a.sig b.sig --list all").len(), 8);
+    for keep in ["first", "longest", "earliest", "smallest-url"] {
+        assert_eq!(ids(&format!("cluster a.sig b.sig --keep {keep} --list kept")).len(), 4, "{keep}");
+    }
+    stdout(&dir, "cluster a.sig --list kept -o kept.jsonl");
+    assert_eq!(lines(&fs::read_to_string(dir.path().join("kept.jsonl")).expect("written")).len(), 3);
+}
+
+#[test]
+fn complete_links_part_chains() {
+    let dir = TempDir::new().expect("a temporary directory");
+    // Each is near the next, the ends are not near each other.
+    let words = |from: u32| (from..from + 200).map(|n| format!("w{n}")).collect::<Vec<_>>().join(" ");
+    write(&dir, "chain.jsonl", &[("1", words(0)), ("2", words(25)), ("3", words(50))]);
+    stdout(&dir, "signatures chain.jsonl -o chain.sig");
+    let groups = |arguments: &str| {
+        let rows = lines(&stdout(&dir, arguments));
+        rows.iter().map(|row| row["cluster"].as_u64().expect("a number")).max().map_or(0, |last| last + 1)
+    };
+    let near = lines(&stdout(&dir, "pairs chain.sig --distance 64")).len();
+    assert_eq!(near, 2, "the test's own chain");
+    assert_eq!(groups("cluster chain.sig --distance 64 --list all"), 1);
+    assert_eq!(groups("cluster chain.sig --distance 64 --list all --link complete"), 2);
+}
+
+#[test]
+fn bad_records_are_named_and_the_exit_code_says_so() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let good = format!("{{\"id\":1,\"text\":{:?}}}\n", text(1, 0));
+    fs::write(dir.path().join("a.jsonl"), format!("{good}nonsense\n{{\"id\":2}}\n{good}")).expect("a temporary file");
+    fs::write(dir.path().join("b.warc"), "no archive").expect("a temporary file");
+    let output = dedup_stage(&dir, "signatures a.jsonl b.warc missing.jsonl -o out.sig");
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    for part in [
+        "a.jsonl: line 2: ",
+        "a.jsonl: line 3: neither \"text\" nor \"body\"",
+        "b.warc: ",
+        "missing.jsonl: the file: ",
+        "4 bad",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+    assert!(said.contains("signed 2 documents"), "{said}");
+    assert_eq!(lines(&stdout(&dir, "pairs out.sig")).len(), 1, "the rest is done");
+    let unknown = dedup_stage(&dir, "signatures a.unknown -o out.sig");
+    assert_eq!(unknown.status.code(), Some(2), "{}", stderr(&unknown));
+}
+
+#[test]
+fn gzip_stdin_other_fields_and_merging() {
+    let dir = dumps();
+    let script = format!(
+        "gzip -c a.jsonl > a.jsonl.gz && {0} signatures a.jsonl.gz -o gz.sig && {0} signatures --format jsonl - -o in.sig < a.jsonl && \
+         sed 's/\"text\"/\"content\"/' a.jsonl | {0} signatures - --text-field content -o fields.sig && \
+         {0} signatures a.sig b.sig -o merged.sig",
+        env!("CARGO_BIN_EXE_dedup-stage")
+    );
+    let output = Command::new("sh").args(["-ec", &script]).current_dir(&dir).output().expect("sh runs");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let expected = stdout(&dir, "cluster a.sig --list all");
+    for file in ["gz.sig", "in.sig", "fields.sig"] {
+        assert_eq!(stdout(&dir, &format!("cluster {file} --list all")), expected);
+    }
+    assert_eq!(stdout(&dir, "cluster merged.sig"), stdout(&dir, "cluster a.sig b.sig"));
+}
+
+#[test]
+fn damaged_and_mixed_files_are_refused() {
+    let dir = dumps();
+    let path = dir.path().join("a.sig");
+    let whole = fs::read(&path).expect("written");
+    let mut bytes = whole.clone();
+    bytes[whole.len() / 3] ^= 1;
+    fs::write(&path, &bytes).expect("a temporary file");
+    for command in ["pairs a.sig", "cluster a.sig", "search --stored a.sig --queries b.sig", "health a.sig"] {
+        let output = dedup_stage(&dir, command);
+        assert_eq!(output.status.code(), Some(1), "{command}");
+        assert!(
+            output.stdout.is_empty() && stderr(&output).contains("a.sig: the signature file is damaged"),
+            "{}",
+            stderr(&output)
+        );
+    }
+    fs::write(&path, &whole).expect("a temporary file");
+    fs::write(dir.path().join("raw"), [0; 16]).expect("a temporary file");
+    for command in ["pairs a.sig raw", "cluster a.sig raw", "search --stored raw --queries a.sig -d 3"] {
+        let output = dedup_stage(&dir, command);
+        assert_eq!(output.status.code(), Some(1), "{command}");
+        assert!(stderr(&output).contains("cannot be compared"), "{}", stderr(&output));
+    }
+    for command in
+        ["pairs raw", "pairs raw -d 3 --look", "pairs raw -d 3 --edges e", "pairs a.sig --method rotate", "cluster raw"]
+    {
+        let output = dedup_stage(&dir, command);
+        assert_eq!(output.status.code(), Some(2), "{command}: {}", stderr(&output));
+    }
+    stdout(&dir, "health a.sig");
+    let index = dedup_stage(&dir, "index a.sig -d 3");
+    assert!(index.status.success() && Path::new(&dir.path().join("a.sig.d3")).exists(), "{}", stderr(&index));
+}
+
+#[test]
+fn two_raw_files_are_joined_by_row() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let raw = |name: &str, values: &[u64]| {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        fs::write(dir.path().join(name), bytes).expect("a temporary file");
+    };
+    raw("f", &[0, u64::MAX, 7]);
+    raw("g", &[u64::MAX - 1, 5, 5]);
+    assert_eq!(stdout(&dir, "pairs f g -d 2"), "0\t1\t2\n0\t2\t2\n1\t0\t1\n2\t1\t1\n2\t2\t1\n");
+    assert_eq!(stdout(&dir, "pairs f -d 3"), "0\t2\t3\n");
+}
+
+/// A capture of Common Crawl, as archive and as extracted text.
+#[test]
+#[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
+fn a_real_capture() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/warc");
+    let data = data.to_str().expect("UTF-8");
+    let both = dedup_stage(
+        &dir,
+        &format!("signatures {data}/whirlwind.warc.gz {data}/whirlwind.warc.wet.gz --format warc -o both.sig"),
+    );
+    assert!(both.status.success(), "{}", stderr(&both));
+    let said = stderr(&both);
+    assert!(said.contains("signed 2 documents, 2 with a fingerprint"), "{said}");
+    // WAT has no documents; cut in the middle, the rest of the file is named.
+    let wat = dedup_stage(&dir, &format!("signatures {data}/whirlwind.warc.wat.gz --format warc -o wat.sig"));
+    assert!(wat.status.success() && stderr(&wat).contains("signed 0 documents"), "{}", stderr(&wat));
+    let bytes = fs::read(format!("{data}/whirlwind.warc.gz")).expect("readable");
+    fs::write(dir.path().join("cut.warc.gz"), &bytes[..bytes.len() * 2 / 3]).expect("a temporary file");
+    let cut = dedup_stage(&dir, "signatures cut.warc.gz -o cut.sig");
+    assert_eq!(cut.status.code(), Some(1));
+    assert!(stderr(&cut).contains("cut.warc.gz: record at "), "{}", stderr(&cut));
+}
+
+/// What `run` answers to these lines.
+fn run(dir: &TempDir, arguments: &str, input: &[Value]) -> Vec<Value> {
+    let input: String = input.iter().map(|line| format!("{line}\n")).collect();
+    fs::write(dir.path().join("in.jsonl"), input).expect("a temporary file");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dedup-stage"));
+    command.args(arguments.split_whitespace()).current_dir(dir);
+    command.stdin(fs::File::open(dir.path().join("in.jsonl")).expect("just written"));
+    let output = command.output().expect("the program runs");
+    assert!(output.status.success(), "{arguments}: {}", stderr(&output));
+    lines(&String::from_utf8(output.stdout).expect("text"))
+}
+
+#[test]
+fn what_a_known_corpus_has_is_a_duplicate_of_it() {
+    let dir = dumps();
+    let page = |number: u32, text: String| {
+        let url = format!("http://a.test/{number}");
+        let links: Vec<String> = (0..6).map(|link| format!("http://a.test/{number}/{link}")).collect();
+        serde_json::json!({ "url": url, "body": text, "content_type": "text/plain", "links": links, "id": number })
+    };
+    // The bytes of document 2, edits of document "y" of the other corpus, something new and a copy of it; the first again.
+    let pages = [
+        page(1, text(2, 0)),
+        page(2, text(3, 1)),
+        page(3, text(9, 0)),
+        page(4, text(9, 0)),
+        page(5, "short".into()),
+        page(1, text(2, 0)),
+        page(5, "short".into()),
+    ];
+    for (mode, passes) in [("drop", 0), ("demote", 6), ("keep", 6)] {
+        let answers = run(&dir, &format!("run --known a.sig --known b.sig --on-duplicate {mode}"), &pages);
+        let told = |answer: &Value| {
+            let facts = ["verdict", "known", "duplicate_id", "distance"].map(|field| answer[field].to_string());
+            (facts.join(" "), answer["links"].as_array().expect("links").len())
+        };
+        let told: Vec<(String, usize)> = answers.iter().map(told).collect();
+        assert_eq!(told[0], (r#""exact" "a.sig" 2 0"#.into(), passes), "{mode}");
+        assert!(told[1].0.starts_with(r#""near" "b.sig" "y" "#), "{mode}: {}", told[1].0);
+        assert_eq!(told[1].1, passes, "{mode}");
+        assert_eq!(told[2], (r#""unique" null null null"#.into(), 6), "{mode}");
+        assert_eq!(told[3], (r#""exact" null 3 0"#.into(), passes), "{mode}: an earlier page comes before the corpora");
+        assert_eq!(told[4], (r#""exact" "a.sig" 4 0"#.into(), passes), "{mode}");
+        // Links that were not passed on are still new at the second visit.
+        assert_eq!(told[5], (r#""unchanged" "a.sig" null null"#.into(), 0), "{mode}");
+        assert_eq!(told[6], (r#""unchanged" "a.sig" null null"#.into(), 0), "{mode}");
+        assert_eq!(answers[0]["links_dropped"], 6 - passes, "{mode}");
+        assert_eq!(answers[5]["links_dropped"], 6 - passes, "{mode}");
+        assert!(answers[0]["known_row"].is_u64() && answers[0]["duplicate_of"].is_null(), "{}", answers[0]);
+    }
+    let without = run(&dir, "run", &pages[..2]);
+    assert!(without.iter().all(|answer| answer["verdict"] == "unique" && answer["known"].is_null()), "{without:?}");
+    let failed = dedup_stage(&dir, "run --known a.jsonl");
+    assert_eq!(failed.status.code(), Some(1), "{}", stderr(&failed));
+    assert!(stderr(&failed).contains("a.jsonl"), "{}", stderr(&failed));
+}

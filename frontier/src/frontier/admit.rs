@@ -1,0 +1,261 @@
+//! How links enter the frontier: queued, or refused.
+
+use std::sync::Arc;
+
+use dedup_stage::store::{Result, Session};
+use dedup_stage::url::{SiteId, UrlId};
+use url::Url;
+use xxhash_rust::xxh3;
+
+use super::Frontier;
+use crate::hold::Trial;
+use crate::host::entry::Entry;
+use crate::host::lane::band;
+use crate::job::{Admission, Found, Merits, Via};
+use crate::reason::{Detail, SkipReason};
+use crate::url::{End, Ended, Kept, Standing, State};
+
+impl Frontier {
+    /// Most redirect hops.
+    pub const MOST_HOPS: u8 = 10;
+    /// Queued targets of redirects of which it is remembered whether a direct link leads there, too.
+    const CHAINED: usize = 65_536;
+
+    /// Says which URLs (`id.url`) will be asked about or added next, such as the links of a page: that is faster together.
+    pub fn expect(&self, urls: impl IntoIterator<Item = u64>) {
+        self.urls.expect(urls);
+    }
+
+    /// Whether a URL (`id.url`) was ever met: it stands in some state. Answered from memory.
+    pub fn met(&self, url: u64) -> bool {
+        self.urls.get(url).is_some()
+    }
+
+    /// The record of a URL; `None` if it was never met.
+    pub fn state(&self, id: UrlId, session: &Session) -> Result<Option<State>> {
+        self.urls.state(id, session)
+    }
+
+    /// A link asks to be queued. It is where it was never met, where it was held, and where it was refused for a reason that
+    /// is gone. One that waits with a lower priority is queued again where such URLs are kept in mind (in `demote`, and in
+    /// focused crawls); it counts as seen all the same.
+    pub fn add(&mut self, found: &Found<'_>, session: &mut Session) -> Result<Admission> {
+        if self.is_foreign(found.id.site) {
+            return Ok(Admission::Foreign);
+        }
+        let again = matches!(found.via, Via::Again | Via::Redirect { same_key: true, .. });
+        match self.urls.get(found.id.url) {
+            None | Some(Standing::HeldFor | Standing::HeldAs { .. }) => self.admit(found, None, session),
+            Some(Standing::Refused(reason)) if is_of_link(reason) => self.admit(found, None, session),
+            Some(Standing::Done(_) | Standing::Gone) if again => self.admit(found, None, session),
+            Some(Standing::Queued { band: known, .. }) => {
+                self.met_directly(found);
+                let better = band(found.priority) < known && known >= self.conduct.lifts_from;
+                if better {
+                    self.enqueue(found.url, entry(found, None), false, None, session)?;
+                }
+                Ok(Admission::Seen)
+            }
+            Some(Standing::Done(Ended::Redirected)) => {
+                self.restart_chain(found, session)?;
+                Ok(Admission::Seen)
+            }
+            Some(_) => Ok(Admission::Seen),
+        }
+    }
+
+    /// A link that is not to be fetched: outside the scope, too deep, `nofollow` and so on. It is recorded, unless it was met
+    /// before.
+    pub fn refuse(&mut self, found: &Found<'_>, reason: SkipReason, session: &mut Session) -> Result<Admission> {
+        if self.is_foreign(found.id.site) {
+            return Ok(Admission::Foreign);
+        }
+        if self.met(found.id.url) {
+            return Ok(Admission::Seen);
+        }
+        self.refused(found, reason, Detail::None, session)
+    }
+
+    /// A sitemap named by a sitemap index asks to be fetched (those that robots.txt names, the frontier knows itself).
+    /// It is fetched before any page of its host, and exempt from robots rules.
+    pub fn add_sitemap(&mut self, url: &Url, session: &mut Session) -> Result<()> {
+        // Not by the crawl's secret: the worst that a made-up collision can hide is another sitemap.
+        let hash = xxh3::xxh3_64_with_seed(url.as_str().as_bytes(), u64::from_be_bytes(*b"sitemaps"));
+        let site = self.keys.site(url);
+        let fetchable = matches!(url.scheme(), "http" | "https") && url.as_str().len() <= self.conduct.max_length;
+        if !fetchable || self.is_foreign(site) || !self.hosts.meet_sitemap(site, hash, session) {
+            return Ok(());
+        }
+        let entry = Entry {
+            id: UrlId { site, url: hash },
+            url: url.as_str().into(),
+            depth: 0,
+            priority: 1.0,
+            merits: Merits::default(),
+            source: None,
+            via: Via::Sitemap,
+            attempts: 0,
+            returned: 0,
+            sitemap: true,
+            trial: None,
+        };
+        self.enqueue(url, entry, false, None, session)?;
+        Ok(())
+    }
+
+    /// Whether a host belongs to another frontier.
+    pub(super) fn is_foreign(&self, site: SiteId) -> bool {
+        self.bounds.owns.as_ref().is_some_and(|owns| !owns(site))
+    }
+
+    /// Queues a URL that is in a state from which it may be queued, or refuses it.
+    pub(super) fn admit(
+        &mut self,
+        found: &Found<'_>,
+        trial: Option<Arc<Trial>>,
+        session: &mut Session,
+    ) -> Result<Admission> {
+        let before = match self.urls.get(found.id.url) {
+            Some(Standing::Done(_) | Standing::Gone) => match self.urls.state(found.id, session)? {
+                Some(State::Done(visit) | State::Gone(visit)) => Some(visit),
+                _ => None,
+            },
+            _ => None,
+        };
+        let refusal = if !matches!(found.url.scheme(), "http" | "https") {
+            Some((SkipReason::Scheme, Detail::None))
+        } else if found.url.as_str().len() > self.conduct.max_length {
+            Some((SkipReason::TooLong, Detail::None))
+        } else if hops(found.via) > Self::MOST_HOPS {
+            Some((SkipReason::Trap, Detail::Redirects))
+        } else {
+            None
+        };
+        let refusal = match refusal {
+            None => {
+                let fixed = found.via == Via::Seed;
+                if self.enqueue(found.url, entry(found, trial), fixed, Some(before), session)? {
+                    if hops(found.via) > 0 && self.jobs.chained.len() < Self::CHAINED {
+                        self.jobs.chained.insert(found.id.url, false);
+                    }
+                    return Ok(Admission::Queued);
+                }
+                (SkipReason::Trap, Detail::Origins)
+            }
+            Some(refusal) => refusal,
+        };
+        match self.urls.get(found.id.url) {
+            None => self.refused(found, refusal.0, refusal.1, session),
+            // What is on record stays: what was held or visited is not lost by this.
+            Some(_) => Ok(Admission::Refused(refusal.0)),
+        }
+    }
+
+    fn refused(
+        &mut self,
+        found: &Found<'_>,
+        reason: SkipReason,
+        detail: Detail,
+        session: &mut Session,
+    ) -> Result<Admission> {
+        self.urls.change(found.id, &State::Refused { reason, detail, link: kept(found) }, session)?;
+        Ok(Admission::Refused(reason))
+    }
+
+    /// A direct link leads to a URL that is queued: if it was queued as the target of a redirect, its hops count no more.
+    fn met_directly(&mut self, found: &Found<'_>) {
+        if hops(found.via) == 0
+            && let Some(direct) = self.jobs.chained.get_mut(&found.id.url)
+        {
+            *direct = true;
+        }
+    }
+
+    /// A direct link leads to a URL that redirects. Where the chain that begins there was cut because it came from far away, it
+    /// goes on: hops are counted from this link.
+    fn restart_chain(&mut self, found: &Found<'_>, session: &mut Session) -> Result<()> {
+        let was_cut = self.urls.counters().refused_for(SkipReason::Trap) > 0;
+        if !was_cut || hops(found.via) > 0 {
+            return Ok(());
+        }
+        let mut at = found.id;
+        for hops in 1..=Self::MOST_HOPS {
+            match self.urls.get(at.url) {
+                Some(Standing::Done(Ended::Redirected)) => match self.urls.state(at, session)? {
+                    Some(State::Done(visit)) if let End::Redirected { target, .. } = visit.end => at = target,
+                    _ => return Ok(()),
+                },
+                _ => return Ok(()),
+            }
+            if self.urls.get(at.url) == Some(Standing::Refused(SkipReason::Trap))
+                && let Some(State::Refused { detail: Detail::Redirects, link, .. }) = self.urls.state(at, session)?
+                && let Ok(url) = Url::parse(&link.url)
+            {
+                let via = Via::Redirect { hops, same_key: false };
+                self.admit(&again(&url, at, &link, via), None, session)?;
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a reason lies in the link that was found, so that another link to the URL may be followed.
+fn is_of_link(reason: SkipReason) -> bool {
+    match reason {
+        SkipReason::Scope
+        | SkipReason::Depth
+        | SkipReason::Nofollow
+        | SkipReason::TooLong
+        | SkipReason::Trap
+        | SkipReason::Scheme => true,
+        SkipReason::Robots
+        | SkipReason::Address
+        | SkipReason::DuplicateSource
+        | SkipReason::Rule
+        | SkipReason::Mirror
+        | SkipReason::Budget
+        | SkipReason::Known
+        | SkipReason::Purpose => false,
+    }
+}
+
+/// The hops of a link.
+pub(super) fn hops(via: Via) -> u8 {
+    match via {
+        Via::Redirect { hops, .. } => hops,
+        _ => 0,
+    }
+}
+
+/// What is kept of a link that is not queued.
+pub(super) fn kept(found: &Found<'_>) -> Kept {
+    Kept {
+        url: found.url.as_str().into(),
+        depth: found.depth,
+        source: found.source,
+        priority: found.priority,
+        merits: found.merits,
+    }
+}
+
+/// A link that was kept, found again in this way.
+pub(super) fn again<'a>(url: &'a Url, id: UrlId, link: &Kept, via: Via) -> Found<'a> {
+    Found { url, id, depth: link.depth, priority: link.priority, merits: link.merits, source: link.source, via }
+}
+
+fn entry(found: &Found<'_>, trial: Option<Arc<Trial>>) -> Entry {
+    Entry {
+        id: found.id,
+        url: found.url.as_str().into(),
+        depth: found.depth,
+        priority: found.priority,
+        merits: found.merits,
+        source: found.source,
+        via: found.via,
+        attempts: 0,
+        returned: 0,
+        sitemap: false,
+        trial,
+    }
+}

@@ -1,0 +1,163 @@
+//! What comes of asking for a robots.txt: rules for whoever asked, or a redirect to follow.
+
+use config::Robots;
+use dedup_stage::store::{Result, Session};
+
+use super::Frontier;
+use crate::hold::works::{Task, Which};
+use crate::host::HostId;
+use crate::host::errands::{Asker, Errand};
+use crate::host::origins::Origin;
+use crate::job::{Millis, Outcome};
+use crate::reason::Detail;
+use crate::robots::{Answer, Rules};
+use crate::schedule::Phase;
+
+impl Frontier {
+    /// How often a robots.txt may move (RFC 9309, section 2.3.1.2).
+    const MOVES: u8 = 5;
+    /// What was not attempted waits at least so long.
+    pub(super) const RETURNED: Millis = 100;
+
+    /// A job that asked for a robots.txt ended.
+    pub(super) fn robots_ended(
+        &mut self,
+        id: HostId,
+        errand: Errand,
+        outcome: Outcome,
+        at: Millis,
+        session: &mut Session,
+    ) -> Result<()> {
+        let retry_after = match &outcome {
+            Outcome::Robots(rules) => rules.retry_after(),
+            _ => None,
+        };
+        match outcome {
+            Outcome::Robots(rules) => self.rules_known(errand, &rules, at, session)?,
+            Outcome::RobotsMoved(target) => self.robots_moved(errand, &target, at, session)?,
+            Outcome::Returned { .. } => {
+                let host = self.hosts.get_mut(id);
+                host.pace.wait_until(at + Self::RETURNED);
+                // One of its own is asked for again when its turn comes; one for others must not be lost.
+                if errand.askers.iter().any(|asker| asker.moves > 0) {
+                    host.errands.put_back(errand);
+                }
+            }
+            Outcome::Failed(failure) => {
+                self.rules_known(errand, &Rules::unreachable(at, None, Detail::NoRobots(failure)), at, session)?;
+            }
+            Outcome::Resolved(_) | Outcome::Done { .. } | Outcome::Later | Outcome::Refused(_) => {}
+        }
+        // Only now: the answer may have named a longer delay, which holds from here on.
+        let pace = &mut self.hosts.get_mut(id).pace;
+        match retry_after {
+            Some(wait) => pace.slowed(at, Some(wait), &self.conduct.politeness),
+            None => pace.ended(at, &self.conduct.politeness),
+        }
+        Ok(())
+    }
+
+    /// The file is elsewhere: it is asked for there, once for all who were sent there.
+    fn robots_moved(&mut self, errand: Errand, target: &url::Url, at: Millis, session: &mut Session) -> Result<()> {
+        let (lost, mut askers): (Vec<Asker>, Vec<Asker>) =
+            errand.askers.into_iter().partition(|asker| asker.moves >= Self::MOVES);
+        if !lost.is_empty() {
+            let errand = Errand { url: errand.url.clone(), askers: lost };
+            self.rules_known(errand, &unavailable(at), at, session)?;
+        }
+        if askers.is_empty() {
+            return Ok(());
+        }
+        askers.iter_mut().for_each(|asker| asker.moves += 1);
+        for asker in &askers {
+            if let Some(origin) = self.asker(asker, session)? {
+                origin.moved();
+            }
+        }
+        let errand = Errand { url: target.clone(), askers };
+        let site = self.keys.site(target);
+        let rest = match self.host(target, site, session)? {
+            Some(host) => {
+                let rest = self.hosts.get_mut(host).errands.add(errand);
+                self.awake(host);
+                self.make_room(session);
+                rest
+            }
+            None => return self.rules_known(errand, &unavailable(at), at, session),
+        };
+        match rest {
+            // There is no room: it is asked for again later, as what cannot be had now.
+            Some(errand) => self.rules_known(errand, &Rules::unreachable(at, None, Detail::None), at, session),
+            None => Ok(()),
+        }
+    }
+
+    /// The rules of origins were answered, here or elsewhere.
+    pub(super) fn rules_known(
+        &mut self,
+        errand: Errand,
+        rules: &Rules,
+        at: Millis,
+        session: &mut Session,
+    ) -> Result<()> {
+        for asker in errand.askers {
+            self.asker_knows(&asker, rules.clone(), at, session)?;
+        }
+        Ok(())
+    }
+
+    fn asker_knows(&mut self, asker: &Asker, rules: Rules, at: Millis, session: &mut Session) -> Result<()> {
+        let sitemaps = rules.sitemaps().to_vec();
+        let Some(origin) = self.asker(asker, session)? else { return Ok(()) };
+        let changed = origin.answered(rules, asker.site, session);
+        if changed {
+            self.works.add(Task::Records { of: Some(asker.site), which: Which::Robots }, session);
+        }
+        let Some(id) = self.hosts.find(asker.site) else { return Ok(()) };
+        let host = self.hosts.get_mut(id);
+        let known = host.origins.iter().filter_map(|origin| origin.rules()?.crawl_delay());
+        let mut delay = known.map(|delay| delay.0).max().unwrap_or(0);
+        if host.origins.iter().any(Origin::is_unread) {
+            // What they said in an earlier run of the program still holds.
+            delay = delay.max(host.pace.crawl_delay);
+        }
+        if host.pace.crawl_delay != delay {
+            let before = host.pace.delay(&self.conduct.politeness);
+            host.pace.crawl_delay = delay;
+            // The wait that has begun is already the longer one.
+            host.pace.not_before += host.pace.delay(&self.conduct.politeness).saturating_sub(before);
+            host.record(session);
+        }
+        if asker.moves > 0 {
+            // Another host was asked for its sake: it waits as if it had been asked itself.
+            host.pace.ended(at, &self.conduct.politeness);
+        }
+        if let Phase::Waiting(..) = host.phase {
+            // It waited for this.
+            self.settle(id);
+        }
+        if self.conduct.sitemaps && self.conduct.politeness.robots == Robots::Obey {
+            for sitemap in &sitemaps {
+                self.add_sitemap(sitemap, session)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The origin of an asker, whose host comes into memory if need be.
+    fn asker(&mut self, asker: &Asker, session: &mut Session) -> Result<Option<&mut Origin>> {
+        let id = self.wake_host(asker.site, dedup_stage::url::host(&asker.of), session)?;
+        let origins = &mut self.hosts.get_mut(id).origins;
+        Ok(origins.find(&asker.of).and_then(|number| origins.get_mut(number)))
+    }
+}
+
+/// The rules of an origin whose robots.txt moved too often: as if there were none (RFC 9309, section 2.3.1.2).
+fn unavailable(at: Millis) -> Rules {
+    Rules::read(&Answer { url: &nowhere(), status: 404, retry_after: None, body: &[], at }, "")
+}
+
+fn nowhere() -> url::Url {
+    // What is not there names no sitemap: the base of their addresses does not matter.
+    url::Url::parse("http://none.invalid/").expect("a constant is a URL")
+}

@@ -1,0 +1,248 @@
+//! How a job leaves the frontier: the best host whose turn it is, and what it may do now.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use dedup_stage::store::{Error, Result, Session};
+use dedup_stage::url::{PageId, UrlId};
+use url::Url;
+
+use super::admit::hops;
+use super::plan::{Plan, Refusal};
+use super::{Frontier, Open, Task};
+use crate::hold::ladder::{Ladder, Rung, Step};
+use crate::host::HostId;
+use crate::host::entry::Entry;
+use crate::host::lane::{LaneKey, Seq};
+use crate::host::place::Place;
+use crate::job::{Job, JobKind, Merits, Millis, Next, Via};
+use crate::reason::Detail;
+use crate::robots::Rules;
+use crate::rules::Stop;
+use crate::schedule::{self, Phase};
+use crate::url::{Kept, State};
+
+impl Frontier {
+    /// At most so many URLs are refused in one call of [`Frontier::next`].
+    const REFUSALS: usize = 1_000;
+    /// For which share of its delay a host may wait for better ones.
+    const HELD_BACK: Millis = 10;
+    /// How soon a better host must be due, where none is being asked.
+    const SOON: Millis = 10_000;
+
+    /// The next job that may start at `now`. URLs found forbidden by robots.txt on the way, without budget, or stopped by a
+    /// learned rule are recorded as such.
+    ///
+    /// # Complexity
+    ///
+    /// O(log hosts + lanes of the host) amortised, whatever is queued.
+    pub fn next(&mut self, now: Millis, session: &mut Session) -> Result<Next> {
+        self.now = self.now.max(now);
+        self.call_sleepers(now, session)?;
+        self.wake(now);
+        let mut refusals = 0;
+        while let Some(id) = self.schedule.best() {
+            if self.is_held_back(id, now) {
+                break;
+            }
+            match self.plan(id, now, session)? {
+                Plan::Resolve(url) => return Ok(Next::Job(self.start(id, JobKind::Resolve, url, Task::Resolve, None))),
+                Plan::Robots(errand) => {
+                    if let Err(later) = self.request(id, now) {
+                        return Ok(Next::Wait(later));
+                    }
+                    let url = errand.url.clone();
+                    return Ok(Next::Job(self.start(id, JobKind::Robots, url, Task::Robots(errand), None)));
+                }
+                Plan::Errand => {
+                    if let Err(later) = self.request(id, now) {
+                        return Ok(Next::Wait(later));
+                    }
+                    let Some(errand) = self.hosts.get_mut(id).errands.take() else { continue };
+                    let url = errand.url.clone();
+                    return Ok(Next::Job(self.start(id, JobKind::Robots, url, Task::Robots(errand), None)));
+                }
+                Plan::Forsake => {
+                    let Some(errand) = self.hosts.get_mut(id).errands.take() else { continue };
+                    self.awake(id);
+                    let trouble = self.hosts.get(id).place.withholds().unwrap_or(Detail::ForbiddenAddress);
+                    self.rules_known(errand, &Rules::unreachable(now, None, trouble), now, session)?;
+                }
+                Plan::Fetch(lane, entry, url, trial) => {
+                    if let Err(later) = self.request(id, now) {
+                        return Ok(Next::Wait(later));
+                    }
+                    if let Some(rung) = trial {
+                        step(rung, Step::Try, session)?;
+                    }
+                    return self.fetch(id, lane, *entry, url, session).map(Next::Job);
+                }
+                Plan::Refuse(lane, entry, refusal) => {
+                    let (key, _) = self.take(id, lane)?;
+                    self.queues.finish(&mut self.hosts.get_mut(id).lanes, key, session);
+                    self.pass_over(*entry, refusal, session)?;
+                    refusals += 1;
+                    if refusals == Self::REFUSALS {
+                        return Ok(Next::Wait(now));
+                    }
+                }
+                Plan::Wait(due) => {
+                    let host = self.hosts.get_mut(id);
+                    if due > host.pace.not_before.saturating_add(Self::SOON) {
+                        // It waits for rules: nobody waits for it.
+                        self.schedule.stands(id, &mut host.standing, None);
+                    }
+                    self.schedule.wait(id, &mut host.phase, due.max(now + 1));
+                }
+                Plan::Park(address) => {
+                    let host = self.hosts.get_mut(id);
+                    let place = self.addresses.park(id, host.rank(), address);
+                    self.schedule.park(id, &mut host.phase, place);
+                }
+                Plan::Nothing => {
+                    let host = self.hosts.get_mut(id);
+                    self.schedule.stands(id, &mut host.standing, None);
+                    self.schedule.rest(id, &mut host.phase);
+                }
+            }
+        }
+        let asleep = self.hosts.sleep.first(session)?.map(|(due, _)| due.max(now + 1));
+        let due = [self.schedule.next_due(), self.addresses.next_call(), asleep].into_iter().flatten().min();
+        Ok(due.map_or(Next::Idle, Next::Wait))
+    }
+
+    /// Whether the best ready host should wait, because another has something much better that is due soon. A host waits for
+    /// others at most a tenth of its own delay: then a crawl that has few slots spends them on what is worth most, and no
+    /// crawl takes much longer.
+    fn is_held_back(&self, id: HostId, now: Millis) -> bool {
+        let host = self.hosts.get(id);
+        let (Phase::Ready(rank, _), Some(best)) = (host.phase, self.schedule.best_standing()) else { return false };
+        let longest = host.pace.delay(&self.conduct.politeness) / Self::HELD_BACK;
+        self.conduct.holds_back
+            && schedule::score(rank) < self.conduct.priority.hold_back * schedule::score(best)
+            && now < host.pace.not_before.saturating_add(longest)
+            && (self.schedule.fetching() > 0 || self.schedule.next_due().is_some_and(|due| due < now + Self::SOON))
+    }
+
+    /// Moves the hosts that are due at `now` among the ready ones.
+    fn wake(&mut self, now: Millis) {
+        while let Some(id) = self.schedule.due(now).or_else(|| self.addresses.call(now)) {
+            let host = self.hosts.get_mut(id);
+            let rank = host.rank();
+            self.schedule.make_ready(id, &mut host.phase, rank);
+        }
+    }
+
+    /// Takes the first entry of a lane.
+    fn take(&mut self, id: HostId, lane: usize) -> Result<(LaneKey, Seq)> {
+        let host = self.hosts.get_mut(id);
+        let lane = &mut host.lanes[lane];
+        let key = LaneKey { site: host.site, group: lane.group, band: lane.band };
+        let taken = self.queues.take(lane).ok_or_else(|| Error::Damaged("a lane lost its front".into()))?;
+        Ok((key, taken.0))
+    }
+
+    /// A request to the host leaves, if the caps over all hosts allow it; else says when to ask again.
+    fn request(&mut self, id: HostId, now: Millis) -> std::result::Result<(), Millis> {
+        self.rate.request(now)?;
+        // One host alone may be asked once a delay; hosts that share an address need not be gentler than that.
+        let politeness = &self.conduct.politeness;
+        let floor = politeness.address_delay.0.min(politeness.delay.0);
+        self.addresses.started(self.hosts.get(id).place.ids(), now, floor);
+        Ok(())
+    }
+
+    /// Hands out the first entry of a lane.
+    fn fetch(&mut self, id: HostId, lane: usize, mut entry: Entry, url: Url, session: &mut Session) -> Result<Job> {
+        let (key, seq) = self.take(id, lane)?;
+        let kind = if entry.sitemap { JobKind::Sitemap } else { JobKind::Page };
+        let mut page = PageId { url: entry.id, visit: 1 };
+        if kind == JobKind::Page {
+            if self.jobs.chained.remove(&entry.id.url) == Some(true) {
+                // A direct link leads here, too: a chain that begins here begins anew.
+                entry.via = Via::Link;
+            }
+            page.visit = self.urls.before(entry.id, session)?.map_or(1, |visit| visit.number + 1);
+            self.urls.open_job(entry.id.url);
+            self.count_page(id, 1, session);
+        }
+        self.hosts.get_mut(id).errands.page();
+        Ok(self.start(id, kind, url, Task::Entry(key, seq, Box::new(entry)), Some(page)))
+    }
+
+    fn start(&mut self, id: HostId, kind: JobKind, url: Url, task: Task, page: Option<PageId>) -> Job {
+        let host = self.hosts.get_mut(id);
+        let addresses: Arc<[IpAddr]> = match &host.place {
+            Place::Known { ips, .. } if kind != JobKind::Resolve => Arc::clone(ips),
+            _ => Arc::new([]),
+        };
+        self.jobs.last += 1;
+        let of_host = PageId { url: UrlId { site: host.site, url: 0 }, visit: 0 };
+        let mut job = Job {
+            id: self.jobs.last,
+            kind,
+            url,
+            page: page.unwrap_or(of_host),
+            depth: 0,
+            priority: 0.0,
+            merits: Merits::default(),
+            source: None,
+            hops: 0,
+            attempts: 0,
+            via: Via::Link,
+            addresses,
+            trial: None,
+        };
+        if let Task::Entry(.., entry) = &task {
+            (job.depth, job.priority, job.merits) = (entry.depth, entry.priority, entry.merits);
+            (job.source, job.hops, job.via) = (entry.source, hops(entry.via), entry.via);
+            job.attempts = entry.attempts;
+            job.trial = entry.trial.clone();
+        }
+        self.schedule.fetch(id, &mut host.phase);
+        self.jobs.open.insert(job.id, Open { host: id, task });
+        job
+    }
+
+    /// An entry is not fetched: its URL is refused or stopped, or stays what it was before it was queued again.
+    pub(super) fn pass_over(&mut self, entry: Entry, refusal: Refusal, session: &mut Session) -> Result<()> {
+        if entry.sitemap {
+            return Ok(());
+        }
+        if let Some(trial) = &entry.trial
+            && let Ok(url) = Url::parse(&entry.url)
+        {
+            self.trial_is_off(entry.id, &url, trial, session)?;
+        }
+        self.jobs.chained.remove(&entry.id.url);
+        if let Some(before) = self.urls.before(entry.id, session)? {
+            // What was visited once is not skipped: its last visit stands.
+            return self.urls.change(entry.id, &State::Done(before), session);
+        }
+        let Entry { url, depth, source, priority, merits, .. } = entry;
+        let link = Kept { url, depth, source, priority, merits };
+        let state = match refusal {
+            Refusal::Reason(reason, detail) => State::Refused { reason, detail, link },
+            Refusal::Stop(stop, rung, taken) => {
+                step(rung, taken, session)?;
+                if let Some(at) = stop.representative {
+                    self.urls.await_end(at.url);
+                }
+                if let Some(rules) = &mut self.rules {
+                    rules.stopped(&stop, &link.url, entry.id, session);
+                }
+                let Stop { rules, reason, representative } = stop;
+                State::Stopped { rules, reason, representative, link }
+            }
+        };
+        self.end(entry.id, &state, session)
+    }
+}
+
+/// One more step on a rung.
+fn step(rung: Rung, step: Step, session: &mut Session) -> Result<()> {
+    let mut ladder = Ladder::get(rung, session)?;
+    ladder.take(step);
+    ladder.put(rung, session);
+    Ok(())
+}

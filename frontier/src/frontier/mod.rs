@@ -1,0 +1,262 @@
+//! The frontier itself: the parts that it is made of, and how it is opened.
+//!
+//! A URL that is met gets a record ([`Urls`]) and, if it may be fetched, an entry in a lane of its host ([`Queues`],
+//! [`Hosts`]). It is handed out when its host's turn comes ([`Schedule`]): after the host's address is known, after its
+//! robots.txt was read, not before the host's pace and its address's floor allow it. The report of the job ends this, or
+//! queues the URL again. What is held back waits for what it is held for, and work in the background ([`Works`]) sees to it.
+
+mod admit;
+mod check;
+mod cut;
+mod drain;
+mod enqueue;
+mod errand;
+mod handout;
+mod hold;
+mod learn;
+mod memory;
+mod plan;
+mod report;
+mod skipped;
+mod step;
+mod view;
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use config::{OnDuplicate, Politeness, Priority, Settings};
+use dedup_stage::store::{Error, Result, Session, codec};
+use dedup_stage::url::SiteId;
+
+use crate::hold::news::News;
+use crate::hold::works::Works;
+use crate::host::budget::Limits;
+use crate::host::entry::Entry;
+use crate::host::errands::Errand;
+use crate::host::lane::{BANDS, LaneKey, Seq, band};
+use crate::host::queue::Queues;
+use crate::host::stocks::Stocks;
+use crate::host::{HostId, Hosts, Sweep};
+use crate::job::Millis;
+use crate::process::{Addresses, Rate};
+use crate::rules::Rules;
+use crate::schedule::Schedule;
+use crate::scope::Scope;
+use crate::spaces;
+use crate::url::Urls;
+pub use cut::Set;
+use dedup_stage::url::Keys;
+pub use skipped::{Skipped, Walk};
+pub use view::{BudgetView, Counts, HostState, HostView, QueuedAs, stored_budgets};
+
+/// The frontier; owned by the engine.
+#[derive(Debug)]
+pub struct Frontier {
+    conduct: Conduct,
+    keys: Keys,
+    /// Where every URL stands.
+    urls: Urls,
+    /// Where each host is, what it allows, what is queued for it.
+    hosts: Hosts,
+    /// What the lanes of all hosts share.
+    queues: Queues,
+    /// Rids the store of what is done.
+    sweep: Sweep,
+    /// Whose turn it is.
+    schedule: Schedule,
+    /// Floors of shared addresses.
+    addresses: Addresses,
+    /// Caps over all hosts.
+    rate: Rate,
+    /// What is to be done in the background.
+    works: Works,
+    /// Links that duplicates have and their twins do not.
+    news: News,
+    /// What was learned of URLs, where rules are used.
+    rules: Option<Rules>,
+    bounds: Bounds,
+    jobs: Jobs,
+    /// When this process took over from an earlier one, if it did.
+    restarted: Option<Millis>,
+    /// The last time that it was told.
+    now: Millis,
+    /// Hosts in memory that are slowed down or set aside.
+    troubled: u64,
+}
+
+/// How the crawl is to go, from its settings.
+#[derive(Debug)]
+struct Conduct {
+    politeness: Politeness,
+    max_length: usize,
+    /// Whether sitemaps that robots.txt names are read.
+    sitemaps: bool,
+    on_duplicate: OnDuplicate,
+    /// What duplicates may cost.
+    limits: Limits,
+    /// Weights of the parts of a priority.
+    priority: Priority,
+    /// Whether verdicts lower what is expected of URLs.
+    expects: bool,
+    /// Whether worse hosts wait for better ones.
+    holds_back: bool,
+    /// URLs in this band and in worse ones may be queued again with a better priority.
+    lifts_from: u8,
+}
+
+/// Which URLs may be fetched at all.
+#[derive(Default)]
+struct Bounds {
+    scope: Option<Arc<Scope>>,
+    /// Most pages of a host, and of a registrable domain; 0 for any number.
+    of_host: u64,
+    of_domain: u64,
+    /// Pages fetched by registrable domain, where that is capped.
+    by_domain: HashMap<u64, u64>,
+    /// The hosts that are this frontier's, if not all are.
+    owns: Option<Owns>,
+}
+
+/// Tells which hosts a frontier has.
+pub type Owns = Arc<dyn Fn(SiteId) -> bool + Send + Sync>;
+
+/// What was handed out.
+#[derive(Debug, Default)]
+struct Jobs {
+    /// Jobs that were not reported yet.
+    open: BTreeMap<u64, Open>,
+    /// The last job handed out.
+    last: u64,
+    /// Queued URLs that redirects lead to, and whether a direct link leads there, too: then their hops do not count.
+    chained: HashMap<u64, bool>,
+}
+
+/// A job that was handed out.
+#[derive(Debug)]
+struct Open {
+    host: HostId,
+    task: Task,
+}
+
+/// What a job is about.
+#[derive(Debug)]
+enum Task {
+    /// The address of its host.
+    Resolve,
+    /// The rules of origins.
+    Robots(Errand),
+    /// A queued URL; it still stands in the store.
+    Entry(LaneKey, Seq, Box<Entry>),
+}
+
+/// Key in [`spaces::FRONTIER_OWN`] of the format of the state. It is there from the first commit on.
+const FORMAT: &[u8] = b"format";
+/// The format that this version writes.
+const VERSION: u32 = 2;
+
+impl Frontier {
+    /// A frontier with what `session` remembers. After a restart every host waits one full delay from `now`, a host that
+    /// the store does not know yet included: it may have been asked just before the crash. (So that a crash right after the
+    /// first start is known as one, commit before the first request.)
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Foreign`] where the state was written by a version with another format.
+    pub fn open(settings: &Settings, keys: &Keys, session: &mut Session, now: Millis) -> Result<Self> {
+        let restarted = is_restart(session)?.then_some(now);
+        put_format(session);
+        let (mut queues, mut urls) = (Queues::open(session)?, Urls::default());
+        let stocks = Stocks::read(session, &mut |url, band| urls.found_queued(url, band))?;
+        urls.open(session)?;
+        let hosts = Hosts::open(&stocks, &mut queues, session, now)?;
+        let mut frontier = Self {
+            conduct: Conduct::of(settings),
+            keys: keys.clone(),
+            urls,
+            hosts,
+            queues,
+            sweep: Sweep::open(session)?,
+            schedule: Schedule::default(),
+            addresses: Addresses::default(),
+            rate: Rate::new(&settings.politeness, now),
+            works: Works::open(session)?,
+            news: News::default(),
+            rules: None,
+            bounds: Bounds::default(),
+            jobs: Jobs::default(),
+            restarted,
+            now,
+            troubled: 0,
+        };
+        let awake: Vec<HostId> = frontier.hosts.iter().map(|(id, _)| id).collect();
+        for id in awake {
+            frontier.came(id);
+        }
+        Ok(frontier)
+    }
+}
+
+/// Puts the format of the state on record.
+fn put_format(session: &mut Session) {
+    session.put(spaces::FRONTIER_OWN, FORMAT, codec::encode(&VERSION));
+}
+
+/// Whether an earlier process has left its state in `session`.
+fn is_restart(session: &Session) -> Result<bool> {
+    let known = session.get(spaces::FRONTIER_OWN, FORMAT)?;
+    if let Some(version) = &known
+        && codec::decode::<u32>(version, "the format of the frontier")? == VERSION
+    {
+        return Ok(true);
+    }
+    let mut empty = true;
+    for space in [spaces::URLS, spaces::QUEUE, spaces::HOSTS] {
+        session.scan(space, &[], &[], &mut |_, _| {
+            empty = false;
+            ControlFlow::Break(())
+        })?;
+    }
+    if known.is_none() && empty {
+        return Ok(false);
+    }
+    let what = "its queues and URLs have another format; start anew in an empty directory, or go on with the version that \
+                wrote it";
+    Err(Error::Foreign(what.into()))
+}
+
+impl Conduct {
+    /// Above it are the priorities of links of pages that are no duplicates, whatever else they are.
+    const DEMOTED: f32 = 0.45;
+
+    fn of(settings: &Settings) -> Self {
+        let Settings { dedup, focus, priority, .. } = settings;
+        let demotes = dedup.on_duplicate == OnDuplicate::Demote;
+        Self {
+            politeness: settings.politeness.clone(),
+            max_length: settings.urls.max_length,
+            sitemaps: settings.scope.sitemaps,
+            on_duplicate: dedup.on_duplicate,
+            limits: Limits::of(dedup.on_duplicate),
+            priority: priority.clone(),
+            expects: dedup.on_duplicate != OnDuplicate::Keep,
+            holds_back: priority.hold_back > 0.0 && (focus.is_on() || demotes),
+            lifts_from: match (focus.is_on(), demotes) {
+                (true, _) => 0,
+                (false, true) => band(Self::DEMOTED),
+                (false, false) => BANDS,
+            },
+        }
+    }
+}
+
+impl std::fmt::Debug for Bounds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { scope, of_host, of_domain, .. } = self;
+        f.debug_struct("Bounds")
+            .field("scope", &scope.is_some())
+            .field("of_host", of_host)
+            .field("of_domain", of_domain)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,215 @@
+//! What a host whose turn it is can do now.
+
+use config::{OnDuplicate, Robots};
+use dedup_stage::store::{Error, Result, Session};
+use dedup_stage::url::UrlId;
+use url::Url;
+
+use super::Frontier;
+use crate::hold::ladder::{self, Ladder, Rung, Step, Strictness};
+use crate::hold::{Fate, Trial, folder};
+use crate::host::HostId;
+use crate::host::entry::Entry;
+use crate::host::errands::{Asker, Errand};
+use crate::host::lane::LaneKey;
+use crate::host::origins::{Access, robots_url};
+use crate::host::place::Place;
+use crate::job::{Millis, Release, Via};
+use crate::process::AddressId;
+use crate::reason::{Detail, SkipReason};
+use crate::rules::{Rules, Stop};
+use crate::url::Standing;
+
+/// What a ready host can do.
+pub(super) enum Plan {
+    /// Find its address; any URL of it.
+    Resolve(Url),
+    /// Ask for a robots.txt of its own.
+    Robots(Errand),
+    /// Ask for a robots file for others.
+    Errand,
+    /// Give up its first errand: the host has no address that may be asked.
+    Forsake,
+    /// Fetch the first entry of this lane; as a trial of rules, if there is a rung for it.
+    Fetch(usize, Box<Entry>, Url, Option<Rung>),
+    /// Refuse or stop the first entry of this lane.
+    Refuse(usize, Box<Entry>, Refusal),
+    /// Wait until this time.
+    Wait(Millis),
+    /// Stand in the line of an address.
+    Park(AddressId),
+    /// There is nothing to do.
+    Nothing,
+}
+
+/// Why an entry is not fetched.
+pub(super) enum Refusal {
+    /// For this reason.
+    Reason(SkipReason, Detail),
+    /// Because of learned rules; which step this is on which rung.
+    Stop(Stop, Rung, Step),
+}
+
+/// What bounds, budgets and rules say of a URL.
+enum Pass {
+    Fetch,
+    Try(Stop, Rung),
+    Refuse(Refusal),
+}
+
+impl Frontier {
+    /// What a ready host can do at `now`.
+    pub(super) fn plan(&mut self, id: HostId, now: Millis, session: &mut Session) -> Result<Plan> {
+        let host = self.hosts.get(id);
+        if let Some(errand) = host.errands.any() {
+            if host.place.is_forbidden(now) {
+                return Ok(Plan::Forsake);
+            }
+            if host.errands.due(host.has_pages()).is_some() {
+                return Ok(self.first(id, &errand.url, now).unwrap_or(Plan::Errand));
+            }
+        }
+        let mut blocked: Vec<(u8, Millis)> = Vec::new();
+        loop {
+            let host = self.hosts.get_mut(id);
+            let Some(at) = host.choose(&blocked, &mut self.queues, session)? else {
+                let again = blocked.iter().map(|(_, again)| *again).min();
+                let errand = host.errands.any().map(|errand| errand.url.clone());
+                return Ok(match (again, errand) {
+                    // Its own pages wait for rules: an errand is all it can do.
+                    (Some(_), Some(url)) => self.first(id, &url, now).unwrap_or(Plan::Errand),
+                    (again, _) => again.map_or(Plan::Nothing, Plan::Wait),
+                });
+            };
+            let lane = &host.lanes[at];
+            let (site, group, band) = (host.site, lane.group, lane.band);
+            let Some(packed) = lane.front() else { return Ok(Plan::Nothing) };
+            let live = match self.urls.get(packed.url()) {
+                Some(Standing::Queued { band: known, .. }) => known == band,
+                _ => false,
+            };
+            if !live && !packed.is_sitemap() {
+                // It was queued again with another priority, and that is done or still to come.
+                self.queues.take(&mut host.lanes[at]);
+                self.queues.finish(&mut host.lanes, LaneKey { site, group, band }, session);
+                continue;
+            }
+            let mut entry = packed.open(site, &host.authority(group))?;
+            let url = Url::parse(&entry.url)
+                .map_err(|error| Error::Damaged(format!("{:?} is queued, and no URL: {error}", entry.url)))?;
+            let number = host.groups.get(group).map_or(0, |group| group.origin);
+            if host.origins.get(number).is_none_or(|origin| origin.has_left()) {
+                let refusal = Refusal::Reason(SkipReason::Trap, Detail::Origins);
+                return Ok(Plan::Refuse(at, Box::new(entry), refusal));
+            }
+            if host.place.is_forbidden(now) {
+                let refusal = Refusal::Reason(SkipReason::Address, Detail::ForbiddenAddress);
+                return Ok(Plan::Refuse(at, Box::new(entry), refusal));
+            }
+            let mut trial = None;
+            if !entry.sitemap {
+                match self.pass(id, group, &url, &entry, session)? {
+                    Pass::Fetch => {}
+                    Pass::Try(stop, rung) => {
+                        entry.via = Via::Trial;
+                        entry.trial = Some(Trial::Rules(stop).into());
+                        trial = Some(rung);
+                    }
+                    Pass::Refuse(refusal) => return Ok(Plan::Refuse(at, Box::new(entry), refusal)),
+                }
+            }
+            if let Some(plan) = self.first(id, &url, now) {
+                return Ok(plan);
+            }
+            if entry.sitemap || self.conduct.politeness.robots == Robots::Ignore {
+                return Ok(Plan::Fetch(at, Box::new(entry), url, trial));
+            }
+            let host = self.hosts.get_mut(id);
+            let origin = host.origins.get_mut(number);
+            let origin = origin.ok_or_else(|| Error::Damaged("the origin of a queued URL is missing".into()))?;
+            match origin.access(&url, site, now, session)? {
+                Access::Allowed => return Ok(Plan::Fetch(at, Box::new(entry), url, trial)),
+                Access::Forbidden => {
+                    let refusal = Refusal::Reason(SkipReason::Robots, Detail::RobotsForbid);
+                    return Ok(Plan::Refuse(at, Box::new(entry), refusal));
+                }
+                Access::Ask => {
+                    let askers = vec![Asker { site, of: url.clone(), moves: 0 }];
+                    return Ok(Plan::Robots(Errand { url: robots_url(&url), askers }));
+                }
+                Access::Wait(again) => blocked.push((number, again)),
+            }
+        }
+    }
+
+    /// What must come before a request for `url` to a host that may be asked: its address, its pace, its address's floor.
+    fn first(&self, id: HostId, url: &Url, now: Millis) -> Option<Plan> {
+        let host = self.hosts.get(id);
+        match &host.place {
+            Place::Known { ids, until, .. } if *until > now => {
+                if host.pace.not_before > now {
+                    return Some(Plan::Wait(host.pace.not_before));
+                }
+                self.addresses.blocked(ids, now).map(Plan::Park)
+            }
+            _ => Some(Plan::Resolve(url.clone())),
+        }
+    }
+
+    /// What budgets, bounds and rules say of a URL.
+    fn pass(&mut self, id: HostId, group: u8, url: &Url, entry: &Entry, session: &mut Session) -> Result<Pass> {
+        let host = self.hosts.get(id);
+        let refuse = |reason, detail| Ok(Pass::Refuse(Refusal::Reason(reason, detail)));
+        if host.is_spent(group, self.conduct.limits) {
+            return refuse(SkipReason::Budget, Detail::None);
+        }
+        if self.bounds.of_host > 0 && host.pages >= self.bounds.of_host {
+            return refuse(SkipReason::Budget, Detail::HostCap);
+        }
+        let of_domain = || self.bounds.by_domain.get(&host.site.domain).copied().unwrap_or(0);
+        if self.bounds.of_domain > 0 && of_domain() >= self.bounds.of_domain {
+            return refuse(SkipReason::Budget, Detail::DomainCap);
+        }
+        if let Some(scope) = &self.bounds.scope
+            && entry.via != Via::Seed
+            && let Err(reason) = scope.admits(url, entry.depth)
+        {
+            return refuse(reason, Detail::None);
+        }
+        match entry.via {
+            // What is fetched because rules or holds may be wrong is not stopped by them again. What lost its
+            // representative may find another.
+            Via::Trial | Via::Rescue | Via::Again => Ok(Pass::Fetch),
+            Via::Released { why } if why != Release::Counterpart => Ok(Pass::Fetch),
+            _ => self.meet_rules(url, entry, session),
+        }
+    }
+
+    /// Whether rules stop a URL, and whether it is tried all the same.
+    fn meet_rules(&mut self, url: &Url, entry: &Entry, session: &mut Session) -> Result<Pass> {
+        let Some(rules) = &mut self.rules else { return Ok(Pass::Fetch) };
+        let Some((stop, fate)) = rules.meet(url, entry.id, &self.urls, session)? else { return Ok(Pass::Fetch) };
+        let Some(rung) = rung(&stop, rules, entry.id, url) else { return Ok(Pass::Fetch) };
+        // In `demote` what rules stop comes at the end anyway, all but what is in traps.
+        let is_final = self.conduct.on_duplicate != OnDuplicate::Demote || stop.representative.is_none();
+        let strictness =
+            stop.representative.map_or(Strictness::SameHost, |other| Strictness::between(entry.id.site, other.site));
+        let ladder = Ladder::get(rung, session)?;
+        let step = match fate {
+            _ if !is_final => Step::Stay,
+            Fate::Pending(_) => ladder.next_waiting(),
+            _ => ladder.next(strictness),
+        };
+        Ok(match step {
+            Step::Stay | Step::Wait => Pass::Refuse(Refusal::Stop(stop, rung, step)),
+            Step::Try => Pass::Try(stop, rung),
+            Step::Let => Pass::Fetch,
+        })
+    }
+}
+
+/// Where a stop is tried: by the rule that counts, in the folder of the URL. A trap is one folder.
+pub(super) fn rung(stop: &Stop, rules: &Rules, id: UrlId, url: &Url) -> Option<Rung> {
+    let folder = if stop.representative.is_some() { folder(url) } else { 0 };
+    Some(Rung { site: id.site, cause: ladder::Cause::Rule(stop.tried(rules)?, folder) })
+}

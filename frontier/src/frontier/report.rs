@@ -1,0 +1,250 @@
+//! How a job ends: what its outcome says of the URL, of the host's health and of its address.
+
+use std::sync::Arc;
+
+use dedup_stage::store::{Result, Session};
+use dedup_stage::url::UrlId;
+
+use super::plan::Refusal;
+use super::{Frontier, Open, Task};
+use crate::failure::Failure;
+use crate::hold::Trial;
+use crate::hold::news::Showed;
+use crate::hold::works::Task as Work;
+use crate::host::HostId;
+use crate::host::entry::Entry;
+use crate::host::lane::{LaneKey, Seq};
+use crate::host::place::Place;
+use crate::job::{Job, Millis, Outcome};
+use crate::reason::Detail;
+use crate::url::{End, Ended, Note, Standing, State, Visit};
+
+impl Frontier {
+    /// For how long an address is used before it is asked for again.
+    const ADDRESS_LIFE: Millis = 3_600_000;
+    /// How often in a row a body may find no room before that counts as an attempt.
+    const NO_ROOM: u8 = 3;
+
+    /// A job ended at `at`. True if its URL was queued again. A job that is not open is ignored.
+    pub fn report(&mut self, job: &Job, outcome: Outcome, at: Millis, session: &mut Session) -> Result<bool> {
+        self.now = self.now.max(at);
+        let Some(Open { host: id, task }) = self.jobs.open.remove(&job.id) else { return Ok(false) };
+        let troubled = self.hosts.get(id).pace.is_troubled();
+        let again = match task {
+            Task::Resolve => {
+                self.resolved(id, outcome, at);
+                false
+            }
+            Task::Robots(errand) => {
+                self.robots_ended(id, errand, outcome, at, session)?;
+                false
+            }
+            Task::Entry(key, seq, entry) => {
+                let again = self.entry_ended(id, key, seq, *entry, job, &outcome, at, session)?;
+                self.sweep.step(&self.hosts, self.queues.arrivals(), session)?;
+                again
+            }
+        };
+        let host = self.hosts.get_mut(id);
+        if host.pace.is_troubled() {
+            host.record(session);
+        }
+        self.troubled += u64::from(host.pace.is_troubled());
+        self.troubled -= u64::from(troubled);
+        self.queues.shrink(&mut host.lanes);
+        self.settle(id);
+        self.take_turns(id, session)?;
+        Ok(again)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn entry_ended(
+        &mut self,
+        id: HostId,
+        key: LaneKey,
+        seq: Seq,
+        mut entry: Entry,
+        job: &Job,
+        outcome: &Outcome,
+        at: Millis,
+        session: &mut Session,
+    ) -> Result<bool> {
+        let politeness = &self.conduct.politeness;
+        let host = self.hosts.get_mut(id);
+        let (end, retry) = match *outcome {
+            Outcome::Done { status, elapsed, retry_after, target } => {
+                let busy = matches!(status, 429 | 503);
+                if busy || retry_after.is_some() {
+                    host.pace.slowed(at, retry_after, politeness);
+                } else {
+                    host.pace.answered(at, elapsed, politeness);
+                }
+                if status < 400 && host.origins.answered(&job.url) {
+                    host.record(session);
+                }
+                let end = match target {
+                    Some(target) => End::Redirected { status, target },
+                    None => End::Answered { status },
+                };
+                (end, busy)
+            }
+            Outcome::Failed(failure) => {
+                host.pace.failed(at, politeness);
+                (End::Failed { failure }, failure.is_transient())
+            }
+            Outcome::Returned { requested: true } if entry.returned >= Self::NO_ROOM => {
+                host.pace.ended(at, politeness);
+                (End::Failed { failure: Failure::NoRoom }, true)
+            }
+            Outcome::Later => {
+                host.pace.wait_until(at + Self::RETURNED);
+                self.queues.finish(&mut host.lanes, key, session);
+                let packed = host.pack(&entry, &job.url, key.group);
+                self.queues.push(&mut host.lanes, key, packed, session);
+                if !entry.sitemap {
+                    self.urls.place(entry.id.url, key.band);
+                    self.count_page(id, -1, session);
+                }
+                return Ok(true);
+            }
+            Outcome::Refused(reason) => {
+                self.queues.finish(&mut host.lanes, key, session);
+                if !entry.sitemap {
+                    self.count_page(id, -1, session);
+                }
+                self.pass_over(entry, Refusal::Reason(reason, Detail::None), session)?;
+                return Ok(false);
+            }
+            _ => {
+                host.pace.ended(at, politeness);
+                host.pace.wait_until(at + Self::RETURNED);
+                entry.returned += u8::from(matches!(outcome, Outcome::Returned { requested: true }));
+                let packed = host.pack(&entry, &job.url, key.group);
+                self.queues.put_back(&mut host.lanes, key, seq, packed);
+                if !entry.sitemap {
+                    self.urls.place(entry.id.url, key.band);
+                    self.count_page(id, -1, session);
+                }
+                return Ok(true);
+            }
+        };
+        self.queues.finish(&mut host.lanes, key, session);
+        if retry && entry.attempts + 1 < self.conduct.politeness.attempts {
+            entry.attempts += 1;
+            let packed = host.pack(&entry, &job.url, key.group);
+            self.queues.push(&mut host.lanes, key, packed, session);
+            if !entry.sitemap {
+                self.urls.place(entry.id.url, key.band);
+                self.count_page(id, -1, session);
+            }
+            return Ok(true);
+        }
+        if !entry.sitemap {
+            self.visited(entry, job, end, session)?;
+        }
+        Ok(false)
+    }
+
+    /// A visit to a page is over.
+    fn visited(&mut self, entry: Entry, job: &Job, end: End, session: &mut Session) -> Result<()> {
+        let before = self.urls.before(entry.id, session)?;
+        let visit = Visit { number: job.page.visit, end };
+        let is_missing = |end| matches!(end, End::Answered { status: 404 | 410 });
+        let state = match before {
+            Some(before) if is_missing(before.end) && is_missing(end) => State::Gone(visit),
+            _ => State::Done(visit),
+        };
+        if let Some(trial) = &entry.trial {
+            self.trial_ended(job, trial, end, session)?;
+        }
+        self.end(entry.id, &state, session)
+    }
+
+    /// A URL that was queued comes into another state; what is held for it is looked at by and by.
+    pub(super) fn end(&mut self, id: UrlId, state: &State, session: &mut Session) -> Result<()> {
+        let note = match self.urls.get(id.url) {
+            Some(Standing::Queued { note, .. } | Standing::Open { note }) => note,
+            _ => Note::Again,
+        };
+        self.urls.change(id, state, session)?;
+        let well = self.urls.get(id.url) == Some(Standing::Done(Ended::Well));
+        let awaited = match note {
+            Note::None => false,
+            Note::Awaited => true,
+            // What was decided when it was fetched well before stays decided.
+            Note::Again => !well,
+        };
+        if awaited && is_held_for(id, session)? {
+            self.works.add(Work::Ended(id), session);
+        }
+        Ok(())
+    }
+
+    /// The trial of a page is over; for rules and pairs, what it showed comes with the lesson.
+    fn trial_ended(&mut self, job: &Job, trial: &Arc<Trial>, end: End, session: &mut Session) -> Result<()> {
+        let well = matches!(end, End::Answered { status: 200..300 | 304 });
+        match **trial {
+            Trial::News { template } if well => self.news.answered(job.page, template),
+            Trial::News { template } => {
+                let showed = match end {
+                    End::Redirected { .. } => Showed::Neither,
+                    _ => Showed::Nothing,
+                };
+                self.news_ended(job.page.url, template, showed, session)?;
+            }
+            Trial::Pair { .. } | Trial::Rules(_) if well => {}
+            Trial::Pair { .. } | Trial::Rules(_) => self.trial_is_off(job.page.url, &job.url, trial, session)?,
+        }
+        Ok(())
+    }
+
+    fn resolved(&mut self, id: HostId, outcome: Outcome, at: Millis) {
+        let host = self.hosts.get_mut(id);
+        self.addresses.leave(host.place.ids(), at);
+        host.place = match outcome {
+            Outcome::Resolved(ips) if !ips.is_empty() => {
+                let ids = self.addresses.enter(&ips, host.site.host);
+                Place::Known { ips: ips.into(), ids, until: at + Self::ADDRESS_LIFE }
+            }
+            Outcome::Resolved(_) | Outcome::Failed(Failure::Address) => {
+                Place::Forbidden { until: at + Self::ADDRESS_LIFE }
+            }
+            Outcome::Returned { .. } => {
+                host.pace.wait_until(at + Self::RETURNED);
+                Place::Unknown
+            }
+            Outcome::Failed(failure) => {
+                host.pace.failed(at, &self.conduct.politeness);
+                Place::Unresolved(failure)
+            }
+            _ => {
+                host.pace.failed(at, &self.conduct.politeness);
+                Place::Unresolved(Failure::Name)
+            }
+        };
+    }
+
+    /// A page of a host is being fetched, or was not fetched after all.
+    pub(super) fn count_page(&mut self, id: HostId, change: i64, session: &mut Session) {
+        let host = self.hosts.get_mut(id);
+        host.pages = host.pages.saturating_add_signed(change);
+        if self.bounds.of_host > 0 || self.bounds.of_domain > 0 {
+            host.record(session);
+        }
+        if self.bounds.of_domain > 0 {
+            let pages = self.bounds.by_domain.entry(host.site.domain).or_default();
+            *pages = pages.saturating_add_signed(change);
+        }
+    }
+}
+
+/// Whether anything is held for a URL.
+fn is_held_for(id: UrlId, session: &Session) -> Result<bool> {
+    let mut found = false;
+    let (from, to) = crate::url::held_for(id);
+    session.scan(crate::spaces::HELD_FOR, &from, &to, &mut |_, _| {
+        found = true;
+        std::ops::ControlFlow::Break(())
+    })?;
+    Ok(found)
+}

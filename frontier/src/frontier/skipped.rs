@@ -1,0 +1,185 @@
+//! What is not fetched, and why: the view of the state that `skipped.jsonl` is.
+
+use std::ops::ControlFlow;
+
+use config::Robots;
+use dedup_stage::store::{Result, Session};
+use dedup_stage::url::{PageId, UrlId};
+
+use super::Frontier;
+use crate::host::Host;
+use crate::host::entry::Packed;
+use crate::host::lane::{Lane, Seq};
+use crate::reason::{Detail, SkipReason};
+use crate::rules::RuleId;
+use crate::spaces;
+use crate::url::{Cause, Kept, Standing, State, Urls};
+
+/// A URL that is not fetched, as `skipped.jsonl` has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Skipped {
+    /// As it would be fetched.
+    pub url: Box<str>,
+    /// Its identity.
+    pub id: UrlId,
+    /// Why.
+    pub reason: SkipReason,
+    /// What can be said beside the reason.
+    pub detail: Detail,
+    /// The rules that stopped it, in the order in which they were applied.
+    pub rules: Vec<RuleId>,
+    /// The corpus that knows the page that links to it.
+    pub known: Option<String>,
+    /// The page that carried it.
+    pub source: Option<PageId>,
+}
+
+/// Where a walk over skipped URLs stands.
+#[derive(Clone, Debug)]
+pub struct Walk {
+    /// The record from which to go on; `None` when all were seen.
+    record: Option<Vec<u8>>,
+    /// Whether queued URLs come, too, and where in the queue to go on: host, lane, place.
+    withheld: bool,
+    place: (u32, usize, Seq),
+}
+
+impl Walk {
+    /// A walk over all URLs that are not fetched; with `withheld`, also over those that stay queued because their host cannot
+    /// be asked.
+    pub fn new(withheld: bool) -> Self {
+        Self { record: Some(Vec::new()), withheld, place: (0, 0, 0) }
+    }
+}
+
+impl Frontier {
+    /// Up to `most` further URLs that are not fetched, and why; none at the end of the walk. Between two calls nothing else
+    /// may be called.
+    ///
+    /// # Complexity
+    ///
+    /// O(records + hosts in memory + URLs withheld) for the whole walk: what else is queued is not touched.
+    pub fn skipped(&self, walk: &mut Walk, most: usize, session: &Session) -> Result<Vec<Skipped>> {
+        let mut found = Vec::new();
+        if let Some(from) = walk.record.take() {
+            walk.record = self.skipped_records(&from, most, &mut found, session)?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        if walk.withheld {
+            self.withheld(walk, most, &mut found, session)?;
+        }
+        Ok(found)
+    }
+
+    /// Returns where to go on.
+    fn skipped_records(
+        &self,
+        from: &[u8],
+        most: usize,
+        found: &mut Vec<Skipped>,
+        session: &Session,
+    ) -> Result<Option<Vec<u8>>> {
+        let (mut next, mut failure) = (None, None);
+        session.scan(spaces::URLS, from, &[], &mut |key, value| {
+            if !State::has_link(value) {
+                return ControlFlow::Continue(());
+            }
+            match Urls::read(key, value) {
+                Ok((id, state)) => found.extend(Skipped::of(id, state)),
+                Err(error) => failure = Some(error),
+            }
+            if found.len() == most {
+                next = Some([key, &[0]].concat());
+            }
+            if next.is_some() || failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        failure.map_or(Ok(next), Err)
+    }
+
+    /// What stays queued because its host cannot be asked.
+    fn withheld(&self, walk: &mut Walk, most: usize, found: &mut Vec<Skipped>, session: &Session) -> Result<()> {
+        let (first, mut lane, mut from) = walk.place;
+        for (id, host) in self.hosts.iter().filter(|(id, _)| *id >= first) {
+            if id != first {
+                (lane, from) = (0, 0);
+            }
+            while let Some(at) = host.lanes.get(lane) {
+                if let Some((reason, detail)) = self.withholds(host, at) {
+                    let mut failure = None;
+                    self.queues.look(at, host.site, session, &mut |seq, entry| {
+                        if seq < from {
+                            return true;
+                        }
+                        from = seq + 1;
+                        let entry = Packed::new(entry);
+                        let standing = self.urls.get(entry.url());
+                        let live = matches!(standing, Some(Standing::Queued { band, .. }) if band == at.band);
+                        if !entry.is_sitemap() && live {
+                            match entry.open(host.site, &host.authority(at.group)) {
+                                Ok(entry) => found.push(Skipped {
+                                    url: entry.url,
+                                    id: entry.id,
+                                    reason,
+                                    detail,
+                                    rules: Vec::new(),
+                                    known: None,
+                                    source: entry.source,
+                                }),
+                                Err(error) => failure = Some(error),
+                            }
+                        }
+                        found.len() < most && failure.is_none()
+                    })?;
+                    if let Some(error) = failure {
+                        return Err(error);
+                    }
+                    if found.len() >= most {
+                        walk.place = (id, lane, from);
+                        return Ok(());
+                    }
+                }
+                (lane, from) = (lane + 1, 0);
+            }
+            walk.place = (id + 1, 0, 0);
+        }
+        Ok(())
+    }
+
+    /// Why nothing of a lane can be handed out, if it is for its host.
+    fn withholds(&self, host: &Host, lane: &Lane) -> Option<(SkipReason, Detail)> {
+        if let Some(detail) = host.place.withholds() {
+            return Some((SkipReason::Address, detail));
+        }
+        let origin = host.groups.get(lane.group).and_then(|group| host.origins.get(group.origin))?;
+        let detail = origin.withholds().filter(|_| self.conduct.politeness.robots == Robots::Obey)?;
+        Some((SkipReason::Robots, detail))
+    }
+}
+
+impl Skipped {
+    fn of(id: UrlId, state: State) -> Option<Self> {
+        let of_link = |link: Kept, reason, detail, rules, known| Self {
+            url: link.url,
+            id,
+            reason,
+            detail,
+            rules,
+            known,
+            source: link.source,
+        };
+        let held = SkipReason::DuplicateSource;
+        Some(match state {
+            State::HeldFor { link, .. } | State::HeldAs { cause: Cause::News { .. }, link } => {
+                of_link(link, held, Detail::None, Vec::new(), None)
+            }
+            State::HeldAs { cause: Cause::Known { corpus }, link } => {
+                of_link(link, SkipReason::Known, Detail::None, Vec::new(), Some(corpus))
+            }
+            State::Stopped { rules, reason, link, .. } => of_link(link, reason, Detail::None, rules, None),
+            State::Refused { reason, detail, link } => of_link(link, reason, detail, Vec::new(), None),
+            State::Queued { .. } | State::Done(_) | State::Gone(_) => return None,
+        })
+    }
+}

@@ -1,0 +1,314 @@
+//! Work in the background, a little at a time: what is held for a URL that ended, templates that brought something, rules and
+//! pairs that fell, bounds that changed.
+
+use std::ops::ControlFlow;
+
+use dedup_stage::store::{Result, Session};
+use dedup_stage::url::{SiteId, UrlId};
+use url::Url;
+
+use super::Frontier;
+use super::admit::again;
+use super::hold::{Way, pair};
+use super::plan::rung;
+use crate::hold::ladder::{Ladder, Step, Strictness};
+use crate::hold::works::{Task, Which, Work, Works};
+use crate::hold::{Fate, Trial, cluster, fate, folder};
+use crate::job::{Release, Via};
+use crate::reason::{Detail, SkipReason};
+use crate::rules::Stop;
+use crate::spaces;
+use crate::url::{Cause, Kept, Standing, State, Urls, held_for};
+
+impl Frontier {
+    /// Does a little of what there is to do in the background. To be called once in each round of the engine's loop; at most
+    /// some 256 URLs change. True if there is more to do.
+    pub fn step(&mut self, session: &mut Session) -> Result<bool> {
+        let Some(Work { task, at }) = self.works.first().cloned() else { return Ok(false) };
+        let up_to = match task {
+            Task::Ended(anchor) => self.each_held_for(anchor, at, session, &mut |frontier, id, session| {
+                frontier.look_again(id, anchor, session).map(|()| true)
+            })?,
+            Task::Template { anchor, acquitted } => {
+                self.each_held_for(anchor, at, session, &mut |frontier, id, session| {
+                    frontier.template_ended(id, anchor.url, acquitted, session)
+                })?
+            }
+            Task::Waited => self.release_waiting(at, session)?,
+            Task::Records { of, which } => self.each_record(of, &which, at, session)?,
+        };
+        self.works.done(up_to, session);
+        Ok(!self.works.is_empty())
+    }
+
+    /// Calls `act` for the next URLs that are held for an anchor, until it returns false. Returns the key from which to go on, if
+    /// there are more.
+    fn each_held_for(
+        &mut self,
+        anchor: UrlId,
+        at: Vec<u8>,
+        session: &mut Session,
+        act: &mut dyn FnMut(&mut Self, UrlId, &mut Session) -> Result<bool>,
+    ) -> Result<Option<Vec<u8>>> {
+        let (from, to) = held_for(anchor);
+        let from = if at.is_empty() { from } else { at };
+        let keys = part(spaces::HELD_FOR, &from, &to, Works::STEP, session)?;
+        for key in &keys {
+            if let Some(id) = key.get(UrlId::BYTES..).and_then(UrlId::read)
+                && !act(self, id, session)?
+            {
+                return Ok(None);
+            }
+        }
+        Ok(behind(&keys, Works::STEP))
+    }
+
+    /// What a URL is held or stopped for was fetched, has moved, or has fallen.
+    fn look_again(&mut self, id: UrlId, anchor: UrlId, session: &mut Session) -> Result<()> {
+        match self.urls.state(id, session)? {
+            Some(State::HeldFor { counterparts, link }) => self.hold_again(id, counterparts, link, session),
+            Some(State::Stopped { rules, reason, representative: Some(other), link }) => {
+                let stop = Stop { rules, reason, representative: Some(other) };
+                self.stop_again(id, stop, link, anchor, session)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A held link goes to the first of its counterparts that has not fallen, or to the frontier.
+    fn hold_again(&mut self, id: UrlId, mut counterparts: Vec<UrlId>, link: Kept, session: &mut Session) -> Result<()> {
+        let Ok(url) = Url::parse(&link.url) else { return Ok(()) };
+        let found = again(&url, id, &link, Via::Link);
+        let before = counterparts.clone();
+        let mut why = Release::Counterpart;
+        while let Some(first) = counterparts.first().copied() {
+            match self.way(id, first, session)? {
+                Way::Hold(at) => {
+                    counterparts[0] = at;
+                    if counterparts != before {
+                        self.urls.change(id, &State::HeldFor { counterparts, link }, session)?;
+                    }
+                    return Ok(());
+                }
+                Way::Try(trial) => return self.try_link(&found, trial, session).map(|_| ()),
+                Way::News => return self.go(&found, Way::News, session).map(|_| ()),
+                Way::Follow(because) => {
+                    why = because;
+                    counterparts.remove(0);
+                }
+            }
+        }
+        self.go(&found, Way::Follow(why), session).map(|_| ())
+    }
+
+    /// A stopped URL is tried, stays stopped, or is queued because its representative has fallen.
+    fn stop_again(&mut self, id: UrlId, stop: Stop, link: Kept, anchor: UrlId, session: &mut Session) -> Result<()> {
+        let Ok(url) = Url::parse(&link.url) else { return Ok(()) };
+        let rung = self.rules.as_ref().and_then(|rules| rung(&stop, rules, id, &url));
+        let mut ladder = rung.map(|rung| Ladder::get(rung, session)).transpose()?.unwrap_or_default();
+        ladder.waited();
+        match fate(&self.urls, anchor, id, session)? {
+            Fate::Well(at) => {
+                let step = ladder.next(Strictness::between(id.site, at.site));
+                ladder.take(step);
+                if let Some(rung) = rung {
+                    ladder.put(rung, session);
+                }
+                let stop = Stop { representative: Some(at), ..stop };
+                match step {
+                    Step::Try => {
+                        let found = again(&url, id, &link, Via::Trial);
+                        self.try_link(&found, Trial::Rules(stop), session)?;
+                    }
+                    Step::Let => _ = self.release(id, &link, Via::Released { why: Release::Rule }, session)?,
+                    Step::Stay | Step::Wait => self.stop_for(id, stop, link, anchor, session)?,
+                }
+            }
+            Fate::Pending(at) => {
+                let stop = Stop { representative: Some(at), ..stop };
+                self.urls.await_end(at.url);
+                self.stop_for(id, stop, link, anchor, session)?;
+            }
+            Fate::Fallen | Fate::News => {
+                if let Some(rung) = rung {
+                    ladder.put(rung, session);
+                }
+                self.release(id, &link, Via::Released { why: Release::Counterpart }, session)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A stopped URL is stopped for another representative than this one, perhaps.
+    fn stop_for(&mut self, id: UrlId, stop: Stop, link: Kept, before: UrlId, session: &mut Session) -> Result<()> {
+        if stop.representative == Some(before) {
+            return Ok(());
+        }
+        let Stop { rules, reason, representative } = stop;
+        self.urls.change(id, &State::Stopped { rules, reason, representative, link }, session)
+    }
+
+    /// A link of a template is followed, or tried; false if no more may be tried now.
+    fn template_ended(&mut self, id: UrlId, template: u64, acquitted: bool, session: &mut Session) -> Result<bool> {
+        let Some(State::HeldAs { cause: Cause::News { .. }, link }) = self.urls.state(id, session)? else {
+            return Ok(true);
+        };
+        let Ok(url) = Url::parse(&link.url) else { return Ok(true) };
+        if acquitted {
+            if !self.news.follow(id.site, template, session)? {
+                return Ok(false);
+            }
+            self.follow_news(&again(&url, id, &link, Via::Trial), template, session)?;
+            return Ok(true);
+        }
+        if !self.news.try_held(id.site, template, session)? {
+            return Ok(false);
+        }
+        self.try_link(&again(&url, id, &link, Via::Trial), Trial::News { template }, session)?;
+        Ok(true)
+    }
+
+    /// Releases what is held for URLs that are still queued.
+    fn release_waiting(&mut self, at: Vec<u8>, session: &mut Session) -> Result<Option<Vec<u8>>> {
+        let keys = part(spaces::HELD_FOR, &at, &[], Works::STEP, session)?;
+        for key in &keys {
+            let Some((anchor, id)) = UrlId::read(key).zip(key.get(UrlId::BYTES..).and_then(UrlId::read)) else {
+                continue;
+            };
+            if let Some(Standing::Queued { .. } | Standing::Open { .. }) = self.urls.get(anchor.url)
+                && let Some(state) = self.urls.state(id, session)?
+                && let Some(link) = state.link()
+            {
+                if Strictness::between(id.site, anchor.site) == Strictness::Foreign {
+                    self.pair_lacks(id, anchor, session)?;
+                }
+                self.release(id, link, Via::Released { why: Release::Waited }, session)?;
+            }
+        }
+        Ok(behind(&keys, Works::STEP))
+    }
+
+    /// Releases the next records that are meant.
+    fn each_record(
+        &mut self,
+        of: Option<SiteId>,
+        which: &Which,
+        at: Vec<u8>,
+        session: &mut Session,
+    ) -> Result<Option<Vec<u8>>> {
+        let site = of.map(SiteId::to_bytes).unwrap_or_default();
+        let from = match (at.is_empty(), of) {
+            (false, _) => at,
+            (true, Some(_)) => site.to_vec(),
+            (true, None) => Vec::new(),
+        };
+        let to = of.map_or(Vec::new(), |_| [&site[..], &[0xff; 9]].concat());
+        let (mut met, mut last, mut failure) = (Vec::new(), None, None);
+        let mut seen = 0;
+        session.scan(spaces::URLS, &from, &to, &mut |key, value| {
+            seen += 1;
+            last = Some(key.to_vec());
+            if State::has_link(value) {
+                match Urls::read(key, value) {
+                    Ok(record) => met.push(record),
+                    Err(error) => failure = Some(error),
+                }
+            }
+            // What has no link is passed over at little cost.
+            let enough = met.len() == Works::STEP || seen == 64 * Works::STEP || failure.is_some();
+            if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        let more = met.len() == Works::STEP || seen == 64 * Works::STEP;
+        for (id, state) in met {
+            self.release_if_meant(id, state, which, session)?;
+        }
+        Ok(last.filter(|_| more).map(next))
+    }
+
+    fn release_if_meant(&mut self, id: UrlId, state: State, which: &Which, session: &mut Session) -> Result<()> {
+        let why = match (which, &state) {
+            (Which::Rule(rule, of), State::Stopped { rules, link, .. }) if rules.contains(rule) => {
+                let here = || Url::parse(&link.url).ok().map(|url| folder(&url));
+                if of.is_some() && *of != here() {
+                    return Ok(());
+                }
+                Release::Rule
+            }
+            (Which::Pair(other), State::HeldFor { counterparts, .. })
+                if counterparts.first().is_some_and(|first| first.site == *other) =>
+            {
+                // The ladder of the pair has fallen: looking again leads elsewhere.
+                debug_assert!(Ladder::get(pair(id, counterparts[0]), session)?.fell());
+                let State::HeldFor { counterparts, link } = state else { return Ok(()) };
+                return self.hold_again(id, counterparts, link, session);
+            }
+            (Which::News, State::HeldAs { cause: Cause::News { template }, .. }) => {
+                let acquitted = false;
+                return self.template_ended(id, *template, acquitted, session).map(|_| ());
+            }
+            (Which::Robots, State::Refused { reason: SkipReason::Robots, .. }) => Release::Reason,
+            (Which::Bounds, State::Refused { reason, detail, link }) => {
+                let bound = match reason {
+                    SkipReason::Scope | SkipReason::Depth | SkipReason::TooLong => true,
+                    SkipReason::Trap => *detail == Detail::None,
+                    SkipReason::Budget => matches!(detail, Detail::HostCap | Detail::DomainCap),
+                    _ => false,
+                };
+                let admits = |url: &Url| {
+                    let scope = self.bounds.scope.as_ref();
+                    scope.is_none_or(|scope| scope.admits(url, link.depth).is_ok())
+                };
+                if !bound || !Url::parse(&link.url).is_ok_and(|url| admits(&url)) {
+                    return Ok(());
+                }
+                Release::Reason
+            }
+            (Which::All { .. }, State::HeldFor { .. } | State::HeldAs { cause: Cause::News { .. }, .. }) => {
+                Release::Mode
+            }
+            (Which::All { stopped: true }, State::Stopped { representative: Some(_), .. }) => Release::Mode,
+            (Which::Cluster(of), state) if cluster(id, state).is_some_and(|cluster| cluster.0 == *of) => {
+                Release::Cluster
+            }
+            (
+                Which::Source(page),
+                State::HeldFor { link, .. } | State::HeldAs { link, .. } | State::Stopped { link, .. },
+            ) if link.source == Some(*page) => Release::Cluster,
+            _ => return Ok(()),
+        };
+        if let Some(link) = state.link() {
+            self.release(id, link, Via::Released { why }, session)?;
+        }
+        Ok(())
+    }
+}
+
+/// The next keys of a space, at most so many.
+fn part(
+    space: dedup_stage::store::Space,
+    from: &[u8],
+    to: &[u8],
+    most: usize,
+    session: &Session,
+) -> Result<Vec<Vec<u8>>> {
+    let mut keys = Vec::new();
+    session.scan(space, from, to, &mut |key, _| {
+        keys.push(key.to_vec());
+        if keys.len() == most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    Ok(keys)
+}
+
+/// The key from which to go on behind a full part.
+fn behind(keys: &[Vec<u8>], most: usize) -> Option<Vec<u8>> {
+    keys.last().filter(|_| keys.len() == most).cloned().map(next)
+}
+
+/// The key behind this one.
+fn next(mut key: Vec<u8>) -> Vec<u8> {
+    key.push(0);
+    key
+}

@@ -1,0 +1,217 @@
+//! The frontier for people to look at: totals, hosts, budgets, where a queued URL stands.
+
+use std::net::IpAddr;
+use std::ops::ControlFlow;
+
+use config::OnDuplicate;
+use dedup_stage::store::{Result, Session};
+use dedup_stage::url::{PageId, UrlId};
+use url::Url;
+
+use super::Frontier;
+use crate::host::budget::Limits;
+use crate::host::entry::Packed;
+use crate::host::lane::LaneKey;
+use crate::host::{Expected, Host, Hosts};
+use crate::job::{Merits, Millis, Via};
+use crate::schedule::Phase;
+use crate::spaces;
+use crate::url::{Counters, Standing};
+
+/// Totals for the progress line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Distinct URLs ever met: each stands in one of the states that `states` counts.
+    pub seen: u64,
+    /// URLs queued now, without those handed out.
+    pub queued: u64,
+    /// URLs by state.
+    pub states: Counters,
+    /// Hosts known.
+    pub hosts: u64,
+    /// Hosts with an open job.
+    pub hosts_fetching: u64,
+    /// Hosts with queued URLs that wait for their delay.
+    pub hosts_waiting: u64,
+    /// Hosts slowed down or set aside after failures.
+    pub hosts_backing_off: u64,
+    /// Hosts with queued URLs that sleep on disk, because memory has no room for them.
+    pub hosts_asleep: u64,
+}
+
+/// What a host is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostState {
+    /// Nothing queued.
+    Idle,
+    /// Its address or robots.txt is not known yet.
+    Preparing,
+    /// A job is open.
+    Fetching,
+    /// Waits for its delay, until the time given.
+    Waiting(Millis),
+    /// Slowed down or set aside after failures, until the time given.
+    BackingOff(Millis),
+}
+
+/// One host, for people to look at.
+#[derive(Clone, Debug)]
+pub struct HostView<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What it is doing.
+    pub state: HostState,
+    /// Delay between requests now.
+    pub delay: Millis,
+    /// URLs queued.
+    pub queued: u64,
+    /// Addresses known.
+    pub addresses: &'a [IpAddr],
+}
+
+/// A budget against traps, for people to look at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BudgetView {
+    /// Its host.
+    pub host: String,
+    /// Its URLs, by first path segment and names of parameters; `*` for all of the host's.
+    pub group: String,
+    /// Duplicates that they have cost, less what new pages earned back.
+    pub spent: u32,
+    /// How many they may cost.
+    pub limit: u32,
+}
+
+/// A queued URL, for people to look at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueuedAs {
+    /// The priority with which it will be handed out.
+    pub priority: f32,
+    /// What that was made of.
+    pub merits: Merits,
+    /// Links from a seed.
+    pub depth: u32,
+    /// The page that carried it.
+    pub source: Option<PageId>,
+    /// How it came to be queued.
+    pub via: Via,
+}
+
+impl BudgetView {
+    /// Whether nothing more is fetched for it.
+    pub fn is_spent(&self) -> bool {
+        self.spent >= self.limit
+    }
+}
+
+/// The budgets in the store of which at least half is spent.
+pub fn stored_budgets(on_duplicate: OnDuplicate, session: &Session) -> Result<Vec<BudgetView>> {
+    let (mut found, limits) = (Vec::new(), Limits::of(on_duplicate));
+    Hosts::read_all(session, &mut |host| budgets(host, limits, &mut found))?;
+    Ok(found)
+}
+
+fn budgets(host: &Host, limits: Limits, found: &mut Vec<BudgetView>) {
+    let mut look = |group: &str, spent: u32, limit: u32| {
+        if 2 * spent >= limit {
+            found.push(BudgetView { host: host.name.as_ref().into(), group: group.into(), spent, limit });
+        }
+    };
+    look("*", host.budget.spent(), limits.host);
+    for group in host.groups.iter() {
+        look(&group.label, group.budget.spent(), limits.group);
+    }
+}
+
+impl Frontier {
+    /// Totals.
+    pub fn counts(&self) -> Counts {
+        let states = *self.urls.counters();
+        Counts {
+            seen: states.met(),
+            queued: states.queued,
+            states,
+            hosts: self.hosts.len() as u64,
+            hosts_fetching: self.schedule.fetching(),
+            hosts_waiting: self.schedule.waiting() + self.addresses.parked(),
+            hosts_backing_off: self.troubled,
+            hosts_asleep: self.hosts.sleep.count(),
+        }
+    }
+
+    /// Calls `visit` for each host in memory.
+    pub fn hosts(&self, visit: &mut dyn FnMut(HostView<'_>)) {
+        use crate::host::place::Place;
+        for (_, host) in self.hosts.iter() {
+            let state = match host.phase {
+                Phase::Idle(_) => HostState::Idle,
+                Phase::Fetching => HostState::Fetching,
+                Phase::Waiting(due, _) if host.pace.is_troubled() => HostState::BackingOff(due),
+                _ if matches!(host.place, Place::Unknown | Place::Unresolved(_)) => HostState::Preparing,
+                // It waits for a robots.txt, not for its delay.
+                Phase::Waiting(due, _) if due > host.pace.not_before => HostState::Preparing,
+                Phase::Waiting(..) | Phase::Ready(..) | Phase::Parked(..) => HostState::Waiting(host.pace.not_before),
+            };
+            visit(HostView {
+                name: &host.name,
+                state,
+                delay: host.pace.delay(&self.conduct.politeness),
+                queued: host.queued(),
+                addresses: host.place.ips(),
+            });
+        }
+    }
+
+    /// The budgets of hosts in memory of which at least half is spent.
+    pub fn budgets(&self) -> Vec<BudgetView> {
+        let mut found = Vec::new();
+        self.hosts.iter().for_each(|(_, host)| budgets(host, self.conduct.limits, &mut found));
+        found
+    }
+
+    /// How a URL stands in the queue, if it does. Reads what is queued for its host.
+    pub fn queued_as(&self, id: UrlId, session: &Session) -> Result<Option<QueuedAs>> {
+        let Some(Standing::Queued { band, .. }) = self.urls.get(id.url) else { return Ok(None) };
+        let asleep;
+        let host = match self.hosts.find(id.site) {
+            Some(awake) => self.hosts.get(awake),
+            None => match Hosts::read(id.site, session)? {
+                Some(read) => {
+                    asleep = read;
+                    &asleep
+                }
+                None => return Ok(None),
+            },
+        };
+        let mut found: Option<(u8, Packed)> = None;
+        for lane in host.lanes.iter().filter(|lane| lane.band == band) {
+            self.queues.look(lane, id.site, session, &mut |_, entry| {
+                let entry = Packed::new(entry);
+                if entry.url() == id.url && !entry.is_sitemap() {
+                    found = Some((lane.group, entry));
+                }
+                found.is_none()
+            })?;
+        }
+        let Some((group, entry)) = found else { return Ok(None) };
+        let entry = entry.open(id.site, &host.authority(group))?;
+        let crate::host::entry::Entry { priority, merits, depth, source, via, .. } = entry;
+        Ok(Some(QueuedAs { priority, merits, depth, source, via }))
+    }
+
+    /// What is to be expected of a page at `url`, by what pages like it turned out to be; `None` if its host is not in memory.
+    pub fn expected(&self, url: &Url) -> Option<Expected> {
+        let host = self.hosts.get(self.hosts.find(self.keys.site(url))?);
+        host.groups.expected(url, host.origins.find(url)?)
+    }
+
+    /// Entries in the store, those that are done included: for tests and benches.
+    pub fn stored_entries(session: &Session) -> Result<u64> {
+        let mut count = 0;
+        session.scan(spaces::QUEUE, &[], &[], &mut |key, _| {
+            count += u64::from(LaneKey::of_entry(key).is_some());
+            ControlFlow::Continue(())
+        })?;
+        Ok(count)
+    }
+}

@@ -1,0 +1,320 @@
+//! News: links of duplicates that their twins do not have. Whether they bring anything is not to be seen from the pages that
+//! carry them (a calendar of equal prose and a pager look alike), so a few are tried.
+//!
+//! The same is done with the links of a page that is unique only by its links.
+//!
+//! Links are tried by *template*: those of one host and folder whose paths have one shape and whose parameters have the same
+//! names. Trials come behind what else their host has to do: what the crawl finds without them is no merit of theirs. The test of a template is
+//! sequential: two links are fetched at once, then one after the other, and three that bring nothing end it; each one that
+//! brings something earns three more. A template of which three links brought something, and no more than one in three
+//! brought nothing, is acquitted: all its links are followed, as long as that stays so. What the templates of one host may
+//! cost together is bounded in the same way, since a trap can make a template of each link.
+//!
+//! A page without content of its own *leads* to something if it has links of a template that is acquitted by contents: then
+//! it is one page of a list, and the next one is worth a try. What only leads acquits no other template; else two templates
+//! of a trap could acquit each other for ever. Where its links are of templates that are still being tried, it counts
+//! neither way.
+
+use dedup_stage::store::{Result, Session, codec};
+use dedup_stage::url::{PageId, SiteId};
+use serde::{Deserialize, Serialize};
+use url::Url;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::job::Brought;
+use crate::spaces;
+
+/// The template of a link of `site`: a hash of folder, shape and parameter names. The crawl's secret is in the identity of
+/// the host, so that nobody can make two templates collide on purpose.
+pub fn template(url: &Url, site: SiteId) -> u64 {
+    let path = url.path();
+    let segments: Vec<&str> = path.split('/').skip(1).collect();
+    let mut shape = String::with_capacity(path.len());
+    // Where paths grow without end, templates would, too: only the first segments and the last one count.
+    for (at, segment) in segments.iter().enumerate() {
+        if at < FOLDERS || at + 1 == segments.len() {
+            shape.push('/');
+            push_shape(segment, &mut shape);
+        }
+    }
+    let mut names: Vec<&str> =
+        url.query().unwrap_or_default().split('&').map(|pair| pair.split('=').next().unwrap_or_default()).collect();
+    names.sort_unstable();
+    names.dedup();
+    shape.push('?');
+    shape.push_str(&names.join("&"));
+    xxh3_64_with_seed(shape.as_bytes(), site.host ^ u64::from_be_bytes(*b"template"))
+}
+
+/// Segments of a path that count, besides the last one.
+const FOLDERS: usize = 3;
+/// A word this long names one page, not a kind of pages.
+const LONG: usize = 16;
+
+/// A segment with `#` for each number, and `*` where it is a long word.
+fn push_shape(segment: &str, shape: &mut String) {
+    if segment.len() >= LONG {
+        shape.push('*');
+        return;
+    }
+    let mut in_number = false;
+    for letter in segment.chars() {
+        let digit = letter.is_ascii_digit();
+        if !digit {
+            shape.push(letter);
+        } else if !in_number {
+            shape.push('#');
+        }
+        in_number = digit;
+    }
+}
+
+/// How the trials of a template, or of all templates of a host, went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Test {
+    /// Trials that are out.
+    out: u32,
+    /// Trials that brought a content.
+    fresh: u32,
+    /// Trials that led to something.
+    led: u32,
+    /// Trials that brought nothing.
+    barren: u32,
+    /// Trials that showed neither.
+    neither: u32,
+    /// Whether a link was held because the host had too many trials out.
+    starved: bool,
+}
+
+/// What a trial showed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Showed {
+    /// A new content.
+    Content,
+    /// Links of another template, which is acquitted by contents.
+    Links,
+    /// Nothing new.
+    Nothing,
+    /// It cannot be told.
+    Neither,
+}
+
+impl Test {
+    /// Trials that may be out at first, and what each success adds.
+    const AT_ONCE: u32 = 2;
+    /// Failures that end a test; and what each success earns.
+    const PATIENCE: u32 = 3;
+    /// Trials that brought nothing that end the tests of a host.
+    const OF_HOST: u32 = 12;
+    /// Trials that may show neither.
+    const NEITHER: u32 = 4;
+    /// Successes that acquit.
+    const ENOUGH: u32 = 3;
+
+    /// Whether all links of the template are followed.
+    pub fn is_acquitted(&self) -> bool {
+        self.good() >= Self::ENOUGH && 2 * self.barren <= self.good()
+    }
+
+    /// Whether it is acquitted by contents alone.
+    fn has_contents(&self) -> bool {
+        self.fresh >= Self::ENOUGH && 2 * self.barren <= self.fresh
+    }
+
+    fn good(&self) -> u32 {
+        self.fresh + self.led
+    }
+
+    /// Whether one more link may be tried, where failures count up to `patience`.
+    fn may_try(&self, patience: u32) -> bool {
+        let spent = self.barren + self.neither.saturating_sub(Self::NEITHER) + self.out;
+        self.out < Self::AT_ONCE + self.good() && spent < patience + Self::PATIENCE * self.good()
+    }
+
+    /// Whether one more link of a host may be tried, where this is the test of all its templates.
+    fn host_may_try(&self) -> bool {
+        self.barren + self.neither / 2 + self.out < Self::OF_HOST + Self::PATIENCE * self.good()
+    }
+
+    /// Whether nothing more will be tried.
+    fn is_over(&self) -> bool {
+        self.out == 0 && !self.may_try(Self::PATIENCE)
+    }
+
+    fn ended(&mut self, showed: Showed) {
+        self.out = self.out.saturating_sub(1);
+        *match showed {
+            Showed::Content => &mut self.fresh,
+            Showed::Links => &mut self.led,
+            Showed::Nothing => &mut self.barren,
+            Showed::Neither => &mut self.neither,
+        } += 1;
+    }
+
+    fn get(site: SiteId, template: u64, session: &Session) -> Result<Self> {
+        match session.get(spaces::RULES, &key(site, template))? {
+            Some(bytes) => codec::decode(&bytes, "the trials of a template"),
+            None => Ok(Self::default()),
+        }
+    }
+
+    fn put(self, site: SiteId, template: u64, session: &mut Session) {
+        session.put(spaces::RULES, key(site, template), codec::encode(&self));
+    }
+}
+
+/// Kind of the records of templates in [`spaces::RULES`].
+pub const TAG: u8 = b'n';
+/// Stands for all templates of a host.
+const ALL: u64 = 0;
+
+fn key(site: SiteId, template: u64) -> Vec<u8> {
+    [&site.to_bytes()[..], &[TAG], &template.to_be_bytes()].concat()
+}
+
+/// What is to be done with a link that is news.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Its template is acquitted: follow it. What it shows counts as that of a trial.
+    Follow,
+    /// Fetch it as a trial.
+    Try,
+    /// Hold it; more may be tried later.
+    Hold,
+}
+
+/// The page of a trial that was just fetched: its links tell what it brings.
+#[derive(Clone, Copy, Debug)]
+struct Current {
+    page: PageId,
+    template: u64,
+    /// Links of other templates that are acquitted by contents, and of templates that are still being tried.
+    contents: u32,
+    open: u32,
+}
+
+/// All that is known of news.
+#[derive(Debug, Default)]
+pub struct News {
+    current: Option<Current>,
+}
+
+impl News {
+    /// One more link of a duplicate that is news, found on the page `source`.
+    pub fn meet(
+        &mut self,
+        site: SiteId,
+        template: u64,
+        source: Option<PageId>,
+        session: &mut Session,
+    ) -> Result<Verdict> {
+        let test = Test::get(site, template, session)?;
+        if let Some(current) = self.current.as_mut().filter(|current| Some(current.page) == source)
+            && template != current.template
+        {
+            current.contents += u32::from(test.has_contents());
+            current.open += u32::from(!test.is_acquitted() && !test.is_over());
+        }
+        if self.follow(site, template, session)? {
+            return Ok(Verdict::Follow);
+        }
+        Ok(if self.try_one(site, template, test, session)? { Verdict::Try } else { Verdict::Hold })
+    }
+
+    /// Whether a link of this template is followed, because it is acquitted; one more is out if so.
+    pub fn follow(&self, site: SiteId, template: u64, session: &mut Session) -> Result<bool> {
+        let mut test = Test::get(site, template, session)?;
+        if !test.is_acquitted() {
+            return Ok(false);
+        }
+        test.out += 1;
+        test.put(site, template, session);
+        let mut host = Test::get(site, ALL, session)?;
+        host.out += 1;
+        host.put(site, ALL, session);
+        Ok(true)
+    }
+
+    /// Takes leave for one more trial of a template.
+    fn try_one(&self, site: SiteId, template: u64, mut test: Test, session: &mut Session) -> Result<bool> {
+        let mut host = Test::get(site, ALL, session)?;
+        if !test.may_try(Test::PATIENCE) {
+            return Ok(false);
+        }
+        if !host.host_may_try() {
+            if host.out > 0 && !host.starved {
+                host.starved = true;
+                host.put(site, ALL, session);
+            }
+            return Ok(false);
+        }
+        test.out += 1;
+        host.out += 1;
+        test.put(site, template, session);
+        host.put(site, ALL, session);
+        Ok(true)
+    }
+
+    /// A trial that was held is to be fetched now: takes leave for it.
+    pub fn try_held(&mut self, site: SiteId, template: u64, session: &mut Session) -> Result<bool> {
+        let test = Test::get(site, template, session)?;
+        self.try_one(site, template, test, session)
+    }
+
+    /// The page of a trial was answered well; its verdict and its links come next.
+    pub fn answered(&mut self, page: PageId, template: u64) {
+        self.current = Some(Current { page, template, contents: 0, open: 0 });
+    }
+
+    /// All links of the page of a trial were seen: what it showed. `None` if it was not answered well: that was told before.
+    pub fn showed(&mut self, page: PageId, brought: Option<Brought>) -> Option<Showed> {
+        let current = self.current.take().filter(|current| current.page == page)?;
+        Some(match brought {
+            Some(Brought::Content) => Showed::Content,
+            _ if current.contents > 0 => Showed::Links,
+            _ if current.open > 0 => Showed::Neither,
+            Some(Brought::Links | Brought::Nothing) => Showed::Nothing,
+            None => Showed::Neither,
+        })
+    }
+
+    /// A trial ended. Returns what is to be done with what is held of the template, and whether links of other templates,
+    /// which had to wait, may be tried now.
+    pub fn ended(
+        &mut self,
+        site: SiteId,
+        template: u64,
+        showed: Showed,
+        session: &mut Session,
+    ) -> Result<(Next, bool)> {
+        let mut test = Test::get(site, template, session)?;
+        let before = test.is_acquitted();
+        test.ended(showed);
+        test.put(site, template, session);
+        let mut host = Test::get(site, ALL, session)?;
+        host.ended(showed);
+        let others = host.starved && host.out == 0 && host.host_may_try();
+        host.starved &= !others;
+        host.put(site, ALL, session);
+        let own = match test.is_acquitted() {
+            true if !before => Next::Release,
+            false if test.may_try(Test::PATIENCE) => Next::Try,
+            _ => Next::Nothing,
+        };
+        Ok((own, others))
+    }
+}
+
+/// What is to be done with what is held of a template after a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// All of it is followed.
+    Release,
+    /// One or some more are tried.
+    Try,
+    /// It stays.
+    Nothing,
+}
+
+#[cfg(test)]
+mod tests;

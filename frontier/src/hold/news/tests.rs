@@ -1,0 +1,137 @@
+//! Templates, and how their trials end.
+
+use dedup_stage::store::Memory;
+use dedup_stage::url::UrlId;
+
+use super::*;
+
+const SITE: SiteId = SiteId { domain: 1, host: 2 };
+
+fn of(url: &str) -> u64 {
+    template(&Url::parse(url).unwrap(), SITE)
+}
+
+#[test]
+fn links_of_one_kind_have_one_template() {
+    for same in [
+        ["http://a/item/17", "http://a/item/2304"],
+        ["http://a/list?page=2&sort=a", "http://a/list?sort=b&page=3"],
+        ["http://a/n/a-long-title-of-an-article", "http://a/n/another-quite-long-title"],
+        ["http://a/x/y/z/1/2/3/4/5", "http://a/x/y/z/1/2/9"],
+    ] {
+        assert_eq!(of(same[0]), of(same[1]), "{same:?}");
+    }
+    for other in [["http://a/item/17", "http://a/items/17"], ["http://a/list?page=2", "http://a/list?day=2"]] {
+        assert_ne!(of(other[0]), of(other[1]), "{other:?}");
+    }
+    let (url, other) = (Url::parse("http://a/1").unwrap(), SiteId { domain: 1, host: 3 });
+    assert_ne!(template(&url, SITE), template(&url, other));
+}
+
+struct Lab {
+    session: Session,
+    news: News,
+}
+
+fn lab() -> Lab {
+    Lab { session: Session::new(Box::new(Memory::default())), news: News::default() }
+}
+
+impl Lab {
+    fn meet(&mut self, template: u64) -> Verdict {
+        self.news.meet(SITE, template, None, &mut self.session).unwrap()
+    }
+
+    fn ended(&mut self, template: u64, showed: Showed) -> Next {
+        self.news.ended(SITE, template, showed, &mut self.session).unwrap().0
+    }
+
+    /// Fetches whatever may be tried of a template until nothing may; returns how many that were.
+    fn run(&mut self, template: u64, showed: Showed, most: u32) -> u32 {
+        let mut tried = 0;
+        while tried < most && self.meet(template) == Verdict::Try {
+            tried += 1;
+            self.ended(template, showed);
+        }
+        tried
+    }
+}
+
+#[test]
+fn a_template_that_brings_nothing_is_given_up_after_three_links() {
+    let mut lab = lab();
+    assert_eq!([lab.meet(5), lab.meet(5), lab.meet(5)], [Verdict::Try, Verdict::Try, Verdict::Hold]);
+    assert_eq!(lab.ended(5, Showed::Nothing), Next::Try);
+    assert_eq!(lab.ended(5, Showed::Nothing), Next::Try);
+    assert_eq!(lab.run(5, Showed::Nothing, 100), 1);
+    assert_eq!(lab.meet(5), Verdict::Hold);
+}
+
+#[test]
+fn a_template_that_brings_something_is_acquitted_and_one_in_three_may_fail() {
+    let mut lab = lab();
+    for n in 0..2 {
+        assert_eq!(lab.meet(5), Verdict::Try, "{n}");
+        assert_eq!(lab.ended(5, Showed::Content), Next::Try);
+    }
+    assert_eq!(lab.meet(5), Verdict::Try);
+    assert_eq!(lab.ended(5, Showed::Content), Next::Release);
+    assert_eq!(lab.meet(5), Verdict::Follow);
+}
+
+#[test]
+fn an_acquittal_ends_where_what_is_followed_brings_nothing() {
+    let mut lab = lab();
+    lab.run(5, Showed::Content, 3);
+    for n in 0..3 {
+        assert_eq!(lab.meet(5), Verdict::Follow, "{n}");
+    }
+    lab.ended(5, Showed::Nothing);
+    assert_eq!(lab.meet(5), Verdict::Follow);
+    lab.ended(5, Showed::Nothing);
+    assert_ne!(lab.meet(5), Verdict::Follow);
+}
+
+#[test]
+fn templates_that_only_lead_to_each_other_are_not_acquitted_by_that() {
+    let mut lab = lab();
+    lab.run(7, Showed::Links, 3);
+    let page = PageId { url: UrlId { site: SITE, url: 9 }, visit: 1 };
+    lab.news.answered(page, 5);
+    lab.news.meet(SITE, 7, Some(page), &mut lab.session).unwrap();
+    assert_eq!(lab.news.showed(page, Some(Brought::Nothing)), Some(Showed::Nothing));
+}
+
+#[test]
+fn what_all_templates_of_a_host_cost_is_bounded() {
+    let mut lab = lab();
+    let cost: u32 = (1..1_000).map(|template| lab.run(template, Showed::Nothing, 100)).sum();
+    assert!((12..=15).contains(&cost), "{cost}");
+}
+
+#[test]
+fn what_shows_neither_does_not_go_on_for_ever() {
+    let mut lab = lab();
+    assert!(lab.run(5, Showed::Neither, 1_000) <= Test::NEITHER + Test::PATIENCE);
+}
+
+#[test]
+fn a_duplicate_with_links_of_an_acquitted_template_brings_something() {
+    let mut lab = lab();
+    lab.run(7, Showed::Content, 3);
+    let page = PageId { url: UrlId { site: SITE, url: 9 }, visit: 1 };
+    let mut links_of = |templates: &[u64], brought| {
+        lab.news.answered(page, 5);
+        for template in templates {
+            lab.news.meet(SITE, *template, Some(page), &mut lab.session).unwrap();
+        }
+        lab.news.showed(page, brought)
+    };
+    for barren in [Brought::Nothing, Brought::Links] {
+        assert_eq!(links_of(&[7, 5], Some(barren)), Some(Showed::Links));
+        assert_eq!(links_of(&[5], Some(barren)), Some(Showed::Nothing), "its own kind proves nothing");
+        assert_eq!(links_of(&[8], Some(barren)), Some(Showed::Neither));
+    }
+    assert_eq!(links_of(&[], Some(Brought::Content)), Some(Showed::Content));
+    assert_eq!(links_of(&[], None), Some(Showed::Neither));
+}

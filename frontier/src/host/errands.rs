@@ -1,0 +1,153 @@
+//! Errands: robots files that are to be asked for at a host because the robots.txt of others moved there.
+//!
+//! Any number of origins may be sent to one URL: it is asked for once, and all of them get the answer. The number of
+//! redirects is counted for each asker, since each came by a chain of its own. An errand is a request to a host that never
+//! asked for it, so that it is made between the host's own pages, not before all of them.
+
+use std::collections::VecDeque;
+
+use dedup_stage::url::SiteId;
+use url::Url;
+
+/// A robots file to be asked for.
+#[derive(Clone, Debug)]
+pub struct Errand {
+    /// Where it is said to be.
+    pub url: Url,
+    /// Whose rules it has.
+    pub askers: Vec<Asker>,
+}
+
+/// An origin that waits for its rules.
+#[derive(Clone, Debug)]
+pub struct Asker {
+    /// Its host.
+    pub site: SiteId,
+    /// Any URL of it.
+    pub of: Url,
+    /// How often its robots.txt moved.
+    pub moves: u8,
+}
+
+/// The errands that wait at one host.
+#[derive(Debug, Default)]
+pub struct Errands {
+    waiting: VecDeque<Errand>,
+    /// Pages handed out since the last errand.
+    pages: u32,
+}
+
+impl Errands {
+    /// Files that may wait at one host. Others count as files that cannot be had now: they are asked for later.
+    pub const MOST: usize = 32;
+    /// Askers of one file.
+    pub const ASKERS: usize = 4_096;
+    /// Pages of the host that come between two errands.
+    const BETWEEN: u32 = 3;
+
+    /// One more errand, joined with one for the same file. What there is no room for comes back.
+    pub fn add(&mut self, errand: Errand) -> Option<Errand> {
+        if let Some(waiting) = self.waiting.iter_mut().find(|waiting| waiting.url == errand.url) {
+            return waiting.join(errand);
+        }
+        if self.waiting.len() >= Self::MOST {
+            return Some(errand);
+        }
+        self.waiting.push_back(errand);
+        None
+    }
+
+    /// The errand that was taken is the first again.
+    pub fn put_back(&mut self, errand: Errand) {
+        self.waiting.push_front(errand);
+    }
+
+    /// The errand whose turn it is; `has_pages` tells whether the host has pages of its own to fetch.
+    pub fn due(&self, has_pages: bool) -> Option<&Errand> {
+        self.waiting.front().filter(|_| !has_pages || self.pages >= Self::BETWEEN)
+    }
+
+    /// Any errand: one for which an address is needed.
+    pub fn any(&self) -> Option<&Errand> {
+        self.waiting.front()
+    }
+
+    /// Takes the first errand: it is being run.
+    pub fn take(&mut self) -> Option<Errand> {
+        self.pages = 0;
+        self.waiting.pop_front()
+    }
+
+    /// A page of the host is being fetched.
+    pub fn page(&mut self) {
+        self.pages = self.pages.saturating_add(1);
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+}
+
+impl Errand {
+    /// Further askers of the same file. Those there is no room for come back.
+    fn join(&mut self, other: Errand) -> Option<Errand> {
+        let mut left = Vec::new();
+        for asker in other.askers {
+            if self.askers.iter().any(|known| known.is(&asker)) {
+                continue;
+            }
+            if self.askers.len() < Errands::ASKERS { self.askers.push(asker) } else { left.push(asker) }
+        }
+        (!left.is_empty()).then_some(Errand { askers: left, url: other.url })
+    }
+}
+
+impl Asker {
+    /// Whether both are one origin.
+    fn is(&self, other: &Asker) -> bool {
+        self.site == other.site && super::origins::Port::of(&self.of) == super::origins::Port::of(&other.of)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asker(host: u64) -> Asker {
+        let of = Url::parse(&format!("http://h{host}.test/")).unwrap();
+        Asker { site: SiteId { domain: host, host }, of, moves: 1 }
+    }
+
+    fn errand(path: u32, askers: &[u64]) -> Errand {
+        let url = Url::parse(&format!("http://t.test/{path}")).unwrap();
+        Errand { url, askers: askers.iter().map(|host| asker(*host)).collect() }
+    }
+
+    #[test]
+    fn a_file_is_asked_for_once_whoever_asks_and_the_line_is_bounded() {
+        let mut errands = Errands::default();
+        assert!(errands.add(errand(0, &[1])).is_none());
+        assert!(errands.add(errand(0, &[2, 1])).is_none());
+        for path in 1..Errands::MOST as u32 {
+            assert!(errands.add(errand(path, &[1])).is_none());
+        }
+        assert!(errands.add(errand(99, &[1])).is_some(), "no room for another file");
+        let many: Vec<u64> = (0..Errands::ASKERS as u64 + 5).collect();
+        assert_eq!(errands.add(errand(0, &many)).unwrap().askers.len(), 5, "nor for any number of askers");
+        let first = errands.take().unwrap();
+        assert_eq!((first.url.path(), first.askers.len()), ("/0", Errands::ASKERS));
+    }
+
+    #[test]
+    fn pages_of_the_host_come_between_errands() {
+        let mut errands = Errands::default();
+        errands.add(errand(0, &[1]));
+        assert!(errands.due(false).is_some() && errands.due(true).is_none());
+        (0..Errands::BETWEEN).for_each(|_| errands.page());
+        assert!(errands.due(true).is_some());
+        errands.take();
+        errands.add(errand(1, &[1]));
+        assert!(errands.due(true).is_none());
+    }
+}

@@ -1,0 +1,268 @@
+//! Groups of URLs that are expected to be alike: one origin, first path segment and set of query parameters.
+//!
+//! What is learned about a group acts on all of its queued URLs at once, as a factor applied when the group is chosen:
+//! nothing queued is ever touched.
+
+use config::Priority;
+use dedup_stage::store::{Error, Result, Session, codec};
+use dedup_stage::url::SiteId;
+use url::Url;
+use xxhash_rust::xxh3;
+
+use super::budget::Budget;
+use super::evidence::{Evidence, Expected};
+use super::key;
+use crate::spaces;
+
+/// One group of a host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// Number of its origin, within the host.
+    pub origin: u8,
+    /// Multiplies the score of its URLs: what is to be expected of its pages.
+    pub expected: f32,
+    /// What its pages turned out to be.
+    evidence: Evidence,
+    /// Hashes of origin and path prefix, and of origin and query pattern; the numbers of the first groups that have them.
+    path: (u64, u8),
+    query: (u64, u8),
+    /// What its duplicates have cost.
+    pub budget: Budget,
+    /// First path segment and parameter names, such as `/calendar/?day&month`; `*` where a host has too many groups.
+    pub label: Box<str>,
+    /// Hash of origin and label.
+    id: u64,
+}
+
+/// The groups of one host, found by URL.
+#[derive(Debug, Default)]
+pub struct Groups {
+    groups: Vec<Group>,
+}
+
+/// The label of the group of a URL.
+pub fn label(url: &Url) -> String {
+    let mut label = String::from("/");
+    if let Some((segment, _)) = url.path()[1.min(url.path().len())..].split_once('/') {
+        label.push_str(segment);
+        label.push('/');
+    }
+    if let Some(query) = url.query() {
+        let mut names: Vec<_> = query.split(['&', ';']).map(|pair| pair.split('=').next().unwrap_or("")).collect();
+        names.sort_unstable();
+        names.dedup();
+        label.push('?');
+        label.push_str(&names.join("&"));
+    }
+    if label.len() > Groups::LABEL {
+        // A long label is told apart by its hash.
+        let mut end = Groups::LABEL - 17;
+        while !label.is_char_boundary(end) {
+            end -= 1;
+        }
+        let hash = xxh3::xxh3_64(label.as_bytes());
+        label.truncate(end);
+        label.push_str(&format!("~{hash:016x}"));
+    }
+    label
+}
+
+impl Groups {
+    /// Kind of the records of groups in [`spaces::HOSTS`].
+    pub const TAG: u8 = b'g';
+    /// Groups that a host may have; what comes later shares the group `*` of its origin.
+    const MOST: usize = 64;
+    /// Longest label.
+    const LABEL: usize = 80;
+    /// Evidence is put on record in steps of so many pages.
+    const STEP: u16 = 16;
+    /// Label of the shared group.
+    const REST: &str = "*";
+
+    /// The group of a URL of the origin given, made if need be.
+    pub fn of(&mut self, url: &Url, origin: u8, site: SiteId, session: &mut Session) -> u8 {
+        let label = label(url);
+        if let Some(at) = self.find(origin, &label) {
+            return at;
+        }
+        if self.groups.len() < Self::MOST {
+            return self.make(origin, label.into(), site, session);
+        }
+        self.find(origin, Self::REST).unwrap_or_else(|| self.make(origin, Self::REST.into(), site, session))
+    }
+
+    /// The group with this number.
+    pub fn get(&self, group: u8) -> Option<&Group> {
+        self.groups.get(usize::from(group))
+    }
+
+    /// All groups, by number.
+    pub fn iter(&self) -> impl Iterator<Item = &Group> {
+        self.groups.iter()
+    }
+
+    /// Number of groups.
+    pub fn len(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// A page of the group of `url` was judged: whether it is a duplicate, if that is known, and how much of it is new.
+    /// `weights` are those of the parts; `None` where verdicts do not count.
+    pub fn judged(
+        &mut self,
+        url: &Url,
+        origin: u8,
+        (duplicate, novelty): (Option<bool>, f32),
+        weights: Option<&Priority>,
+        site: SiteId,
+        session: &mut Session,
+    ) {
+        let group = self.find(origin, &label(url)).or_else(|| self.find(origin, Self::REST));
+        let Some(number) = group else { return };
+        let it = &mut self.groups[usize::from(number)];
+        let mut changed = duplicate.is_some_and(|duplicate| it.budget.page(duplicate));
+        if let Some(weights) = weights {
+            let before = it.evidence.rounded();
+            it.evidence.page(novelty);
+            changed |= before.0 / Self::STEP != it.evidence.rounded().0 / Self::STEP;
+            self.expect(weights);
+        }
+        if changed {
+            self.record(number, site, session);
+        }
+    }
+
+    /// Works out what is to be expected of each group.
+    pub fn expect(&mut self, weights: &Priority) {
+        let sums = Sums::of(&self.groups);
+        for group in &mut self.groups {
+            group.expected = sums.parts(group).factor(weights);
+        }
+    }
+
+    /// What is to be expected of a page at `url`, part by part.
+    pub fn expected(&self, url: &Url, origin: u8) -> Option<Expected> {
+        let group = self.find(origin, &label(url)).or_else(|| self.find(origin, Self::REST))?;
+        Some(Sums::of(&self.groups).parts(self.get(group)?))
+    }
+
+    /// Takes back a group that was recorded in the store; groups come in the order of their numbers.
+    pub fn restore(&mut self, number: u8, record: &[u8]) -> Result<()> {
+        if usize::from(number) != self.groups.len() {
+            return Err(Error::Damaged("a group of URLs is missing".into()));
+        }
+        self.push(Group::decode(record)?);
+        Ok(())
+    }
+
+    fn push(&mut self, mut group: Group) {
+        let at = self.groups.len() as u8;
+        let first = |of: fn(&Group) -> (u64, u8)| {
+            let known = self.groups.iter().map(of).find(|known| known.0 == of(&group).0);
+            known.unwrap_or((of(&group).0, at))
+        };
+        (group.path, group.query) = (first(|group| group.path), first(|group| group.query));
+        self.groups.push(group);
+    }
+
+    fn find(&self, origin: u8, label: &str) -> Option<u8> {
+        let id = id(origin, label);
+        self.groups.iter().position(|group| group.id == id).map(|at| at as u8)
+    }
+
+    fn make(&mut self, origin: u8, label: Box<str>, site: SiteId, session: &mut Session) -> u8 {
+        let at = self.groups.len() as u8;
+        self.push(Group::new(origin, label));
+        self.record(at, site, session);
+        at
+    }
+
+    fn record(&self, number: u8, site: SiteId, session: &mut Session) {
+        let mut key = key(site, Self::TAG);
+        key.push(number);
+        session.put(spaces::HOSTS, key, self.groups[usize::from(number)].encode());
+    }
+}
+
+/// Evidence of all groups of a host, and of those that share a path prefix or a query pattern, by the first of them.
+struct Sums {
+    host: Evidence,
+    paths: Vec<Evidence>,
+    queries: Vec<Evidence>,
+}
+
+impl Sums {
+    fn of(groups: &[Group]) -> Self {
+        let nothing = vec![Evidence::default(); groups.len()];
+        let mut sums = Self { host: Evidence::default(), paths: nothing.clone(), queries: nothing };
+        for group in groups {
+            let path = &mut sums.paths[usize::from(group.path.1)];
+            *path = path.with(group.evidence);
+            let query = &mut sums.queries[usize::from(group.query.1)];
+            *query = query.with(group.evidence);
+            sums.host = sums.host.with(group.evidence);
+        }
+        sums
+    }
+
+    /// What is to be expected of a group, part by part.
+    fn parts(&self, group: &Group) -> Expected {
+        Expected::of(self.host, self.paths[usize::from(group.path.1)], self.queries[usize::from(group.query.1)])
+    }
+}
+
+/// What is recorded of a group: origin, budget spent, pages judged and how many of them were new, label.
+type Record = (u8, u32, u16, u16, Box<str>);
+
+impl Group {
+    fn new(origin: u8, label: Box<str>) -> Self {
+        let (path, query) = label.split_once('?').unwrap_or((&label, ""));
+        Self {
+            origin,
+            expected: 1.0,
+            evidence: Evidence::default(),
+            path: (id(origin, path), 0),
+            query: (id(origin, query), 0),
+            budget: Budget::default(),
+            id: id(origin, &label),
+            label,
+        }
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let (pages, new) = self.evidence.rounded();
+        let record: Record = (self.origin, self.budget.spent(), pages, new, self.label.clone());
+        codec::encode(&record)
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self> {
+        let (origin, spent, pages, new, label): Record = codec::decode(bytes, "a group of URLs")?;
+        let (budget, evidence) = (Budget::new(spent), Evidence::new(pages, new));
+        Ok(Self { budget, evidence, ..Self::new(origin, label) })
+    }
+}
+
+fn id(origin: u8, label: &str) -> u64 {
+    xxh3::xxh3_64_with_seed(label.as_bytes(), u64::from(origin))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_the_first_segment_and_the_parameter_names() {
+        for (url, expected) in [
+            ("http://a/", "/"),
+            ("http://a/x.html", "/"),
+            ("http://a/docs/x.html", "/docs/"),
+            ("http://a/docs/deep/x", "/docs/"),
+            ("http://a/docs/?b=1&a=2&b=3", "/docs/?a&b"),
+            ("http://a/?", "/?"),
+        ] {
+            assert_eq!(label(&Url::parse(url).unwrap()), expected, "{url}");
+        }
+        let long = label(&Url::parse(&format!("http://a/{}/", "é".repeat(300))).unwrap());
+        assert!(long.len() <= Groups::LABEL, "{long}");
+    }
+}

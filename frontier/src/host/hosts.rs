@@ -1,0 +1,327 @@
+//! The hosts that the crawl has met: some in memory, by number; the others asleep on disk.
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+use std::ops::ControlFlow;
+
+use dedup_stage::store::{Error, Result, Session, codec};
+use dedup_stage::url::{KeySet, SiteId};
+use xxhash_rust::xxh3::Xxh3Default;
+
+use super::groups::Groups;
+use super::lane::{LaneKey, Stock};
+use super::queue::Queues;
+use super::sleep::{self, Asleep, Sleep};
+use super::stocks::Stocks;
+use super::{HOST, Host, HostId, SITEMAP};
+use crate::job::Millis;
+use crate::spaces;
+
+/// Hosts by identity and by number.
+#[derive(Debug, Default)]
+pub struct Hosts {
+    slots: Vec<Option<Box<Host>>>,
+    free: Vec<HostId>,
+    /// By the hash of the name.
+    numbers: HashMap<u64, HostId, BuildHasherDefault<Xxh3Default>>,
+    /// Hashes of the names of all hosts ever met.
+    known: KeySet,
+    /// Hashes of the sitemaps that were met.
+    sitemaps: KeySet,
+    /// Who is on disk only and has work.
+    pub sleep: Sleep,
+    /// Groups and lanes of all hosts in memory.
+    weight: usize,
+}
+
+/// What is read of one host.
+struct Read {
+    host: Host,
+    asleep: Option<Asleep>,
+}
+
+/// What is left to do when all hosts were read.
+struct Rest<'a> {
+    stocks: &'a Stocks,
+    /// Hosts that are in memory now, and what was kept while they slept.
+    awake: Vec<(HostId, Asleep)>,
+    /// Hosts with work that were in memory, and for which there is no room any more.
+    tired: Vec<SiteId>,
+}
+
+impl Hosts {
+    /// Hosts in memory …
+    pub const MOST: usize = if cfg!(test) { 3 } else { 20_000 };
+    /// … and groups and lanes of all of them.
+    const WEIGHT: usize = if cfg!(test) { 40 } else { 250_000 };
+
+    /// What `session` remembers, with the lanes that have `stocks` given to `queues`. Hosts with work come into memory as long
+    /// as it has room. `boot` is when this process began.
+    pub fn open(stocks: &Stocks, queues: &mut Queues, session: &mut Session, boot: Millis) -> Result<Self> {
+        let mut hosts = Self { sleep: Sleep::new(boot), ..Self::default() };
+        let (mut read, mut failure) = (None::<Read>, None);
+        let mut rest = Rest { stocks, awake: Vec::new(), tired: Vec::new() };
+        // All records of a host lie together.
+        session.scan(spaces::HOSTS, &[], &[], &mut |key, value| match hosts.part(key, value, &mut read, queues) {
+            Ok(done) => {
+                hosts.take_in(done, queues, &mut rest);
+                ControlFlow::Continue(())
+            }
+            Err(error) => {
+                failure = Some(error);
+                ControlFlow::Break(())
+            }
+        })?;
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        hosts.take_in(read, queues, &mut rest);
+        for (id, asleep) in rest.awake {
+            let Self { slots, sleep, .. } = &mut hosts;
+            if let Some(host) = slots[id as usize].as_deref_mut() {
+                if asleep.has_work() {
+                    sleep.found();
+                }
+                sleep.wake(host, asleep, session);
+            }
+        }
+        for site in rest.tired {
+            let (id, _) = hosts.of(site, "", queues, session)?;
+            let host = hosts.get_mut(id);
+            queues.forget(&host.lanes);
+            host.lanes.clear();
+            for (key, stock) in stocks.of(site) {
+                queues.restore(&mut host.lanes, *key, *stock);
+            }
+            hosts.put_to_sleep(id, Some(boot), queues, session);
+        }
+        Ok(hosts)
+    }
+
+    /// One record of the scan. Returns the host before, if this one is of another.
+    fn part(&mut self, key: &[u8], value: &[u8], read: &mut Option<Read>, queues: &mut Queues) -> Result<Option<Read>> {
+        let damaged = || Error::Damaged("an entry of the frontier (a host) cannot be read".into());
+        let site = SiteId::read(key).ok_or_else(damaged)?;
+        let done = read.take_if(|read| read.host.site != site);
+        if let [SITEMAP, hash @ ..] = &key[SiteId::BYTES..] {
+            self.sitemaps.insert(u64::from_be_bytes(hash.try_into().map_err(|_| damaged())?));
+        }
+        let current = read.get_or_insert_with(|| Read { host: Host::new(site, ""), asleep: None });
+        current.add(key, value, queues)?;
+        Ok(done)
+    }
+
+    /// A host was read whole, if any was.
+    fn take_in(&mut self, read: Option<Read>, queues: &mut Queues, rest: &mut Rest<'_>) {
+        let Some(Read { mut host, asleep }) = read else { return };
+        self.known.insert(host.site.host);
+        // What is on record of lanes may be old.
+        queues.forget(&host.lanes);
+        host.lanes.clear();
+        for (key, stock) in rest.stocks.of(host.site) {
+            queues.restore(&mut host.lanes, *key, *stock);
+        }
+        if host.has_work() && !self.is_full(queues) {
+            let id = self.insert(host);
+            rest.awake.extend(asleep.map(|asleep| (id, asleep)));
+            return;
+        }
+        queues.forget(&host.lanes);
+        if host.has_work() {
+            match asleep.is_some_and(|asleep| asleep.has_work()) {
+                true => self.sleep.found(),
+                false => rest.tired.push(host.site),
+            }
+        }
+    }
+
+    /// The number of a host in memory.
+    pub fn find(&self, site: SiteId) -> Option<HostId> {
+        self.numbers.get(&site.host).copied()
+    }
+
+    /// The number of a host, which comes into memory if need be; and whether it just did.
+    pub fn of(
+        &mut self,
+        site: SiteId,
+        name: &str,
+        queues: &mut Queues,
+        session: &mut Session,
+    ) -> Result<(HostId, Came)> {
+        if let Some(id) = self.find(site) {
+            return Ok((id, Came::WasThere));
+        }
+        if self.known.insert(site.host) {
+            let host = Host::new(site, name);
+            host.record(session);
+            return Ok((self.insert(host), Came::New));
+        }
+        let mut read = Read { host: Host::new(site, name), asleep: None };
+        let mut failure = None;
+        let (from, to) = (site.to_bytes(), [&site.to_bytes()[..], &[0xff]].concat());
+        session.scan(spaces::HOSTS, &from, &to, &mut |key, value| match read.add(key, value, queues) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failure = Some(error);
+                ControlFlow::Break(())
+            }
+        })?;
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        let Read { mut host, asleep } = read;
+        if let Some(asleep) = asleep {
+            self.sleep.wake(&mut host, asleep, session);
+        }
+        Ok((self.insert(host), Came::Woke))
+    }
+
+    /// A host as the store has it, whether it is in memory or not; `None` if it was never met. Its lanes are exact only while
+    /// it sleeps.
+    pub fn read(site: SiteId, session: &Session) -> Result<Option<Host>> {
+        let mut found = None;
+        Self::read_range(&site.to_bytes(), &[&site.to_bytes()[..], &[0xff]].concat(), session, &mut |host| {
+            found = Some(host);
+        })?;
+        Ok(found)
+    }
+
+    /// Shows every host as the store has it.
+    pub fn read_all(session: &Session, visit: &mut dyn FnMut(&Host)) -> Result<()> {
+        Self::read_range(&[], &[], session, &mut |host| visit(&host))
+    }
+
+    fn read_range(from: &[u8], to: &[u8], session: &Session, visit: &mut dyn FnMut(Host)) -> Result<()> {
+        // What is read here takes no room among the hosts in memory.
+        let (mut hosts, mut queues) = (Self::default(), Queues::default());
+        let (mut read, mut failure) = (None::<Read>, None);
+        session.scan(
+            spaces::HOSTS,
+            from,
+            to,
+            &mut |key, value| match hosts.part(key, value, &mut read, &mut queues) {
+                Ok(done) => {
+                    done.into_iter().for_each(|done| visit(done.host));
+                    ControlFlow::Continue(())
+                }
+                Err(error) => {
+                    failure = Some(error);
+                    ControlFlow::Break(())
+                }
+            },
+        )?;
+        read.into_iter().for_each(|done| visit(done.host));
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn insert(&mut self, host: Host) -> HostId {
+        let id = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            (self.slots.len() - 1) as HostId
+        });
+        self.numbers.insert(host.site.host, id);
+        self.weight += weight(&host);
+        self.slots[id as usize] = Some(Box::new(host));
+        id
+    }
+
+    /// A host leaves memory; where it has work it is called at `due`.
+    pub fn put_to_sleep(&mut self, id: HostId, due: Option<Millis>, queues: &mut Queues, session: &mut Session) {
+        let Some(host) = self.slots[id as usize].take() else { return };
+        host.record(session);
+        host.lanes.iter().for_each(|lane| lane.record(host.site, session));
+        self.sleep.add(&host, due, session);
+        queues.forget(&host.lanes);
+        self.numbers.remove(&host.site.host);
+        self.weight -= weight(&host);
+        self.free.push(id);
+    }
+
+    /// Whether there are as many hosts in memory as there may be.
+    pub fn is_full(&self, queues: &Queues) -> bool {
+        self.numbers.len() >= Self::MOST || self.weight + queues.lanes() >= Self::WEIGHT
+    }
+
+    /// Whether some hosts more may come into memory.
+    pub fn has_room(&self, queues: &Queues) -> bool {
+        let weight = self.weight + queues.lanes();
+        self.numbers.len() + Self::MOST / 16 < Self::MOST && weight + Self::WEIGHT / 16 < Self::WEIGHT
+    }
+
+    /// A host in memory got groups: counts them.
+    pub fn weigh(&mut self, groups_before: usize, id: HostId) {
+        self.weight += self.get(id).groups.len() - groups_before;
+    }
+
+    /// The host with this number.
+    ///
+    /// # Panics
+    ///
+    /// Where it left memory: whoever lets it go forgets its number.
+    pub fn get(&self, id: HostId) -> &Host {
+        self.slots[id as usize].as_deref().expect("a host with a number is in memory")
+    }
+
+    /// As [`Hosts::get`].
+    pub fn get_mut(&mut self, id: HostId) -> &mut Host {
+        self.slots[id as usize].as_deref_mut().expect("a host with a number is in memory")
+    }
+
+    /// All hosts in memory, by number.
+    pub fn iter(&self) -> impl Iterator<Item = (HostId, &Host)> {
+        self.slots.iter().enumerate().filter_map(|(id, host)| Some((id as HostId, host.as_deref()?)))
+    }
+
+    /// Number of hosts ever met.
+    pub fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// A sitemap was found, named by its hash; false if it was met before.
+    pub fn meet_sitemap(&mut self, site: SiteId, hash: u64, session: &mut Session) -> bool {
+        let new = self.sitemaps.insert(hash);
+        if new {
+            session.put(spaces::HOSTS, [&super::key(site, SITEMAP)[..], &hash.to_be_bytes()].concat(), []);
+        }
+        new
+    }
+}
+
+/// How a host came to be in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Came {
+    /// It was in memory.
+    WasThere,
+    /// It was never met before.
+    New,
+    /// It was on disk.
+    Woke,
+}
+
+impl Read {
+    /// One record of the host.
+    fn add(&mut self, key: &[u8], value: &[u8], queues: &mut Queues) -> Result<()> {
+        let damaged = || Error::Damaged("an entry of the frontier (a host) cannot be read".into());
+        match &key[SiteId::BYTES..] {
+            [Groups::TAG, number] => self.host.groups.restore(*number, value)?,
+            [HOST] => {
+                let groups = std::mem::take(&mut self.host.groups);
+                let lanes = std::mem::take(&mut self.host.lanes);
+                self.host = Host { groups, lanes, ..Host::restore(self.host.site, value)? };
+            }
+            [LaneKey::TAG, ..] => {
+                let lane = LaneKey::of_record(key).ok_or_else(damaged)?;
+                queues.restore(&mut self.host.lanes, lane, Stock::decode(value)?);
+            }
+            [SITEMAP, ..] => {}
+            [sleep::TAG] => self.asleep = Some(codec::decode(value, "a sleeping host")?),
+            _ => return Err(damaged()),
+        }
+        Ok(())
+    }
+}
+
+/// What a host takes of the room in memory, beside its lanes.
+fn weight(host: &Host) -> usize {
+    4 + host.groups.len()
+}

@@ -1,0 +1,357 @@
+//! The schemes and ports of a host, each with what its robots.txt says (RFC 9309, section 2.3).
+//!
+//! A host may have many ports, and a page anywhere may link to all of them. So their number is bounded: the default ports and
+//! those of the seeds always have room; of the others the least useful makes room, which is one that never gave a good
+//! answer, and the one that was linked to longest ago among these.
+
+use std::sync::Arc;
+
+use dedup_stage::store::{Error, Result, Session};
+use dedup_stage::url::SiteId;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::job::Millis;
+use crate::reason::Detail;
+use crate::robots::Rules;
+use crate::spaces;
+
+/// What may be done with a URL of an origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Fetch it.
+    Allowed,
+    /// robots.txt forbids it.
+    Forbidden,
+    /// robots.txt must be asked for first.
+    Ask,
+    /// Not known: nothing is fetched before this time, when robots.txt is asked for again.
+    Wait(Millis),
+}
+
+/// One origin of a host.
+#[derive(Debug)]
+pub struct Origin {
+    port: Port,
+    /// Whether it never makes room: a default port, or that of a seed.
+    fixed: bool,
+    /// Whether it ever gave a good answer.
+    good: bool,
+    /// Whether it made room for another: what is queued for it is refused.
+    left: bool,
+    /// When it was linked to last, as far as this process knows: counts links.
+    linked: u64,
+    robots: Robots,
+}
+
+/// Scheme and port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Port {
+    https: bool,
+    port: u16,
+}
+
+/// What is recorded of an origin: its port, and whether it is fixed, gave a good answer, made room.
+pub type Record = (Port, bool, bool, bool);
+
+#[derive(Debug)]
+enum Robots {
+    /// Not looked for in the store yet.
+    Unread,
+    /// Never asked for.
+    Unknown,
+    /// Was asked for; perhaps it expired.
+    Known(Arc<Rules>),
+    /// Was asked for, and lies elsewhere; the errand there will tell. Before it moved, this was known.
+    Moved(Option<Arc<Rules>>),
+}
+
+impl Port {
+    /// That of a URL.
+    pub fn of(url: &Url) -> Self {
+        Self { https: url.scheme() == "https", port: url.port_or_known_default().unwrap_or(0) }
+    }
+
+    fn is_default(self) -> bool {
+        self.port == if self.https { 443 } else { 80 }
+    }
+
+    /// How URLs of this port of a host usually begin: `http://a.test`.
+    pub fn authority(self, name: &str) -> String {
+        let scheme = if self.https { "https://" } else { "http://" };
+        match self.is_default() {
+            true => [scheme, name].concat(),
+            false => format!("{scheme}{name}:{}", self.port),
+        }
+    }
+
+    /// What follows scheme, host and port in a URL of this port of a host, if the URL begins as such URLs usually do.
+    pub fn rest<'a>(self, url: &'a Url, name: &str) -> Option<&'a str> {
+        let begin = &url[..url::Position::BeforePath];
+        let begin = begin.strip_prefix(if self.https { "https://" } else { "http://" })?.strip_prefix(name)?;
+        let port = match begin.strip_prefix(':') {
+            Some(port) => Some(port.parse().ok()?),
+            None if begin.is_empty() => None,
+            None => return None,
+        };
+        let port = port.or_else(|| self.is_default().then_some(self.port));
+        (port == Some(self.port)).then(|| &url[url::Position::BeforePath..])
+    }
+
+    /// The key of its rules in [`spaces::ROBOTS`].
+    fn key(self, site: SiteId) -> Vec<u8> {
+        let mut key = site.to_bytes().to_vec();
+        key.push(u8::from(self.https));
+        key.extend(self.port.to_be_bytes());
+        key
+    }
+}
+
+/// Where the robots.txt of the origin of a URL is.
+pub fn robots_url(url: &Url) -> Url {
+    let mut robots = url.clone();
+    robots.set_path("/robots.txt");
+    robots.set_query(None);
+    robots.set_fragment(None);
+    // Rules are not asked for under somebody's name. A URL with a host takes both without error.
+    let _ = robots.set_username("");
+    let _ = robots.set_password(None);
+    robots
+}
+
+impl Origin {
+    fn new(port: Port, fixed: bool) -> Self {
+        Self { port, fixed: fixed || port.is_default(), good: false, left: false, linked: 0, robots: Robots::Unread }
+    }
+
+    /// Its scheme and port.
+    pub fn port(&self) -> Port {
+        self.port
+    }
+
+    /// Whether it made room for another.
+    pub fn has_left(&self) -> bool {
+        self.left
+    }
+
+    /// Whether `url`, which is of this origin of `site`, may be fetched at `now`.
+    pub fn access(&mut self, url: &Url, site: SiteId, now: Millis, session: &Session) -> Result<Access> {
+        if let Robots::Unread = self.robots {
+            self.robots = match session.get(spaces::ROBOTS, &self.port.key(site))? {
+                Some(bytes) => Robots::Known(Arc::new(
+                    Rules::from_bytes(&bytes)
+                        .ok_or_else(|| Error::Damaged(format!("the robots rules for {url} cannot be read")))?,
+                )),
+                None => Robots::Unknown,
+            };
+        }
+        Ok(match &self.robots {
+            Robots::Unread | Robots::Unknown => Access::Ask,
+            Robots::Moved(_) => Access::Wait(Millis::MAX),
+            Robots::Known(rules) if rules.expires_at() <= now => Access::Ask,
+            Robots::Known(rules) if rules.is_undefined() => Access::Wait(rules.expires_at()),
+            Robots::Known(rules) if rules.allowed(url) => Access::Allowed,
+            Robots::Known(_) => Access::Forbidden,
+        })
+    }
+
+    /// Whether the store may know more of its robots.txt.
+    pub fn is_unread(&self) -> bool {
+        matches!(self.robots, Robots::Unread)
+    }
+
+    /// Why nothing may be fetched, where robots.txt cannot be had, or lies where it could not be had so far.
+    pub fn withholds(&self) -> Option<Detail> {
+        match &self.robots {
+            Robots::Known(rules) if rules.is_undefined() => Some(rules.trouble()),
+            Robots::Moved(_) => Some(Detail::None),
+            _ => None,
+        }
+    }
+
+    /// robots.txt was answered, or could not be had. True if it says something else than before.
+    pub fn answered(&mut self, rules: Rules, site: SiteId, session: &mut Session) -> bool {
+        let (rules, changed) = match self.rules() {
+            Some(earlier) => {
+                let rules = rules.after(earlier);
+                let changed = !rules.says_as(earlier);
+                (rules, changed)
+            }
+            None => (rules, false),
+        };
+        session.put(spaces::ROBOTS, self.port.key(site), rules.to_bytes());
+        self.robots = Robots::Known(Arc::new(rules));
+        changed
+    }
+
+    /// robots.txt lies elsewhere.
+    pub fn moved(&mut self) {
+        self.robots = Robots::Moved(self.rules().cloned());
+    }
+
+    /// The rules last known.
+    pub fn rules(&self) -> Option<&Arc<Rules>> {
+        match &self.robots {
+            Robots::Known(rules) | Robots::Moved(Some(rules)) => Some(rules),
+            _ => None,
+        }
+    }
+}
+
+/// The origins of one host, by number.
+#[derive(Debug, Default)]
+pub struct Origins {
+    all: Vec<Origin>,
+    links: u64,
+}
+
+impl Origins {
+    /// Origins beside those that always have room.
+    const MOST: usize = 32;
+    /// Origins with those that made room.
+    const EVER: usize = 96;
+
+    /// The number of the origin of `url`, made if need be; `fixed` if it shall never make room. `is_idle` tells whether nothing
+    /// is queued for the origin with a number. `None` where there is no room.
+    pub fn number(&mut self, url: &Url, fixed: bool, is_idle: &dyn Fn(u8) -> bool) -> Option<u8> {
+        let port = Port::of(url);
+        self.links += 1;
+        let known = self.all.iter().position(|known| known.port == port);
+        if let Some(at) = known.filter(|at| !self.all[*at].left) {
+            self.all[at].fixed |= fixed;
+            self.all[at].linked = self.links;
+            return Some(at as u8);
+        }
+        let origin = Origin { linked: self.links, ..Origin::new(port, fixed) };
+        if !(origin.fixed || self.make_room()) {
+            return None;
+        }
+        let at = match known {
+            // It made room once, and comes back.
+            Some(at) => at,
+            None if self.all.len() < Self::EVER => {
+                self.all.push(origin);
+                return Some((self.all.len() - 1) as u8);
+            }
+            // The number of one that made room is free again when its queue is empty.
+            None => (0..self.all.len()).find(|at| self.all[*at].left && is_idle(*at as u8))?,
+        };
+        self.all[at] = origin;
+        Some(at as u8)
+    }
+
+    /// Makes room for one more, if that can be.
+    fn make_room(&mut self) -> bool {
+        let taken = self.all.iter().filter(|origin| !origin.fixed && !origin.left).count();
+        if taken < Self::MOST {
+            return true;
+        }
+        let useless = self.all.iter_mut().filter(|origin| !(origin.fixed || origin.left || origin.good));
+        if let Some(origin) = useless.min_by_key(|origin| origin.linked) {
+            origin.left = true;
+            return true;
+        }
+        false
+    }
+
+    /// The number of the origin of `url`, if the host has it.
+    pub fn find(&self, url: &Url) -> Option<u8> {
+        let port = Port::of(url);
+        self.all.iter().position(|known| known.port == port).map(|at| at as u8)
+    }
+
+    /// The origin with this number.
+    pub fn get(&self, number: u8) -> Option<&Origin> {
+        self.all.get(usize::from(number))
+    }
+
+    /// As [`Origins::get`].
+    pub fn get_mut(&mut self, number: u8) -> Option<&mut Origin> {
+        self.all.get_mut(usize::from(number))
+    }
+
+    /// A URL of an origin was answered well; true if that is the first time.
+    pub fn answered(&mut self, url: &Url) -> bool {
+        let Some(origin) = self.find(url).and_then(|at| self.get_mut(at)) else { return false };
+        !std::mem::replace(&mut origin.good, true)
+    }
+
+    /// All of them, by number.
+    pub fn iter(&self) -> impl Iterator<Item = &Origin> {
+        self.all.iter()
+    }
+
+    /// What is to be recorded.
+    pub fn records(&self) -> Vec<Record> {
+        self.all.iter().map(|origin| (origin.port, origin.fixed, origin.good, origin.left)).collect()
+    }
+
+    /// From the records.
+    pub fn of_records(records: Vec<Record>) -> Self {
+        let origin = |(port, fixed, good, left)| Origin { good, left, ..Origin::new(port, fixed) };
+        Self { all: records.into_iter().map(origin).collect(), links: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(port: u16) -> Url {
+        Url::parse(&format!("http://a.test:{port}/")).unwrap()
+    }
+
+    #[test]
+    fn strangers_cannot_push_out_default_ports_seeds_and_what_answers() {
+        let mut origins = Origins::default();
+        for port in 1_000..1_080 {
+            assert!(origins.number(&url(port), false, &|_| true).is_some(), "{port}");
+            if port == 1_005 {
+                assert!(origins.answered(&url(port)));
+                assert!(!origins.answered(&url(port)));
+            }
+        }
+        for always in ["http://a.test/", "https://a.test/"] {
+            assert!(origins.number(&Url::parse(always).unwrap(), false, &|_| true).is_some(), "{always}");
+        }
+        assert!(origins.number(&url(9_000), true, &|_| true).is_some(), "the port of a seed");
+        for port in 2_000..2_200 {
+            assert!(origins.number(&url(port), false, &|_| true).is_some(), "what is recent has room");
+        }
+        assert!(origins.number(&url(3_000), false, &|_| false).is_none(), "unless all queues are full");
+        let left = |port| origins.get(origins.find(&url(port)).unwrap()).unwrap().has_left();
+        assert!(!left(1_005) && !left(80) && !left(9_000) && !left(2_199));
+        assert!(origins.find(&url(1_000)).is_none_or(|at| origins.get(at).unwrap().has_left()));
+        let there = origins.iter().filter(|origin| !origin.has_left()).count();
+        assert!(there <= Origins::MOST + 3 && origins.iter().count() <= Origins::EVER);
+    }
+
+    #[test]
+    fn what_a_url_says_after_its_authority_brings_it_back() {
+        for (text, is_usual) in [
+            ("http://a.test/x?y", true),
+            ("https://a.test/", true),
+            ("http://a.test:81/x", true),
+            ("https://a.test:80/x", true),
+            ("http://a.test./x", false),
+            ("http://me@a.test/x", false),
+            ("http://a.tester/x", false),
+        ] {
+            let url = Url::parse(text).unwrap();
+            let port = Port::of(&url);
+            let rest = port.rest(&url, "a.test");
+            assert_eq!(rest.map(|rest| port.authority("a.test") + rest), is_usual.then(|| text.to_owned()));
+        }
+    }
+
+    #[test]
+    fn origins_come_back_from_their_records() {
+        let mut origins = Origins::default();
+        for port in 1_000..1_040 {
+            origins.number(&url(port), port == 1_039, &|_| true);
+        }
+        origins.answered(&url(1_020));
+        let again = Origins::of_records(origins.records());
+        assert_eq!(again.records(), origins.records());
+    }
+}

@@ -1,0 +1,176 @@
+//! How soon one host may be asked again: the delay, its growth when the host asks for mercy, its recovery.
+//!
+//! The delay runs from the end of a response to the next request and is the largest of the setting, the Crawl-delay of
+//! robots.txt (clamped), a multiple of the host's own response time, and a penalty that 429 and 503 double and every good
+//! answer shrinks. Failures in a row back off exponentially, and enough of them set the host aside.
+
+use config::Politeness;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3;
+
+use crate::job::Millis;
+
+/// The pace of one host.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Pace {
+    /// No request before this time.
+    pub not_before: Millis,
+    /// Largest Crawl-delay of its origins, as robots.txt says it.
+    pub crawl_delay: Millis,
+    /// Smoothed response time; 0 before the first answer.
+    response: Millis,
+    /// Grows with 429 and 503.
+    penalty: Millis,
+    /// Failures in a row.
+    failures: u32,
+    /// How often it was set aside since it last answered.
+    set_aside: u32,
+    /// Mixed into the jitter, so that hosts that failed together do not come back together.
+    seed: u64,
+}
+
+impl Pace {
+    /// First back-off, and first penalty.
+    const BASE: Millis = 1_000;
+    /// Longest back-off short of setting aside, and longest penalty.
+    const CEILING: Millis = 5 * 60_000;
+    /// For how long a failing host is set aside, the first time; doubled each time.
+    const ASIDE: Millis = 30 * 60_000;
+    /// Longest time a host is set aside, and longest Retry-After that is believed.
+    const LONGEST: Millis = 24 * 3_600_000;
+
+    /// The pace of a host not met before.
+    pub fn new(name: &str) -> Self {
+        Self { seed: xxh3::xxh3_64(name.as_bytes()), ..Self::default() }
+    }
+
+    /// From the end of a response to the next request.
+    pub fn delay(&self, settings: &Politeness) -> Millis {
+        let own = (self.response as f64 * settings.delay_factor) as Millis;
+        let clamp = settings.max_crawl_delay.0.max(settings.delay.0);
+        settings.delay.0.max(self.crawl_delay.min(clamp)).max(own.min(clamp)).max(self.penalty)
+    }
+
+    /// Whether the host is slowed down or set aside.
+    pub fn is_troubled(&self) -> bool {
+        self.failures > 0 || self.penalty > 0
+    }
+
+    /// A request that tells nothing of the host's health ended at `at`.
+    pub fn ended(&mut self, at: Millis, settings: &Politeness) {
+        let delay = self.delay(settings);
+        // Times are whole milliseconds, rounded down: one more, lest the gap fall short by a fraction.
+        self.wait_until(if delay == 0 { at } else { at + delay + 1 });
+    }
+
+    /// A good answer ended at `at`.
+    pub fn answered(&mut self, at: Millis, elapsed: Millis, settings: &Politeness) {
+        self.response = if self.response == 0 { elapsed } else { (self.response * 3 + elapsed) / 4 };
+        self.failures = 0;
+        self.set_aside = 0;
+        self.penalty = if self.penalty > Self::BASE / 2 { self.penalty / 4 * 3 } else { 0 };
+        self.ended(at, settings);
+    }
+
+    /// 429 or 503, or any answer with a Retry-After.
+    pub fn slowed(&mut self, at: Millis, retry_after: Option<Millis>, settings: &Politeness) {
+        self.failures = 0;
+        self.penalty = (self.penalty * 2).clamp(Self::BASE, Self::CEILING);
+        self.ended(at, settings);
+        self.wait_until(at + self.penalty + self.jitter(at, self.penalty));
+        if let Some(wait) = retry_after {
+            self.wait_until(at + wait.min(Self::LONGEST) + 1);
+        }
+    }
+
+    /// No answer.
+    pub fn failed(&mut self, at: Millis, settings: &Politeness) {
+        self.failures += 1;
+        let wait = if self.failures >= settings.host_failures.max(1) {
+            self.set_aside += 1;
+            // Once it is tried again, one more failure sets it aside again.
+            self.failures = settings.host_failures.max(1) - 1;
+            (Self::ASIDE << (self.set_aside - 1).min(8)).min(Self::LONGEST)
+        } else {
+            (Self::BASE << (self.failures - 1).min(16)).min(Self::CEILING)
+        };
+        self.failures = self.failures.max(1);
+        self.ended(at, settings);
+        self.wait_until(at + wait + self.jitter(at, wait));
+    }
+
+    /// No request before `time`; never moves back.
+    pub fn wait_until(&mut self, time: Millis) {
+        self.not_before = self.not_before.max(time);
+    }
+
+    /// 0 to a quarter of `span`.
+    fn jitter(&self, at: Millis, span: Millis) -> Millis {
+        xxh3::xxh3_64_with_seed(&at.to_be_bytes(), self.seed) % (span / 4 + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use config::Duration;
+
+    use super::*;
+
+    fn settings() -> Politeness {
+        Politeness {
+            delay: Duration(100),
+            delay_factor: 2.0,
+            host_failures: 3,
+            max_crawl_delay: Duration(5_000),
+            ..config::Settings::default().politeness
+        }
+    }
+
+    #[test]
+    fn the_delay_is_the_largest_of_its_parts() {
+        let settings = settings();
+        let mut pace = Pace::new("a");
+        assert_eq!(pace.delay(&settings), 100);
+        pace.answered(0, 80, &settings);
+        assert_eq!(pace.delay(&settings), 160);
+        pace.crawl_delay = 400;
+        assert_eq!(pace.delay(&settings), 400);
+        pace.crawl_delay = 1_000_000;
+        assert_eq!(pace.delay(&settings), 5_000, "clamped");
+    }
+
+    #[test]
+    fn retry_after_is_obeyed_and_mercy_ends() {
+        let settings = settings();
+        let mut pace = Pace::new("a");
+        pace.slowed(1_000, Some(7_000), &settings);
+        assert!((8_000..8_100).contains(&pace.not_before));
+        pace.slowed(10_000, None, &settings);
+        assert!(pace.not_before >= 12_000, "doubled");
+        assert!(pace.is_troubled());
+        for n in 0..20 {
+            pace.answered(20_000 + n, 10, &settings);
+        }
+        assert!(!pace.is_troubled());
+        assert_eq!(pace.delay(&settings), 100);
+    }
+
+    #[test]
+    fn failures_back_off_then_set_aside_then_longer() {
+        let settings = settings();
+        let mut pace = Pace::new("a");
+        let mut at = 0;
+        let mut waits = Vec::new();
+        for _ in 0..5 {
+            pace.failed(at, &settings);
+            waits.push(pace.not_before - at);
+            at = pace.not_before;
+        }
+        assert!(waits[0] >= 1_000 && waits[0] <= 1_250, "{waits:?}");
+        assert!(waits[1] >= 2_000 && waits[1] <= 2_500, "{waits:?}");
+        assert!(waits[2] >= Pace::ASIDE, "{waits:?}");
+        assert!(waits[3] >= 2 * Pace::ASIDE && waits[4] >= 4 * Pace::ASIDE, "{waits:?}");
+        pace.answered(at, 1, &settings);
+        assert!(!pace.is_troubled());
+    }
+}

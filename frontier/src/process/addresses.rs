@@ -1,0 +1,213 @@
+//! Hosts that share an address share a floor: between the starts of two requests to one address lies at least
+//! `address_delay` (never more than the delay of a single host, which one host alone is allowed).
+//!
+//! A host that is due while its address is not stands in the line of the address; the address calls one host at a time, the
+//! best first and in turn among equals.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+use crate::host::HostId;
+use crate::job::Millis;
+use crate::schedule::{Rank, Turn};
+
+/// Number of an address.
+pub type AddressId = u32;
+
+#[derive(Debug, Default)]
+struct Address {
+    ip: Option<IpAddr>,
+    /// Hosts in memory that resolved to it.
+    hosts: u32,
+    /// The host that resolved to it last; and whether another did before.
+    last: u64,
+    shared: bool,
+    /// No request to a shared address before this time.
+    not_before: Millis,
+    /// Hosts in line.
+    line: BTreeSet<(Rank, Turn, HostId)>,
+}
+
+/// All addresses, and the lines before them.
+#[derive(Debug, Default)]
+pub struct Addresses {
+    numbers: BTreeMap<IpAddr, AddressId>,
+    addresses: Vec<Address>,
+    /// Numbers of addresses that were forgotten …
+    free: Vec<AddressId>,
+    /// … and of those that will be once their floor has passed.
+    leaving: BTreeSet<(Millis, AddressId)>,
+    /// Addresses with a line, by the time they call the next host.
+    calls: BTreeSet<(Millis, AddressId)>,
+    parked: u64,
+    turn: Turn,
+}
+
+impl Addresses {
+    /// A host, named by its hash, resolved to these.
+    pub fn enter(&mut self, ips: &[IpAddr], host: u64) -> Vec<AddressId> {
+        let mut ids: Vec<_> = ips.iter().map(|ip| self.number(*ip)).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        for &id in &ids {
+            let address = &mut self.addresses[id as usize];
+            address.hosts += 1;
+            address.shared |= address.last != 0 && address.last != host;
+            address.last = host;
+        }
+        ids
+    }
+
+    fn number(&mut self, ip: IpAddr) -> AddressId {
+        if let Some(id) = self.numbers.get(&ip) {
+            return *id;
+        }
+        let id = self.free.pop().unwrap_or_else(|| {
+            self.addresses.push(Address::default());
+            (self.addresses.len() - 1) as AddressId
+        });
+        self.addresses[id as usize] = Address { ip: Some(ip), ..Address::default() };
+        self.numbers.insert(ip, id);
+        id
+    }
+
+    /// A host no longer resolves to these, or leaves memory, at `now`. An address that nobody needs is forgotten once its
+    /// floor has passed.
+    pub fn leave(&mut self, ids: &[AddressId], now: Millis) {
+        for &id in ids {
+            let address = &mut self.addresses[id as usize];
+            address.hosts -= 1;
+            if address.hosts == 0 {
+                self.leaving.insert((address.not_before, id));
+            }
+        }
+        while let Some((time, id)) = self.leaving.first().copied()
+            && time <= now
+        {
+            self.leaving.pop_first();
+            let address = &mut self.addresses[id as usize];
+            // It may have been entered, and even left again, since.
+            let needed = address.hosts > 0 || !address.line.is_empty() || address.not_before > now;
+            if !needed && let Some(ip) = address.ip.take() {
+                self.numbers.remove(&ip);
+                self.free.push(id);
+            }
+        }
+    }
+
+    /// The first of the addresses that may not be asked at `now`.
+    pub fn blocked(&self, ids: &[AddressId], now: Millis) -> Option<AddressId> {
+        ids.iter().copied().find(|&id| {
+            let address = &self.addresses[id as usize];
+            address.shared && now < address.not_before
+        })
+    }
+
+    /// Puts a host of this rank in the line of an address. Returns its place there.
+    pub fn park(&mut self, host: HostId, rank: Rank, id: AddressId) -> (AddressId, Rank, Turn) {
+        let address = &mut self.addresses[id as usize];
+        if address.line.is_empty() {
+            self.calls.insert((address.not_before, id));
+        }
+        self.turn += 1;
+        self.parked += 1;
+        address.line.insert((rank, self.turn, host));
+        (id, rank, self.turn)
+    }
+
+    /// A host leaves the line before it is called.
+    pub fn unpark(&mut self, host: HostId, (id, rank, turn): (AddressId, Rank, Turn)) {
+        if self.addresses[id as usize].line.remove(&(rank, turn, host)) {
+            self.parked -= 1;
+        }
+    }
+
+    /// The worst host in the longest of the lines that call next.
+    pub fn last_in_line(&self) -> Option<HostId> {
+        let lines = self.calls.iter().take(16).map(|(_, id)| &self.addresses[*id as usize].line);
+        lines.max_by_key(|line| line.len()).and_then(|line| line.last()).map(|(.., host)| *host)
+    }
+
+    /// A request to a host with these addresses starts.
+    pub fn started(&mut self, ids: &[AddressId], now: Millis, floor: Millis) {
+        for &id in ids {
+            let address = &mut self.addresses[id as usize];
+            address.not_before = address.not_before.max(now + floor);
+        }
+    }
+
+    /// The next host that an address calls at `now`.
+    pub fn call(&mut self, now: Millis) -> Option<HostId> {
+        while let Some(&(time, id)) = self.calls.first()
+            && time <= now
+        {
+            self.calls.pop_first();
+            let address = &mut self.addresses[id as usize];
+            if address.not_before > now {
+                self.calls.insert((address.not_before, id));
+                continue;
+            }
+            let first = address.line.pop_first();
+            if !address.line.is_empty() {
+                // The host called may find nothing to do; then the next one gets its chance at once.
+                self.calls.insert((now + 1, id));
+            }
+            if let Some((.., host)) = first {
+                self.parked -= 1;
+                return Some(host);
+            }
+        }
+        None
+    }
+
+    /// When an address next calls a host.
+    pub fn next_call(&self) -> Option<Millis> {
+        self.calls.first().map(|(time, _)| *time)
+    }
+
+    /// Hosts in line.
+    pub fn parked(&self) -> u64 {
+        self.parked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ip(last: u8) -> IpAddr {
+        IpAddr::from([192, 0, 2, last])
+    }
+
+    #[test]
+    fn the_best_host_in_line_is_called_first_and_equals_in_turn() {
+        let mut addresses = Addresses::default();
+        let ids = addresses.enter(&[ip(1)], 1);
+        assert_eq!(addresses.enter(&[ip(1)], 2), ids);
+        addresses.started(&ids, 0, 100);
+        for (host, rank) in [(10, 5), (11, 3), (12, 5), (13, 3)] {
+            assert_eq!(addresses.blocked(&ids, 50), Some(ids[0]));
+            addresses.park(host, rank, ids[0]);
+        }
+        assert_eq!((addresses.call(99), addresses.next_call(), addresses.parked()), (None, Some(100), 4));
+        let called: Vec<_> = (0..4).map(|n| addresses.call(100 + n).unwrap()).collect();
+        assert_eq!(called, [11, 13, 10, 12]);
+        assert_eq!((addresses.call(200), addresses.parked()), (None, 0));
+    }
+
+    #[test]
+    fn an_address_that_nobody_needs_is_forgotten_but_not_its_floor() {
+        let mut addresses = Addresses::default();
+        for host in 1..1_000 {
+            let ids = addresses.enter(&[ip((host % 200) as u8)], host);
+            addresses.leave(&ids, 0);
+        }
+        assert_eq!(addresses.addresses.len(), 1);
+        let ids = addresses.enter(&[ip(1)], 1);
+        addresses.started(&ids, 0, 100);
+        addresses.leave(&ids, 50);
+        let ids = addresses.enter(&[ip(1)], 2);
+        assert!(addresses.blocked(&ids, 60).is_some(), "another host on one address, however short it was there");
+        assert!(addresses.blocked(&ids, 100).is_none());
+    }
+}

@@ -1,0 +1,7 @@
+//! What belongs to the process and not to any set of hosts: caps over all hosts, and the floors of shared addresses.
+
+mod addresses;
+mod rate;
+
+pub use addresses::{AddressId, Addresses};
+pub use rate::Rate;

@@ -1,0 +1,151 @@
+//! Why a URL was not fetched: the reasons of `skipped.jsonl`, and what can be said beside them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+
+/// Why a URL was not fetched; the `reason` of `skipped.jsonl`.
+///
+/// The order is part of the stored form: new reasons go to the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum SkipReason {
+    /// robots.txt forbids it, or could not be had.
+    Robots,
+    /// Outside the scope, or cut by `--include` and `--exclude`.
+    Scope,
+    /// A private or otherwise forbidden address, or none that is known.
+    Address,
+    /// Neither http nor https.
+    Scheme,
+    /// Deeper than `--max-depth`.
+    Depth,
+    /// A trap: repeating segments, a growing query, a folder that brings nothing new, endless redirects.
+    Trap,
+    /// Only duplicate pages link to it.
+    DuplicateSource,
+    /// `rel=nofollow`, or its page says so; or it would end the session of a crawl that has logged in.
+    Nofollow,
+    /// A learned URL rule stopped it.
+    Rule,
+    /// A mirror of another host.
+    Mirror,
+    /// The budget of its host or path prefix is spent, or the cap on pages of its host or domain is reached.
+    Budget,
+    /// Longer than a URL may be.
+    TooLong,
+    /// A known corpus has this page.
+    Known,
+    /// Its site says that it may not be used for the purpose of this crawl.
+    Purpose,
+}
+
+impl SkipReason {
+    /// Every reason.
+    pub const ALL: [SkipReason; 14] = [
+        SkipReason::Robots,
+        SkipReason::Scope,
+        SkipReason::Address,
+        SkipReason::Scheme,
+        SkipReason::Depth,
+        SkipReason::Trap,
+        SkipReason::DuplicateSource,
+        SkipReason::Nofollow,
+        SkipReason::Rule,
+        SkipReason::Mirror,
+        SkipReason::Budget,
+        SkipReason::TooLong,
+        SkipReason::Known,
+        SkipReason::Purpose,
+    ];
+
+    /// The reason with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.name() == name)
+    }
+
+    /// A sentence for people.
+    pub fn explanation(self) -> &'static str {
+        match self {
+            SkipReason::Robots => "robots.txt forbids it, or could not be had",
+            SkipReason::Scope => "outside --scope, --include or --exclude",
+            SkipReason::Address => {
+                "no address is known, or only a forbidden one (--allow-private lifts that for private ones)"
+            }
+            SkipReason::Scheme => "neither http nor https",
+            SkipReason::Depth => "deeper than --max-depth",
+            SkipReason::Trap => "a trap: too many or repeating path segments, or a folder that brought nothing new",
+            SkipReason::DuplicateSource => "only a duplicate page links to it",
+            SkipReason::Nofollow => "the link or its page says nofollow",
+            SkipReason::Rule => "a learned URL rule says that it is a copy",
+            SkipReason::Mirror => "its host or folder is a mirror of another",
+            SkipReason::Budget => "its host or folder has spent its budget on duplicates",
+            SkipReason::TooLong => "longer than --max-url-length",
+            SkipReason::Known => "a known corpus has this page",
+            SkipReason::Purpose => "its site does not allow the purpose of this crawl",
+        }
+    }
+
+    /// The word used in outputs.
+    pub fn name(self) -> &'static str {
+        match self {
+            SkipReason::Robots => "robots",
+            SkipReason::Scope => "scope",
+            SkipReason::Address => "address",
+            SkipReason::Scheme => "scheme",
+            SkipReason::Depth => "depth",
+            SkipReason::Trap => "trap",
+            SkipReason::DuplicateSource => "duplicate_source",
+            SkipReason::Nofollow => "nofollow",
+            SkipReason::Rule => "rule",
+            SkipReason::Mirror => "mirror",
+            SkipReason::Budget => "budget",
+            SkipReason::TooLong => "too_long",
+            SkipReason::Known => "known",
+            SkipReason::Purpose => "purpose",
+        }
+    }
+}
+
+/// What can be said beside a reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Detail {
+    /// Nothing.
+    #[default]
+    None,
+    /// robots.txt was read, and forbids it.
+    RobotsForbid,
+    /// robots.txt cannot be had, because of this.
+    NoRobots(Failure),
+    /// robots.txt cannot be had: the server answers with this status.
+    RobotsStatus(u16),
+    /// The host's name leads to no address.
+    NoAddress(Failure),
+    /// The host's addresses may not be connected to.
+    ForbiddenAddress,
+    /// More redirects in a row than are followed.
+    Redirects,
+    /// More schemes and ports of one host than are followed.
+    Origins,
+    /// The cap on pages of its host is reached.
+    HostCap,
+    /// The cap on pages of its registrable domain is reached.
+    DomainCap,
+}
+
+impl std::fmt::Display for Detail {
+    /// A few words for people; nothing for [`Detail::None`].
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Detail::None => Ok(()),
+            Detail::RobotsForbid => f.write_str("robots.txt says no"),
+            Detail::NoRobots(failure) => write!(f, "robots.txt cannot be had: {failure}"),
+            Detail::RobotsStatus(status) => write!(f, "robots.txt cannot be had: the server answers {status}"),
+            Detail::NoAddress(failure) => write!(f, "no address is known: {failure}"),
+            Detail::ForbiddenAddress => f.write_str("its addresses may not be connected to"),
+            Detail::Redirects => f.write_str("too many redirects in a row"),
+            Detail::Origins => f.write_str("too many schemes and ports of one host"),
+            Detail::HostCap => f.write_str("the cap on pages of its host is reached"),
+            Detail::DomainCap => f.write_str("the cap on pages of its registrable domain is reached"),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Where a URL stands, in one byte: what memory holds of every URL that was ever met. Most questions about links are answered
+//! by it, so that no link of any page costs a look into the store.
+
+use crate::reason::SkipReason;
+use crate::url::{Cause, End, State};
+
+/// Where a URL stands, as far as memory knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Waits for its turn, in this band of priority (0 is best, 15 worst).
+    Queued {
+        /// Band.
+        band: u8,
+        /// What there is to think of at its end.
+        note: Note,
+    },
+    /// Handed out.
+    Open {
+        /// What there is to think of at its end.
+        note: Note,
+    },
+    /// Held for a counterpart.
+    HeldFor,
+    /// Held as news, or because a corpus knows the page.
+    HeldAs {
+        /// Whether a corpus knows it.
+        known: bool,
+    },
+    /// Stopped by learned rules.
+    Stopped {
+        /// How.
+        by: StoppedBy,
+    },
+    /// Refused.
+    Refused(SkipReason),
+    /// Its last visit is over.
+    Done(Ended),
+    /// Missing at two visits in a row.
+    Gone,
+}
+
+/// What there is to think of when a queued URL was fetched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Note {
+    /// Nothing.
+    #[default]
+    None,
+    /// Something is held for it of which some may have to be tried.
+    Awaited,
+    /// It was visited before: its record says how. Something may be held for it, too.
+    Again,
+}
+
+/// Which kind of rule stopped a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoppedBy {
+    /// A rewrite that is no mirror.
+    Rule,
+    /// A mirror.
+    Mirror,
+    /// A trap.
+    Trap,
+}
+
+/// How a visit ended, as far as memory knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// With 2xx or 304.
+    Well,
+    /// With a redirect.
+    Redirected,
+    /// With another status.
+    Error,
+    /// Without a whole answer.
+    Failed,
+}
+
+impl Standing {
+    /// Bands of priority that a byte has room for.
+    const BANDS: u8 = 16;
+
+    /// The byte: what it is in the upper four bits, which of these in the lower four.
+    pub fn to_byte(self) -> u8 {
+        let (tag, detail) = match self {
+            Standing::Queued { band, note } => (note as u8, band.min(Self::BANDS - 1)),
+            Standing::Open { note } => (3, note as u8),
+            Standing::HeldFor => (4, 0),
+            Standing::HeldAs { known } => (5, u8::from(known)),
+            Standing::Stopped { by } => (6, by as u8),
+            Standing::Refused(reason) => (7, reason as u8),
+            Standing::Done(ended) => (8, ended as u8),
+            Standing::Gone => (9, 0),
+        };
+        tag << 4 | detail
+    }
+
+    /// From [`Standing::to_byte`].
+    pub fn from_byte(byte: u8) -> Self {
+        let note = |number| match number {
+            0 => Note::None,
+            1 => Note::Awaited,
+            _ => Note::Again,
+        };
+        let detail = byte & 15;
+        match byte >> 4 {
+            tag @ 0..=2 => Standing::Queued { band: detail, note: note(tag) },
+            3 => Standing::Open { note: note(detail) },
+            4 => Standing::HeldFor,
+            5 => Standing::HeldAs { known: detail != 0 },
+            6 => Standing::Stopped { by: [StoppedBy::Rule, StoppedBy::Mirror, StoppedBy::Trap][usize::from(detail)] },
+            7 => Standing::Refused(SkipReason::ALL[usize::from(detail)]),
+            8 => Standing::Done([Ended::Well, Ended::Redirected, Ended::Error, Ended::Failed][usize::from(detail)]),
+            _ => Standing::Gone,
+        }
+    }
+
+    /// Where a URL with this record stands; a queued one, until its queue entry says more, in the worst band.
+    pub fn of(state: &State) -> Self {
+        match state {
+            State::Queued { before } => {
+                let note = if before.is_some() { Note::Again } else { Note::None };
+                Standing::Queued { band: Self::BANDS - 1, note }
+            }
+            State::HeldFor { .. } => Standing::HeldFor,
+            State::HeldAs { cause, .. } => Standing::HeldAs { known: matches!(cause, Cause::Known { .. }) },
+            State::Stopped { reason, .. } => Standing::Stopped {
+                by: match reason {
+                    SkipReason::Mirror => StoppedBy::Mirror,
+                    SkipReason::Trap => StoppedBy::Trap,
+                    _ => StoppedBy::Rule,
+                },
+            },
+            State::Refused { reason, .. } => Standing::Refused(*reason),
+            State::Done(visit) => Standing::Done(visit.end.into()),
+            State::Gone(_) => Standing::Gone,
+        }
+    }
+}
+
+impl From<End> for Ended {
+    fn from(end: End) -> Self {
+        match end {
+            End::Answered { status: 200..300 | 304 } => Ended::Well,
+            End::Answered { .. } => Ended::Error,
+            End::Redirected { .. } => Ended::Redirected,
+            End::Failed { .. } => Ended::Failed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_standing_has_a_byte_of_its_own() {
+        let mut all = vec![Standing::HeldFor, Standing::Gone];
+        let notes = [Note::None, Note::Awaited, Note::Again];
+        all.extend(notes.into_iter().flat_map(|note| (0..16).map(move |band| Standing::Queued { band, note })));
+        all.extend(notes.map(|note| Standing::Open { note }));
+        all.extend([false, true].map(|known| Standing::HeldAs { known }));
+        all.extend([StoppedBy::Rule, StoppedBy::Mirror, StoppedBy::Trap].map(|by| Standing::Stopped { by }));
+        all.extend(SkipReason::ALL.map(Standing::Refused));
+        all.extend([Ended::Well, Ended::Redirected, Ended::Error, Ended::Failed].map(Standing::Done));
+        let bytes: std::collections::HashSet<u8> = all.iter().map(|standing| standing.to_byte()).collect();
+        assert_eq!(bytes.len(), all.len());
+        for standing in all {
+            assert_eq!(Standing::from_byte(standing.to_byte()), standing);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The table of transitions: from which state a URL may come into which, and when. Whatever is not in it is refused.
+
+use super::Standing;
+
+/// The kinds of state, without what each of them holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Never met.
+    Unmet,
+    /// Waits for its turn, or is being fetched.
+    Queued,
+    /// Held for a counterpart.
+    HeldFor,
+    /// Held as news of a duplicate, or because a corpus knows the page.
+    HeldAs,
+    /// Stopped by learned rules.
+    Stopped,
+    /// Refused.
+    Refused,
+    /// Answered, or given up.
+    Done,
+    /// Missing at two visits in a row.
+    Gone,
+}
+
+/// Every transition: from, to, when. A URL in the state `Queued` may also be queued anew (with a better priority, or after a
+/// failed attempt), and one in `HeldFor` may get further counterparts: both stay in their state.
+pub const TABLE: &[(Kind, Kind, &str)] = &[
+    (Kind::Unmet, Kind::Queued, "a page that is no duplicate links to it; a seed, sitemap, feed or redirect names it"),
+    (Kind::Unmet, Kind::HeldFor, "a duplicate links to it, and the twin has a counterpart of the link"),
+    (Kind::Unmet, Kind::HeldAs, "a duplicate links to it, and the twin has no such link; a corpus knows the page"),
+    (Kind::Unmet, Kind::Refused, "scope, scheme, depth, length, trap, nofollow, purpose"),
+    (Kind::Queued, Kind::Stopped, "a learned rule says that it shows what its representative shows, or nothing new"),
+    (Kind::Queued, Kind::Refused, "robots, address, purpose, budget, cap, too many redirects, a narrower scope"),
+    (Kind::Queued, Kind::Done, "answered, or given up after its attempts"),
+    (Kind::Queued, Kind::Gone, "404 or 410 at two visits in a row"),
+    (Kind::HeldFor, Kind::Queued, "another page links to it; its counterparts fell; a trial; rescue"),
+    (Kind::HeldFor, Kind::HeldFor, "its counterpart fell, and another twin has one"),
+    (Kind::HeldFor, Kind::HeldAs, "its counterpart is itself news"),
+    (Kind::HeldAs, Kind::Queued, "another page links to it; its template brought new contents; a trial; rescue"),
+    (Kind::HeldAs, Kind::HeldFor, "another duplicate links to it, whose twin has a counterpart"),
+    (
+        Kind::Stopped,
+        Kind::Queued,
+        "its representative fell; the rule was withdrawn; a trial; rescue; `demote`, at the end",
+    ),
+    (Kind::Stopped, Kind::Stopped, "its representative moved"),
+    (Kind::Refused, Kind::Queued, "the reason is gone"),
+    (Kind::Refused, Kind::HeldFor, "the reason is gone, and only duplicates link to it"),
+    (Kind::Refused, Kind::HeldAs, "the reason is gone, and only duplicates link to it, as news"),
+    (Kind::Done, Kind::Queued, "its next visit is due; a redirect to its own key"),
+    (Kind::Gone, Kind::Queued, "its next visit is due"),
+];
+
+impl Kind {
+    /// Whether a URL of this kind may become one of that kind.
+    pub fn may_become(self, to: Kind) -> bool {
+        TABLE.iter().any(|row| (row.0, row.1) == (self, to))
+    }
+
+    /// The word in messages and in the table of the README.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Unmet => "–",
+            Kind::Queued => "Queued",
+            Kind::HeldFor => "HeldFor",
+            Kind::HeldAs => "HeldAs",
+            Kind::Stopped => "Stopped",
+            Kind::Refused => "Refused",
+            Kind::Done => "Done",
+            Kind::Gone => "Gone",
+        }
+    }
+}
+
+impl From<Standing> for Kind {
+    fn from(standing: Standing) -> Self {
+        match standing {
+            Standing::Queued { .. } | Standing::Open { .. } => Kind::Queued,
+            Standing::HeldFor => Kind::HeldFor,
+            Standing::HeldAs { .. } => Kind::HeldAs,
+            Standing::Stopped { .. } => Kind::Stopped,
+            Standing::Refused(_) => Kind::Refused,
+            Standing::Done(_) => Kind::Done,
+            Standing::Gone => Kind::Gone,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KINDS: [Kind; 8] =
+        [Kind::Unmet, Kind::Queued, Kind::HeldFor, Kind::HeldAs, Kind::Stopped, Kind::Refused, Kind::Done, Kind::Gone];
+
+    #[test]
+    fn the_readme_shows_this_table() {
+        let mut printed = String::from("| from | to | when |\n|---|---|---|\n");
+        for (from, to, when) in TABLE {
+            printed += &format!("| {} | {} | {when} |\n", from.name(), to.name());
+        }
+        let readme = include_str!("../../README.md");
+        assert!(readme.contains(&printed), "README.md must have this table:\n{printed}");
+    }
+
+    #[test]
+    fn each_transition_stands_in_the_table_once_and_every_state_can_be_left_and_reached() {
+        for (at, row) in TABLE.iter().enumerate() {
+            assert!(TABLE[..at].iter().all(|other| (other.0, other.1) != (row.0, row.1)), "{row:?}");
+        }
+        for kind in KINDS {
+            assert!(KINDS.iter().any(|to| kind.may_become(*to)), "{kind:?} cannot be left");
+            assert!(kind == Kind::Unmet || KINDS.iter().any(|from| from.may_become(kind)), "{kind:?}");
+            assert!(!kind.may_become(Kind::Unmet), "what was met stays met");
+        }
+        assert!(!Kind::Done.may_become(Kind::Refused), "what was fetched is not skipped afterwards");
+    }
+}

@@ -1,0 +1,229 @@
+//! Who the crawl is to a site: cookies, accounts, logins and signatures, from the crawl to the server and into its outputs.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use tests::crawl::{Crawled, text};
+use tests::told::{Answer, Asked, Told, html, missing, moved};
+
+/// Where one page is in `pages.jsonl`.
+fn page<'a>(crawled: &'a Crawled, url: &str) -> &'a serde_json::Value {
+    let found = crawled.pages.iter().find(|page| text(page, "url") == url);
+    found.unwrap_or_else(|| panic!("{url} is not among {:?}", crawled.urls()))
+}
+
+/// Everything that a crawl wrote, but for its state, as text; gzip members unpacked.
+fn written(dir: &Path) -> anyhow::Result<String> {
+    let mut all = String::new();
+    for entry in std::fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.is_dir() && !path.ends_with("state") {
+            all += &written(&path)?;
+        } else if path.extension().is_some_and(|extension| extension == "gz") {
+            let mut bytes = Vec::new();
+            std::io::Read::read_to_end(
+                &mut flate2::read::MultiGzDecoder::new(std::fs::File::open(&path)?),
+                &mut bytes,
+            )?;
+            all += &String::from_utf8_lossy(&bytes);
+        } else if path.is_file() {
+            all += &String::from_utf8_lossy(&std::fs::read(&path)?);
+        }
+    }
+    Ok(all)
+}
+
+/// `a.test` sets a cookie on its front page, and links to itself and to a stranger.
+fn baker(asked: &Asked) -> Answer {
+    match (asked.host.as_str(), asked.target.as_str()) {
+        ("a.test", "/") => {
+            let (status, mut fields, body) = html("<a href=/x>x</a> <a href=http://b.test/>b</a>");
+            fields.push(("set-cookie", "sid=s3cret; Path=/".into()));
+            (status, fields, body)
+        }
+        ("a.test", "/x") => html(format!("<p>one page, {}</p>", asked.host)),
+        ("b.test", "/") => html("<p>another page, of a stranger</p>"),
+        _ => missing(),
+    }
+}
+
+#[test]
+fn cookies_go_back_to_their_site_alone_and_into_no_output() -> anyhow::Result<()> {
+    let (told, dir) = (Told::new(baker)?, tempfile::tempdir()?);
+    told.crawl(dir.path(), "http://a.test/", &[("output.warc", "true")])?;
+    assert_eq!(told.of("a.test", "/x")[0].field("cookie"), "sid=s3cret");
+    assert_eq!(told.of("b.test", "/")[0].field("cookie"), "");
+    let all = written(dir.path())?;
+    assert!(all.contains("sid=[redacted]") && !all.contains("s3cret"));
+    // A later run in the directory knows the cookie still.
+    told.crawl(dir.path(), "http://a.test/", &[("fetch.recrawl", "true")])?;
+    assert_eq!(told.of("a.test", "/")[1].field("cookie"), "sid=s3cret");
+    Ok(())
+}
+
+#[test]
+fn without_cookies_none_are_sent() -> anyhow::Result<()> {
+    let (told, dir) = (Told::new(baker)?, tempfile::tempdir()?);
+    told.crawl(dir.path(), "http://a.test/", &[("access.cookies", "off")])?;
+    assert_eq!(told.of("a.test", "/x")[0].field("cookie"), "");
+    Ok(())
+}
+
+#[test]
+fn cookies_of_a_file_are_sent() -> anyhow::Result<()> {
+    let (told, dir) = (Told::new(baker)?, tempfile::tempdir()?);
+    let file = dir.path().join("cookies.txt");
+    std::fs::write(&file, "b.test\tFALSE\t/\tFALSE\t4102444800\tfrom\tfile\n")?;
+    let file = file.to_string_lossy().into_owned();
+    told.crawl(&dir.path().join("crawl"), "http://a.test/", &[("access.cookies-file", &file)])?;
+    assert_eq!(told.of("b.test", "/")[0].field("cookie"), "from=file");
+    Ok(())
+}
+
+/// `a.test` wants HTTP authentication of a kind, and redirects one URL to a stranger.
+fn guarded(scheme: &'static str) -> impl Fn(&Asked) -> Answer {
+    move |asked| {
+        let is_known = asked.field("authorization").starts_with(scheme);
+        match (asked.host.as_str(), asked.target.as_str()) {
+            (_, "/robots.txt") => missing(),
+            ("a.test", _) if !is_known => {
+                let challenge = if scheme == "Digest" {
+                    "Digest realm=\"r\", nonce=\"n\", qop=\"auth\""
+                } else {
+                    "Basic realm=\"r\""
+                };
+                (401, vec![("www-authenticate", challenge.into())], Vec::new())
+            }
+            ("a.test", "/") => html("<a href=/logout>out</a> <a href=/away>away</a> <p>for members</p>"),
+            ("a.test", "/away") => moved(307, "http://b.test/"),
+            ("b.test", "/") => html("<p>another page, of a stranger</p>"),
+            _ => missing(),
+        }
+    }
+}
+
+#[test]
+fn accounts_are_shown_to_their_host_alone() -> anyhow::Result<()> {
+    for (word, scheme) in [("basic", "Basic"), ("digest", "Digest")] {
+        let (told, dir) = (Told::new(guarded(scheme))?, tempfile::tempdir()?);
+        let plan = dir.path().join("login.toml");
+        std::fs::write(
+            &plan,
+            format!("[[auth]]\nhost = \"a.test\"\nscheme = \"{word}\"\nuser = \"me\"\npassword = \"s3cret\"\n"),
+        )?;
+        let plan = plan.to_string_lossy().into_owned();
+        let out = dir.path().join("crawl");
+        let crawled = told.crawl(&out, "http://a.test/", &[("access.login", &plan), ("output.warc", "true")])?;
+        assert_eq!(page(&crawled, "http://a.test/")["session"], true, "{word}");
+        assert_eq!(page(&crawled, "http://a.test/")["status"], 200, "{word}");
+        assert_eq!(page(&crawled, "http://b.test/")["session"], false, "{word}");
+        assert_eq!(told.of("b.test", "/")[0].field("authorization"), "", "{word}");
+        assert!(told.of("a.test", "/logout").is_empty(), "{word}: nobody follows a link that logs out");
+        let secrets = ["s3cret", "bWU6czNjcmV0", "response="];
+        let all = written(&out)?;
+        assert!(all.contains("[redacted]") && !secrets.iter().any(|secret| all.contains(secret)), "{word}");
+    }
+    // The control: without the account there is nothing to see.
+    let (told, dir) = (Told::new(guarded("Basic"))?, tempfile::tempdir()?);
+    let crawled = told.crawl(dir.path(), "http://a.test/", &[])?;
+    assert_eq!(page(&crawled, "http://a.test/")["status"], 401);
+    Ok(())
+}
+
+/// A site with a form, a token against forgery, and sessions that end after a few pages.
+struct Members {
+    /// Pages that the session still has, and how often somebody has logged in.
+    session: Mutex<(u32, u32)>,
+    /// Where the form is sent on to, with 307.
+    sent_on: Option<&'static str>,
+}
+
+impl Members {
+    fn answer(&self, asked: &Asked) -> Answer {
+        let mut session = self.session.lock().expect("no panic");
+        let cookie = format!("member={}", session.1);
+        match (asked.method.as_str(), asked.host.as_str(), asked.target.as_str()) {
+            (_, _, "/robots.txt") => missing(),
+            ("GET", "m.test", "/login") => html(
+                "<form method=post action=/enter><input type=hidden name=token value=t0ken>\
+                 <input name=who><input type=password name=word></form>",
+            ),
+            ("POST", "m.test", "/enter") if self.sent_on.is_some() => moved(307, self.sent_on.unwrap_or_default()),
+            ("POST", "m.test", "/enter" | "/enter2") if asked.body == "token=t0ken&who=me&word=s3cret" => {
+                *session = (3, session.1 + 1);
+                let (status, mut fields, body) = moved(303, "/account");
+                fields.push(("set-cookie", format!("member={}; Path=/", session.1)));
+                (status, fields, body)
+            }
+            ("GET", "m.test", _) if asked.field("cookie") != cookie || session.0 == 0 => moved(302, "/login?next=1"),
+            ("GET", "m.test", "/account") => html("<p>Hello, me</p>"),
+            ("GET", "m.test", target) => {
+                session.0 -= 1;
+                let links: String = (0..8).map(|n| format!("<a href=/{n}>{n}</a> ")).collect();
+                html(format!("{links}<a href=/sign-out>out</a><p>the text of {target} is only for members</p>"))
+            }
+            _ => missing(),
+        }
+    }
+}
+
+fn plan(dir: &Path) -> anyhow::Result<String> {
+    let file = dir.join("login.toml");
+    let text = "[[login]]\nurl = \"http://m.test/login\"\nfields.user = \"me\"\nfields.password = \"s3cret\"\n\
+        check = { url = \"http://m.test/account\", contains = \"Hello, me\" }\n";
+    std::fs::write(&file, text)?;
+    Ok(file.to_string_lossy().into_owned())
+}
+
+#[test]
+fn a_crawl_logs_in_and_again_when_the_session_is_lost() -> anyhow::Result<()> {
+    for sent_on in [None, Some("/enter2")] {
+        let site = Members { session: Mutex::default(), sent_on };
+        let (told, dir) = (Told::new(move |asked| site.answer(asked))?, tempfile::tempdir()?);
+        let (plan, out) = (plan(dir.path())?, dir.path().join("crawl"));
+        let crawled = told.crawl(&out, "http://m.test/", &[("access.login", &plan), ("scope.scope", "host")])?;
+        for n in 0..8 {
+            let page = page(&crawled, &format!("http://m.test/{n}"));
+            assert_eq!((&page["status"], &page["session"]), (&200.into(), &true.into()), "{page}");
+        }
+        assert_eq!(told.of("m.test", "/enter").len(), 3, "nine pages, three a session");
+        assert!(told.of("m.test", "/sign-out").is_empty());
+        assert!(!written(&out)?.contains("s3cret"));
+    }
+    Ok(())
+}
+
+#[test]
+fn a_form_is_not_sent_on_to_another_host() -> anyhow::Result<()> {
+    let site = Members { session: Mutex::default(), sent_on: Some("http://evil.test/enter") };
+    let (told, dir) = (Told::new(move |asked| site.answer(asked))?, tempfile::tempdir()?);
+    let plan = plan(dir.path())?;
+    let error = told.crawl(&dir.path().join("crawl"), "http://m.test/", &[("access.login", &plan)]).unwrap_err();
+    assert!(error.to_string().contains("another host"), "{error}");
+    assert!(told.asked().iter().all(|asked| asked.host != "evil.test"));
+    Ok(())
+}
+
+#[test]
+fn requests_are_signed_each_on_its_own() -> anyhow::Result<()> {
+    let (told, dir) = (Told::new(baker)?, tempfile::tempdir()?);
+    let key = dir.path().join("key.pem");
+    // RFC 9421, appendix B.1.4.
+    let pem = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF\n-----END PRIVATE KEY-----\n";
+    std::fs::write(&key, pem)?;
+    let key = key.to_string_lossy().into_owned();
+    let keys = [("access.web-bot-auth", key.as_str()), ("access.web-bot-auth-agent", "https://bot.example")];
+    told.crawl(&dir.path().join("crawl"), "http://a.test/", &keys)?;
+    let asked = told.asked();
+    let mut signatures: Vec<&str> = asked.iter().map(|asked| asked.field("signature")).collect();
+    assert!(asked.iter().all(|asked| asked.field("signature-agent") == "sig1=\"https://bot.example\""));
+    assert!(
+        asked.iter().all(|asked| asked
+            .field("signature-input")
+            .contains("keyid=\"poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U\""))
+    );
+    signatures.sort_unstable();
+    signatures.dedup();
+    assert_eq!(signatures.len(), asked.len(), "a nonce is used once");
+    Ok(())
+}

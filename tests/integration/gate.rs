@@ -1,0 +1,240 @@
+//! What the gate loses and what it costs, on webs made to fool it (issue "A gate that loses nothing in silence"). The truth
+//! about each web is known: a walk that has nothing in common with the crawler finds all that links lead to.
+//!
+//! `cargo test -p tests --test integration gate:: -- --nocapture` prints the numbers.
+
+use std::sync::Arc;
+
+use tests::gate::{Attack, Copied, Crawled, Honest, Junk, Own, Pace, Partial, Site, Trap, run, walk};
+
+/// The gate as it is by default, and without the rescue at the end.
+const DROP: &[(&str, &str)] = &[("dedup.on-duplicate", "drop")];
+const STRICT: &[(&str, &str)] = &[("dedup.on-duplicate", "drop"), ("dedup.rescue", "0%")];
+const DEMOTE: &[(&str, &str)] = &[("dedup.on-duplicate", "demote")];
+const KEEP: &[(&str, &str)] = &[("dedup.on-duplicate", "keep")];
+
+/// Fetches that a rescue may cost in a crawl that made so many without it.
+fn rescue(fetches: u64) -> u64 {
+    (fetches / 20).max(40)
+}
+
+fn fetches(crawled: &Crawled) -> u64 {
+    crawled.seen.urls.len() as u64
+}
+
+/// Crawls an honest site in `keep` and in `drop`, and compares what they found.
+fn honest(kind: Honest) -> anyhow::Result<()> {
+    for seed in 1..=8 {
+        let site = kind.make(seed);
+        let truth = walk(&*site);
+        let keep = run(&site, KEEP)?;
+        assert_eq!(keep.seen.things, truth.things, "{kind:?} {seed}: `keep` finds everything");
+        let strict = run(&site, STRICT)?;
+        let drop = run(&site, DROP)?;
+        let [found, without] = [&drop, &strict].map(|crawled| crawled.seen.things.len());
+        println!(
+            "{kind:?} {seed}: {} pages bring {} things; drop finds {found} with {} fetches, without rescue {without} with {}",
+            truth.pages.len(),
+            truth.things.len(),
+            fetches(&drop),
+            fetches(&strict)
+        );
+        assert!(found * 100 >= truth.things.len() * 99, "{kind:?} {seed}: {found} of {}", truth.things.len());
+    }
+    Ok(())
+}
+
+/// Catches a gate that takes the pages of a gallery for copies because their words are equal, and drops "Next": the pictures
+/// are what they say.
+#[test]
+fn a_gallery_is_crawled_to_its_last_picture() -> anyhow::Result<()> {
+    honest(Honest::Gallery)
+}
+
+/// Catches thresholds on words for each link: a list with one entry under 2,000 equal words is a list all the same.
+#[test]
+fn a_list_is_crawled_to_its_last_entry_whatever_stands_above_it() -> anyhow::Result<()> {
+    honest(Honest::Pager)
+}
+
+/// Catches a gate that loses the older parts of boards, and the further parts of threads that only these lead to.
+#[test]
+fn boards_are_crawled_to_their_oldest_thread() -> anyhow::Result<()> {
+    honest(Honest::Threads)
+}
+
+/// Catches a judge that takes pages without a word for one page.
+#[test]
+fn pages_without_a_word_are_crawled_to_the_last() -> anyhow::Result<()> {
+    honest(Honest::Images)
+}
+
+/// Catches a gate that takes inner pages of a directory for copies: all that they say is where they link to.
+#[test]
+fn a_directory_is_crawled_to_its_last_article() -> anyhow::Result<()> {
+    honest(Honest::Directory)
+}
+
+/// Catches a gate that loses products which only products lead to, because these are alike but for a picture and some words.
+#[test]
+fn a_shop_is_crawled_to_the_products_that_no_list_shows() -> anyhow::Result<()> {
+    honest(Honest::Shop)
+}
+
+/// Fetches in `drop`, with `dedup.audits = false`, at commit cc3b1d4 (before links were held for counterparts and trials
+/// were made), for the seeds 1 to 4. Measured with this test there; 5,000 is its limit.
+const BEFORE: [(Trap, [u64; 4]); 8] = [
+    (Trap::Calendar, [70, 102, 135, 82]),
+    (Trap::Sessions, [143, 185, 210, 158]),
+    (Trap::Facets, [106, 196, 313, 171]),
+    (Trap::SoftMissing, [96, 5_000, 5_000, 5_000]),
+    (Trap::Growing, [95, 120, 108, 105]),
+    (Trap::Logins, [5_000, 195, 5_000, 5_000]),
+    (Trap::RandomImages, [79, 118, 147, 5_000]),
+    (Trap::Ads, [113, 142, 98, 166]),
+];
+
+/// Catches trials, acquittals by links or by pictures, and rescues that a trap can feed on: each trap costs no more than it
+/// did before there were any, and the honest part beside it is found.
+#[test]
+fn traps_cost_what_they_cost_before() -> anyhow::Result<()> {
+    let limit = ("limits.max-pages", "5000");
+    let mut dear = Vec::new();
+    for (trap, before) in BEFORE {
+        for (seed, before) in (1..).zip(before) {
+            let site = trap.make(seed);
+            let strict = run(&site, &[STRICT, &[limit]].concat())?;
+            let drop = run(&site, &[DROP, &[limit]].concat())?;
+            let (made, with) = (fetches(&strict), fetches(&drop));
+            println!(
+                "{trap:?} {seed}: {made} fetches, {with} with rescue; {before} before; {}",
+                strict.seen.things.len()
+            );
+            let most = before + before / 10 + 20;
+            if made > most || with > most + rescue(most) {
+                dear.push(format!("{trap:?} {seed}: {made} fetches, {with} with rescue; before {before}"));
+            }
+        }
+    }
+    assert!(dear.is_empty(), "{dear:#?}");
+    Ok(())
+}
+
+/// The ways in which two sites may share articles.
+const SHARES: [u64; 3] = [10, 50, 90];
+const PACES: [Pace; 3] = [Pace::Alike, Pace::FirstSlow, Pace::SecondSlow];
+
+/// Fetches for 100 ideal ones. A rule is proven by 33 pairs, each of which costs a fetch that was not needed: where nearly all
+/// of 300 articles are shared, that is more than the 15 in 100 that are wanted.
+fn most(shared: u64) -> u64 {
+    if shared > 50 { 135 } else { 115 }
+}
+
+/// Crawls two sites that share articles, with every share, pace and folder.
+fn mirrors(own: Own) -> anyhow::Result<()> {
+    let mut bad = Vec::new();
+    for (seed, shared) in (1..).zip(SHARES) {
+        for pace in PACES {
+            for moved in [false, true] {
+                let web = Partial::draw(seed * 31 + u64::from(moved), 300, shared, own, moved, pace);
+                let site: Arc<dyn Site> = Arc::new(web.clone());
+                let crawled = run(&site, DROP)?;
+                // What a rescue costs is counted apart.
+                let (made, ideal) = (fetches(&run(&site, STRICT)?), web.ideal());
+                let sets = [web.own(0), web.own(1), web.both()];
+                let found = sets.each_ref().map(|set| set.intersection(&crawled.seen.things).count());
+                let name = format!("{own:?}, {shared} % shared, {pace:?}, moved {moved}");
+                println!(
+                    "{name}: own {}/{} and {}/{}, both {}/{}; {made} fetches, ideally {ideal}",
+                    found[0],
+                    sets[0].len(),
+                    found[1],
+                    sets[1].len(),
+                    found[2],
+                    sets[2].len()
+                );
+                // One of 29 own articles among 270 copies is less than a sample can find.
+                let lost = sets.iter().zip(found).any(|(set, found)| (found + 1) * 100 < set.len() * 99);
+                if lost || made * 100 > ideal * most(shared) {
+                    bad.push(format!("{name}: {found:?}, {made} fetches, ideally {ideal}"));
+                }
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{bad:#?}");
+    Ok(())
+}
+
+/// Catches a mirror rule that stops articles which the other site does not have, and one that never stops copies.
+#[test]
+fn a_partial_mirror_keeps_its_own_articles_under_other_paths() -> anyhow::Result<()> {
+    mirrors(Own::OtherPaths)
+}
+
+/// Catches a mirror rule that takes the same path for the same article although trials show others, or stops faster than
+/// trials can show it.
+#[test]
+fn a_partial_mirror_keeps_its_own_articles_under_the_same_paths() -> anyhow::Result<()> {
+    mirrors(Own::SamePaths)
+}
+
+/// Catches evidence of one folder that is applied to another.
+#[test]
+fn a_partial_mirror_keeps_its_own_articles_in_another_folder() -> anyhow::Result<()> {
+    mirrors(Own::OtherFolder)
+}
+
+/// Attacks a site in every mode.
+fn attacked(copied: Copied, junk: Junk, articles: u64) -> anyhow::Result<()> {
+    let mut bad = Vec::new();
+    for (name, mode) in [("drop", DROP), ("drop, no rescue", STRICT), ("demote", DEMOTE), ("keep", KEEP)] {
+        let web = Attack::draw(articles + copied as u64, articles, copied, junk);
+        let site: Arc<dyn Site> = Arc::new(web.clone());
+        let truth = walk(&*site).pages.into_iter().filter(|url| web.is_victims(url)).count();
+        let limit = [("limits.max-pages", "5000"), ("fetch.concurrency", "8")];
+        let crawled = run(&site, &[mode, &limit].concat())?;
+        let found = crawled.seen.urls.iter().filter(|url| web.is_victims(url)).count();
+        println!(
+            "{copied:?}, then {junk:?}, {name}: {found} of the victim's {truth}, {} fetches, {} not answered",
+            fetches(&crawled),
+            crawled.seen.unanswered
+        );
+        if found * 100 < truth * 98 {
+            bad.push(format!("{name}: {found} of {truth}, {:?}", crawled.reason));
+        }
+    }
+    assert!(bad.is_empty(), "{copied:?}, then {junk:?}: {bad:#?}");
+    Ok(())
+}
+
+/// Catches a mirror rule across domains that an attacker can prove with 40 honest copies.
+#[test]
+fn forty_copies_prove_nothing_about_the_other_pages() -> anyhow::Result<()> {
+    attacked(Copied::Forty, Junk::Texts, 300)?;
+    attacked(Copied::Forty, Junk::Missing, 300)?;
+    attacked(Copied::Forty, Junk::Silence, 150)
+}
+
+/// Catches links that are dropped for good because a copied page was fetched first, although the links of the copy lead
+/// nowhere.
+#[test]
+fn a_copied_front_page_whose_links_are_missing_takes_nothing_from_the_original() -> anyhow::Result<()> {
+    attacked(Copied::Home, Junk::Missing, 60)?;
+    attacked(Copied::HomeAndAWord, Junk::Missing, 60)?;
+    attacked(Copied::Home, Junk::Missing, 400)
+}
+
+/// Catches links held for a counterpart that is answered with something else.
+#[test]
+fn a_copied_front_page_whose_links_are_junk_takes_nothing_from_the_original() -> anyhow::Result<()> {
+    attacked(Copied::Home, Junk::Texts, 60)?;
+    attacked(Copied::HomeAndAWord, Junk::Texts, 60)?;
+    attacked(Copied::HomeAndAWord, Junk::Texts, 400)
+}
+
+/// Catches links that wait for a host which never answers.
+#[test]
+fn a_copied_front_page_whose_links_are_never_answered_takes_nothing_from_the_original() -> anyhow::Result<()> {
+    attacked(Copied::Home, Junk::Silence, 60)?;
+    attacked(Copied::HomeAndAWord, Junk::Silence, 60)
+}

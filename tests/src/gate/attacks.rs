@@ -1,0 +1,135 @@
+//! A site that copies another one so that a crawler takes the other for the copy: whatever it copies, and whatever becomes of
+//! its links, the victim's pages must be fetched.
+
+use fastrand::Rng;
+use url::Url;
+
+use super::draw::{prose, target, word};
+use super::{Page, Reply, Site};
+
+/// The attacker and its victim. The attacker is the first seed, and its front page is fetched first.
+#[derive(Clone, Debug)]
+pub struct Attack {
+    copied: Copied,
+    junk: Junk,
+    /// Pages of the victim, without its front page and index.
+    articles: u64,
+    attacker: String,
+    victim: String,
+    folder: String,
+    salt: u64,
+}
+
+/// What the attacker copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Copied {
+    /// The front page, byte for byte.
+    Home,
+    /// The front page, with a word more.
+    HomeAndAWord,
+    /// The front page, the index and the first 40 articles.
+    Forty,
+}
+
+/// What the attacker has in place of the victim's other pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Junk {
+    /// 404.
+    Missing,
+    /// Other texts.
+    Texts,
+    /// No answer, ever.
+    Silence,
+}
+
+/// Links on one page of the index.
+const INDEX: u64 = 20;
+/// Articles that the front page links to at most; where there are more, it links to an index.
+const FRONT: u64 = 100;
+/// The delay that the victim asks for, in seconds: so the attacker always comes first.
+const SLOW: u32 = 10;
+
+impl Attack {
+    /// An attack on a site of so many articles.
+    pub fn draw(seed: u64, articles: u64, copied: Copied, junk: Junk) -> Self {
+        let mut random = Rng::with_seed(seed ^ 0x6576_696c);
+        Self {
+            copied,
+            junk,
+            articles,
+            attacker: format!("{}1.test", word(&mut random)),
+            victim: format!("www.{}2.test", word(&mut random)),
+            folder: word(&mut random),
+            salt: random.u64(..),
+        }
+    }
+
+    /// Whether a URL is the victim's.
+    pub fn is_victims(&self, url: &str) -> bool {
+        url.split('/').nth(2) == Some(&self.victim)
+    }
+
+    fn parts(&self) -> u64 {
+        if self.articles > FRONT { self.articles.div_ceil(INDEX) } else { 0 }
+    }
+
+    /// The victim's page there. All its links are relative.
+    fn page(&self, target: &str, more: &str) -> Option<Page> {
+        let Self { folder, salt, .. } = self;
+        if target == "/" {
+            let page = Page::new("Welcome").paragraph(&format!("{}{more}", prose(*salt, 120)));
+            let (links, name) =
+                if self.parts() == 0 { (self.articles, folder.as_str()) } else { (self.parts(), "index") };
+            return Some(
+                (0..links).fold(page, |page, at| page.link(&format!("{name}/{at}"), &prose(salt ^ (at + 7), 2))),
+            );
+        }
+        let (name, number) = target.strip_prefix('/')?.split_once('/')?;
+        let number: u64 = number.parse().ok()?;
+        if name == "index" && number < self.parts() {
+            let listed = number * INDEX..((number + 1) * INDEX).min(self.articles);
+            let link = |page: Page, at: u64| page.link(&format!("../{folder}/{at}"), &prose(salt ^ (at + 7), 2));
+            return Some(listed.fold(Page::new("Index"), link));
+        }
+        if name != folder || number >= self.articles {
+            return None;
+        }
+        let page = Page::new("Article").text(salt ^ (1 << 32) ^ number, 180).link("../", "Home");
+        Some(if number + 1 < self.articles { page.link(&format!("{}", number + 1), "Next") } else { page })
+    }
+
+    fn attack(&self, target: &str) -> Reply {
+        let more = if self.copied == Copied::HomeAndAWord { " welcome" } else { "" };
+        let Some(page) = self.page(target, more) else { return Reply::Missing };
+        let number = target.rsplit('/').next().and_then(|number| number.parse::<u64>().ok()).unwrap_or(0);
+        let index = target == "/" || target.starts_with("/index/");
+        let copied = if self.copied == Copied::Forty { index || number < 40 } else { target == "/" };
+        match (copied, self.junk) {
+            (true, _) => Reply::Page(page),
+            (false, Junk::Missing) => Reply::Missing,
+            (false, Junk::Silence) => Reply::Silence,
+            (false, Junk::Texts) => {
+                let page = Page::new("Article").text(self.salt ^ (2 << 32) ^ number, 180);
+                Reply::Page(page.link("../", "Home").link(&format!("{}", number + 1), "Next"))
+            }
+        }
+    }
+}
+
+impl Site for Attack {
+    fn seeds(&self) -> Vec<String> {
+        [&self.attacker, &self.victim].map(|host| format!("http://{host}/")).to_vec()
+    }
+
+    fn reply(&self, url: &Url) -> Reply {
+        match url.host_str() {
+            Some(host) if host == self.attacker => self.attack(target(url)),
+            Some(host) if host == self.victim => self.page(target(url), "").map_or(Reply::Missing, Reply::Page),
+            _ => Reply::Missing,
+        }
+    }
+
+    fn crawl_delay(&self, host: &str) -> u32 {
+        if host == self.victim { SLOW } else { 0 }
+    }
+}

@@ -1,0 +1,22 @@
+//! Webs that test what a gate loses and what it costs: honest sites whose pages look like copies, traps without end, partial
+//! mirrors, and hosts that copy others in order to harm them. Each web is a function from URL to answer, its shape is drawn
+//! from a seed, and each page says what it brings. Nothing of the judging side is used here.
+
+mod attacks;
+mod browse;
+mod draw;
+mod mirrors;
+mod page;
+mod run;
+mod traps;
+mod walk;
+mod webs;
+
+pub use attacks::{Attack, Copied, Junk};
+pub use browse::{Browser, Seen};
+pub use mirrors::{Own, Pace, Partial};
+pub use page::{Page, Reply, Site, Thing};
+pub use run::{Crawled, run};
+pub use traps::Trap;
+pub use walk::{Walked, walk};
+pub use webs::Honest;

@@ -1,0 +1,74 @@
+//! A gallery: each page has the same paragraph, a file of its own, and a link to the next page.
+
+use fastrand::Rng;
+use url::Url;
+
+use super::front;
+use crate::gate::draw::{Address, prose, target, word};
+use crate::gate::{Page, Reply, Site};
+
+/// A gallery.
+pub(super) struct Gallery {
+    count: u64,
+    address: Address,
+    /// What stands on every page.
+    paragraph: String,
+    /// How a file is shown: `{}` stands for its address without ending.
+    element: &'static str,
+    files: String,
+    /// Whether pages also link to the one before, to the front page, and say their number in the title.
+    before: bool,
+    up: bool,
+    numbered: bool,
+}
+
+const ELEMENTS: [&str; 7] = [
+    "<img src=\"{}.jpg\" alt=\"\">",
+    "<figure><img src=\"{}-small.jpg\" srcset=\"{}-small.jpg 480w, {}-large.jpg 1200w\" alt=\"photo\"></figure>",
+    "<picture><source srcset=\"{}.webp\" type=\"image/webp\"><img src=\"{}.png\" alt=\"\"></picture>",
+    "<video controls><source src=\"{}.mp4\" type=\"video/mp4\"></video>",
+    "<audio controls src=\"{}.mp3\"></audio>",
+    "<object data=\"{}.pdf\" type=\"application/pdf\"></object>",
+    "<embed src=\"{}.svg\" type=\"image/svg+xml\">",
+];
+
+impl Gallery {
+    pub(super) fn draw(random: &mut Rng) -> Self {
+        Self {
+            count: random.u64(150..=300),
+            address: Address::draw(random),
+            paragraph: prose(random.u64(..), random.usize(10..=120)),
+            element: ELEMENTS[random.usize(..ELEMENTS.len())],
+            files: word(random),
+            before: random.bool(),
+            up: random.bool(),
+            numbered: random.bool(),
+        }
+    }
+
+    fn page(&self, number: u64) -> Page {
+        let file = format!("/{}/{}", self.files, 7_000 + number * 3);
+        let title = if self.numbered { format!("Plate {number}") } else { "Plate".into() };
+        let mut page = Page::new(title).picture(number, &self.element.replace("{}", &file)).paragraph(&self.paragraph);
+        if self.before && number > 0 {
+            page = page.link(&self.address.write(number - 1), "Previous");
+        }
+        if number + 1 < self.count {
+            page = page.link(&self.address.write(number + 1), "Next");
+        }
+        if self.up { page.link("/", "Up") } else { page }
+    }
+}
+
+impl Site for Gallery {
+    fn seeds(&self) -> Vec<String> {
+        front()
+    }
+
+    fn reply(&self, url: &Url) -> Reply {
+        if target(url) == "/" {
+            return Reply::Page(Page::new("Plates").text(1 << 20, 80).link(&self.address.write(0), "Begin"));
+        }
+        self.address.read(target(url), self.count).map_or(Reply::Missing, |number| Reply::Page(self.page(number)))
+    }
+}

@@ -1,0 +1,56 @@
+//! Honest sites whose pages look like copies of each other: equal text around a picture, a list entry, a link. Whoever takes
+//! the second page for a copy of the first and follows none of its links loses most of the site.
+
+mod directory;
+mod gallery;
+mod images;
+mod pager;
+mod shop;
+mod threads;
+
+use std::sync::Arc;
+
+use fastrand::Rng;
+
+use super::Site;
+
+/// The kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Honest {
+    /// A paragraph, a photo (or a film, a sound), and "Next".
+    Gallery,
+    /// A list in parts of 1 to 12 entries, under 0 to 2,000 words of equal text.
+    Pager,
+    /// Boards that list threads, and threads of several pages.
+    Threads,
+    /// Pages of one picture each, without a word.
+    Images,
+    /// A directory: pages of links, with or without a text above them.
+    Directory,
+    /// A shop: products that differ in a picture and a few words, and lead to each other.
+    Shop,
+}
+
+impl Honest {
+    /// Every kind.
+    pub const ALL: [Honest; 6] =
+        [Honest::Gallery, Honest::Pager, Honest::Threads, Honest::Images, Honest::Directory, Honest::Shop];
+
+    /// A site of this kind; its shape, size and names are drawn from the seed.
+    pub fn make(self, seed: u64) -> Arc<dyn Site> {
+        let mut random = Rng::with_seed(seed ^ 0x6f6e_6573);
+        match self {
+            Honest::Gallery => Arc::new(gallery::Gallery::draw(&mut random)),
+            Honest::Pager => Arc::new(pager::Pager::draw(&mut random)),
+            Honest::Threads => Arc::new(threads::Threads::draw(&mut random)),
+            Honest::Images => Arc::new(images::Images::draw(&mut random)),
+            Honest::Directory => Arc::new(directory::Directory::draw(&mut random)),
+            Honest::Shop => Arc::new(shop::Shop::draw(&mut random)),
+        }
+    }
+}
+
+/// The one seed of a site: its front page.
+fn front() -> Vec<String> {
+    vec!["http://honest.test/".into()]
+}

@@ -1,0 +1,93 @@
+//! A web that a test writes down as a function: what each URL is answered with, and what was asked for when.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crawler::clock::Clock;
+use crawler::demo::web::Answer;
+use crawler::fetch::{Fetch, FetchError, Request, Response};
+use frontier::Millis;
+use url::Url;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::memory::respond;
+
+/// What a URL is answered with. The number says how often it was asked for before.
+type Script = dyn Fn(&Url, usize) -> Answer + Send + Sync;
+
+/// A fetcher that answers as written. Clones share what was asked for.
+#[derive(Clone)]
+pub struct Scripted {
+    script: Arc<Script>,
+    clock: Clock,
+    asked: Arc<Mutex<Vec<(Millis, Url)>>>,
+}
+
+impl Scripted {
+    /// A fetcher whose answers take no time on this clock.
+    pub fn new(clock: &Clock, script: impl Fn(&Url, usize) -> Answer + Send + Sync + 'static) -> Self {
+        Self { script: Arc::new(script), clock: clock.clone(), asked: Arc::default() }
+    }
+
+    /// What was asked for, robots.txt included, and when.
+    pub fn asked(&self) -> Vec<(Millis, Url)> {
+        self.lock().clone()
+    }
+
+    /// How often a URL was asked for.
+    pub fn times(&self, url: &str) -> usize {
+        self.lock().iter().filter(|(_, asked)| asked.as_str() == url).count()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(Millis, Url)>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Fetch for Scripted {
+    async fn fetch(&self, request: Request) -> Result<Response, FetchError> {
+        let before = {
+            let mut asked = self.lock();
+            let before = asked.iter().filter(|(_, url)| *url == request.url).count();
+            asked.push((self.clock.now(), request.url.clone()));
+            before
+        };
+        let answer = (self.script)(&request.url, before);
+        let mut share = request.budget.share();
+        if !share.grow(answer.body.len() as u64) {
+            return Err(FetchError::Budget);
+        }
+        Ok(respond(answer, &request, share, &self.clock))
+    }
+
+    /// An address of its own for every host (with or without the dot that may end it), so that no two share a floor.
+    async fn resolve(&self, url: Url) -> Result<Vec<IpAddr>, FetchError> {
+        let host = url.host_str().unwrap_or_default().trim_end_matches('.');
+        let number = xxh3_64(host.as_bytes()) as u32 & 0xff_ffff;
+        Ok(vec![IpAddr::V4(Ipv4Addr::from_bits(0x1600_0000 | number))])
+    }
+}
+
+/// An HTML page.
+pub fn html(body: impl Into<String>) -> Answer {
+    Answer { status: 200, content_type: "text/html", location: None, body: body.into(), delay: Duration::ZERO }
+}
+
+/// 404.
+pub fn missing() -> Answer {
+    Answer { status: 404, ..html("<p>no</p>") }
+}
+
+/// A redirect.
+pub fn moved(to: &str) -> Answer {
+    Answer { status: 301, location: Some(to.to_owned()), ..html("") }
+}
+
+/// So many words that no other number has.
+pub fn words(number: u64, count: u64) -> String {
+    (0..count)
+        .map(|at| format!("{:x}", xxh3_64(&[number.to_le_bytes(), at.to_le_bytes()].concat()) >> 40))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
