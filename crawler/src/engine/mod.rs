@@ -16,10 +16,12 @@ mod message;
 mod page;
 mod reading;
 mod rescue;
+mod round;
 mod scores;
 mod stats;
 mod trouble;
 mod usage;
+mod visits;
 mod worker;
 
 use std::path::PathBuf;
@@ -51,6 +53,7 @@ use scores::Scores;
 pub use stats::{Nobody, Observer, Snapshot, Stats, StopReason, TICK};
 pub use trouble::WorstHost;
 use usage::Usage;
+pub use visits::Round;
 pub use worker::Context;
 
 /// What the owner of a crawl may ask of it while it runs.
@@ -171,7 +174,11 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let Parts { frontier, flow, access, clock, .. } = parts;
     let (local, hosts) = Default::default();
     let usage = Usage::new(&settings.fetch.user_agent, &settings.access.purpose);
-    let desk = Desk { settings, frontier, flow, access, usage, scores, ledger, rescue, local, hosts, clock };
+    let mut desk =
+        Desk { settings, frontier, flow, access, usage, scores, ledger, rescue, visits: None, local, hosts, clock };
+    if settings.fetch.recrawl {
+        desk.begin_round()?;
+    }
     let mut engine = Engine {
         desk,
         jobs: Jobs::new(credits, orders, reports, pressure),
@@ -212,7 +219,10 @@ impl Engine<'_> {
             }
             if self.stopping.is_none() && !self.paused {
                 self.more = self.desk.step()?;
+                self.desk.feed_visits()?;
                 self.hand_out()?;
+                // What was refused when its turn came makes room for the next visits of its host.
+                self.more |= self.desk.feed_visits()?;
             }
             if let Some(reason) = self.ended() {
                 let over = matches!(reason, StopReason::Done | StopReason::Waiting);
@@ -288,6 +298,7 @@ impl Engine<'_> {
 
     /// The run ends: everything is written down.
     fn finish(&mut self, reason: StopReason) -> Result<StopReason> {
+        self.desk.end_round(reason);
         self.desk.close(reason, &self.dir)?;
         self.desk.commit()?;
         self.desk.ledger.finish()?;
@@ -301,6 +312,8 @@ impl Engine<'_> {
             self.stopping = Some((StopReason::PageLimit, now + GRACE));
         } else if limits.time_limit.0 > 0 && now >= self.desk.ledger.started() + limits.time_limit.0 {
             self.stopping = Some((StopReason::TimeLimit, now + GRACE));
+        } else if self.desk.round_is_over() {
+            self.stopping = Some((StopReason::Done, now + GRACE));
         }
     }
 

@@ -44,12 +44,21 @@ impl Belief {
 
     /// What a visit buys that comes so many days after the last one, in days of freshness.
     pub fn gain(&self, days: f32) -> f32 {
-        between(&self.0, &grid().gain, days)
+        let shortest = grid().span[0];
+        // At first it grows with the square of the time.
+        let short = (days / shortest).min(1.0).powi(2);
+        short * between(&self.0, &grid().gain, days)
     }
 
     /// Share of time that the page is fresh if it is visited at this interval.
     pub fn fresh(&self, days: f32) -> f32 {
         if days.is_infinite() { 0.0 } else { between(&self.0, &grid().fresh, days) }
+    }
+
+    /// Probability that the page is so many days after a visit still what it was then.
+    pub fn unchanged(&self, days: f32) -> f32 {
+        let still = grid().rate.map(|rate| (-rate * days).exp());
+        dot(&self.0, &still)
     }
 
     /// What a visit buys if the page is known to have changed, in days of freshness.

@@ -121,7 +121,7 @@ impl Copy {
 
 impl Pair {
     /// The chance that a copy diverges, a day.
-    fn chance(&self, all: &Pairs) -> f32 {
+    pub fn chance(&self, all: &Pairs) -> f32 {
         let common = all.diverged / all.held;
         (f32::from(self.diverged) + WEIGHT) / (self.held + WEIGHT / common)
     }
@@ -145,21 +145,26 @@ impl Pairs {
 
     /// A copy was compared with its representative, and was the same.
     pub fn held(&mut self, copy: &mut Copy, pair: &mut Pair, at: Seconds) {
-        let for_days = days(copy.checked, at);
-        pair.held += for_days;
-        self.held += for_days;
+        self.checked(pair, days(copy.checked, at), true);
         copy.checked = at;
         copy.pending = false;
     }
 
     /// A copy was compared, twice, and was not the same.
     pub fn diverged(&mut self, copy: &Copy, pair: &mut Pair, at: Seconds) {
-        // It held for half of the time, as far as anybody knows.
-        let for_days = days(copy.checked, at) / 2.0;
+        self.checked(pair, days(copy.checked, at), false);
+    }
+
+    /// A copy was compared so many days after it was last known to be one.
+    pub fn checked(&mut self, pair: &mut Pair, days: f32, held: bool) {
+        // One that has diverged held for half of the time, as far as anybody knows.
+        let for_days = if held { days } else { days / 2.0 };
         pair.held += for_days;
         self.held += for_days;
-        pair.diverged = pair.diverged.saturating_add(1);
-        self.diverged += 1.0;
+        if !held {
+            pair.diverged = pair.diverged.saturating_add(1);
+            self.diverged += 1.0;
+        }
     }
 
     /// What to do with a copy whose representative was just visited, where a fetch of the copy costs `price`.

@@ -1,4 +1,12 @@
-//! draft
+//! When pages are visited again: the unit of a visit is a content cluster, a page with its proven copies.
+//!
+//! Copies change together, so one of them is visited and the others are trusted (`copies`). Of each cluster there is a belief
+//! about its change rate (`belief`): what all pages have shown (`prior`, empirical Bayes), times what its own visits have shown
+//! (`evidence`). A visit is worth the freshness that it buys; it is due where that reaches the price of a fetch (`market`),
+//! which is such that the budget is spent, and on each host no more than its delay allows. `scheduler` puts this together.
+//!
+//! Nothing here fetches, reads a clock or keeps records of pages.
+
 pub mod belief;
 pub mod cluster;
 pub mod copies;

@@ -1,4 +1,5 @@
-//! draft
+//! How fresh an archive stays under several policies of re-crawling, on synthetic webs whose own log is the judge.
+
 pub mod baselines;
 pub mod changes;
 pub mod optimum;

@@ -78,8 +78,7 @@ impl<'a> Ours<'a> {
             None => Record::Cluster(Cluster::new(start, 1.0 + copies[n].len() as f32, Place::new(0, 0))),
             Some(of) => Record::Copy { of, copy: Copy { checked: start, pair: web.pair(n as u32), priority: 1.0, pending: false } },
         };
-        let mut records: Vec<Record> = (0..web.pages.len()).map(record).collect();
-        if let Ok(times) = std::env::var("KNOWN") { let times: usize = times.parse().unwrap(); for (n, r) in records.iter_mut().enumerate() { if let Record::Cluster(c) = r { let span = (86400.0 / web.rates[n]) as u32; for i in 0..times { if (i * 632 / 1000) != ((i + 1) * 632 / 1000) { c.evidence.change(span) } else { c.evidence.unchanged(span) } } } } }
+        let records: Vec<Record> = (0..web.pages.len()).map(record).collect();
         let mut showing = HashMap::new();
         for (n, record) in records.iter().enumerate() {
             if let Record::Cluster(cluster) = record {
