@@ -74,7 +74,8 @@ pub fn parse(text: &str) -> Option<Millis> {
     use time::format_description::well_known::Rfc3339;
     let text = text.trim();
     let midnight = format!("{text}T00:00:00Z");
-    let time = time::OffsetDateTime::parse(text, &Rfc3339).or_else(|_| time::OffsetDateTime::parse(&midnight, &Rfc3339));
+    let time =
+        time::OffsetDateTime::parse(text, &Rfc3339).or_else(|_| time::OffsetDateTime::parse(&midnight, &Rfc3339));
     u64::try_from(time.ok()?.unix_timestamp_nanos() / 1_000_000).ok()
 }
 

@@ -23,7 +23,10 @@ fn write(folder: &Path) -> anyhow::Result<()> {
     let names = ["news", "about", "old", "copy"];
     put("index", &format!("<title>Home</title><p>{}</p>{}", words(1, 60), link(&names)))?;
     for (number, name) in names.iter().enumerate().take(3) {
-        put(name, &format!("<title>{name}</title><p>Here it begins. {}. Here it ends.</p>", words(10 + number as u64, 80)))?;
+        put(
+            name,
+            &format!("<title>{name}</title><p>Here it begins. {}. Here it ends.</p>", words(10 + number as u64, 80)),
+        )?;
     }
     fs::copy(folder.join("news.html"), folder.join("copy.html"))?;
     Ok(())
@@ -31,7 +34,10 @@ fn write(folder: &Path) -> anyhow::Result<()> {
 
 fn urls(diff: &Value, group: &str) -> Vec<String> {
     let pages = diff[group].as_array().cloned().unwrap_or_default();
-    pages.iter().map(|page| page["url"].as_str().unwrap_or_default().trim_start_matches("http://a.test/").into()).collect()
+    pages
+        .iter()
+        .map(|page| page["url"].as_str().unwrap_or_default().trim_start_matches("http://a.test/").into())
+        .collect()
 }
 
 #[test]
@@ -54,7 +60,13 @@ fn a_new_user_sees_what_changed() -> anyhow::Result<()> {
 
         // The site changes.
         let put = |name: &str, text: String| fs::write(folder.path().join(format!("{name}.html")), text);
-        put("index", format!("<title>Home</title><p>{}</p><a href=news.html>n</a> <a href=about.html>a</a> <a href=old.html>o</a> <a href=copy.html>c</a> <a href=fresh.html>f</a>", words(1, 60)))?;
+        put(
+            "index",
+            format!(
+                "<title>Home</title><p>{}</p><a href=news.html>n</a> <a href=about.html>a</a> <a href=old.html>o</a> <a href=copy.html>c</a> <a href=fresh.html>f</a>",
+                words(1, 60)
+            ),
+        )?;
         put("fresh", format!("<title>fresh</title><p>{}</p>", words(30, 80)))?;
         let news = format!("<title>News!</title><p>Here it begins. {}. Here it ends.</p>", words(20, 80));
         put("news", news.clone())?;
@@ -73,10 +85,13 @@ fn a_new_user_sees_what_changed() -> anyhow::Result<()> {
         let news = changed.iter().find(|page| page["title"] == "News!").expect("the news have changed");
         let [removed, added] = ["removed", "added"].map(|side| news["sentences"][side].clone());
         if warc {
-            assert_eq!((&removed, &added), (
-                &serde_json::json!([format!("{}.", words(10, 80))]),
-                &serde_json::json!([format!("{}.", words(20, 80))]),
-            ));
+            assert_eq!(
+                (&removed, &added),
+                (
+                    &serde_json::json!([format!("{}.", words(10, 80))]),
+                    &serde_json::json!([format!("{}.", words(20, 80))]),
+                )
+            );
         } else {
             assert_eq!((removed, added), (Value::Null, Value::Null));
         }

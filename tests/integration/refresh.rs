@@ -123,7 +123,9 @@ struct Site {
 
 impl Site {
     /// `page` says what a path shows in a round; `None` where it shows what it always does.
-    fn new(shows: impl Fn(&str, u64) -> Option<crawler::demo::web::Answer> + Send + Sync + 'static) -> anyhow::Result<Self> {
+    fn new(
+        shows: impl Fn(&str, u64) -> Option<crawler::demo::web::Answer> + Send + Sync + 'static,
+    ) -> anyhow::Result<Self> {
         let round = Arc::new(AtomicU64::new(1));
         let clock = Clock::at(1_700_000_000_000);
         let now = Arc::clone(&round);
@@ -328,7 +330,16 @@ mod program {
             "crawl" => command.arg("--dir").arg(dir).arg("http://a.test/"),
             _ => command.arg(dir),
         };
-        command.args(["--allow-private", "--delay-factor", "0", "--address-delay", "0s", "--patience", "1s", "--quiet"]);
+        command.args([
+            "--allow-private",
+            "--delay-factor",
+            "0",
+            "--address-delay",
+            "0s",
+            "--patience",
+            "1s",
+            "--quiet",
+        ]);
         command.args(["--connect-to", &settings.fetch.connect_to[0]]);
         Ok(command)
     }

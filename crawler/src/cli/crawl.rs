@@ -115,6 +115,7 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
         say!("going on with the crawl in {} after {resumed} pages", args.dir.display());
     }
     let parts = dir.start(&settings, seeds, Clock::System, control)?;
+    let parts = engine::Parts { only_visits: refresh.is_some(), ..parts };
     let live = live_page(&settings.output.dashboard, &args.dir, control_in)?;
     let mut watching = Watching { terminal: Terminal::new(settings.output.progress, args.quiet), live, found: None };
     let result = engine::run(parts, fetch, &mut watching);

@@ -110,7 +110,8 @@ fn tell_page(out: &mut String, page: &Page) {
         put!(out, "  ({:.0} % as before)", 100.0 * alike);
     }
     if page.copies > 0 {
-        put!(out, "  (and {}, not visited)", units::counted(page.copies, "copy").replace("copys", "copies"));
+        let copies = if page.copies == 1 { "copy" } else { "copies" };
+        put!(out, "  (and {} {copies}, not visited)", units::count(page.copies));
     }
     out.push('\n');
     if let Some(Sentences { removed, added }) = &page.sentences {
@@ -146,7 +147,8 @@ mod tests {
     fn the_text_tells_of_each_page_in_its_group() {
         let page = |url: &str| Page { url: url.into(), title: Some("T\u{1b}[2J".into()), ..Page::default() };
         let sentences = Sentences { removed: vec!["Old.".into()], added: vec!["New.".into(); 12] };
-        let changed = Page { sentences: Some(sentences), copies: 2, resemblance_before: Some(0.5), ..page("http://a.test/c") };
+        let changed =
+            Page { sentences: Some(sentences), copies: 2, resemblance_before: Some(0.5), ..page("http://a.test/c") };
         let diff = Diff {
             since: "2026-01-01T00:00:00.000Z".into(),
             new: vec![page("http://a.test/n")],
@@ -155,10 +157,15 @@ mod tests {
             ..Diff::default()
         };
         let text = text(&diff);
-        assert!(text.starts_with(
-            "since 2026-01-01T00:00:00.000Z: 1 new, 1 changed, 0 gone, 0 missing, 0 back, 3 unchanged\n"
-        ));
+        assert!(
+            text.starts_with(
+                "since 2026-01-01T00:00:00.000Z: 1 new, 1 changed, 0 gone, 0 missing, 0 back, 3 unchanged\n"
+            )
+        );
         assert!(text.contains("  http://a.test/c  T<U+001B>[2J  (50 % as before)  (and 2 copies, not visited)\n    - Old.\n    + New.\n"), "{text}");
-        assert!(text.contains("    + … and 2 more\n") && !text.contains("--warc") && !text.contains("gone: "), "{text}");
+        assert!(
+            text.contains("    + … and 2 more\n") && !text.contains("--warc") && !text.contains("gone: "),
+            "{text}"
+        );
     }
 }

@@ -92,7 +92,20 @@ impl CrawlDir {
         let (frontier, flow) = open().map_err(store_error)?;
         let sinks = sinks(&path, &lengths, settings);
         let sinks = sinks.map_err(|error| OpenError::Output { dir: path.clone(), error })?;
-        Ok(Parts { settings, dir: path, session, frontier, flow, access, sinks, stats, context, clock, control })
+        Ok(Parts {
+            settings,
+            dir: path,
+            session,
+            frontier,
+            flow,
+            access,
+            sinks,
+            stats,
+            context,
+            clock,
+            control,
+            only_visits: false,
+        })
     }
 }
 

@@ -85,15 +85,15 @@ impl Diff {
         for (url, track, fate) in told {
             let mut page = page(&lines, track)?;
             page.copies = copies.get(url).copied().unwrap_or(0);
-            match fate {
+            let group = match fate {
                 Fate::New => &mut diff.new,
                 Fate::Changed => &mut diff.changed,
                 Fate::Gone => &mut diff.gone,
                 Fate::Missing => &mut diff.missing,
                 Fate::Back => &mut diff.back,
                 Fate::Unchanged => continue,
-            }
-            .push(page);
+            };
+            group.push(page);
         }
         diff.compare(dir)?;
         Ok(diff)
@@ -150,7 +150,9 @@ fn page(lines: &Lines, track: &Track) -> io::Result<Page> {
         page.before = Some(std::mem::take(&mut page.fetched_at)).filter(|time| !time.is_empty());
         page.url = line.url.to_string();
         page.fetched_at = line.fetched_at.to_string();
-        page.title = line.title.as_deref().map(str::to_owned).or(page.title.take());
+        if line.status.is_some_and(|status| status < 400) {
+            page.title = line.title.as_deref().map(str::to_owned).or(page.title.take());
+        }
         page.status = line.status;
         page.resemblance_before = line.resemblance_before;
     }

@@ -67,7 +67,10 @@ mod tests {
         let before = "Title\nOne is first. Two is  second! Is three third?\nFoot";
         let after = before.replace("second", "next");
         let found = Sentences::of(before, &after);
-        assert_eq!((&found.removed[..], &found.added[..]), (&["Two is second!".into()][..], &["Two is next!".into()][..]));
+        assert_eq!(
+            (&found.removed[..], &found.added[..]),
+            (&["Two is second!".into()][..], &["Two is next!".into()][..])
+        );
         assert_eq!(Sentences::of(before, &before.replace("  ", " \t ")), Sentences::default(), "spaces say nothing");
         assert_eq!(Sentences::of("", "New.").added, ["New."]);
         assert_eq!(Sentences::of("Old. Kept.", "Kept.").removed, ["Old."]);

@@ -113,6 +113,8 @@ pub struct Parts<'a> {
     pub clock: Clock,
     /// Wishes of the owner.
     pub control: Receiver<Control>,
+    /// Whether a round of visits is all that is wanted: then a crawl that is not finished does not go on behind the last one.
+    pub only_visits: bool,
 }
 
 /// How long a stopping crawl waits for open jobs before it leaves them to the next run.
@@ -177,7 +179,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let mut desk =
         Desk { settings, frontier, flow, access, usage, scores, ledger, rescue, visits: None, local, hosts, clock };
     if settings.fetch.recrawl {
-        desk.begin_round()?;
+        desk.begin_round(parts.only_visits)?;
     }
     let mut engine = Engine {
         desk,
@@ -225,7 +227,7 @@ impl Engine<'_> {
                 self.more |= self.desk.feed_visits()?;
             }
             if let Some(reason) = self.ended() {
-                let over = matches!(reason, StopReason::Done | StopReason::Waiting);
+                let over = self.stopping.is_none() && matches!(reason, StopReason::Done | StopReason::Waiting);
                 if over && self.desk.drain()? {
                     self.more = true;
                     continue;

@@ -72,7 +72,12 @@ impl Desk<'_> {
             stats.scored += 1;
             stats.relevance += f64::from(relevance);
         }
-        self.record(&job, ended_at, &finding, Taken { judgement, before, twin, content, shown, relevance, counts, new_links, alike })?;
+        self.record(
+            &job,
+            ended_at,
+            &finding,
+            Taken { judgement, before, twin, content, shown, relevance, counts, new_links, alike },
+        )?;
         self.visit_ended(&job, ended_at, ended);
         Ok(())
     }
@@ -102,12 +107,7 @@ impl Desk<'_> {
     }
 
     /// The verdict on an answer, the fate of its links, and the resemblance to what its URL showed before.
-    fn judge(
-        &mut self,
-        job: &Job,
-        finding: &PageFinding,
-        before: Option<&Shown>,
-    ) -> Result<(Passage, Option<f32>)> {
+    fn judge(&mut self, job: &Job, finding: &PageFinding, before: Option<&Shown>) -> Result<(Passage, Option<f32>)> {
         let follow = |judgement, shown| Passage { judgement, links: Fate::Follow(1.0), shown };
         if finding.redirect.is_some() {
             return Ok((follow(Judgement::UNJUDGED, before.cloned()), None));

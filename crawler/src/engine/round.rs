@@ -29,8 +29,8 @@ impl Ended {
 }
 
 impl Desk<'_> {
-    /// Begins a round of visits, or goes on with one that was interrupted.
-    pub(super) fn begin_round(&mut self) -> Result<()> {
+    /// Begins a round of visits, or goes on with one that was interrupted. `only_visits`: nothing else is wanted.
+    pub(super) fn begin_round(&mut self, only_visits: bool) -> Result<()> {
         let now = self.clock.now();
         let last = self.ledger.stats.round.take();
         let mut round = match last {
@@ -38,7 +38,7 @@ impl Desk<'_> {
             last => Round {
                 number: last.map_or(1, |last| last.number + 1),
                 started: now,
-                amid_crawl: self.frontier.counts().queued > 0,
+                amid_crawl: only_visits && self.frontier.counts().queued > 0,
                 ..Round::default()
             },
         };

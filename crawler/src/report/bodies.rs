@@ -109,7 +109,7 @@ fn record_at(place: &Place) -> Option<Record> {
     let mut file = BufReader::new(File::open(&place.file).ok()?);
     file.seek(SeekFrom::Start(place.offset)).ok()?;
     match WarcReader::new(file, Bodies::LARGEST as u64).piece() {
-        Ok(Some(Piece::Record(record))) => Some(*record),
+        Ok(Some(Piece::Record(record))) => Some(record),
         _ => None,
     }
 }

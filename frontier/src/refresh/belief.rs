@@ -85,7 +85,9 @@ impl Belief {
                 row if row == SPANS / EACH => f32::INFINITY,
                 _ => {
                     let (before, after) = (grid().span[(row - 1) * EACH], grid().span[row * EACH]);
-                    before + (after - before) * (price - gain[row - 1]) / (gain[row] - gain[row - 1]).max(f32::MIN_POSITIVE)
+                    before
+                        + (after - before) * (price - gain[row - 1])
+                            / (gain[row] - gain[row - 1]).max(f32::MIN_POSITIVE)
                 }
             }
         })
@@ -137,4 +139,52 @@ fn surplus(weights: &Row, price: f32) -> f32 {
         return 0.0;
     }
     (between(weights, &grid().fresh, days) - price * weights.iter().sum::<f32>() / days).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A belief that is all but certain of a rate.
+    fn certain(rate: f32) -> Belief {
+        let nearest = (0..RATES).min_by(|a, b| {
+            let far = |k: &usize| (grid().rate[*k] / rate).ln().abs();
+            far(a).total_cmp(&far(b))
+        });
+        let mut weights = [0.0; RATES];
+        weights[nearest.unwrap_or(0)] = 1.0;
+        Belief::new(weights)
+    }
+
+    #[test]
+    fn a_visit_is_due_where_it_buys_its_price() {
+        for belief in [certain(0.02), certain(1.0), certain(30.0), Belief::new([1.0; RATES])] {
+            let mut before = 0.0;
+            for price in [1e-3, 1e-2, 0.1, 0.3, 1.0, 10.0] {
+                let days = belief.interval(price);
+                assert!(days >= before, "a higher price is a longer wait: {price}");
+                before = days;
+                if days.is_finite() && days > grid().span[1] {
+                    assert!(
+                        (belief.gain(days) / price - 1.0).abs() < 0.1,
+                        "{price}: {days} days buy {}",
+                        belief.gain(days)
+                    );
+                }
+            }
+        }
+        assert!(certain(30.0).interval(1.0).is_infinite(), "what changes all the time is never worth it");
+    }
+
+    #[test]
+    fn freshness_falls_with_age_and_what_a_visit_buys_grows() {
+        let belief = Belief::new([1.0; RATES]);
+        let ages = [0.0, 1e-6, 1e-5, 1e-4, 1e-2, 1.0, 30.0, 365.0];
+        for (younger, older) in ages.iter().zip(&ages[1..]) {
+            assert!(belief.gain(*younger) < belief.gain(*older), "{younger} and {older} days");
+            assert!(belief.unchanged(*younger) >= belief.unchanged(*older));
+        }
+        assert_eq!((belief.gain(0.0), belief.unchanged(0.0).round()), (0.0, 1.0));
+        assert!((certain(1.0).unchanged(1.0) - (-certain(1.0).median_rate()).exp()).abs() < 0.1);
+    }
 }

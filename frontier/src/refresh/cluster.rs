@@ -102,3 +102,19 @@ impl Flags {
         Self { urgent: byte & 1 != 0, told: byte & 2 != 0, missing: byte & 4 != 0, listed }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cluster_comes_back_from_its_bytes_and_any_bytes_are_one() {
+        let mut cluster = Cluster::new(1_700_000_000, 0.7, Place::new(13, 99));
+        cluster.evidence.change(86_400);
+        cluster.flags = Flags { urgent: true, listed: Some(Source::Feed), told: true, missing: false };
+        assert_eq!(Cluster::from_bytes(cluster.to_bytes()), cluster);
+        for byte in 0..=u8::MAX {
+            assert!(Cluster::from_bytes([byte; Cluster::BYTES]).weight >= Cluster::LEAST);
+        }
+    }
+}

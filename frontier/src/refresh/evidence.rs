@@ -124,3 +124,61 @@ impl Evidence {
         Self { quiet: u32::from_le_bytes([a, b, c, d]), changed }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::refresh::belief::Belief;
+
+    const HOUR: Seconds = 3_600;
+
+    fn rate(evidence: &Evidence) -> f32 {
+        let mut weights = [1.0; RATES];
+        evidence.apply(&mut weights);
+        Belief::new(weights).median_rate()
+    }
+
+    #[test]
+    fn a_rate_is_found_from_visits_at_any_interval() {
+        // One change in two days, seen by visits every six hours, every day and every three days.
+        let mut random = fastrand(7);
+        for hours in [6, 24, 72] {
+            let mut evidence = Evidence::default();
+            for _ in 0..600 {
+                let chance = 1.0 - (-0.5 * f64::from(hours) / 24.0).exp();
+                if random() < chance { evidence.change(hours * HOUR) } else { evidence.unchanged(hours * HOUR) }
+            }
+            let found = rate(&evidence);
+            assert!((0.35..0.7).contains(&found), "every {hours} hours: {found}");
+        }
+    }
+
+    #[test]
+    fn what_is_taken_back_was_no_change() {
+        let (mut evidence, mut quiet) = (Evidence::default(), Evidence::default());
+        evidence.change(HOUR);
+        evidence.take_back(HOUR);
+        quiet.unchanged(HOUR);
+        assert_eq!(evidence, quiet);
+    }
+
+    #[test]
+    fn evidence_never_overflows_and_comes_back_from_its_bytes() {
+        let mut evidence = Evidence::default();
+        for _ in 0..10_000 {
+            evidence.change(HOUR);
+            evidence.unchanged(u32::MAX / 3);
+        }
+        assert_eq!(Evidence::from_bytes(evidence.to_bytes()), evidence);
+        assert!(rate(&evidence).is_finite());
+    }
+
+    /// Numbers in 0..1 that are the same at each run: a linear congruential generator (Knuth, MMIX).
+    fn fastrand(seed: u64) -> impl FnMut() -> f64 {
+        let mut state = seed;
+        move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        }
+    }
+}

@@ -118,7 +118,8 @@ impl Refresh {
         }
         let planned = self.interval(turn.host, turn.page, cluster);
         // Before it is due a page may be visited where nothing else is: as often as twice, but no more.
-        let earliest = after(cluster.visited, planned * EARLY).max(cluster.visited.saturating_add(self.settings.min_age));
+        let earliest =
+            after(cluster.visited, planned * EARLY).max(cluster.visited.saturating_add(self.settings.min_age));
         match (earliest <= now, turn.due <= now) {
             (true, _) => Verdict::Visit,
             (false, true) => Verdict::Stale,

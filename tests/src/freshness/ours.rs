@@ -76,7 +76,10 @@ impl<'a> Ours<'a> {
         }
         let record = |n: usize| match web.pages[n].original {
             None => Record::Cluster(Cluster::new(start, 1.0 + copies[n].len() as f32, Place::new(0, 0))),
-            Some(of) => Record::Copy { of, copy: Copy { checked: start, pair: web.pair(n as u32), priority: 1.0, pending: false } },
+            Some(of) => Record::Copy {
+                of,
+                copy: Copy { checked: start, pair: web.pair(n as u32), priority: 1.0, pending: false },
+            },
         };
         let records: Vec<Record> = (0..web.pages.len()).map(record).collect();
         let mut showing = HashMap::new();
@@ -195,7 +198,8 @@ impl<'a> Ours<'a> {
         self.leave(page, now, Some(now));
         if is_watched {
             self.tally.watched.entry(copy.pair).or_insert(now);
-            let of_pair = |record: &Record| matches!(record, Record::Copy { copy: other, .. } if other.pair == copy.pair);
+            let of_pair =
+                |record: &Record| matches!(record, Record::Copy { copy: other, .. } if other.pair == copy.pair);
             let others: Vec<usize> = (0..self.records.len()).filter(|n| of_pair(&self.records[*n])).collect();
             for other in others {
                 if let Record::Copy { of, .. } = self.records[other]
@@ -228,14 +232,16 @@ impl<'a> Ours<'a> {
             Record::Cluster(_) => other,
             Record::Copy { of, .. } => of,
         };
-        let (Record::Cluster(joins), Record::Cluster(cluster)) = (self.records[page as usize], self.records[of as usize])
+        let (Record::Cluster(joins), Record::Cluster(cluster)) =
+            (self.records[page as usize], self.records[of as usize])
         else {
             return;
         };
         if of == page || !self.copies[page as usize].is_empty() {
             return;
         }
-        let copy = Copy { checked: seconds(now), pair: self.web.pair_of(of, page), priority: joins.weight, pending: false };
+        let copy =
+            Copy { checked: seconds(now), pair: self.web.pair_of(of, page), priority: joins.weight, pending: false };
         let pair = self.pairs.entry(copy.pair).or_default();
         let belief = self.refresh.belief(self.web.pages[of as usize].host, &cluster);
         let interval = self.refresh.interval(self.web.pages[of as usize].host, u64::from(of), &cluster);

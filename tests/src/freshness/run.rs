@@ -37,7 +37,8 @@ struct Stored {
 impl<'a> Archive<'a> {
     /// All pages as they are at the start.
     pub fn new(web: &'a Web) -> Self {
-        let mut archive = Self { web, stored: vec![Stored::default(); web.pages.len()], before: Shown::default(), fresh: 0.0 };
+        let mut archive =
+            Self { web, stored: vec![Stored::default(); web.pages.len()], before: Shown::default(), fresh: 0.0 };
         for page in 0..web.pages.len() as u32 {
             archive.store(page, web.shows(page, 0.0), 0.0);
         }

@@ -137,7 +137,8 @@ impl Web {
     /// Until when a page shows what it shows now.
     pub fn shows_until(&self, page: u32, shown: Shown) -> f64 {
         let page = &self.pages[page as usize];
-        let change = self.log[shown.source as usize].get(shown.version as usize).map_or(f64::INFINITY, |at| f64::from(*at));
+        let change =
+            self.log[shown.source as usize].get(shown.version as usize).map_or(f64::INFINITY, |at| f64::from(*at));
         page.diverges.filter(|_| shown.source == page.source).map_or(change, |(at, _)| at.min(change))
     }
 

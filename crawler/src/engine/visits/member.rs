@@ -1,9 +1,9 @@
 //! What the visits to one URL have shown, read from the records that the state keeps of them.
 
 use dedup_stage::url::{SiteId, UrlId};
+use frontier::Millis;
 use frontier::refresh::cluster::Cluster;
 use frontier::refresh::prior::Place;
-use frontier::Millis;
 use frontier::refresh::time::{Seconds, days};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
@@ -25,7 +25,9 @@ pub(super) struct Member {
     pub cluster: Cluster,
     /// The URL that it is a proven copy of.
     pub of: Option<UrlId>,
-    /// When it was last seen to be one.
+    /// The URL that it was a copy of, until that was not there any more or said something else, and this one went on as it was.
+    pub heir_of: Option<UrlId>,
+    /// When it was last seen to be a copy.
     pub checked: Seconds,
     /// When its content was seen last, if it ever was.
     pub seen: Option<Millis>,
@@ -76,6 +78,7 @@ impl Member {
             life: Life::Trouble,
             cluster: Cluster::new(at, priority, Place::new(group, record.depth)),
             of: None,
+            heir_of: None,
             checked: at,
             seen: None,
             answered: false,
@@ -118,8 +121,16 @@ impl Member {
         // What became a copy at a later visit may be one by chance: many pages show one notice while a site is being mended.
         let proven = before_seen.is_none() || before.is_some() || record.verdict == VerdictKind::Unchanged;
         self.of = copy_of(self.id, record).filter(|_| proven);
+        if self.of.is_none() && before.is_some() && record.verdict == VerdictKind::Unchanged {
+            self.heir_of = before;
+        }
         let since = days(std::mem::replace(&mut self.checked, at), at);
         before.map(|of| Checked { of, site: self.id.site, days: since, held: self.of.is_some() })
+    }
+
+    /// Whether it may stand for its cluster. Trouble passes.
+    pub fn may_represent(&self) -> bool {
+        matches!(self.life, Life::Alive | Life::Trouble)
     }
 
     /// Whether it is not to be visited now: a page that is gone is looked for ever more seldom, and what never answered is not

@@ -35,7 +35,7 @@ pub struct Round {
     pub started: Millis,
     /// Whether it came to its end.
     pub done: bool,
-    /// Whether the crawl had more to fetch when it began: then the round ends with its last visit.
+    /// Whether the crawl had more to fetch when `crawler refresh` began it: then the round ends with its last visit.
     pub amid_crawl: bool,
     /// Visits, checks of copies included.
     pub visits: u64,
@@ -155,8 +155,7 @@ impl Visits {
         let Some(PageRecord { url, depth, source, .. }) = PageRecord::get(page, session)? else { return Ok(false) };
         let Ok(url) = Url::parse(&url) else { return Ok(false) };
         let merits = Merits::default();
-        let found =
-            Found { url: &url, id: member.id, depth, priority: PRIORITY, merits, source, via: Via::Again };
+        let found = Found { url: &url, id: member.id, depth, priority: PRIORITY, merits, source, via: Via::Again };
         // One that was queued when an earlier run ended is still there.
         Ok(matches!(frontier.add(&found, session)?, Admission::Queued | Admission::Seen))
     }
@@ -228,7 +227,8 @@ impl Visits {
 
     /// Whether one more check is within the bound.
     fn may_check(&self, round: &Round) -> bool {
-        ((round.checked + self.checks.len() as u64) as f64) < MOST_CHECKS * (round.visits + self.left.len() as u64) as f64
+        ((round.checked + self.checks.len() as u64) as f64)
+            < MOST_CHECKS * (round.visits + self.left.len() as u64) as f64
     }
 
     fn check(&mut self, copy: usize, round: &mut Round) {

@@ -33,16 +33,13 @@ impl Roster {
         let (mut roster, mut checks, mut failure) = (Self::default(), Vec::new(), None);
         session.scan(spaces::PAGES, &[], &[], &mut |key, value| {
             let Some(page) = PageRecord::page_of(key) else { return ControlFlow::Continue(()) };
-            match (PageRecord::decode(value), roster.members.last_mut()) {
-                // The visits of one URL stand side by side.
-                (Ok(record), Some(member)) if member.id == page.url => {
-                    checks.extend(member.visited(page.visit, &record));
-                }
-                (Ok(record), _) => {
-                    let priority = priority(record.depth);
-                    roster.members.push(Member::new(page.url, &record, priority));
-                }
-                (Err(error), _) => failure = Some(error),
+            match PageRecord::decode(value) {
+                Ok(record) => match roster.members.last_mut() {
+                    // The visits of one URL stand side by side.
+                    Some(member) if member.id == page.url => checks.extend(member.visited(page.visit, &record)),
+                    _ => roster.members.push(Member::new(page.url, &record, priority(record.depth))),
+                },
+                Err(error) => failure = Some(error),
             }
             if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
@@ -98,7 +95,10 @@ impl Roster {
 
     /// Every copy is one of a representative that answers and is no copy itself.
     fn gather(&mut self) {
-        let roots: Vec<Option<usize>> = (0..self.members.len()).map(|at| self.root(at)).collect();
+        let of =
+            |(at, member): (usize, &Member)| member.heir_of.filter(|_| member.may_represent()).map(|of| (of.url, at));
+        let heirs: HashMap<u64, usize> = self.members.iter().enumerate().filter_map(of).collect();
+        let roots: Vec<Option<usize>> = (0..self.members.len()).map(|at| self.root(at, &heirs)).collect();
         let mut clusters: HashMap<usize, Vec<usize>> = HashMap::new();
         for (at, root) in roots.iter().enumerate() {
             self.members[at].of = None;
@@ -108,7 +108,7 @@ impl Roster {
         }
         for (root, mut copies) in clusters {
             copies.retain(|copy| self.members[*copy].life == Life::Alive);
-            let lives = matches!(self.members[root].life, Life::Alive | Life::Trouble);
+            let lives = self.members[root].may_represent();
             let representative = if lives { Some(root) } else { self.youngest(&copies) };
             if let Some(representative) = representative {
                 copies.retain(|copy| *copy != representative);
@@ -117,12 +117,18 @@ impl Roster {
         }
     }
 
-    /// Where the chain of copies that begins at a URL ends.
-    fn root(&self, mut at: usize) -> Option<usize> {
+    /// Where the chain of copies that begins at a URL ends. Of a page that is not there any more, it goes on with the copy that
+    /// took its place.
+    fn root(&self, mut at: usize, heirs: &HashMap<u64, usize>) -> Option<usize> {
         for _ in 0..CHAIN {
-            match self.members[at].of {
-                None => return Some(at),
+            let member = &self.members[at];
+            let heir = || heirs.get(&member.id.url).copied().filter(|_| !member.may_represent());
+            match member.of {
                 Some(of) => at = self.place(of)?,
+                None => match heir() {
+                    Some(heir) => at = heir,
+                    None => return Some(at),
+                },
             }
         }
         None

@@ -129,7 +129,8 @@ impl Cell {
             (0.3, [(0.12, 0.93), (0.25, 0.95), (0.47, 0.97)]),
             (0.1, [(0.12, 0.82), (0.25, 0.89), (0.47, 0.94)]),
         ];
-        let (_, bars) = BARS.iter().find(|(budget, _)| *budget == self.budget).filter(|_| self.kind == Kind::Poisson)?;
+        let (_, bars) =
+            BARS.iter().find(|(budget, _)| *budget == self.budget).filter(|_| self.kind == Kind::Poisson)?;
         bars.iter().find(|(copies, _)| *copies == self.copies).map(|(_, bar)| *bar)
     }
 
