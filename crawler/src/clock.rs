@@ -68,3 +68,28 @@ pub fn rfc3339(time: Millis) -> String {
         time.millisecond()
     )
 }
+
+/// A time as people and outputs write it: RFC 3339, or a day alone, which begins at midnight (UTC).
+pub fn parse(text: &str) -> Option<Millis> {
+    use time::format_description::well_known::Rfc3339;
+    let text = text.trim();
+    let midnight = format!("{text}T00:00:00Z");
+    let time =
+        time::OffsetDateTime::parse(text, &Rfc3339).or_else(|_| time::OffsetDateTime::parse(&midnight, &Rfc3339));
+    u64::try_from(time.ok()?.unix_timestamp_nanos() / 1_000_000).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_comes_back_as_it_was_written() {
+        for time in [0, 1_700_000_000_123, 1_700_000_000_000] {
+            assert_eq!(parse(&rfc3339(time)), Some(time));
+        }
+        assert_eq!(parse("2023-11-14"), parse("2023-11-14T00:00:00Z"));
+        assert_eq!(parse("2023-11-14T23:13:20+01:00"), Some(1_700_000_000_000));
+        assert!(["", "yesterday", "2023-13-01", "1960-01-01"].iter().all(|text| parse(text).is_none()));
+    }
+}

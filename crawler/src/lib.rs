@@ -9,6 +9,7 @@ pub mod cookies;
 pub mod crawl;
 pub mod dashboard;
 pub mod demo;
+pub mod diff;
 pub mod engine;
 pub mod estimate;
 pub mod export;

@@ -16,6 +16,7 @@ mod job;
 mod model;
 mod process;
 mod reason;
+pub mod refresh;
 pub mod robots;
 pub mod rules;
 mod schedule;

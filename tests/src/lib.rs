@@ -6,6 +6,7 @@ pub mod client;
 pub mod crawl;
 pub mod data;
 pub mod failing;
+pub mod freshness;
 pub mod fuzz;
 pub mod gate;
 pub mod hostile;

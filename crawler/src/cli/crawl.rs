@@ -19,7 +19,7 @@ use super::{Usage, end_code, signals, typed};
 use crate::clock::Clock;
 use crate::crawl::{CrawlDir, OpenError};
 use crate::dashboard::Dashboard;
-use crate::engine::{self, Control, Observer, Snapshot};
+use crate::engine::{self, Control, Observer, Snapshot, StopReason};
 use crate::estimate::Lost;
 use crate::fetch::http::HttpFetch;
 use crate::focus::{self, Topic, TopicError};
@@ -54,22 +54,53 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    go(&args, None)
+}
+
+/// What a round of visits may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Budget {
+    /// Every visit that the round has.
+    All,
+    /// So many pages, those that are found on the way included.
+    Pages(u64),
+    /// So many milliseconds.
+    Time(u64),
+}
+
+impl Args {
+    /// For a run that begins nothing and goes on in `dir`.
+    pub(super) fn over(dir: PathBuf, quiet: bool, verbose: u8, settings: SettingFlags) -> Self {
+        let (seeds, seed_files, profile, config) = Default::default();
+        Self { seeds, dir, seed_files, profile, config, quiet, verbose, settings }
+    }
+}
+
+/// Starts a crawl or goes on with one. With a budget, one round of visits is made.
+pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCode> {
     // From here on a signal ends the crawl with its state saved, even if it comes before the crawl has begun.
     let (control_in, control) = crossbeam_channel::unbounded();
     signals::watch(control_in.clone())?;
     start_log(args.quiet, args.verbose);
-    let seeds = seeds(&args)?;
+    let seeds = seeds(args)?;
     // Everything that may be wrong with the call is looked at before anything is made on disk.
-    layers(&args, None)?.finish()?;
+    layers(args, None)?.finish()?;
     if seeds.is_empty() && !CrawlDir::is_at(&args.dir) {
         return Err(OpenError::NoSeeds.into());
     }
-    let mut dir = CrawlDir::open(&args.dir)?;
-    let layers = layers(&args, dir.settings()?.as_deref())?;
+    let mut dir = if refresh.is_some() { CrawlDir::existing(&args.dir)? } else { CrawlDir::open(&args.dir)? };
+    let layers = layers(args, dir.settings()?.as_deref())?;
     if !args.quiet {
         layers.warnings().iter().for_each(|warning| say!("note: {warning}"));
     }
-    let settings = layers.finish()?;
+    let mut settings = layers.finish()?;
+    let resumed = dir.stats()?.0.pages;
+    if let Some(budget) = refresh {
+        settings.fetch.recrawl = true;
+        // The limits of the crawl are not those of its rounds.
+        settings.limits.max_pages = if let Budget::Pages(pages) = budget { resumed + pages.max(1) } else { 0 };
+        settings.limits.time_limit = config::Duration(if let Budget::Time(time) = budget { time.max(1) } else { 0 });
+    }
     let fetch = HttpFetch::new(&settings)?;
     Topic::open(&settings.focus, dir.session(), &mut |url| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -80,11 +111,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if settings.fetch.contact.is_empty() && !settings.fetch.allow_private && !args.quiet {
         say!("note: no --contact: site owners cannot reach you; give a URL or an e-mail address");
     }
-    let resumed = dir.stats()?.0.pages;
-    if resumed > 0 && !args.quiet {
+    if resumed > 0 && refresh.is_none() && !args.quiet {
         say!("going on with the crawl in {} after {resumed} pages", args.dir.display());
     }
     let parts = dir.start(&settings, seeds, Clock::System, control)?;
+    let parts = engine::Parts { only_visits: refresh.is_some(), ..parts };
     let live = live_page(&settings.output.dashboard, &args.dir, control_in)?;
     let mut watching = Watching { terminal: Terminal::new(settings.output.progress, args.quiet), live, found: None };
     let result = engine::run(parts, fetch, &mut watching);
@@ -105,7 +136,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         };
         say!("{}", summary::text(&told).trim_end());
     }
-    Ok(end_code(reason, stats.any_page()))
+    // A round that has spent its budget has done what it was asked to do.
+    let spent = refresh.is_some() && matches!(reason, StopReason::PageLimit | StopReason::TimeLimit);
+    Ok(end_code(if spent { StopReason::Done } else { reason }, stats.any_page()))
 }
 
 /// Who watches the crawl.

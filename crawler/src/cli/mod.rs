@@ -2,10 +2,12 @@
 
 pub mod check;
 mod crawl;
+mod diff;
 mod export;
 mod flags;
 mod key;
 mod progress;
+mod refresh;
 mod report;
 mod rules;
 pub(crate) mod say;
@@ -40,6 +42,10 @@ pub struct Cli {
 enum Command {
     /// Start a crawl, or go on with the one in --dir
     Crawl(Box<crawl::Args>),
+    /// Visit again what a crawl fetched, one page of each cluster of copies, those first where a visit is worth most
+    Refresh(Box<refresh::Args>),
+    /// What has changed since the last round of visits: pages new, changed, gone and back
+    Diff(diff::Args),
     /// The whole thing offline: a synthetic web on loopback, crawled with the gate off and on
     Demo(crate::demo::Args),
     /// Summary of a crawl on stdout, and its report as a page, DIR/report.html
@@ -123,6 +129,8 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
         Command::Crawl(args) => crawl::run(*args),
+        Command::Refresh(args) => refresh::run(*args),
+        Command::Diff(args) => diff::run(args),
         Command::Demo(args) => crate::demo::run(args),
         Command::Report(args) => report::run(args),
         Command::Why(args) => why::run(args),

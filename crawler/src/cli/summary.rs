@@ -7,7 +7,7 @@ use frontier::SkipReason;
 use frontier::rules::Totals;
 
 use super::shown::Shown;
-use crate::engine::{Stats, WorstHost};
+use crate::engine::{Round, Stats, WorstHost};
 use crate::estimate::Lost;
 use crate::outcome::{self, Trouble};
 use crate::report::units;
@@ -61,6 +61,9 @@ pub fn text(told: &Told<'_>) -> String {
     row("", stats.exact, share(stats.exact), "exact duplicates: have an earlier page's bytes");
     if stats.unchanged > 0 {
         row("", stats.unchanged, String::new(), "unchanged: say what they said at the last visit");
+    }
+    if let Some(round) = &stats.round {
+        visits(&mut row, round);
     }
     row("", stats.unjudged, String::new(), "not compared: redirects, errors, too little text");
     row("", stats.failed, String::new(), "failed: no answer");
@@ -116,6 +119,25 @@ pub fn text(told: &Told<'_>) -> String {
     }
     went_wrong(&mut out, stats);
     out
+}
+
+/// What the last round of visits has shown, and what copies saved.
+fn visits(row: &mut dyn FnMut(&str, u64, String, &str), round: &Round) {
+    let Round { number, visits, changed, missing, trusted, checked, diverged, .. } = *round;
+    let meaning = format!(
+        "in round {number}, one page of each cluster; {} changed, {} missing",
+        units::count(changed),
+        units::count(missing)
+    );
+    row("visits", visits, String::new(), &meaning);
+    if trusted + checked > 0 {
+        let meaning = format!(
+            "copies trusted to change with the page that is visited; {} checked, of which {} differed",
+            units::count(checked),
+            units::count(diverged)
+        );
+        row("", trusted, String::new(), &meaning);
+    }
 }
 
 /// What went wrong, as the last lines: that is where people look first.

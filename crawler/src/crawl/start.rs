@@ -1,15 +1,14 @@
 //! Putting a crawl together: seeds, scope, judge, frontier and outputs, as the last commit left them.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use config::{OnDuplicate, Robots, Settings};
+use config::{Layers, OnDuplicate, Robots, Settings};
 use crossbeam_channel::Receiver;
 use dedup_stage::corpus::Corpora;
 use dedup_stage::flow::Flow;
 use dedup_stage::store::{self, Session, Space};
-use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, PageId};
+use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
 use frontier::scope::Scope;
 use frontier::{Found, Frontier, Merits, Via};
 use url::Url;
@@ -24,9 +23,7 @@ use crate::focus::{Topic, TopicError};
 use crate::pdf::Program;
 use crate::permissions::Purpose;
 use crate::priority;
-use crate::record::PageRecord;
 use crate::sink::{Lengths, PagesJsonl, Sink, SkippedJsonl, TextJsonl, Warc};
-use crate::spaces;
 
 impl CrawlDir {
     /// Puts the crawl together: earlier seeds and new ones, queues and counters as the last commit left them.
@@ -76,7 +73,7 @@ impl CrawlDir {
             #[cfg(feature = "pdf")]
             pdf: Program::own().map_err(|error| OpenError::Output { dir: path.clone(), error })?,
         });
-        let lasting = lasting(settings).to_toml();
+        let lasting = lasting(settings, before.as_deref()).to_toml();
         let changed = before.is_some_and(|before| before != lasting) || known != all_seeds;
         let open = || -> store::Result<(Frontier, Flow)> {
             let seeds = serde_json::to_vec(&all_seeds).map_err(std::io::Error::from)?;
@@ -95,7 +92,20 @@ impl CrawlDir {
         let (frontier, flow) = open().map_err(store_error)?;
         let sinks = sinks(&path, &lengths, settings);
         let sinks = sinks.map_err(|error| OpenError::Output { dir: path.clone(), error })?;
-        Ok(Parts { settings, dir: path, session, frontier, flow, access, sinks, stats, context, clock, control })
+        Ok(Parts {
+            settings,
+            dir: path,
+            session,
+            frontier,
+            flow,
+            access,
+            sinks,
+            stats,
+            context,
+            clock,
+            control,
+            only_visits: false,
+        })
     }
 }
 
@@ -124,46 +134,26 @@ fn frontier(
         // An earlier run in `drop` mode may have held links. While rules are used, what they stopped comes after everything else.
         frontier.release_all(!uses_rules(settings), session);
     }
-    if settings.fetch.recrawl && frontier.counts().queued == 0 {
-        fetch_again(&mut frontier, session)?;
-    }
     Ok(frontier)
 }
 
-/// The settings that a later run starts from: what was asked of this run alone is left out.
-fn lasting(settings: &Settings) -> Settings {
-    let mut settings = settings.clone();
-    settings.fetch.recrawl = false;
-    settings
-}
-
-/// Whether rules are learned and applied: not where everything is to be fetched, for the first time or again.
-fn uses_rules(settings: &Settings) -> bool {
-    settings.dedup.rules && settings.dedup.on_duplicate != OnDuplicate::Keep && !settings.fetch.recrawl
-}
-
-/// Queues every URL that was answered before, with the depth that it had.
-fn fetch_again(frontier: &mut Frontier, session: &mut Session) -> store::Result<()> {
-    let mut pages: Vec<(PageId, PageRecord)> = Vec::new();
-    session.scan(spaces::PAGES, &[], &[], &mut |key, value| {
-        if let (Some(page), Ok(record)) = (PageRecord::page_of(key), PageRecord::decode(value)) {
-            // The visits of one URL stand side by side: the last one counts.
-            if pages.last().is_some_and(|(last, _)| last.url == page.url) {
-                pages.pop();
-            }
-            pages.push((page, record));
-        }
-        ControlFlow::Continue(())
-    })?;
-    for (page, record) in pages {
-        if let (Ok(url), true) = (Url::parse(&record.url), record.status > 0) {
-            let PageRecord { depth, source, .. } = record;
-            let (priority, merits) = (priority::AGAIN, Merits::default());
-            let found = Found { url: &url, id: page.url, depth, priority, merits, source, via: Via::Again };
-            frontier.add(&found, session)?;
-        }
+/// The settings that a later run starts from: what was asked of this run alone is left out. So are the limits of a round of
+/// visits, where an earlier run has stored its own.
+fn lasting(settings: &Settings, before: Option<&str>) -> Settings {
+    let mut lasting = settings.clone();
+    lasting.fetch.recrawl = false;
+    let stored = before.map(|before| Layers::new().text(Path::new("stored settings"), before)?.finish());
+    if settings.fetch.recrawl
+        && let Some(Ok(stored)) = stored
+    {
+        lasting.limits = stored.limits;
     }
-    Ok(())
+    lasting
+}
+
+/// Whether rules are learned and applied: not where everything is to be fetched.
+fn uses_rules(settings: &Settings) -> bool {
+    settings.dedup.rules && settings.dedup.on_duplicate != OnDuplicate::Keep
 }
 
 fn sinks(dir: &Path, lengths: &Lengths, settings: &Settings) -> std::io::Result<Vec<Box<dyn Sink>>> {

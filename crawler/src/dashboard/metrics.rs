@@ -12,6 +12,7 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
 
 use super::shared::Now;
+use crate::engine::Round;
 
 /// Media type of OpenMetrics.
 pub const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -62,6 +63,9 @@ impl Collector for Metrics {
         counter(&mut out, "links_found", "Links read, one per key and page", stats.links_found)?;
         gauge(&mut out, "urls_skipped", "URLs met that will not be fetched", stats.skipped() as f64)?;
         gauge(&mut out, "urls_stopped", "URLs stopped before their fetch by what was learned", stats.stopped as f64)?;
+        if let Some(round) = &stats.round {
+            visits(&mut out, round)?;
+        }
         gauge(&mut out, "rules", "Learned rules in force", rules.proven as f64)?;
         counter(&mut out, "rules_withdrawn", "Learned rules withdrawn after audits", rules.withdrawn)?;
         counter(&mut out, "body_bytes", "Bytes of decoded bodies", stats.bytes)?;
@@ -82,6 +86,24 @@ impl Collector for Metrics {
         }
         Ok(())
     }
+}
+
+/// The last round of visits.
+fn visits(out: &mut DescriptorEncoder<'_>, round: &Round) -> fmt::Result {
+    let Round { number, visits, changed, missing, trusted, checked, diverged, freshness_before, .. } = *round;
+    counter(out, "rounds", "Rounds of visits to pages that were fetched before", u64::from(number))?;
+    let help = "Visits of the last round, by what they showed; checks of copies are counted besides";
+    let mut family = out.encode_descriptor("round_visits", help, None, MetricType::Gauge)?;
+    let rest = visits.saturating_sub(changed + missing);
+    for (showed, count) in [("change", changed), ("missing", missing), ("no_change", rest)] {
+        ConstGauge::new(count as f64).encode(family.encode_family(&[("showed", showed)])?)?;
+    }
+    let mut family = out.encode_descriptor("round_copies", "Copies in the last round", None, MetricType::Gauge)?;
+    for (fate, count) in [("trusted", trusted), ("held", checked.saturating_sub(diverged)), ("diverged", diverged)] {
+        ConstGauge::new(count as f64).encode(family.encode_family(&[("fate", fate)])?)?;
+    }
+    let help = "Estimated share of pages that were still as seen last when the last round began";
+    gauge(out, "freshness_before_round", help, freshness_before)
 }
 
 fn counter(out: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: u64) -> fmt::Result {

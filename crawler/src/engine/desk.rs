@@ -11,6 +11,7 @@ use super::rescue::Rescue;
 use super::scores::Scores;
 use super::trouble::{HostTroubles, LocalTrouble};
 use super::usage::{Decided, Usage, is_tdm, tdm_of};
+use super::visits::{Ended, Visits};
 use crate::access::{Access, Worn};
 use crate::clock::Clock;
 use crate::fetch::FetchError;
@@ -27,6 +28,8 @@ pub(super) struct Desk<'a> {
     pub scores: Scores,
     pub ledger: Ledger,
     pub rescue: Rescue,
+    /// While pages are visited again.
+    pub visits: Option<Visits>,
     pub local: LocalTrouble,
     pub hosts: HostTroubles,
     pub clock: Clock,
@@ -53,8 +56,7 @@ impl Desk<'_> {
                 self.frontier.report(&job, outcome, now, &mut self.ledger.session)?;
                 return Ok(None);
             }
-            let before = self.before(&job)?;
-            validators = before.map(|before| before.validators).filter(|known| !known.is_empty());
+            validators = self.validators(&job)?;
         }
         let worn = if job.kind == JobKind::Resolve { Worn::default() } else { self.access.wear(&job.url, now)? };
         Ok(Some(Order { job, validators, worn, said }))
@@ -144,7 +146,9 @@ impl Desk<'_> {
             shown: before.and_then(|before| before.shown),
         };
         self.rescue.fetched(job, false, &mut self.ledger.session);
-        self.ledger.record(job.page, &out, record)
+        self.ledger.record(job.page, &out, record)?;
+        self.visit_ended(job, at, Ended::Trouble);
+        Ok(())
     }
 
     fn take_sitemap(&mut self, job: &Job, at: Millis, finding: SitemapFinding) -> Result<()> {

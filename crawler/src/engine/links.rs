@@ -5,6 +5,7 @@ use std::sync::Arc;
 use dedup_stage::flow::{Counterpart, Fate};
 use dedup_stage::judge::Judgement;
 use frontier::{Admission, Found, Hold, Job, Via};
+use url::Url;
 
 use super::Result;
 use super::desk::Desk;
@@ -27,7 +28,10 @@ pub(super) struct LinkCounts {
 }
 
 impl Desk<'_> {
-    /// The links of one page reach the frontier, or are held.
+    /// Links that are named of one page, at most.
+    const NAMED: usize = 100;
+
+    /// The links of one page reach the frontier, or are held. At a later visit to its URL, those not met before are named.
     pub(super) fn take_links(
         &mut self,
         job: &Job,
@@ -35,8 +39,9 @@ impl Desk<'_> {
         relevance: Option<f32>,
         finding: &PageFinding,
         fate: Fate,
-    ) -> Result<LinkCounts> {
+    ) -> Result<(LinkCounts, Option<Vec<Url>>)> {
         let mut counts = LinkCounts::default();
+        let mut named = (job.page.visit > 1).then(Vec::new);
         let corpora = Arc::clone(self.flow.judge().known());
         let (via, depth) = match &finding.redirect {
             Some(redirect) => (Via::Redirect { hops: job.hops + 1, same_key: redirect.same_key }, job.depth),
@@ -82,6 +87,9 @@ impl Desk<'_> {
                 }
             };
             counts.new += u32::from(new);
+            if let Some(named) = named.as_mut().filter(|named| new && named.len() < Self::NAMED) {
+                named.push(link.url.clone());
+            }
             if let Some(family) = family.as_ref().filter(|_| new) {
                 let within = family.has(&link.url);
                 counts.within += u32::from(within);
@@ -92,7 +100,7 @@ impl Desk<'_> {
         stats.links_new += u64::from(counts.new);
         stats.links_admitted += u64::from(counts.admitted);
         stats.links_dropped += u64::from(counts.dropped);
-        Ok(counts)
+        Ok((counts, named))
     }
 
     /// A link of a duplicate is held for its counterpart, as news or as known. True if it was not met before. (A link that

@@ -16,10 +16,12 @@ mod message;
 mod page;
 mod reading;
 mod rescue;
+mod round;
 mod scores;
 mod stats;
 mod trouble;
 mod usage;
+mod visits;
 mod worker;
 
 use std::path::PathBuf;
@@ -51,6 +53,7 @@ use scores::Scores;
 pub use stats::{Nobody, Observer, Snapshot, Stats, StopReason, TICK};
 pub use trouble::WorstHost;
 use usage::Usage;
+pub use visits::Round;
 pub use worker::Context;
 
 /// What the owner of a crawl may ask of it while it runs.
@@ -110,6 +113,8 @@ pub struct Parts<'a> {
     pub clock: Clock,
     /// Wishes of the owner.
     pub control: Receiver<Control>,
+    /// Whether a round of visits is all that is wanted: then a crawl that is not finished does not go on behind the last one.
+    pub only_visits: bool,
 }
 
 /// How long a stopping crawl waits for open jobs before it leaves them to the next run.
@@ -171,7 +176,11 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let Parts { frontier, flow, access, clock, .. } = parts;
     let (local, hosts) = Default::default();
     let usage = Usage::new(&settings.fetch.user_agent, &settings.access.purpose);
-    let desk = Desk { settings, frontier, flow, access, usage, scores, ledger, rescue, local, hosts, clock };
+    let mut desk =
+        Desk { settings, frontier, flow, access, usage, scores, ledger, rescue, visits: None, local, hosts, clock };
+    if settings.fetch.recrawl {
+        desk.begin_round(parts.only_visits)?;
+    }
     let mut engine = Engine {
         desk,
         jobs: Jobs::new(credits, orders, reports, pressure),
@@ -212,10 +221,13 @@ impl Engine<'_> {
             }
             if self.stopping.is_none() && !self.paused {
                 self.more = self.desk.step()?;
+                self.desk.feed_visits()?;
                 self.hand_out()?;
+                // What was refused when its turn came makes room for the next visits of its host.
+                self.more |= self.desk.feed_visits()?;
             }
             if let Some(reason) = self.ended() {
-                let over = matches!(reason, StopReason::Done | StopReason::Waiting);
+                let over = self.stopping.is_none() && matches!(reason, StopReason::Done | StopReason::Waiting);
                 if over && self.desk.drain()? {
                     self.more = true;
                     continue;
@@ -288,6 +300,7 @@ impl Engine<'_> {
 
     /// The run ends: everything is written down.
     fn finish(&mut self, reason: StopReason) -> Result<StopReason> {
+        self.desk.end_round(reason);
         self.desk.close(reason, &self.dir)?;
         self.desk.commit()?;
         self.desk.ledger.finish()?;
@@ -301,6 +314,8 @@ impl Engine<'_> {
             self.stopping = Some((StopReason::PageLimit, now + GRACE));
         } else if limits.time_limit.0 > 0 && now >= self.desk.ledger.started() + limits.time_limit.0 {
             self.stopping = Some((StopReason::TimeLimit, now + GRACE));
+        } else if self.desk.round_is_over() {
+            self.stopping = Some((StopReason::Done, now + GRACE));
         }
     }
 

@@ -15,6 +15,7 @@ use super::desk::Desk;
 use super::ledger;
 use super::links::LinkCounts;
 use super::message::{PageFinding, RedirectFinding};
+use super::visits::Ended;
 use crate::record::PageRecord;
 use crate::sink::{Changed, PageOut, Twin};
 
@@ -38,14 +39,16 @@ impl Desk<'_> {
         }
         self.frontier.received(finding.wire_bytes, ended_at);
         let before = self.before(&job)?;
-        let passage = self.judge(&job, &finding, before.as_ref().and_then(|before| before.shown.as_ref()))?;
+        let (passage, alike) = self.judge(&job, &finding, before.as_ref().and_then(|before| before.shown.as_ref()))?;
         let Passage { judgement, links: fate, shown } = passage;
         let relevance = self.scores.relevance(finding.hits.as_ref());
         let twin = judgement.verdict.twin().map(|of| self.ledger.page(of)).transpose()?.flatten();
         let content = content(&job, &finding, &judgement, twin.as_ref(), before.as_ref());
-        let counts = self.take_links(&job, &judgement, relevance, &finding, fate)?;
+        let (counts, new_links) = self.take_links(&job, &judgement, relevance, &finding, fate)?;
         self.teach(&job, status, &judgement, content, twin.as_ref(), counts)?;
 
+        let ended = Ended::of(status, &judgement, before.as_ref());
+        let shown = if self.is_to_forget(&job, ended)? { self.forget(&job, shown)? } else { shown };
         let trouble = self.trouble(&job, &finding)?;
         if let Some(kind) = &trouble {
             self.hosts.note(&job.url, kind);
@@ -69,7 +72,14 @@ impl Desk<'_> {
             stats.scored += 1;
             stats.relevance += f64::from(relevance);
         }
-        self.record(&job, ended_at, &finding, Taken { judgement, before, twin, content, shown, relevance, counts })
+        self.record(
+            &job,
+            ended_at,
+            &finding,
+            Taken { judgement, before, twin, content, shown, relevance, counts, new_links, alike },
+        )?;
+        self.visit_ended(&job, ended_at, ended);
+        Ok(())
     }
 
     /// The word for what is wrong with an answer, if anything.
@@ -96,15 +106,15 @@ impl Desk<'_> {
         Ok(at == from && !redirect.same_key)
     }
 
-    /// The verdict on an answer, and the fate of its links.
-    fn judge(&mut self, job: &Job, finding: &PageFinding, before: Option<&Shown>) -> Result<Passage> {
+    /// The verdict on an answer, the fate of its links, and the resemblance to what its URL showed before.
+    fn judge(&mut self, job: &Job, finding: &PageFinding, before: Option<&Shown>) -> Result<(Passage, Option<f32>)> {
         let follow = |judgement, shown| Passage { judgement, links: Fate::Follow(1.0), shown };
         if finding.redirect.is_some() {
-            return Ok(follow(Judgement::UNJUDGED, before.cloned()));
+            return Ok((follow(Judgement::UNJUDGED, before.cloned()), None));
         }
         if finding.unchanged {
             let judgement = before.map_or(Judgement::UNJUDGED, Judgement::not_modified);
-            return Ok(follow(judgement, before.cloned()));
+            return Ok((follow(judgement, before.cloned()), before.map(|_| 1.0)));
         }
         let case = Case {
             order: self.ledger.next_order(),
@@ -115,7 +125,8 @@ impl Desk<'_> {
             page: &finding.page,
             links: &finding.links,
         };
-        Ok(self.flow.page(&case, &ledger::url_of, &mut self.ledger.session)?)
+        let alike = self.flow.judge_mut().resemblance_to_before(&case, &self.ledger.session)?;
+        Ok((self.flow.page(&case, &ledger::url_of, &mut self.ledger.session)?, alike))
     }
 
     /// What the frontier learns from a page: of its group and host, of rules, of trials.
@@ -141,7 +152,9 @@ impl Desk<'_> {
                 frontier.verdict(job, Some(brought), judgement.novelty, session)?;
             }
         }
-        let Some(content) = content.filter(|_| judgement.verdict != Verdict::Unjudged) else { return Ok(()) };
+        // What is unchanged was a lesson at its last visit.
+        let is_lesson = !matches!(judgement.verdict, Verdict::Unjudged | Verdict::Unchanged { .. });
+        let Some(content) = content.filter(|_| is_lesson) else { return Ok(()) };
         let same = |twin: &&PageRecord| twin.content.is_some_and(|twin| twin.agrees(content));
         let twin = twin.filter(same).and_then(|twin| Url::parse(&twin.url).ok());
         let lesson = Lesson {
@@ -157,7 +170,7 @@ impl Desk<'_> {
 
     /// Writes a page to the outputs and to the state.
     fn record(&mut self, job: &Job, at: Millis, finding: &PageFinding, taken: Taken) -> Result<()> {
-        let Taken { judgement, before, twin, content, shown, relevance, counts } = taken;
+        let Taken { judgement, before, twin, content, shown, relevance, counts, new_links, alike } = taken;
         let mut validators = finding.validators.clone();
         if finding.unchanged
             && let Some(before) = &before
@@ -180,6 +193,8 @@ impl Desk<'_> {
             relevance,
             links: [counts.new, counts.admitted, counts.dropped],
             changed: Changed::of(&judgement, before.as_ref().and_then(|before| before.shown.as_ref())),
+            resemblance_before: alike,
+            new_links: new_links.as_deref(),
         };
         let payload = finding.exchange.as_ref().map(|exchange| exchange.payload.0);
         let record = PageRecord {
@@ -211,6 +226,10 @@ struct Taken {
     shown: Option<Shown>,
     relevance: Option<f32>,
     counts: LinkCounts,
+    /// At a later visit, the links that the crawl had not met before.
+    new_links: Option<Vec<Url>>,
+    /// Resemblance to what the URL showed at its last visit.
+    alike: Option<f32>,
 }
 
 /// Whether the text of a page was known before: that of a copy, or of one page of a list.

@@ -62,6 +62,11 @@ impl Scores {
         self.scoring.link(page.of_page, OfLink { in_links, relevance, hint: false })
     }
 
+    /// What a page so deep weighs, 0..1, when it is to be visited again.
+    pub fn of_depth(&self, depth: u32) -> f32 {
+        self.scoring.link(self.scoring.page(1.0, depth), OfLink::default()).0
+    }
+
     /// The priority of a page that a sitemap names.
     pub fn named(&self) -> (f32, Merits) {
         self.scoring.link(self.scoring.page(1.0, 1), OfLink { hint: true, ..OfLink::default() })

@@ -8,6 +8,7 @@ use frontier::{Counts, Failure, Frontier, Millis, SkipReason};
 use serde::{Deserialize, Serialize};
 
 use super::trouble::WorstHost;
+use super::visits::Round;
 use crate::estimate::Lost;
 
 /// Totals since the crawl began, over all its runs.
@@ -83,6 +84,8 @@ pub struct Stats {
     pub urls_seen: u64,
     /// URLs queued, at the last commit.
     pub frontier: u64,
+    /// The last round of visits to pages that were fetched before.
+    pub round: Option<Round>,
 }
 
 impl Stats {

@@ -11,8 +11,6 @@ pub use in_links::InLinks;
 
 /// Of seeds.
 pub const SEED: f32 = 1.0;
-/// Of URLs that are fetched again.
-pub const AGAIN: f32 = 0.5;
 
 /// Works out priorities.
 #[derive(Clone, Debug)]

@@ -7,18 +7,22 @@ use std::path::{Path, PathBuf};
 
 use dedup_stage::page::{Input, Reader};
 use dedup_stage::warc::http::parse_response;
-use dedup_stage::warc::read::{Piece, Reader as WarcReader};
+use dedup_stage::warc::read::{Piece, Reader as WarcReader, Record};
+use frontier::Millis;
 use memchr::memmem::Finder;
 use serde::Deserialize;
 use url::Url;
 
+use crate::clock;
+
 /// Where the responses of some URLs stand.
 #[derive(Clone, Debug, Default)]
 pub struct Bodies {
-    places: HashMap<String, Place>,
+    /// In the order in which they were fetched.
+    places: HashMap<String, Vec<Place>>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     file: PathBuf,
     offset: u64,
@@ -65,6 +69,8 @@ impl Bodies {
                 line.clear();
             }
         }
+        // Files are numbered in the order of fetching, and appended to.
+        bodies.places.values_mut().for_each(|places| places.sort_unstable());
         Ok(bodies)
     }
 
@@ -77,21 +83,42 @@ impl Bodies {
             && entry.mime != "warc/revisit"
             && urls.contains(entry.url.as_str())
         {
-            self.places.insert(entry.url, Place { file: folder.join(entry.filename), offset });
+            self.places.entry(entry.url).or_default().push(Place { file: folder.join(entry.filename), offset });
         }
     }
 
-    /// The visible text of a page; `None` where its body is not kept or cannot be read.
+    /// The visible text of a page as it was fetched last; `None` where its body is not kept or cannot be read.
     pub fn text(&self, url: &str) -> Option<String> {
-        let place = self.places.get(url)?;
-        let mut file = BufReader::new(File::open(&place.file).ok()?);
-        file.seek(SeekFrom::Start(place.offset)).ok()?;
-        let Ok(Some(Piece::Record(record))) = WarcReader::new(file, Self::LARGEST as u64).piece() else { return None };
-        let message = parse_response(&record.block)?;
-        let body = message.body(Self::LARGEST).ok()?;
-        let content_type = message.fields.text("Content-Type");
-        let mut reader = Reader::default();
-        reader.read(&Input { url: &Url::parse(url).ok()?, status: message.status, content_type, body: &body });
-        Some(reader.text().to_owned())
+        text_of(&record_at(self.places.get(url)?.last()?)?, url)
     }
+
+    /// When the body was fetched that a page had at this time, and its visible text.
+    pub fn text_as_of(&self, url: &str, at: Millis) -> Option<(Millis, String)> {
+        for place in self.places.get(url)?.iter().rev() {
+            let record = record_at(place)?;
+            let date = clock::parse(record.fields.text("WARC-Date")?)?;
+            if date <= at {
+                return Some((date, text_of(&record, url)?));
+            }
+        }
+        None
+    }
+}
+
+fn record_at(place: &Place) -> Option<Record> {
+    let mut file = BufReader::new(File::open(&place.file).ok()?);
+    file.seek(SeekFrom::Start(place.offset)).ok()?;
+    match WarcReader::new(file, Bodies::LARGEST as u64).piece() {
+        Ok(Some(Piece::Record(record))) => Some(record),
+        _ => None,
+    }
+}
+
+fn text_of(record: &Record, url: &str) -> Option<String> {
+    let message = parse_response(&record.block)?;
+    let body = message.body(Bodies::LARGEST).ok()?;
+    let content_type = message.fields.text("Content-Type");
+    let mut reader = Reader::default();
+    reader.read(&Input { url: &Url::parse(url).ok()?, status: message.status, content_type, body: &body });
+    Some(reader.text().to_owned())
 }

@@ -1,7 +1,7 @@
 //! What the state of a crawl knows and its outputs do not: where it started, how it ended, what it learned, what it may have lost.
 
 use super::learned::Learned;
-use crate::engine::WorstHost;
+use crate::engine::{Round, WorstHost};
 use crate::estimate::Lost;
 use crate::outcome::Trouble;
 
@@ -30,6 +30,8 @@ pub struct Summary {
     pub frontier: Option<u64>,
     /// Unique pages that were held back, so far as they can be estimated.
     pub lost: Option<Lost>,
+    /// The last round of visits to pages that were fetched before.
+    pub round: Option<Round>,
     /// What the crawl learned of URLs; not known while it runs.
     pub learned: Option<Learned>,
     /// Settings, as TOML.

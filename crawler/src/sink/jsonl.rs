@@ -53,6 +53,12 @@ impl Sink for PagesJsonl {
             Some(changed) => write!(tail, ",\"changed\":\"{}\"", changed.name())?,
             None => tail.extend(b",\"changed\":null"),
         }
+        match page.resemblance_before {
+            Some(resemblance) => write!(tail, ",\"resemblance_before\":{resemblance:.3}")?,
+            None => tail.extend(b",\"resemblance_before\":null"),
+        }
+        tail.extend(b",\"new_links\":");
+        serde_json::to_writer(&mut *tail, &page.new_links)?;
         tail.extend(b",\"label\":null,\"known\":");
         serde_json::to_writer(&mut *tail, &page.known)?;
         let [new, admitted, dropped] = page.links;

@@ -12,6 +12,7 @@ use std::io;
 
 use dedup_stage::judge::{Judgement, Shown, Verdict};
 use frontier::Millis;
+use url::Url;
 
 pub use append::AppendFile;
 pub use jsonl::PagesJsonl;
@@ -49,6 +50,10 @@ pub struct PageOut<'a> {
     pub links: [u32; 3],
     /// What changed since the last visit to this URL; `None` at the first.
     pub changed: Option<Changed>,
+    /// Resemblance of the text to what this URL showed at its last visit, 0..1.
+    pub resemblance_before: Option<f32>,
+    /// Links not met before, at a later visit to this URL.
+    pub new_links: Option<&'a [Url]>,
 }
 
 impl<'a> PageOut<'a> {
@@ -57,7 +62,21 @@ impl<'a> PageOut<'a> {
         const NOT_JUDGED: &Judgement = &Judgement::UNJUDGED;
         let (twin, known, earlier, exchange, texts, relevance, changed) = (None, None, None, None, None, None, None);
         let (judgement, links) = (NOT_JUDGED, [0; 3]);
-        Self { line, judgement, twin, known, earlier, exchange, texts, relevance, links, changed }
+        let (resemblance_before, new_links) = (None, None);
+        Self {
+            line,
+            judgement,
+            twin,
+            known,
+            earlier,
+            exchange,
+            texts,
+            relevance,
+            links,
+            changed,
+            resemblance_before,
+            new_links,
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use super::counterpart::Comparison;
 use super::digests::Owner;
 use super::links::LinkSet;
 use super::{Case, Judge, Judgement, Shown, UrlOf, Verdict};
+use crate::signature::Sketch;
 use crate::store::{Result, Session};
 use crate::url::PageId;
 
@@ -36,15 +37,32 @@ impl Judge {
         if (signature.simhash ^ simhash).count_ones() > self.index.distance() {
             return Ok(false);
         }
-        let sketch = match before.sketch {
-            Some(sketch) => sketch,
-            None => match self.accepted.get(simhash, before.order, session)? {
-                Some(Entry { sketch, .. }) => sketch,
-                None => return Ok(false),
-            },
-        };
+        let Some(sketch) = self.sketch_of(before, session)? else { return Ok(false) };
         let look = signature.sketch.compare(&sketch);
         Ok(look.same_text && look.resemblance >= Self::SAME_TEXT)
+    }
+
+    /// Estimated resemblance of a page's text to what its URL showed at the last visit, 0..1; `None` where one of them has
+    /// too little text. To be asked before the page is judged: what has changed is forgotten then.
+    pub fn resemblance_to_before(&mut self, case: &Case<'_>, session: &Session) -> Result<Option<f32>> {
+        let Some(before) = case.before.filter(|_| case.is_compared()) else { return Ok(None) };
+        if case.page.sha256 == before.sha256 || case.page.text == before.text && before.text != 0 {
+            return Ok(Some(1.0));
+        }
+        let Some(signature) = &case.page.signature else { return Ok(None) };
+        Ok(self.sketch_of(before, session)?.map(|sketch| signature.sketch.compare(&sketch).resemblance))
+    }
+
+    /// The sketch of what a URL showed.
+    fn sketch_of(&mut self, shown: &Shown, session: &Session) -> Result<Option<Sketch>> {
+        match (shown.sketch, shown.simhash) {
+            (Some(sketch), _) => Ok(Some(sketch)),
+            (None, Some(simhash)) => {
+                let entry = self.accepted.get(simhash, shown.order, session)?;
+                Ok(entry.map(|Entry { sketch, .. }| sketch))
+            }
+            (None, None) => Ok(None),
+        }
     }
 
     /// Judges a page that says what its URL said at the last visit. What the judge keeps of it stays as it is. Only a page

@@ -30,6 +30,12 @@ impl Frontier {
     /// How soon a better host must be due, where none is being asked.
     const SOON: Millis = 10_000;
 
+    /// URLs that were queued to be visited again and were refused when their turn came, since this was asked last. Their last
+    /// visit stands, and no report comes.
+    pub fn take_withdrawn(&mut self) -> Vec<UrlId> {
+        std::mem::take(&mut self.jobs.withdrawn)
+    }
+
     /// The next job that may start at `now`. URLs found forbidden by robots.txt on the way, without budget, or stopped by a
     /// learned rule are recorded as such.
     ///
@@ -217,6 +223,7 @@ impl Frontier {
         self.jobs.chained.remove(&entry.id.url);
         if let Some(before) = self.urls.before(entry.id, session)? {
             // What was visited once is not skipped: its last visit stands.
+            self.jobs.withdrawn.push(entry.id);
             return self.urls.change(entry.id, &State::Done(before), session);
         }
         let Entry { url, depth, source, priority, merits, .. } = entry;

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use config::{OnDuplicate, Politeness, Priority, Settings};
 use dedup_stage::store::{Error, Result, Session, codec};
-use dedup_stage::url::SiteId;
+use dedup_stage::url::{SiteId, UrlId};
 
 use crate::hold::news::News;
 use crate::hold::works::Works;
@@ -130,6 +130,8 @@ struct Jobs {
     last: u64,
     /// Queued URLs that redirects lead to, and whether a direct link leads there, too: then their hops do not count.
     chained: HashMap<u64, bool>,
+    /// URLs that were queued to be visited again, and that are not to be fetched after all.
+    withdrawn: Vec<UrlId>,
 }
 
 /// A job that was handed out.

@@ -1,0 +1,171 @@
+//! `crawler diff`: what changed since a moment.
+
+use std::process::ExitCode;
+
+use frontier::Millis;
+
+use super::shown::Shown;
+use super::{Dir, Usage, tell};
+use crate::clock::{self, Clock, rfc3339};
+use crate::crawl::{CrawlDir, OpenError};
+use crate::diff::{Diff, Page, Sentences};
+use crate::report::html::put;
+use crate::report::units;
+
+/// Arguments of `crawler diff`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    dir: Dir,
+    /// The moment: a time (2026-11-30T12:00:00Z), a day, or how long ago (12h, 7d) [default: the begin of the last round of visits]
+    #[arg(long, value_name = "T")]
+    since: Option<String>,
+    /// For scripts: JSON on stdout, and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let path = &args.dir.dir;
+    if !CrawlDir::is_at(path) {
+        return Err(OpenError::Missing(path.clone()).into());
+    }
+    let since = match &args.since {
+        Some(text) => moment(text, Clock::System.now())?,
+        None => {
+            let (stats, _) = CrawlDir::existing(path)?.stats()?;
+            let round = stats.round.ok_or_else(|| {
+                Usage("nothing was visited again so far: run `crawler refresh DIR` first, or give --since T".into())
+            })?;
+            round.started
+        }
+    };
+    let diff = Diff::read(path, since)?;
+    if args.json {
+        return tell(serde_json::to_string(&diff)? + "\n");
+    }
+    tell(text(&diff))
+}
+
+/// A moment as people write it.
+fn moment(text: &str, now: Millis) -> Result<Millis, Usage> {
+    if let Some(time) = clock::parse(text) {
+        return Ok(time);
+    }
+    match text.parse::<config::Duration>() {
+        Ok(ago) => Ok(now.saturating_sub(ago.0)),
+        Err(_) => Err(Usage(format!(
+            "--since {text:?}: a time such as {}, a day such as 2026-11-30, or how long ago, such as 12h",
+            rfc3339(now)
+        ))),
+    }
+}
+
+/// Sentences shown of one page, on either side.
+const SENTENCES: usize = 10;
+/// Characters shown of one sentence.
+const LONGEST: usize = 300;
+
+/// The difference for people.
+fn text(diff: &Diff) -> String {
+    let mut out = String::new();
+    put!(out, "since {}:", diff.since);
+    let groups = [
+        ("new", &diff.new),
+        ("changed", &diff.changed),
+        ("gone", &diff.gone),
+        ("missing", &diff.missing),
+        ("back", &diff.back),
+    ];
+    for (name, pages) in groups {
+        put!(out, " {} {name},", units::count(pages.len() as u64));
+    }
+    put!(out, " {} unchanged\n", units::count(diff.unchanged));
+    let meanings = [
+        "new: fetched for the first time",
+        "changed: say something else",
+        "gone: 404 or 410 at two visits in a row",
+        "missing: 404 or 410 at the last visit; gone if they are at the next one",
+        "back: were missing, and are there again",
+    ];
+    for ((_, pages), meaning) in groups.iter().zip(meanings) {
+        if !pages.is_empty() {
+            put!(out, "\n{meaning}\n");
+            pages.iter().for_each(|page| tell_page(&mut out, page));
+        }
+    }
+    if diff.changed.iter().any(|page| page.sentences.is_none()) {
+        put!(out, "\nwhat changed on a page is told where the archive has both versions: crawl with --warc\n");
+    }
+    out
+}
+
+fn tell_page(out: &mut String, page: &Page) {
+    put!(out, "  {}", Shown(&page.url));
+    if let Some(title) = &page.title {
+        put!(out, "  {}", Shown(title));
+    }
+    if let Some(alike) = page.resemblance_before {
+        put!(out, "  ({:.0} % as before)", 100.0 * alike);
+    }
+    if page.copies > 0 {
+        let copies = if page.copies == 1 { "copy" } else { "copies" };
+        put!(out, "  (and {} {copies}, not visited)", units::count(page.copies));
+    }
+    out.push('\n');
+    if let Some(Sentences { removed, added }) = &page.sentences {
+        for (sign, sentences) in [("-", removed), ("+", added)] {
+            for sentence in sentences.iter().take(SENTENCES) {
+                let mut short: String = sentence.chars().take(LONGEST).collect();
+                if short.len() < sentence.len() {
+                    short.push_str(" …");
+                }
+                put!(out, "    {sign} {}\n", Shown(&short));
+            }
+            if sentences.len() > SENTENCES {
+                put!(out, "    {sign} … and {} more\n", sentences.len() - SENTENCES);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_a_time_a_day_or_a_while_ago() {
+        let now = 1_700_000_000_000;
+        assert_eq!(moment("1h", now).unwrap(), now - 3_600_000);
+        assert_eq!(moment("2023-11-14T22:13:20Z", now).unwrap(), now);
+        assert_eq!(moment("2023-11-14", now).unwrap(), 1_699_920_000_000);
+        assert!(moment("yesterday", now).is_err());
+    }
+
+    #[test]
+    fn the_text_tells_of_each_page_in_its_group() {
+        let page = |url: &str| Page { url: url.into(), title: Some("T\u{1b}[2J".into()), ..Page::default() };
+        let sentences = Sentences { removed: vec!["Old.".into()], added: vec!["New.".into(); 12] };
+        let changed =
+            Page { sentences: Some(sentences), copies: 2, resemblance_before: Some(0.5), ..page("http://a.test/c") };
+        let diff = Diff {
+            since: "2026-01-01T00:00:00.000Z".into(),
+            new: vec![page("http://a.test/n")],
+            changed: vec![changed],
+            unchanged: 3,
+            ..Diff::default()
+        };
+        let text = text(&diff);
+        assert!(
+            text.starts_with(
+                "since 2026-01-01T00:00:00.000Z: 1 new, 1 changed, 0 gone, 0 missing, 0 back, 3 unchanged\n"
+            )
+        );
+        assert!(text.contains("  http://a.test/c  T<U+001B>[2J  (50 % as before)  (and 2 copies, not visited)\n    - Old.\n    + New.\n"), "{text}");
+        assert!(
+            text.contains("    + … and 2 more\n") && !text.contains("--warc") && !text.contains("gone: "),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,59 @@
+//! `crawler refresh`: one round of visits to what a crawl fetched.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::str::FromStr;
+
+use super::crawl::{self, Budget};
+use super::flags::SettingFlags;
+
+/// Arguments of `crawler refresh`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Crawl directory
+    dir: PathBuf,
+    /// What the round may cost: a number of pages, or a time such as 10m [default: every visit that it has]
+    #[arg(long, value_name = "PAGES|TIME")]
+    budget: Option<Budget>,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    quiet: bool,
+    /// Say more; twice: everything
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    verbose: u8,
+    #[command(flatten)]
+    settings: SettingFlags,
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let Args { dir, budget, quiet, verbose, settings } = args;
+    crawl::go(&crawl::Args::over(dir, quiet, verbose, settings), Some(budget.unwrap_or(Budget::All)))
+}
+
+impl FromStr for Budget {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(pages) = text.parse() {
+            return if pages > 0 { Ok(Budget::Pages(pages)) } else { Err("a round needs at least one page".into()) };
+        }
+        let time: config::Duration =
+            text.parse().map_err(|_| format!("{text:?} is no number of pages, and no time such as 30s, 10m or 2h"))?;
+        Ok(Budget::Time(time.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_a_number_of_pages_or_a_time() {
+        assert_eq!("250".parse(), Ok(Budget::Pages(250)));
+        assert_eq!("10m".parse(), Ok(Budget::Time(600_000)));
+        for wrong in ["0", "ten", "10x", "-1", ""] {
+            assert!(wrong.parse::<Budget>().is_err(), "{wrong:?}");
+        }
+    }
+}

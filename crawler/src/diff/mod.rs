@@ -1,0 +1,160 @@
+//! What changed on the web between two moments of a crawl, read from its outputs: pages new, changed, gone and back.
+//!
+//! `pages.jsonl` is read once, with some tens of bytes in memory for each URL (`track`); the lines of the pages that are told
+//! of are read again. Where the archive has both bodies of a changed page, the sentences that changed are told (`sentences`).
+
+mod sentences;
+mod track;
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::Path;
+
+use frontier::Millis;
+use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::clock::{self, rfc3339};
+use crate::report::bodies::Bodies;
+use crate::report::line::PageLine;
+use crate::report::source::Lines;
+use crate::sink::PagesJsonl;
+use track::{Fate, Track};
+
+pub use sentences::Sentences;
+
+/// What changed since a moment. Pages stand in the order of their last lines.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Diff {
+    /// The moment.
+    pub since: String,
+    /// Pages fetched for the first time.
+    pub new: Vec<Page>,
+    /// Pages that say something else.
+    pub changed: Vec<Page>,
+    /// Pages missing (404 or 410) at two visits in a row.
+    pub gone: Vec<Page>,
+    /// Pages missing at the last visit, and not at the one before.
+    pub missing: Vec<Page>,
+    /// Pages that were missing or gone, and are there again.
+    pub back: Vec<Page>,
+    /// Pages that were visited and say what they said.
+    pub unchanged: u64,
+}
+
+/// A page that is told of.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Page {
+    /// Its URL.
+    pub url: String,
+    /// Its title; of one that is missing, the last one that is known.
+    pub title: Option<String>,
+    /// When it was visited last.
+    pub fetched_at: String,
+    /// When its content was seen before.
+    pub before: Option<String>,
+    /// Answer at the last visit.
+    pub status: Option<u16>,
+    /// Of a changed page: share of word sequences that it has in common with what it showed before, 0..1.
+    pub resemblance_before: Option<f64>,
+    /// Of a changed page: copies that were not visited, since they are trusted to have changed with it.
+    pub copies: u64,
+    /// Of a changed page whose bodies the archive has: what changed.
+    pub sentences: Option<Sentences>,
+}
+
+impl Diff {
+    /// Changed pages of which the archive is asked, at most.
+    const COMPARED: usize = 1_000;
+
+    /// Reads the outputs of the crawl in `dir`.
+    pub fn read(dir: &Path, since: Millis) -> io::Result<Self> {
+        let lines = Lines::open(&dir.join(PagesJsonl::NAME), None)?;
+        let tracks = track::read(&lines, &rfc3339(since))?;
+        let mut diff = Self { since: rfc3339(since), ..Self::default() };
+        let mut told: Vec<(&u64, &Track, Fate)> = Vec::new();
+        for (url, track) in &tracks {
+            match track.fate() {
+                Some(Fate::Unchanged) => diff.unchanged += 1,
+                Some(fate) => told.push((url, track, fate)),
+                None => {}
+            }
+        }
+        told.sort_unstable_by_key(|(_, track, _)| track.last);
+        let copies = copies(&tracks, &told);
+        for (url, track, fate) in told {
+            let mut page = page(&lines, track)?;
+            page.copies = copies.get(url).copied().unwrap_or(0);
+            let group = match fate {
+                Fate::New => &mut diff.new,
+                Fate::Changed => &mut diff.changed,
+                Fate::Gone => &mut diff.gone,
+                Fate::Missing => &mut diff.missing,
+                Fate::Back => &mut diff.back,
+                Fate::Unchanged => continue,
+            };
+            group.push(page);
+        }
+        diff.compare(dir)?;
+        Ok(diff)
+    }
+
+    /// Whether nothing changed.
+    pub fn is_empty(&self) -> bool {
+        [&self.new, &self.changed, &self.gone, &self.missing, &self.back].iter().all(|pages| pages.is_empty())
+    }
+
+    /// Looks for the sentences that changed.
+    fn compare(&mut self, dir: &Path) -> io::Result<()> {
+        let some = &mut self.changed[..];
+        let most = some.len().min(Self::COMPARED);
+        let urls: HashSet<String> = some[..most].iter().map(|page| page.url.clone()).collect();
+        let bodies = Bodies::find(dir, &urls.iter().map(String::as_str).collect())?;
+        for page in &mut some[..most] {
+            page.sentences = sentences(&bodies, page);
+        }
+        Ok(())
+    }
+}
+
+fn sentences(bodies: &Bodies, page: &Page) -> Option<Sentences> {
+    let (then, before) = bodies.text_as_of(&page.url, clock::parse(page.before.as_deref()?)?)?;
+    let (now, after) = bodies.text_as_of(&page.url, clock::parse(&page.fetched_at)?)?;
+    // Of a page that came back without its body (304, say) the archive has nothing new.
+    (now > then).then(|| Sentences::of(&before, &after))
+}
+
+/// How many URLs that were not visited are known to be copies of each of these.
+fn copies(tracks: &HashMap<u64, Track>, told: &[(&u64, &Track, Fate)]) -> HashMap<u64, u64> {
+    let changed = told.iter().filter(|(.., fate)| *fate == Fate::Changed);
+    let mut copies: HashMap<u64, u64> = changed.map(|(url, ..)| (**url, 0)).collect();
+    for twin in tracks.values().filter(|track| track.fate().is_none()).filter_map(|track| track.twin) {
+        if let Some(count) = copies.get_mut(&twin) {
+            *count += 1;
+        }
+    }
+    copies
+}
+
+/// Names a URL while lines are read.
+fn key(url: &str) -> u64 {
+    xxh3_64(url.as_bytes())
+}
+
+/// A page from its lines.
+fn page(lines: &Lines, track: &Track) -> io::Result<Page> {
+    let mut page = Page::default();
+    let offsets = track.base.iter().chain([&track.last]).copied();
+    for line in lines.at(offsets)? {
+        let Some(line) = PageLine::parse(&line) else { continue };
+        page.before = Some(std::mem::take(&mut page.fetched_at)).filter(|time| !time.is_empty());
+        page.url = line.url.to_string();
+        page.fetched_at = line.fetched_at.to_string();
+        if line.status.is_some_and(|status| status < 400) {
+            page.title = line.title.as_deref().map(str::to_owned).or(page.title.take());
+        }
+        page.status = line.status;
+        page.resemblance_before = line.resemblance_before;
+    }
+    Ok(page)
+}

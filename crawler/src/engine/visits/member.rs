@@ -1,0 +1,246 @@
+//! What the visits to one URL have shown, read from the records that the state keeps of them.
+
+use dedup_stage::url::{SiteId, UrlId};
+use frontier::Millis;
+use frontier::refresh::cluster::Cluster;
+use frontier::refresh::prior::Place;
+use frontier::refresh::time::{Seconds, days};
+use url::Url;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::record::{PageRecord, VerdictKind};
+
+/// A URL that was visited.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    /// The URL.
+    pub id: UrlId,
+    /// Number of the last visit.
+    pub visit: u32,
+    /// When it was asked for last, with whatever answer.
+    pub asked: Millis,
+    /// How it answered last.
+    pub life: Life,
+    /// When its content was seen and seen to change, and what is known of its change rate.
+    pub cluster: Cluster,
+    /// The URL that it is a proven copy of.
+    pub of: Option<UrlId>,
+    /// The URL that it was a copy of, until that was not there any more or said something else, and this one went on as it was.
+    pub heir_of: Option<UrlId>,
+    /// When it was last seen to be a copy.
+    pub checked: Seconds,
+    /// When its content was seen last, if it ever was.
+    pub seen: Option<Millis>,
+    /// Whether the last request was answered at all.
+    answered: bool,
+}
+
+/// How a URL answered last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Life {
+    /// With a page.
+    Alive,
+    /// With a redirect.
+    Moved,
+    /// With 404 or 410, so many times in a row, for the first time then.
+    Missing { times: u32, since: Seconds },
+    /// Not at all, or with another error.
+    Trouble,
+}
+
+/// What a visit to a copy has shown of the pair of hosts by which it is one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Checked {
+    /// What it was a copy of.
+    pub of: UrlId,
+    /// Its own host.
+    pub site: SiteId,
+    /// Days since it was known to be a copy.
+    pub days: f32,
+    /// Whether it still was one.
+    pub held: bool,
+}
+
+/// A time of the crawl for the scheduler.
+pub(super) fn seconds(at: Millis) -> Seconds {
+    Seconds::try_from(at / 1_000).unwrap_or(Seconds::MAX)
+}
+
+impl Member {
+    /// From the record of the first visit.
+    pub fn new(id: UrlId, record: &PageRecord, priority: f32) -> Self {
+        let at = seconds(record.fetched_at);
+        let group = Url::parse(&record.url).ok().map_or(0, |url| first_segment(&url));
+        let mut member = Self {
+            id,
+            visit: 0,
+            asked: record.fetched_at,
+            life: Life::Trouble,
+            cluster: Cluster::new(at, priority, Place::new(group, record.depth)),
+            of: None,
+            heir_of: None,
+            checked: at,
+            seen: None,
+            answered: false,
+        };
+        member.visited(1, record);
+        member
+    }
+
+    /// Takes a further visit. Of a copy, returns what the visit has shown of its pair.
+    pub fn visited(&mut self, visit: u32, record: &PageRecord) -> Option<Checked> {
+        let at = seconds(record.fetched_at);
+        (self.visit, self.asked, self.answered) = (visit, record.fetched_at, record.status > 0);
+        self.life = match (record.status, self.life) {
+            (200..300 | 304, _) => Life::Alive,
+            (300..400, _) => Life::Moved,
+            (404 | 410, Life::Missing { times, since }) => Life::Missing { times: times + 1, since },
+            (404 | 410, _) => Life::Missing { times: 1, since: at },
+            _ => Life::Trouble,
+        };
+        if self.life != Life::Alive {
+            return None;
+        }
+        let before_seen = self.seen.replace(record.fetched_at);
+        if before_seen.is_some() && record.verdict == VerdictKind::Unjudged {
+            // What cannot be compared (a body that was cut, say) changes nothing that is known.
+            self.cluster.visited = at;
+            return None;
+        }
+        if before_seen.is_some() {
+            let span = at.saturating_sub(self.cluster.visited);
+            if record.verdict == VerdictKind::Unchanged {
+                self.cluster.evidence.unchanged(span);
+            } else {
+                self.cluster.evidence.change(span);
+                self.cluster.changed = at;
+            }
+        }
+        self.cluster.visited = at;
+        let before = self.of;
+        // What became a copy at a later visit may be one by chance: many pages show one notice while a site is being mended.
+        let proven = before_seen.is_none() || before.is_some() || record.verdict == VerdictKind::Unchanged;
+        self.of = copy_of(self.id, record).filter(|_| proven);
+        if self.of.is_none() && before.is_some() && record.verdict == VerdictKind::Unchanged {
+            self.heir_of = before;
+        }
+        let since = days(std::mem::replace(&mut self.checked, at), at);
+        before.map(|of| Checked { of, site: self.id.site, days: since, held: self.of.is_some() })
+    }
+
+    /// Whether it may stand for its cluster. Trouble passes.
+    pub fn may_represent(&self) -> bool {
+        matches!(self.life, Life::Alive | Life::Trouble)
+    }
+
+    /// Whether it is not to be visited now: a page that is gone is looked for ever more seldom, and what never answered is not
+    /// looked for.
+    pub fn rests(&self, now: Seconds) -> bool {
+        let asked = seconds(self.asked);
+        match self.life {
+            Life::Missing { times: 2.., since } => {
+                now.saturating_sub(asked) < asked.saturating_sub(since).saturating_mul(2)
+            }
+            Life::Trouble => self.seen.is_none() && !self.answered,
+            _ => false,
+        }
+    }
+}
+
+/// The URL whose page this one repeats as good as word by word.
+fn copy_of(id: UrlId, record: &PageRecord) -> Option<UrlId> {
+    let of = record.shown.as_ref()?.of?;
+    let content = record.content?;
+    (content.shows != id.url && of.url != id).then_some(of.url)
+}
+
+/// The path group of a URL: a hash of its first path segment.
+fn first_segment(url: &Url) -> u64 {
+    let mut segments = url.path_segments().into_iter().flatten();
+    let first = segments.next().filter(|_| segments.next().is_some());
+    xxh3_64(first.unwrap_or_default().as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use dedup_stage::judge::Shown;
+    use dedup_stage::url::PageId;
+    use frontier::Via;
+    use frontier::rules::Content;
+
+    use super::*;
+
+    const DAY: u64 = 86_400_000;
+
+    fn id(url: u64) -> UrlId {
+        UrlId { url, ..UrlId::default() }
+    }
+
+    fn record(day: u64, status: u16, verdict: VerdictKind, of: Option<u64>) -> PageRecord {
+        let of = of.map(|url| PageId { url: id(url), visit: 1 });
+        PageRecord {
+            verdict,
+            status,
+            depth: 1,
+            offset: 0,
+            source: None,
+            via: Via::Link,
+            fetched_at: day * DAY,
+            url: "http://a.test/x/y".into(),
+            validators: Default::default(),
+            payload: None,
+            content: Some(Content { text: 1, shows: of.map_or(7, |of| of.url.url) }),
+            shown: Some(Shown {
+                visit: 1,
+                order: 1,
+                sha256: [0; 32],
+                simhash: None,
+                text: 1,
+                sketch: None,
+                accepted: of.is_none(),
+                of,
+            }),
+        }
+    }
+
+    fn member(visits: &[PageRecord]) -> (Member, Vec<Checked>) {
+        let mut member = Member::new(id(7), &visits[0], 1.0);
+        let numbered = visits.iter().enumerate().skip(1);
+        let checked = numbered.filter_map(|(at, visit)| member.visited(at as u32 + 1, visit)).collect();
+        (member, checked)
+    }
+
+    #[test]
+    fn a_copy_is_one_from_its_first_visit_on_or_once_it_was_one_twice() {
+        use VerdictKind::{Exact, Unchanged, Unique};
+        assert_eq!(member(&[record(1, 200, Exact, Some(3))]).0.of, Some(id(3)));
+        let late = [record(1, 200, Unique, None), record(2, 200, Exact, Some(3)), record(3, 200, Unchanged, Some(3))];
+        assert_eq!(member(&late[..2]).0.of, None, "it may be a notice that many pages show for a day");
+        assert_eq!(member(&late).0.of, Some(id(3)));
+        let near = PageRecord { content: None, ..record(1, 200, VerdictKind::Near, Some(3)) };
+        assert_eq!(member(&[near]).0.of, None, "near, and not the same");
+    }
+
+    #[test]
+    fn a_check_counts_for_the_pair() {
+        use VerdictKind::{Exact, Unchanged, Unique};
+        let first = record(1, 200, Exact, Some(3));
+        let (held, checked) = member(&[first.clone(), record(4, 304, Unchanged, Some(3))]);
+        assert_eq!((held.of, checked[0].held, checked[0].days), (Some(id(3)), true, 3.0));
+        let (left, checked) = member(&[first.clone(), record(4, 200, Unique, None)]);
+        assert_eq!((left.of, checked[0].held), (None, false));
+        let (missing, checked) = member(&[first, record(4, 404, VerdictKind::Unjudged, None)]);
+        assert_eq!((missing.of, checked.len()), (Some(id(3)), 0), "an error says nothing of what it was");
+    }
+
+    #[test]
+    fn what_is_gone_is_looked_for_ever_more_seldom() {
+        let missing = |day| record(day, 404, VerdictKind::Unjudged, None);
+        let all = [record(1, 200, VerdictKind::Unique, None), missing(2), missing(3), missing(5)];
+        let gone = [2, 3, 4].map(|visits| member(&all[..visits]).0);
+        let rests = |member: &Member, day: u64| member.rests(seconds(day * DAY));
+        assert!(!rests(&gone[0], 2));
+        assert!(rests(&gone[1], 4) && !rests(&gone[1], 5));
+        assert!(rests(&gone[2], 10) && !rests(&gone[2], 11));
+    }
+}

@@ -1,0 +1,256 @@
+//! A round of visits to pages that were fetched before: one page of each content cluster, in the order of what a visit buys,
+//! and a small sample of the copies that are trusted.
+//!
+//! Everything that a round needs to know is read from the records of pages when it begins (`roster`), and planned at once
+//! (`plan`). So a round that was interrupted goes on by planning again: what was visited since it began is done. A host has one
+//! visit in the frontier's queue at a time, so that the order is kept whatever the hosts allow.
+
+mod member;
+mod plan;
+mod roster;
+
+use std::collections::{HashMap, HashSet};
+
+use dedup_stage::store::{Result, Session};
+use dedup_stage::url::{PageId, SiteId, UrlId};
+use frontier::refresh::time::days;
+use frontier::refresh::turns::{HostId, Turns};
+use frontier::{Admission, Found, Frontier, Merits, Millis, Via};
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::record::PageRecord;
+use crate::sink::Changed;
+use member::{Life, seconds};
+use plan::Plan;
+use roster::Roster;
+
+/// The last round of visits: a part of the counters, which the state keeps.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Round {
+    /// Number of the round, from 1.
+    pub number: u32,
+    /// When it began, in milliseconds since 1970.
+    pub started: Millis,
+    /// Whether it came to its end.
+    pub done: bool,
+    /// Whether the crawl had more to fetch when `crawler refresh` began it: then the round ends with its last visit.
+    pub amid_crawl: bool,
+    /// Visits, checks of copies included.
+    pub visits: u64,
+    /// Visits that showed another content than the one before.
+    pub changed: u64,
+    /// Visits answered with 404 or 410.
+    pub missing: u64,
+    /// Copies that were trusted to show what another page shows, and not visited.
+    pub trusted: u64,
+    /// Copies that were visited, to see whether they still do.
+    pub checked: u64,
+    /// Of these, those that do not.
+    pub diverged: u64,
+    /// Pages that are not there any more, and a copy of which is visited from now on.
+    pub replaced: u64,
+    /// Estimated share of pages that were as they were when last seen, 0..1, when the round began.
+    pub freshness_before: f64,
+}
+
+/// What a visit has shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// A page: what changed, and of what other page it is a duplicate.
+    Showed { changed: Option<Changed>, twin: Option<UrlId> },
+    /// 404 or 410.
+    Missing,
+    /// A redirect.
+    Moved,
+    /// No answer, or another error.
+    Trouble,
+}
+
+/// The visits of a round.
+#[derive(Debug)]
+pub(super) struct Visits {
+    roster: Roster,
+    /// Copies to be checked once their representatives were visited.
+    checks: HashSet<usize>,
+    /// What is to be visited, by its place in the order of the round.
+    turns: Turns,
+    hosts: HashMap<SiteId, HostId>,
+    /// URLs that wait in `turns`.
+    left: HashSet<u64>,
+    /// Visits in the queue of the frontier, with their hosts.
+    open: HashMap<u64, HostId>,
+}
+
+/// Above the priority of every link: within a host, visits come first.
+const PRIORITY: f32 = 1.0;
+/// Visits in the queue of the frontier, at most.
+const MOST_OPEN: usize = 4_096;
+/// Checks that changes and divergences call for, those that are planned included: at most this share of the visits.
+const MOST_CHECKS: f64 = 0.1;
+
+impl Visits {
+    /// Plans a round at `now`, or what is left of it. `trusts`: whether copies are trusted; `priority` is that of a page so deep.
+    pub fn plan(
+        round: &mut Round,
+        trusts: bool,
+        priority: &dyn Fn(u32) -> f32,
+        now: Millis,
+        session: &Session,
+    ) -> Result<Self> {
+        let mut roster = Roster::read(session, trusts, priority)?;
+        let since = (round.visits > 0).then_some(round.started);
+        let Plan { order, checks, trusted, freshness } = plan::plan(&mut roster, since, now);
+        round.trusted = trusted.saturating_sub(checks.len() as u64 + round.checked - round.diverged);
+        if round.visits == 0 {
+            round.freshness_before = freshness;
+        }
+        let (turns, hosts, left, open) = Default::default();
+        let mut visits = Self { roster, checks, turns, hosts, left, open };
+        for (rank, at) in order.into_iter().enumerate() {
+            visits.push(at, u32::try_from(rank).unwrap_or(u32::MAX));
+        }
+        Ok(visits)
+    }
+
+    /// Whether a URL is one that copies are trusted to follow.
+    pub fn has_copies(&self, url: UrlId) -> bool {
+        self.roster.place(url).is_some_and(|place| !self.roster.copies(place).is_empty())
+    }
+
+    /// Whether every visit has ended.
+    pub fn are_done(&self) -> bool {
+        self.left.is_empty() && self.open.is_empty()
+    }
+
+    /// Puts visits into the queue of the frontier, as far as hosts have none there. True if there were any.
+    pub fn feed(&mut self, frontier: &mut Frontier, session: &mut Session) -> Result<bool> {
+        for url in frontier.take_withdrawn() {
+            self.close(url);
+        }
+        let mut any = false;
+        while self.open.len() < MOST_OPEN
+            && let Some(turn) = self.turns.peek(0)
+        {
+            self.turns.take(turn);
+            let place = self.left.remove(&turn.page).then(|| self.roster.at(turn.page)).flatten();
+            let queued = match place {
+                Some(place) => self.queue(place, frontier, session)?,
+                None => false,
+            };
+            if queued {
+                self.open.insert(turn.page, turn.host);
+                any = true;
+            } else {
+                self.turns.rest(turn.host, 0);
+            }
+        }
+        Ok(any)
+    }
+
+    fn queue(&self, place: usize, frontier: &mut Frontier, session: &mut Session) -> Result<bool> {
+        let member = &self.roster.members[place];
+        let page = PageId { url: member.id, visit: member.visit };
+        let Some(PageRecord { url, depth, source, .. }) = PageRecord::get(page, session)? else { return Ok(false) };
+        let Ok(url) = Url::parse(&url) else { return Ok(false) };
+        let merits = Merits::default();
+        let found = Found { url: &url, id: member.id, depth, priority: PRIORITY, merits, source, via: Via::Again };
+        // One that was queued when an earlier run ended is still there.
+        Ok(matches!(frontier.add(&found, session)?, Admission::Queued | Admission::Seen))
+    }
+
+    /// A visit has ended.
+    pub fn ended(&mut self, url: UrlId, ended: Ended, now: Millis, round: &mut Round) {
+        self.close(url);
+        // It is not visited twice in one round.
+        self.left.remove(&url.url);
+        let Some(place) = self.roster.place(url) else { return };
+        round.visits += 1;
+        round.changed += u64::from(matches!(ended, Ended::Showed { changed: Some(Changed::Content), .. }));
+        round.missing += u64::from(ended == Ended::Missing);
+        self.roster.members[place].life = match ended {
+            Ended::Showed { .. } => Life::Alive,
+            Ended::Missing => Life::Missing { times: 1, since: seconds(now) },
+            Ended::Moved => Life::Moved,
+            Ended::Trouble => Life::Trouble,
+        };
+        match self.roster.members[place].of {
+            Some(of) => self.checked(place, of, ended, now, round),
+            None => self.visited(place, ended, round),
+        }
+    }
+
+    /// A representative was visited.
+    fn visited(&mut self, place: usize, ended: Ended, round: &mut Round) {
+        match ended {
+            Ended::Showed { changed, .. } => {
+                let mut due: Vec<usize> =
+                    self.roster.copies(place).iter().copied().filter(|copy| self.checks.contains(copy)).collect();
+                if changed == Some(Changed::Content) && due.is_empty() && self.may_check(round) {
+                    // Whether copies go along shows when their original changes.
+                    let oldest = self.roster.copies(place).iter().copied();
+                    due.extend(oldest.min_by_key(|copy| self.roster.members[*copy].checked));
+                }
+                due.into_iter().for_each(|copy| self.check(copy, round));
+            }
+            Ended::Missing | Ended::Moved => {
+                if let Some(next) = self.roster.replace(place) {
+                    round.replaced += 1;
+                    round.trusted = round.trusted.saturating_sub(1);
+                    self.push(next, 0);
+                }
+            }
+            Ended::Trouble => {}
+        }
+    }
+
+    /// A copy was visited, to see whether it is still one.
+    fn checked(&mut self, place: usize, of: UrlId, ended: Ended, now: Millis, round: &mut Round) {
+        round.checked += 1;
+        let days = days(self.roster.members[place].checked, seconds(now));
+        match ended {
+            // Without a verdict nothing is known.
+            Ended::Showed { twin: Some(_), .. } | Ended::Showed { changed: None, .. } | Ended::Trouble => {}
+            Ended::Showed { twin: None, changed: Some(_) } => {
+                round.diverged += 1;
+                self.roster.leave(place, days, true);
+                for other in self.roster.alike(of, place) {
+                    if self.may_check(round) {
+                        self.check(other, round);
+                    }
+                }
+            }
+            Ended::Missing | Ended::Moved => self.roster.leave(place, days, false),
+        }
+    }
+
+    /// Whether one more check is within the bound.
+    fn may_check(&self, round: &Round) -> bool {
+        ((round.checked + self.checks.len() as u64) as f64)
+            < MOST_CHECKS * (round.visits + self.left.len() as u64) as f64
+    }
+
+    fn check(&mut self, copy: usize, round: &mut Round) {
+        if !self.checks.remove(&copy) {
+            round.trusted = round.trusted.saturating_sub(1);
+        }
+        self.push(copy, 0);
+    }
+
+    /// The page is visited when its rank comes.
+    fn push(&mut self, place: usize, rank: u32) {
+        let UrlId { site, url } = self.roster.members[place].id;
+        let turns = &mut self.turns;
+        let host = *self.hosts.entry(site).or_insert_with(|| turns.add_host());
+        if !self.open.contains_key(&url) && self.left.insert(url) {
+            turns.push(host, rank, url);
+        }
+    }
+
+    fn close(&mut self, url: UrlId) {
+        if let Some(host) = self.open.remove(&url.url) {
+            self.turns.rest(host, 0);
+        }
+    }
+}

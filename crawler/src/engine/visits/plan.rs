@@ -1,0 +1,116 @@
+//! Which pages a round visits, in which order, and which copies it checks.
+//!
+//! A representative is worth the freshness that a visit buys now: the weight of its cluster, times what is expected by its
+//! change rate and age. Copies are trusted. Those that are most likely to have diverged are checked, as many as a small share
+//! of the visits; one that is more likely to have diverged than not is visited as a page of its own.
+
+use std::collections::{HashMap, HashSet};
+
+use dedup_stage::url::SiteId;
+use frontier::Millis;
+use frontier::refresh::scheduler::Refresh;
+use frontier::refresh::settings::Settings;
+use frontier::refresh::time::{DAY, Seconds, days};
+use frontier::refresh::turns::HostId;
+
+use super::member::{Life, Member, seconds};
+use super::roster::Roster;
+
+/// What a round is to do.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// Places of the pages to be visited, the one that is worth most first.
+    pub order: Vec<usize>,
+    /// Places of the copies to be checked after their representatives were visited.
+    pub checks: HashSet<usize>,
+    /// Copies that are not visited.
+    pub trusted: u64,
+    /// Estimated share of the pages that are as they were when they were seen last, 0..1.
+    pub freshness: f64,
+}
+
+/// Checks that are planned, as a share of the visits. Changes and divergences that turn up call for some more.
+pub(super) const CHECKS: f64 = 0.06;
+/// From this probability of having diverged on, a copy is visited as a page of its own.
+const LEAVES: f32 = 0.5;
+/// A host is taken to allow one fetch in so many seconds; this only spreads the estimates.
+const DELAY: f32 = 1.0;
+
+/// Plans a round at `now`. What was asked for at `since` or later has been visited in this round; none where it begins now.
+pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, now_ms: Millis) -> Plan {
+    let now = seconds(now_ms);
+    let mut plan = Plan::default();
+    let done = |member: &Member| since.is_some_and(|since| member.asked >= since);
+    let mut risks = Vec::new();
+    for at in 0..roster.members.len() {
+        if roster.representative(at).is_none() {
+            continue;
+        }
+        let risk = roster.risk(at, days(roster.members[at].checked, now));
+        if risk >= LEAVES {
+            roster.leave(at, 0.0, false);
+        } else {
+            plan.trusted += 1;
+            risks.push((risk * roster.members[at].cluster.weight, at));
+        }
+    }
+    let (refresh, hosts) = beliefs(roster, now);
+    let (mut worth, mut fresh, mut weights) = (Vec::new(), 0.0, 0.0);
+    for (at, member) in roster.members.iter().enumerate() {
+        if member.of.is_some() {
+            continue;
+        }
+        let belief = refresh.belief(hosts[&member.id.site], &member.cluster);
+        let age = now_ms.saturating_sub(member.seen.unwrap_or(member.asked)) as f32 / (1_000.0 * DAY);
+        let weight = member.cluster.weight;
+        if member.life == Life::Alive {
+            fresh += f64::from(weight * belief.unchanged(age));
+            weights += f64::from(weight);
+        }
+        let value = match member.life {
+            // Whether it is gone is to be known soon.
+            Life::Missing { times: 1, .. } => f32::INFINITY,
+            _ => weight * belief.gain(age),
+        };
+        if !done(member) && !member.rests(now) {
+            worth.push((value, at));
+        }
+    }
+    // Of equal ones, those that were asked for longest ago come first.
+    worth.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| roster.members[a.1].asked.cmp(&roster.members[b.1].asked)));
+    plan.order = worth.into_iter().map(|(_, at)| at).collect();
+    plan.freshness = if weights > 0.0 { fresh / weights } else { 1.0 };
+
+    let checked = roster.members.iter().filter(|member| member.of.is_some() && done(member)).count();
+    let wanted = (CHECKS * plan.order.len() as f64).ceil() as usize;
+    risks.retain(|(_, at)| !done(&roster.members[*at]));
+    let age = |at: usize| roster.members[at].checked;
+    risks.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| age(a.1).cmp(&age(b.1))).then(a.1.cmp(&b.1)));
+    plan.checks = risks.into_iter().take(wanted.saturating_sub(checked)).map(|(_, at)| at).collect();
+    plan
+}
+
+/// What is believed of the change rates, learned from all visits so far.
+fn beliefs(roster: &Roster, now: Seconds) -> (Refresh, HashMap<SiteId, HostId>) {
+    let mut refresh = Refresh::new(Settings::default(), Default::default(), Default::default());
+    let (mut hosts, mut pages): (HashMap<SiteId, HostId>, Vec<Vec<usize>>) = Default::default();
+    for (at, member) in roster.members.iter().enumerate().filter(|(_, member)| member.of.is_none()) {
+        let host = *hosts.entry(member.id.site).or_insert_with(|| {
+            pages.push(Vec::new());
+            refresh.add_host(DELAY, Default::default())
+        });
+        refresh.add(host, member.id.url, &member.cluster);
+        pages[host as usize].push(at);
+    }
+    // The first review finds what hosts differ by, the second one what pages differ by beside that.
+    for _ in 0..2 {
+        for host in 0..pages.len() {
+            refresh.review(host as HostId, now);
+            for &at in &pages[host] {
+                refresh.pass(roster.members[at].id.url, &roster.members[at].cluster);
+            }
+            refresh.reviewed();
+        }
+    }
+    (refresh, hosts)
+}

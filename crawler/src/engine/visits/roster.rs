@@ -1,0 +1,180 @@
+//! All URLs that were visited, and the clusters that they form: read once when a round begins.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use dedup_stage::store::{Result, Session};
+use dedup_stage::url::{SiteId, UrlId};
+use frontier::refresh::copies::{Pair, Pairs};
+
+use super::member::{Checked, Life, Member};
+use crate::record::PageRecord;
+use crate::spaces;
+
+/// URLs, clusters, and what copies have shown. URLs are named by their places.
+#[derive(Debug, Default)]
+pub(super) struct Roster {
+    pub members: Vec<Member>,
+    places: HashMap<u64, usize>,
+    /// Copies by representative.
+    copies: HashMap<usize, Vec<usize>>,
+    /// What was learned of pairs of hosts: the representative's, the copy's.
+    pairs: HashMap<(SiteId, SiteId), Pair>,
+    all_pairs: Pairs,
+}
+
+/// Copies of copies are followed so far.
+const CHAIN: usize = 16;
+
+impl Roster {
+    /// Reads the records of all pages. `priority` is that of a page so deep; pages without copies are clusters too. Where
+    /// `trusts` is false, no page counts as a copy.
+    pub fn read(session: &Session, trusts: bool, priority: &dyn Fn(u32) -> f32) -> Result<Self> {
+        let (mut roster, mut checks, mut failure) = (Self::default(), Vec::new(), None);
+        session.scan(spaces::PAGES, &[], &[], &mut |key, value| {
+            let Some(page) = PageRecord::page_of(key) else { return ControlFlow::Continue(()) };
+            match PageRecord::decode(value) {
+                Ok(record) => match roster.members.last_mut() {
+                    // The visits of one URL stand side by side.
+                    Some(member) if member.id == page.url => checks.extend(member.visited(page.visit, &record)),
+                    _ => roster.members.push(Member::new(page.url, &record, priority(record.depth))),
+                },
+                Err(error) => failure = Some(error),
+            }
+            if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        roster.places = roster.members.iter().enumerate().map(|(at, member)| (member.id.url, at)).collect();
+        if !trusts {
+            roster.members.iter_mut().for_each(|member| member.of = None);
+        }
+        checks.into_iter().for_each(|check| roster.count(&check));
+        roster.gather();
+        Ok(roster)
+    }
+
+    /// The place of a URL.
+    pub fn place(&self, url: UrlId) -> Option<usize> {
+        self.at(url.url)
+    }
+
+    /// The place of the URL with this hash.
+    pub fn at(&self, url: u64) -> Option<usize> {
+        self.places.get(&url).copied()
+    }
+
+    /// Copies of a representative.
+    pub fn copies(&self, of: usize) -> &[usize] {
+        self.copies.get(&of).map_or(&[], Vec::as_slice)
+    }
+
+    /// The representative of a copy.
+    pub fn representative(&self, copy: usize) -> Option<usize> {
+        self.members[copy].of.and_then(|of| self.place(of))
+    }
+
+    /// Probability that a copy has diverged in so many days.
+    pub fn risk(&self, copy: usize, days: f32) -> f32 {
+        let member = &self.members[copy];
+        let pair = member.of.and_then(|of| self.pairs.get(&(of.site, member.id.site))).copied().unwrap_or_default();
+        -(-pair.chance(&self.all_pairs) * days).exp_m1()
+    }
+
+    /// What a check has shown counts for its pair of hosts.
+    fn count(&mut self, check: &Checked) {
+        // A copy whose original is not there any more is left alone: it has not gone its own way.
+        let lives = self.place(check.of).is_some_and(|of| self.members[of].life == Life::Alive);
+        if !check.held && !lives {
+            return;
+        }
+        let pair = self.pairs.entry((check.of.site, check.site)).or_default();
+        self.all_pairs.checked(pair, check.days, check.held);
+    }
+
+    /// Every copy is one of a representative that answers and is no copy itself.
+    fn gather(&mut self) {
+        let of =
+            |(at, member): (usize, &Member)| member.heir_of.filter(|_| member.may_represent()).map(|of| (of.url, at));
+        let heirs: HashMap<u64, usize> = self.members.iter().enumerate().filter_map(of).collect();
+        let roots: Vec<Option<usize>> = (0..self.members.len()).map(|at| self.root(at, &heirs)).collect();
+        let mut clusters: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (at, root) in roots.iter().enumerate() {
+            self.members[at].of = None;
+            if let Some(root) = root.filter(|root| *root != at) {
+                clusters.entry(root).or_default().push(at);
+            }
+        }
+        for (root, mut copies) in clusters {
+            copies.retain(|copy| self.members[*copy].life == Life::Alive);
+            let lives = self.members[root].may_represent();
+            let representative = if lives { Some(root) } else { self.youngest(&copies) };
+            if let Some(representative) = representative {
+                copies.retain(|copy| *copy != representative);
+                self.put(representative, copies);
+            }
+        }
+    }
+
+    /// Where the chain of copies that begins at a URL ends. Of a page that is not there any more, it goes on with the copy that
+    /// took its place.
+    fn root(&self, mut at: usize, heirs: &HashMap<u64, usize>) -> Option<usize> {
+        for _ in 0..CHAIN {
+            let member = &self.members[at];
+            let heir = || heirs.get(&member.id.url).copied().filter(|_| !member.may_represent());
+            match member.of {
+                Some(of) => at = self.place(of)?,
+                None => match heir() {
+                    Some(heir) => at = heir,
+                    None => return Some(at),
+                },
+            }
+        }
+        None
+    }
+
+    /// Of these, the one whose content was seen last.
+    fn youngest(&self, copies: &[usize]) -> Option<usize> {
+        copies.iter().copied().max_by_key(|copy| (self.members[*copy].cluster.visited, std::cmp::Reverse(*copy)))
+    }
+
+    fn put(&mut self, representative: usize, copies: Vec<usize>) {
+        let id = self.members[representative].id;
+        self.members[representative].of = None;
+        for copy in &copies {
+            self.members[*copy].of = Some(id);
+            let weight = self.members[*copy].cluster.weight;
+            self.members[representative].cluster.reweigh(weight);
+        }
+        self.copies.insert(representative, copies);
+    }
+
+    /// A copy is a page of its own from now on. `diverged`: it answers, and says something else.
+    pub fn leave(&mut self, copy: usize, days: f32, diverged: bool) {
+        let Some(of) = self.members[copy].of else { return };
+        if diverged {
+            self.count(&Checked { of, site: self.members[copy].id.site, days, held: false });
+        }
+        self.members[copy].of = None;
+        if let Some(copies) = self.place(of).and_then(|of| self.copies.get_mut(&of)) {
+            copies.retain(|other| *other != copy);
+        }
+    }
+
+    /// A representative is not there any more: a living copy takes its place, which is returned.
+    pub fn replace(&mut self, dead: usize) -> Option<usize> {
+        let mut copies = self.copies.remove(&dead)?;
+        let next = self.youngest(&copies)?;
+        copies.retain(|copy| *copy != next);
+        self.put(next, copies);
+        Some(next)
+    }
+
+    /// Copies of the pair of hosts by which this one was a copy of `of`.
+    pub fn alike(&self, of: UrlId, copy: usize) -> Vec<usize> {
+        let site = self.members[copy].id.site;
+        let is_alike = |member: &Member| member.id.site == site && member.of.is_some_and(|other| other.site == of.site);
+        (0..self.members.len()).filter(|at| is_alike(&self.members[*at])).collect()
+    }
+}

@@ -1,0 +1,120 @@
+//! The record of a content cluster: a page that is visited, and its proven copies, which are trusted to change with it.
+
+use serde::{Deserialize, Serialize};
+
+use super::evidence::Evidence;
+use super::prior::Place;
+use super::signals::Source;
+use super::time::Seconds;
+
+/// A cluster, kept with the URL of its representative. A page without copies is a cluster too.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cluster {
+    /// When the representative was last fetched.
+    pub visited: Seconds,
+    /// When it was last seen to have changed; before that, when it was first fetched.
+    pub changed: Seconds,
+    /// Sum of the priorities (0..1) of the representative and its copies, above 0.
+    pub weight: f32,
+    /// What decides its prior.
+    pub place: Place,
+    /// What visits have shown.
+    pub evidence: Evidence,
+    /// What is to be done beside the regular visits.
+    pub flags: Flags,
+}
+
+/// What is known of a page beside times and rates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flags {
+    /// The next visit is not to wait.
+    pub urgent: bool,
+    /// The sitemap or feed that lists the page.
+    pub listed: Option<Source>,
+    /// That source has said that the page has changed since the last visit.
+    pub told: bool,
+    /// The last answer was 404 or 410.
+    pub missing: bool,
+}
+
+impl Cluster {
+    /// Length of the encoding.
+    pub const BYTES: usize = 14 + Evidence::BYTES;
+
+    /// A page that was fetched for the first time.
+    pub fn new(fetched: Seconds, priority: f32, place: Place) -> Self {
+        let weight = priority.max(Self::LEAST);
+        let (evidence, flags) = (Evidence::default(), Flags::default());
+        Self { visited: fetched, changed: fetched, weight, place, evidence, flags }
+    }
+
+    /// The least weight: a page of no priority at all is still visited once nothing else is worth it.
+    pub const LEAST: f32 = 1.0 / 255.0;
+
+    /// A page of this priority joins the cluster as a copy, or leaves it (negative).
+    pub fn reweigh(&mut self, priority: f32) {
+        self.weight = (self.weight + priority).max(Self::LEAST);
+    }
+
+    /// As bytes.
+    pub fn to_bytes(&self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        bytes[..4].copy_from_slice(&self.visited.to_le_bytes());
+        bytes[4..8].copy_from_slice(&self.changed.to_le_bytes());
+        bytes[8..12].copy_from_slice(&self.weight.to_le_bytes());
+        bytes[12] = self.place.to_byte();
+        bytes[13] = self.flags.to_byte();
+        bytes[14..].copy_from_slice(&self.evidence.to_bytes());
+        bytes
+    }
+
+    /// From [`Self::to_bytes`]; any bytes are some cluster.
+    pub fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
+        let [a, b, c, d, e, f, g, h, i, j, k, l, place, flags, evidence @ ..] = bytes;
+        let weight = f32::from_le_bytes([i, j, k, l]);
+        Self {
+            visited: u32::from_le_bytes([a, b, c, d]),
+            changed: u32::from_le_bytes([e, f, g, h]),
+            weight: if weight.is_finite() { weight.max(Self::LEAST) } else { Self::LEAST },
+            place: Place::from_byte(place),
+            evidence: Evidence::from_bytes(evidence),
+            flags: Flags::from_byte(flags),
+        }
+    }
+}
+
+impl Flags {
+    fn to_byte(self) -> u8 {
+        let listed = match self.listed {
+            None => 0,
+            Some(Source::Sitemap) => 1,
+            Some(Source::Feed) => 2,
+        };
+        u8::from(self.urgent) | u8::from(self.told) << 1 | u8::from(self.missing) << 2 | listed << 3
+    }
+
+    fn from_byte(byte: u8) -> Self {
+        let listed = match byte >> 3 {
+            1 => Some(Source::Sitemap),
+            2 => Some(Source::Feed),
+            _ => None,
+        };
+        Self { urgent: byte & 1 != 0, told: byte & 2 != 0, missing: byte & 4 != 0, listed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cluster_comes_back_from_its_bytes_and_any_bytes_are_one() {
+        let mut cluster = Cluster::new(1_700_000_000, 0.7, Place::new(13, 99));
+        cluster.evidence.change(86_400);
+        cluster.flags = Flags { urgent: true, listed: Some(Source::Feed), told: true, missing: false };
+        assert_eq!(Cluster::from_bytes(cluster.to_bytes()), cluster);
+        for byte in 0..=u8::MAX {
+            assert!(Cluster::from_bytes([byte; Cluster::BYTES]).weight >= Cluster::LEAST);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! What the visits to a page have shown of its change rate, in 15 bytes.
+//!
+//! A visit tells one bit: the page has changed since the last visit, or has not. Times without a change only count by
+//! their sum. Of times with a change each counts by its own length, for "changed within ten minutes" says much, and "changed
+//! within a month" little. So the lengths are kept as a histogram.
+
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use super::grid::{RATES, Row, grid};
+use super::time::{DAY, Seconds};
+
+/// Bars of the histogram.
+const BARS: usize = 11;
+/// Length of the first bar, days: 15 seconds. Each bar is four times as long as the one before; the last is half a year.
+const FIRST: f64 = 15.0 / 86_400.0;
+/// A change counts so many units, divided between the two nearest bars.
+const UNITS: f32 = 4.0;
+/// Where a bar would exceed this, everything is halved: old visits count less than new ones.
+const FULL: u8 = 240;
+
+/// Visits with and without a change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// Seconds between visits that showed no change.
+    quiet: Seconds,
+    /// Visits that showed a change, by the time since the visit before; in quarters.
+    changed: [u8; BARS],
+}
+
+/// The bars in which a change after so many seconds counts, and how much in each.
+fn bars(seconds: Seconds) -> [(usize, u8); 2] {
+    let at = (f64::from(seconds.max(1)) / f64::from(DAY) / FIRST).log(4.0).clamp(0.0, (BARS - 1) as f64);
+    let second = (at.fract() * f64::from(UNITS)).round() as u8;
+    [(at as usize, UNITS as u8 - second), ((at as usize + 1).min(BARS - 1), second)]
+}
+
+/// The logarithm of the probability of a change, for each bar and rate.
+static CHANGED: LazyLock<[Row; BARS]> = LazyLock::new(|| {
+    std::array::from_fn(|bar| {
+        let days = (FIRST * 4f64.powi(bar as i32)) as f32;
+        grid().rate.map(|rate| (-(-rate * days).exp_m1()).ln().max(-40.0))
+    })
+});
+
+impl Evidence {
+    /// Length of the encoding.
+    pub const BYTES: usize = 4 + BARS;
+
+    /// A visit after this many seconds showed no change.
+    pub fn unchanged(&mut self, seconds: Seconds) {
+        if self.quiet > u32::MAX - seconds {
+            self.halve();
+        }
+        self.quiet = self.quiet.saturating_add(seconds);
+    }
+
+    /// A visit after this many seconds showed a change.
+    pub fn change(&mut self, seconds: Seconds) {
+        if self.changed.iter().any(|&units| units >= FULL) {
+            self.halve();
+        }
+        for (bar, units) in bars(seconds) {
+            self.changed[bar] += units;
+        }
+    }
+
+    /// What was taken for a change after this many seconds was none.
+    pub fn take_back(&mut self, seconds: Seconds) {
+        for (bar, units) in bars(seconds) {
+            self.changed[bar] = self.changed[bar].saturating_sub(units);
+        }
+        self.unchanged(seconds);
+    }
+
+    /// The last change took place at a known moment: nothing has changed in the seconds since.
+    pub fn change_dated(&mut self, since: Seconds) {
+        self.change(0);
+        self.unchanged(since);
+    }
+
+    /// Old visits count half of what they did.
+    pub fn halve(&mut self) {
+        self.quiet /= 2;
+        self.changed = self.changed.map(|units| units / 2);
+    }
+
+    /// Whether nothing was seen.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Multiplies a row of weights by the likelihood of the evidence, up to a common factor.
+    pub fn apply(&self, weights: &mut Row) {
+        if self.is_empty() {
+            return;
+        }
+        let quiet = self.quiet as f32 / DAY;
+        let mut log: Row = grid().rate.map(|rate| -rate * quiet);
+        for (bar, &units) in self.changed.iter().enumerate().filter(|(_, units)| **units > 0) {
+            let times = f32::from(units) / UNITS;
+            for k in 0..RATES {
+                log[k] += times * CHANGED[bar][k];
+            }
+        }
+        let top = log.iter().copied().fold(f32::MIN, f32::max);
+        for k in 0..RATES {
+            weights[k] *= (log[k] - top).exp();
+        }
+    }
+
+    /// As bytes.
+    pub fn to_bytes(self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        bytes[..4].copy_from_slice(&self.quiet.to_le_bytes());
+        bytes[4..].copy_from_slice(&self.changed);
+        bytes
+    }
+
+    /// From [`Self::to_bytes`].
+    pub fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
+        let [a, b, c, d, changed @ ..] = bytes;
+        Self { quiet: u32::from_le_bytes([a, b, c, d]), changed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::refresh::belief::Belief;
+
+    const HOUR: Seconds = 3_600;
+
+    fn rate(evidence: &Evidence) -> f32 {
+        let mut weights = [1.0; RATES];
+        evidence.apply(&mut weights);
+        Belief::new(weights).median_rate()
+    }
+
+    #[test]
+    fn a_rate_is_found_from_visits_at_any_interval() {
+        // One change in two days, seen by visits every six hours, every day and every three days.
+        let mut random = fastrand(7);
+        for hours in [6, 24, 72] {
+            let mut evidence = Evidence::default();
+            for _ in 0..600 {
+                let chance = 1.0 - (-0.5 * f64::from(hours) / 24.0).exp();
+                if random() < chance { evidence.change(hours * HOUR) } else { evidence.unchanged(hours * HOUR) }
+            }
+            let found = rate(&evidence);
+            assert!((0.35..0.7).contains(&found), "every {hours} hours: {found}");
+        }
+    }
+
+    #[test]
+    fn what_is_taken_back_was_no_change() {
+        let (mut evidence, mut quiet) = (Evidence::default(), Evidence::default());
+        evidence.change(HOUR);
+        evidence.take_back(HOUR);
+        quiet.unchanged(HOUR);
+        assert_eq!(evidence, quiet);
+    }
+
+    #[test]
+    fn evidence_never_overflows_and_comes_back_from_its_bytes() {
+        let mut evidence = Evidence::default();
+        for _ in 0..10_000 {
+            evidence.change(HOUR);
+            evidence.unchanged(u32::MAX / 3);
+        }
+        assert_eq!(Evidence::from_bytes(evidence.to_bytes()), evidence);
+        assert!(rate(&evidence).is_finite());
+    }
+
+    /// Numbers in 0..1 that are the same at each run: a linear congruential generator (Knuth, MMIX).
+    fn fastrand(seed: u64) -> impl FnMut() -> f64 {
+        let mut state = seed;
+        move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What the scheduler keeps of a host in memory, and what of it outlives the process.
+
+use serde::{Deserialize, Serialize};
+
+use super::market::{Demand, Kept, Market};
+use super::prior::{Effects, Prior};
+use super::settings::{LESSON_SHARE, Settings};
+use super::signals::Signals;
+use super::time::Seconds;
+
+/// What was learned of a host. Kept with the host's other records; a new host has the default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Learned {
+    /// Where its change rates differ from those of other hosts.
+    pub effects: Effects,
+    /// How far its dates and lists can be trusted.
+    pub signals: Signals,
+}
+
+/// A host.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Host {
+    pub learned: Learned,
+    /// Fetches a day that its delay allows.
+    pub allows: f32,
+    /// The price of a fetch.
+    pub price: f32,
+    /// The price of a fetch that is no lesson, while lessons take their share of the budget.
+    pub pressed: f32,
+    /// What was wanted at the last review.
+    pub demand: Kept,
+    /// Clusters whose representative is here.
+    pub pages: u32,
+    /// Clusters of which anything was seen since the first fetch, at the last review.
+    pub seen: u32,
+    /// Pages that deserve a lesson, and whose last visit was too long ago for one visit to teach anything.
+    pub unknown: u32,
+    /// The last review.
+    pub reviewed: Seconds,
+    /// Days from the last review to the next one.
+    pub window: f32,
+    /// Days over which the first visits of the lessons are spread.
+    pub lessons_take: f32,
+}
+
+/// Sums over all hosts, and what all hosts share.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shared {
+    pub prior: Prior,
+    pub market: Market,
+    /// Sums of the fields of the same names.
+    pub pages: u64,
+    pub seen: u64,
+    pub unknown: u64,
+    /// Fetches a day that lessons are given.
+    pub lessons: f32,
+}
+
+impl Host {
+    /// Fetches a day that its lessons are given: two for each.
+    fn lessons(&self) -> f32 {
+        if self.unknown == 0 { 0.0 } else { 2.0 * self.unknown as f32 / self.lessons_take }
+    }
+
+    /// Takes over what a review has counted.
+    pub fn counted(&mut self, demand: &Demand, seen: u32, unknown: u32, shared: &mut Shared, settings: &Settings) {
+        shared.seen = shared.seen + u64::from(seen) - u64::from(self.seen);
+        shared.unknown = shared.unknown + u64::from(unknown) - u64::from(self.unknown);
+        shared.lessons -= self.lessons();
+        (self.seen, self.unknown) = (seen, unknown);
+        let share = unknown as f32 / shared.unknown.max(1) as f32;
+        let pace = LESSON_SHARE * (settings.budget * share).min(self.allows);
+        // A few lessons are not hurried.
+        self.lessons_take = (2.0 * unknown as f32 / pace.max(f32::MIN_POSITIVE)).max(2.0);
+        shared.lessons += self.lessons();
+        shared.market.change((&self.demand.demand(), self.allows), (&Demand::default(), self.allows));
+        self.demand = Kept::new(demand);
+        shared.market.change((&Demand::default(), self.allows), (&self.demand.demand(), self.allows));
+    }
+
+    /// Sets the prices anew.
+    pub fn reprice(&mut self, shared: &Shared, settings: &Settings) {
+        let demand = self.demand.demand();
+        self.price = shared.market.price(settings.budget).max(demand.price(self.allows));
+        let (left, own_left) = (settings.budget - shared.lessons, self.allows - self.lessons());
+        self.pressed = shared.market.price(left).max(demand.price(own_left)).max(self.price);
+    }
+}

@@ -1,0 +1,88 @@
+//! The visits of one host in the order of their due times: twelve bytes a page.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::time::{PageId, Seconds};
+
+/// A page and when it is due. The identity is cut in halves, lest it be padded to sixteen bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry([u32; 3]);
+
+/// Pages by due time, the earliest first.
+///
+/// # Complexity
+///
+/// O(log n) to push and to pop, O(n) to replace all.
+#[derive(Clone, Debug, Default)]
+pub struct Queue(BinaryHeap<Reverse<Entry>>);
+
+impl Queue {
+    /// The earliest entry.
+    pub fn peek(&self) -> Option<(Seconds, PageId)> {
+        self.0.peek().map(|Reverse(entry)| entry.parts())
+    }
+
+    /// Takes the earliest entry out.
+    pub fn pop(&mut self) -> Option<(Seconds, PageId)> {
+        self.0.pop().map(|Reverse(entry)| entry.parts())
+    }
+
+    /// Adds an entry.
+    pub fn push(&mut self, due: Seconds, page: PageId) {
+        if self.0.len() == self.0.capacity() {
+            self.0.reserve_exact(more(self.0.len()));
+        }
+        self.0.push(Reverse(Entry::new(due, page)));
+    }
+
+    /// Holds these entries and no others.
+    pub fn replace(&mut self, entries: Entries) {
+        self.0 = BinaryHeap::from(entries.0);
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Bytes that are allocated.
+    pub fn allocated(&self) -> usize {
+        self.0.capacity() * size_of::<Reverse<Entry>>()
+    }
+}
+
+/// Pages and when they are due, in any order: a queue in the making.
+#[derive(Clone, Debug)]
+pub struct Entries(Vec<Reverse<Entry>>);
+
+impl Entries {
+    /// Room for so many.
+    pub fn with_capacity(pages: usize) -> Self {
+        Self(Vec::with_capacity(pages))
+    }
+
+    /// Adds an entry.
+    pub fn push(&mut self, due: Seconds, page: PageId) {
+        if self.0.len() == self.0.capacity() {
+            self.0.reserve_exact(more(self.0.len()));
+        }
+        self.0.push(Reverse(Entry::new(due, page)));
+    }
+}
+
+/// By how much a full queue of this length grows: a sixteenth, since a doubling would leave up to half of it unused.
+fn more(length: usize) -> usize {
+    length / 16 + 4
+}
+
+impl Entry {
+    fn new(due: Seconds, page: PageId) -> Self {
+        Self([due, (page >> 32) as u32, page as u32])
+    }
+
+    fn parts(self) -> (Seconds, PageId) {
+        let Entry([due, high, low]) = self;
+        (due, u64::from(high) << 32 | u64::from(low))
+    }
+}

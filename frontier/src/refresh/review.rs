@@ -1,0 +1,93 @@
+//! The review of a host: all its clusters pass by once, in any order. The demand at each price is counted, the prior learns,
+//! and every page gets its due time under the present price.
+//!
+//! A review costs about a microsecond a cluster, and comes some times while the budget visits every page once: O(1) for each
+//! visit. Between two reviews nothing of the host is read but the records of what is visited.
+
+use super::belief::Belief;
+use super::cluster::Cluster;
+use super::host::{Host, Shared};
+use super::market::{Demand, prices};
+use super::plan::{plan, scale};
+use super::prior::Census;
+use super::queue::Entries;
+use super::settings::{AGAIN, Settings};
+use super::time::{DAY, PageId, Seconds, after, days, spread};
+
+/// A review under way.
+#[derive(Debug)]
+pub(super) struct Review {
+    /// The host as the review found it, with new prices.
+    host: Host,
+    demand: Demand,
+    census: Census,
+    seen: u32,
+    unknown: u32,
+    entries: Entries,
+}
+
+impl Review {
+    /// Begins at `now`; the next review is to come after `window` days.
+    pub fn new(host: &Host, shared: &Shared, settings: &Settings, now: Seconds, window: f32) -> Self {
+        let mut host = host.clone();
+        (host.reviewed, host.window) = (now, window);
+        host.reprice(shared, settings);
+        let entries = Entries::with_capacity(host.pages as usize);
+        Self { host, demand: Demand::default(), census: Census::default(), seen: 0, unknown: 0, entries }
+    }
+
+    /// A cluster passes by.
+    pub fn pass(&mut self, page: PageId, cluster: &Cluster, shared: &Shared, settings: &Settings) {
+        let effects = &self.host.learned.effects;
+        let belief = belief(shared, &self.host, cluster);
+        if !cluster.evidence.is_empty() {
+            self.seen += 1;
+            self.census.add(&shared.prior, effects, cluster.place, &belief);
+        }
+        self.count(page, cluster, &belief, settings);
+        let plan = plan(&self.host, page, cluster, &belief, settings);
+        self.unknown += u32::from(plan.unknown);
+        self.entries.push(due(cluster, plan.days), page);
+    }
+
+    /// Adds the visits that the page wants by the next review, at each price.
+    fn count(&mut self, page: PageId, cluster: &Cluster, belief: &Belief, settings: &Settings) {
+        let scale = scale(spread(page, cluster.visited), cluster);
+        let age = days(cluster.visited, self.host.reviewed);
+        let window = self.host.window;
+        let (least, most) = (settings.min_age as f32 / DAY, settings.max_age as f32 / DAY);
+        let intervals = belief.intervals(prices().iter().map(|price| price * scale));
+        for (at, interval) in intervals.map(|interval| interval.clamp(least, most)).enumerate() {
+            let left = window - (interval - age).max(0.0);
+            if left <= 0.0 {
+                break;
+            }
+            self.demand.add(at, (1.0 + AGAIN * left / interval) / window);
+        }
+    }
+
+    /// An entry of a page that was visited or put into the queue while the review was under way.
+    pub fn also(&mut self, due: Seconds, page: PageId) {
+        self.entries.push(due, page);
+    }
+
+    /// The end: the host as it is to be, and its queue.
+    pub fn finish(self, shared: &mut Shared, hosts: usize, settings: &Settings) -> (Host, Entries) {
+        let Self { mut host, demand, census, seen, unknown, entries } = self;
+        host.counted(&demand, seen, unknown, shared, settings);
+        shared.prior.learn(&mut host.learned.effects, &census, shared.seen as f32, hosts as f32);
+        (host, entries)
+    }
+}
+
+/// What is believed of a cluster's change rate.
+pub(super) fn belief(shared: &Shared, host: &Host, cluster: &Cluster) -> Belief {
+    let mut weights = shared.prior.weights(&host.learned.effects, cluster.place);
+    cluster.evidence.apply(&mut weights);
+    Belief::new(weights)
+}
+
+/// When the page is due.
+pub(super) fn due(cluster: &Cluster, days: f32) -> Seconds {
+    if cluster.flags.urgent { 0 } else { after(cluster.visited, days) }
+}

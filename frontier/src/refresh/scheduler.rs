@@ -1,0 +1,248 @@
+//! The scheduler: hosts, their queues, and the price of a fetch.
+
+use super::belief::Belief;
+use super::cluster::Cluster;
+use super::copies::{Care, Cared, Copy, Pair, Pairs};
+use super::host::{Host, Learned, Shared};
+use super::plan::plan;
+use super::prior::{Place, Prior};
+use super::review::{Review, belief, due};
+use super::settings::{EARLY, LESSON_DAYS, REVIEW_DAYS, REVIEWS, Settings};
+use super::signals::Source;
+use super::time::{DAY, PageId, Seconds, after, days};
+use super::turns::{HostId, Turn, Turns};
+
+/// Decides what is visited next. The records of pages stay with the caller.
+#[derive(Debug, Default)]
+pub struct Refresh {
+    settings: Settings,
+    shared: Shared,
+    hosts: Vec<Host>,
+    turns: Turns,
+    /// The review under way.
+    review: Option<(HostId, Review)>,
+    /// The host whose review comes next.
+    next: HostId,
+    /// What copies have shown.
+    pub pairs: Pairs,
+}
+
+/// What a visit has shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Whether the page says something else than at the last visit.
+    pub changed: bool,
+    /// Its `Last-Modified`.
+    pub modified: Option<Seconds>,
+}
+
+/// What is to become of a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Visit the page.
+    Visit,
+    /// Not yet: not before this moment. Defer the host, and see what the next one has.
+    Wait(Seconds),
+    /// The entry is an old one; the page has another. Drop it.
+    Stale,
+}
+
+impl Refresh {
+    /// No host and no page; `prior` and `pairs` as an earlier process left them, or the defaults.
+    pub fn new(settings: Settings, prior: Prior, pairs: Pairs) -> Self {
+        let shared = Shared { prior, ..Shared::default() };
+        Self { settings, shared, pairs, ..Self::default() }
+    }
+
+    /// What all hosts share, to be kept.
+    pub fn prior(&self) -> &Prior {
+        &self.shared.prior
+    }
+
+    /// Adds a host that may be asked once in `delay` seconds, with what an earlier process has learned of it.
+    pub fn add_host(&mut self, delay: f32, learned: Learned) -> HostId {
+        let mut host = Host { learned, allows: DAY / delay.max(1e-3), ..Host::default() };
+        host.reprice(&self.shared, &self.settings);
+        self.hosts.push(host);
+        self.turns.add_host()
+    }
+
+    /// What was learned of a host, to be kept with its records.
+    pub fn learned(&self, host: HostId) -> &Learned {
+        &self.hosts[host as usize].learned
+    }
+
+    /// Adds a cluster: at its first fetch, or from the store.
+    pub fn add(&mut self, host: HostId, page: PageId, cluster: &Cluster) {
+        self.hosts[host as usize].pages += 1;
+        self.shared.pages += 1;
+        self.queue(host, page, cluster);
+    }
+
+    /// A cluster is no more: its page is gone for good, or a copy of another.
+    pub fn remove(&mut self, host: HostId) {
+        self.hosts[host as usize].pages -= 1;
+        self.shared.pages -= 1;
+    }
+
+    /// Puts a page into its host's queue as its record says. Only where the record was changed outside of
+    /// [`Self::visited`]: made urgent, or told to have changed.
+    pub fn queue(&mut self, host: HostId, page: PageId, cluster: &Cluster) {
+        let at = due(cluster, self.interval(host, page, cluster));
+        self.push(host, at, page);
+    }
+
+    /// Puts a copy into its host's queue, to be checked as soon as its host may be asked.
+    pub fn queue_check(&mut self, host: HostId, copy: PageId) {
+        self.push(host, 0, copy);
+    }
+
+    fn push(&mut self, host: HostId, due: Seconds, page: PageId) {
+        if let Some((reviewed, review)) = &mut self.review
+            && *reviewed == host
+        {
+            review.also(due, page);
+        }
+        self.turns.push(host, due, page);
+    }
+
+    /// The turn that comes first among the hosts that may be asked now.
+    pub fn next(&mut self, now: Seconds) -> Option<Turn> {
+        self.turns.peek(now)
+    }
+
+    /// Whether the cluster whose turn it is should be visited.
+    pub fn judge(&self, turn: Turn, cluster: &Cluster, now: Seconds) -> Verdict {
+        if cluster.flags.urgent {
+            return Verdict::Visit;
+        }
+        let planned = self.interval(turn.host, turn.page, cluster);
+        // Before it is due a page may be visited where nothing else is: as often as twice, but no more.
+        let earliest =
+            after(cluster.visited, planned * EARLY).max(cluster.visited.saturating_add(self.settings.min_age));
+        match (earliest <= now, turn.due <= now) {
+            (true, _) => Verdict::Visit,
+            (false, true) => Verdict::Stale,
+            (false, false) => Verdict::Wait(earliest.min(turn.due)),
+        }
+    }
+
+    /// Takes the turn. The host has a fetch open until [`Self::rest`].
+    pub fn take(&mut self, turn: Turn) {
+        self.turns.take(turn);
+        self.pairs.fetched();
+    }
+
+    /// Sets the turn's host aside until then, or until something of it is due sooner.
+    pub fn defer(&mut self, turn: Turn, until: Seconds) {
+        self.turns.defer(turn.host, until);
+    }
+
+    /// Drops a turn that is stale.
+    pub fn drop(&mut self, turn: Turn) {
+        self.turns.drop_first(turn.host);
+    }
+
+    /// The host may be asked again from `until` on.
+    pub fn rest(&mut self, host: HostId, until: Seconds) {
+        self.turns.rest(host, until);
+    }
+
+    /// The representative of a cluster was visited. Changes the record and queues its next visit.
+    pub fn visited(&mut self, host: HostId, page: PageId, cluster: &mut Cluster, at: Seconds, seen: Seen) {
+        let signals = &mut self.hosts[host as usize].learned.signals;
+        let date = seen.modified.and_then(|date| signals.dated(cluster.visited, at, seen.changed, date));
+        if let Some(source) = cluster.flags.listed {
+            signals.visited(source, cluster.flags.told, seen.changed);
+        }
+        let span = at.saturating_sub(cluster.visited);
+        match (seen.changed, date) {
+            (true, Some(date)) => cluster.evidence.change_dated(at - date),
+            (true, None) => cluster.evidence.change(span),
+            (false, _) => cluster.evidence.unchanged(span),
+        }
+        if seen.changed {
+            cluster.changed = date.unwrap_or(at);
+        }
+        cluster.visited = at;
+        cluster.flags = super::cluster::Flags { listed: cluster.flags.listed, ..Default::default() };
+        self.queue(host, page, cluster);
+    }
+
+    /// A sitemap or feed lists the page; `told`: it says that the page has changed since the last visit.
+    pub fn listed(&mut self, host: HostId, page: PageId, cluster: &mut Cluster, source: Source, told: bool) {
+        let was_told = cluster.flags.told;
+        cluster.flags.listed = Some(source);
+        cluster.flags.told |= told;
+        if told && !was_told {
+            self.queue(host, page, cluster);
+        }
+    }
+
+    /// What to do with a copy of a cluster that was just visited. `host` is the cluster's, `copy_host` the copy's.
+    pub fn care(&self, cared: Cared, copy: &Copy, pair: &Pair, copy_host: HostId, now: Seconds) -> Care {
+        self.pairs.care(cared, copy, pair, self.hosts[copy_host as usize].price, now)
+    }
+
+    /// Days from the last visit of a page to its next one, as planned; infinite where no visit pays.
+    pub fn interval(&self, host: HostId, page: PageId, cluster: &Cluster) -> f32 {
+        let state = &self.hosts[host as usize];
+        plan(state, page, cluster, &belief(&self.shared, state, cluster), &self.settings).days
+    }
+
+    /// What is believed of a cluster's change rate.
+    pub fn belief(&self, host: HostId, cluster: &Cluster) -> Belief {
+        belief(&self.shared, &self.hosts[host as usize], cluster)
+    }
+
+    /// What a fetch on this host must buy, in weighted days of freshness: what a visit that is due is worth.
+    pub fn price(&self, host: HostId) -> f32 {
+        self.hosts[host as usize].price
+    }
+
+    /// What the first fetch of a page buys, in weighted days of freshness.
+    pub fn worth_of_new(&self, host: HostId, place: Place, priority: f32) -> f32 {
+        let weights = self.shared.prior.weights(&self.hosts[host as usize].learned.effects, place);
+        priority * Belief::new(weights).gain(LESSON_DAYS)
+    }
+
+    /// The host whose review is due, if any. The caller then calls [`Self::review`], [`Self::pass`] for each of the host's
+    /// clusters, and [`Self::reviewed`]; other calls may come in between.
+    pub fn wants_review(&self, now: Seconds) -> Option<HostId> {
+        let host = self.hosts.get(self.next as usize)?;
+        (self.review.is_none() && days(host.reviewed, now) >= self.window()).then_some(self.next)
+    }
+
+    /// Begins the review of a host.
+    pub fn review(&mut self, host: HostId, now: Seconds) {
+        let review = Review::new(&self.hosts[host as usize], &self.shared, &self.settings, now, self.window());
+        self.review = Some((host, review));
+        self.next = (host + 1) % self.hosts.len() as HostId;
+    }
+
+    /// A cluster of the host under review.
+    pub fn pass(&mut self, page: PageId, cluster: &Cluster) {
+        if let Some((_, review)) = &mut self.review {
+            review.pass(page, cluster, &self.shared, &self.settings);
+        }
+    }
+
+    /// Ends the review: the host has new prices, and its pages new due times.
+    pub fn reviewed(&mut self) {
+        if let Some((id, review)) = self.review.take() {
+            let (host, entries) = review.finish(&mut self.shared, self.hosts.len(), &self.settings);
+            self.hosts[id as usize] = host;
+            self.turns.replace(id, entries);
+        }
+    }
+
+    /// Days between two reviews of a host.
+    fn window(&self) -> f32 {
+        (self.shared.pages as f32 / self.settings.budget / REVIEWS).max(REVIEW_DAYS)
+    }
+
+    /// Bytes of memory that hosts and queues take.
+    pub fn allocated(&self) -> usize {
+        self.turns.allocated() + self.hosts.capacity() * size_of::<Host>()
+    }
+}

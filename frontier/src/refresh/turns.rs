@@ -1,0 +1,161 @@
+//! Whose turn it is: of the hosts that may be asked now, the one with the visit that is due first.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use super::queue::{Entries, Queue};
+use super::time::{PageId, Seconds};
+
+/// A host's place in the order in which the hosts were met.
+pub type HostId = u32;
+
+/// A visit to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The page's host.
+    pub host: HostId,
+    /// The page.
+    pub page: PageId,
+    /// When the visit is due; 0 where it is urgent.
+    pub due: Seconds,
+}
+
+/// The queues of all hosts.
+///
+/// # Complexity
+///
+/// O(log n) to choose and to push, over the pages of a host and over the hosts.
+#[derive(Clone, Debug, Default)]
+pub struct Turns {
+    hosts: Vec<Lane>,
+    /// Hosts that may be asked, by what is due first.
+    ready: BTreeSet<(Seconds, HostId)>,
+    /// Hosts that may not be asked before a time.
+    resting: BinaryHeap<Reverse<(Seconds, HostId)>>,
+}
+
+/// A host's queue.
+#[derive(Clone, Debug, Default)]
+struct Lane {
+    queue: Queue,
+    /// Under which the host stands in the ready set.
+    stands: Option<Seconds>,
+    /// Whether it has a fetch open.
+    busy: bool,
+    /// Whether it rests only because nothing is due.
+    deferred: bool,
+    /// Until when it rests. Entries of the resting heap that say otherwise are void.
+    rests: Option<Seconds>,
+}
+
+impl Turns {
+    /// A host that may be asked at once.
+    pub fn add_host(&mut self) -> HostId {
+        self.hosts.push(Lane::default());
+        (self.hosts.len() - 1) as HostId
+    }
+
+    /// The page is due then.
+    pub fn push(&mut self, host: HostId, due: Seconds, page: PageId) {
+        let lane = &mut self.hosts[host as usize];
+        if lane.deferred && lane.queue.peek().is_none_or(|(first, _)| due < first) {
+            (lane.deferred, lane.rests) = (false, None);
+        }
+        lane.queue.push(due, page);
+        self.place(host);
+    }
+
+    /// These are all pages of the host.
+    pub fn replace(&mut self, host: HostId, entries: Entries) {
+        let lane = &mut self.hosts[host as usize];
+        if lane.deferred {
+            (lane.deferred, lane.rests) = (false, None);
+        }
+        lane.queue.replace(entries);
+        self.place(host);
+    }
+
+    /// The visit that is due first, of those whose hosts may be asked at `now`. It may be due later than `now`.
+    pub fn peek(&mut self, now: Seconds) -> Option<Turn> {
+        while let Some(&Reverse((until, host))) = self.resting.peek().filter(|Reverse((until, _))| *until <= now) {
+            self.resting.pop();
+            let lane = &mut self.hosts[host as usize];
+            if lane.rests == Some(until) {
+                (lane.deferred, lane.rests) = (false, None);
+                self.place(host);
+            }
+        }
+        let &(_, host) = self.ready.first()?;
+        let (due, page) = self.hosts[host as usize].queue.peek()?;
+        Some(Turn { host, page, due })
+    }
+
+    /// Takes the visit that [`Self::peek`] names out of the queue. Its host is busy until [`Self::rest`].
+    pub fn take(&mut self, turn: Turn) {
+        self.drop_first(turn.host);
+        self.hosts[turn.host as usize].busy = true;
+        self.place(turn.host);
+    }
+
+    /// Takes an entry out that is not to be visited.
+    pub fn drop_first(&mut self, host: HostId) {
+        self.hosts[host as usize].queue.pop();
+        self.place(host);
+    }
+
+    /// The host's fetch has ended, and it may be asked from this time on.
+    pub fn rest(&mut self, host: HostId, until: Seconds) {
+        self.hosts[host as usize].busy = false;
+        self.rest_until(host, until);
+    }
+
+    /// Nothing of the host is wanted until then, unless something becomes due sooner.
+    pub fn defer(&mut self, host: HostId, until: Seconds) {
+        self.hosts[host as usize].deferred = true;
+        self.rest_until(host, until);
+    }
+
+    fn rest_until(&mut self, host: HostId, until: Seconds) {
+        self.hosts[host as usize].rests = Some(until);
+        self.resting.push(Reverse((until, host)));
+        self.place(host);
+    }
+
+    /// What is due first on this host.
+    pub fn first(&self, host: HostId) -> Option<(Seconds, PageId)> {
+        self.hosts[host as usize].queue.peek()
+    }
+
+    /// Entries of all queues.
+    pub fn len(&self) -> usize {
+        self.hosts.iter().map(|lane| lane.queue.len()).sum()
+    }
+
+    /// Whether no queue has an entry.
+    pub fn is_empty(&self) -> bool {
+        self.hosts.iter().all(|lane| lane.queue.len() == 0)
+    }
+
+    /// Entries of one host's queue.
+    pub fn host_len(&self, host: HostId) -> usize {
+        self.hosts[host as usize].queue.len()
+    }
+
+    /// Bytes that the queues take.
+    pub fn allocated(&self) -> usize {
+        self.hosts.iter().map(|lane| lane.queue.allocated()).sum::<usize>()
+            + self.hosts.capacity() * size_of::<Lane>()
+            + (self.ready.len() + self.resting.len()) * 16
+    }
+
+    /// Puts the host into the ready set under what is due first, or takes it out.
+    fn place(&mut self, host: HostId) {
+        let lane = &mut self.hosts[host as usize];
+        let stands = lane.queue.peek().map(|(due, _)| due).filter(|_| !lane.busy && lane.rests.is_none());
+        if stands != lane.stands {
+            lane.stands.map(|due| self.ready.remove(&(due, host)));
+            stands.map(|due| self.ready.insert((due, host)));
+            lane.stands = stands;
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! `crawler diff`: what a user sees who crawls a site, waits until it changes, and looks what has changed.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tests::background::Background;
+use tests::scripted::words;
+use tests::site::{Noise, Sites};
+
+fn run(args: &[&str], dir: &Path) -> anyhow::Result<(Option<i32>, String, String)> {
+    let output = Command::new(env!("CARGO_BIN_EXE_crawl")).args(&args[..1]).arg(dir).args(&args[1..]).output()?;
+    let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    Ok((output.status.code(), out, err))
+}
+
+/// A site of five pages and a copy of one of them.
+fn write(folder: &Path) -> anyhow::Result<()> {
+    let put = |name: &str, text: &str| fs::write(folder.join(format!("{name}.html")), text);
+    let link = |names: &[&str]| names.iter().map(|name| format!("<a href={name}.html>{name}</a> ")).collect::<String>();
+    let names = ["news", "about", "old", "copy"];
+    put("index", &format!("<title>Home</title><p>{}</p>{}", words(1, 60), link(&names)))?;
+    for (number, name) in names.iter().enumerate().take(3) {
+        put(
+            name,
+            &format!("<title>{name}</title><p>Here it begins. {}. Here it ends.</p>", words(10 + number as u64, 80)),
+        )?;
+    }
+    fs::copy(folder.join("news.html"), folder.join("copy.html"))?;
+    Ok(())
+}
+
+fn urls(diff: &Value, group: &str) -> Vec<String> {
+    let pages = diff[group].as_array().cloned().unwrap_or_default();
+    pages
+        .iter()
+        .map(|page| page["url"].as_str().unwrap_or_default().trim_start_matches("http://a.test/").into())
+        .collect()
+}
+
+#[test]
+fn a_new_user_sees_what_changed() -> anyhow::Result<()> {
+    for warc in [true, false] {
+        let (folder, base) = (tempfile::tempdir()?, tempfile::tempdir()?);
+        write(folder.path())?;
+        let sites = Arc::new(Sites::new([("a.test".to_owned(), folder.path().to_owned())], Noise::default())?);
+        let server = Background::start(|listener| Arc::clone(&sites).run(listener))?;
+        let dir = base.path().join("crawl");
+        let mut crawl = Command::new(env!("CARGO_BIN_EXE_crawl"));
+        crawl.args(["crawl", "http://a.test/index.html", "--allow-private", "--delay", "0s", "--delay-factor", "0"]);
+        crawl.args(["--address-delay", "0s", "--patience", "1s", "--quiet", "--connect-to", &server.connect_to()]);
+        crawl.arg("--dir").arg(&dir).args(warc.then_some("--warc"));
+        assert_eq!(crawl.status()?.code(), Some(0));
+
+        let (code, out, err) = run(&["diff"], &dir)?;
+        assert_eq!((code, out.as_str()), (Some(2), ""), "{err}");
+        assert!(err.contains("crawler refresh"), "it says what to do: {err}");
+
+        // The site changes.
+        let put = |name: &str, text: String| fs::write(folder.path().join(format!("{name}.html")), text);
+        put(
+            "index",
+            format!(
+                "<title>Home</title><p>{}</p><a href=news.html>n</a> <a href=about.html>a</a> <a href=old.html>o</a> <a href=copy.html>c</a> <a href=fresh.html>f</a>",
+                words(1, 60)
+            ),
+        )?;
+        put("fresh", format!("<title>fresh</title><p>{}</p>", words(30, 80)))?;
+        let news = format!("<title>News!</title><p>Here it begins. {}. Here it ends.</p>", words(20, 80));
+        put("news", news.clone())?;
+        put("copy", news)?;
+        fs::remove_file(folder.path().join("old.html"))?;
+        let round = ["refresh", "--quiet"];
+        assert_eq!(run(&round, &dir)?.0, Some(0));
+
+        let (code, out, err) = run(&["diff", "--json"], &dir)?;
+        assert_eq!(code, Some(0), "{err}");
+        let diff: Value = serde_json::from_str(&out)?;
+        assert_eq!(urls(&diff, "new"), ["fresh.html"], "{diff:#}");
+        assert_eq!(urls(&diff, "missing"), ["old.html"], "{diff:#}");
+        assert_eq!([urls(&diff, "gone"), urls(&diff, "back")], [const { Vec::<String>::new() }; 2], "{diff:#}");
+        let changed = diff["changed"].as_array().cloned().unwrap_or_default();
+        let news = changed.iter().find(|page| page["title"] == "News!").expect("the news have changed");
+        let [removed, added] = ["removed", "added"].map(|side| news["sentences"][side].clone());
+        if warc {
+            assert_eq!(
+                (&removed, &added),
+                (
+                    &serde_json::json!([format!("{}.", words(10, 80))]),
+                    &serde_json::json!([format!("{}.", words(20, 80))]),
+                )
+            );
+        } else {
+            assert_eq!((removed, added), (Value::Null, Value::Null));
+        }
+        assert!(!urls(&diff, "changed").contains(&"about.html".to_owned()), "{diff:#}");
+
+        let (_, text, _) = run(&["diff"], &dir)?;
+        assert!(text.contains("1 new, ") && text.contains("  http://a.test/fresh.html  fresh\n"), "{text}");
+        assert_eq!(text.contains(&format!("    + {}", &words(20, 80)[..100])), warc, "{text}");
+
+        // A second round: what was missing is gone. A third one after it came back.
+        assert_eq!(run(&round, &dir)?.0, Some(0));
+        let diff: Value = serde_json::from_str(&run(&["diff", "--json"], &dir)?.1)?;
+        assert_eq!((urls(&diff, "gone"), urls(&diff, "new").len()), (vec!["old.html".to_owned()], 0), "{diff:#}");
+        write(folder.path())?;
+        let mut rounds = 0;
+        let diff = loop {
+            assert_eq!(run(&round, &dir)?.0, Some(0));
+            let diff: Value = serde_json::from_str(&run(&["diff", "--json"], &dir)?.1)?;
+            rounds += 1;
+            // What is gone is looked for ever more seldom: within seconds, that is every second or third round.
+            if !urls(&diff, "back").is_empty() || rounds == 20 {
+                break diff;
+            }
+        };
+        assert_eq!(urls(&diff, "back"), ["old.html"], "{diff:#}");
+        let whole: Value = serde_json::from_str(&run(&["diff", "--json", "--since", "2001-01-01"], &dir)?.1)?;
+        assert!(urls(&whole, "new").len() >= 5, "since the beginning everything is new: {whole:#}");
+        assert_eq!(run(&["diff", "--since", "yesterday"], &dir)?.0, Some(2));
+    }
+    Ok(())
+}

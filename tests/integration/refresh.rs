@@ -1,0 +1,411 @@
+//! Rounds of visits: one page of each cluster is asked for again, copies are trusted and checked, and what dies, diverges or
+//! comes back is noticed. The server's own list of requests is the judge.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crawler::clock::Clock;
+use serde_json::Value;
+use tests::crawl::{Crawled, crawl_with, lines, settings, text};
+use tests::scripted::{Scripted, html, missing, words};
+use tests::told::{self, Told};
+
+/// Pages that say something of their own, the front page included.
+const UNIQUE: u64 = 25;
+/// Copies, of pages 1, 2 and so on.
+const COPIES: u64 = 20;
+const DAY: u64 = 86_400_000;
+
+/// The path of a copy: such that no rule can be learned of it.
+fn copy(number: u64) -> String {
+    format!("/{}", words(1_000 + number, 1))
+}
+
+/// A site of 45 URLs: a front page that links to 24 pages and to 20 copies of some of these.
+fn front() -> String {
+    let links: String = (1..UNIQUE).map(|page| format!("<a href=/p{page}>{page}</a> ")).collect();
+    let copies: String = (1..=COPIES).map(|page| format!("<a href={}>again {page}</a> ", copy(page))).collect();
+    format!("<title>front</title><p>{}</p>{links}{copies}", words(0, 80))
+}
+
+/// The number of the page that a path shows.
+fn page_of(path: &str) -> Option<u64> {
+    let own = path.strip_prefix("/p").and_then(|page| page.parse().ok()).filter(|page| (1..UNIQUE).contains(page));
+    own.or_else(|| (1..=COPIES).find(|page| copy(*page) == path))
+}
+
+fn page(number: u64) -> String {
+    format!("<title>page {number}</title><p>{}</p>", words(number, 120))
+}
+
+/// What a server is asked for in one round, robots.txt left out.
+fn asked(told: &Told, from: usize) -> Vec<String> {
+    let asked = told.asked().into_iter().skip(from).map(|asked| asked.target);
+    asked.filter(|target| target != "/robots.txt").collect()
+}
+
+fn is_copy(path: &str) -> bool {
+    (1..=COPIES).any(|number| copy(number) == path)
+}
+
+/// Catches a round that asks for every copy: of 45 URLs with 20 copies, 25 are asked for and a small sample of copies. With
+/// validators nothing is sent twice, and without them what is unchanged is called so all the same.
+#[test]
+fn a_second_run_asks_for_one_page_of_each_cluster() -> anyhow::Result<()> {
+    for validators in [true, false] {
+        let told = Told::new(move |asked| {
+            let body = match (asked.target.as_str(), page_of(&asked.target)) {
+                ("/", _) => front(),
+                (_, Some(number)) => page(number),
+                _ => return told::missing(),
+            };
+            if !validators {
+                return told::html(body);
+            }
+            let etag = format!("\"{}\"", body.len());
+            if asked.field("if-none-match") == etag {
+                return (304, vec![("etag", etag)], Vec::new());
+            }
+            (200, vec![("content-type", "text/html".into()), ("etag", etag)], body.into_bytes())
+        })?;
+        let dir = tempfile::tempdir()?;
+        let first = told.crawl(dir.path(), "http://a.test/", &[])?;
+        let duplicates = first.stats.exact + first.stats.near;
+        assert_eq!((first.stats.unique, duplicates), (UNIQUE, COPIES), "{:?}", first.stats);
+        assert_eq!(asked(&told, 0).len() as u64, UNIQUE + COPIES);
+        for round in 1..=2 {
+            let before = told.asked().len();
+            let again = told.crawl(dir.path(), "http://a.test/", &[("fetch.recrawl", "true")])?;
+            let asked = asked(&told, before);
+            let copies = asked.iter().filter(|path| is_copy(path)).count() as u64;
+            assert_eq!(asked.len() as u64 - copies, UNIQUE, "each page once: {asked:?}");
+            assert_eq!(asked.iter().collect::<BTreeSet<_>>().len(), asked.len(), "nothing twice: {asked:?}");
+            assert_eq!(copies, 2, "6 % of 25 visits, rounded up");
+            let last = &again.pages[again.pages.len() - asked.len()..];
+            assert!(last.iter().all(|page| text(page, "verdict") == "unchanged" && text(page, "changed") == "no"));
+            assert!(last.iter().all(|page| page["new_links"] == Value::Array(Vec::new())));
+            assert!(last.iter().all(|page| page["resemblance_before"] == 1.0), "{last:#?}");
+            assert!(last.iter().all(|page| page["status"] == if validators { 304 } else { 200 }));
+            assert_eq!(again.stats.unique, UNIQUE, "nothing is new a second time");
+            let told_of = again.stats.round.expect("a round was made");
+            assert_eq!((told_of.number, told_of.visits, told_of.checked), (round, UNIQUE + 2, 2));
+            assert_eq!((told_of.trusted, told_of.changed, told_of.diverged, told_of.done), (COPIES - 2, 0, 0, true));
+        }
+    }
+    Ok(())
+}
+
+/// Whoever keeps duplicates has each of them visited.
+#[test]
+fn in_keep_no_copy_is_trusted() -> anyhow::Result<()> {
+    let told = Told::new(|asked| match (asked.target.as_str(), page_of(&asked.target)) {
+        ("/", _) => told::html(front()),
+        (_, Some(number)) => told::html(page(number)),
+        _ => told::missing(),
+    })?;
+    let (dir, keep) = (tempfile::tempdir()?, ("dedup.on-duplicate", "keep"));
+    told.crawl(dir.path(), "http://a.test/", &[keep])?;
+    let before = told.asked().len();
+    told.crawl(dir.path(), "http://a.test/", &[keep, ("fetch.recrawl", "true")])?;
+    assert_eq!(asked(&told, before).len() as u64, UNIQUE + COPIES);
+    Ok(())
+}
+
+/// A scripted site of 45 URLs on a clock of its own. `now` is the number of the round, from 1 for the first crawl.
+struct Site {
+    fetch: Scripted,
+    clock: Clock,
+    round: Arc<AtomicU64>,
+    dir: tempfile::TempDir,
+}
+
+impl Site {
+    /// `page` says what a path shows in a round; `None` where it shows what it always does.
+    fn new(
+        shows: impl Fn(&str, u64) -> Option<crawler::demo::web::Answer> + Send + Sync + 'static,
+    ) -> anyhow::Result<Self> {
+        let round = Arc::new(AtomicU64::new(1));
+        let clock = Clock::at(1_700_000_000_000);
+        let now = Arc::clone(&round);
+        let fetch = Scripted::new(&clock, move |url, _| {
+            let own = shows(url.path(), now.load(Ordering::Relaxed));
+            own.unwrap_or_else(|| match (url.path(), page_of(url.path())) {
+                ("/", _) => html(front()),
+                (_, Some(number)) => html(page(number)),
+                _ => missing(),
+            })
+        });
+        let site = Self { fetch, clock, round, dir: tempfile::tempdir()? };
+        site.run(&[])?;
+        Ok(site)
+    }
+
+    fn run(&self, more: &[(&str, &str)]) -> anyhow::Result<Crawled> {
+        let seeds = ["http://a.test/".to_owned()];
+        crawl_with(self.fetch.clone(), &self.clock, self.dir.path(), &seeds, &settings(more)?)
+    }
+
+    /// A day later: one more round. Returns what was asked for, and what came of the crawl.
+    fn refresh(&self) -> anyhow::Result<(Vec<String>, Crawled)> {
+        self.clock.skip_to(self.clock.now() + DAY);
+        self.round.fetch_add(1, Ordering::Relaxed);
+        let before = self.fetch.asked().len();
+        let crawled = self.run(&[("fetch.recrawl", "true")])?;
+        let asked = self.fetch.asked().into_iter().skip(before).map(|(_, url)| url.path().to_owned());
+        Ok((asked.filter(|path| path != "/robots.txt").collect(), crawled))
+    }
+}
+
+/// The lines of a path, in the order of its visits.
+fn visits<'a>(crawled: &'a Crawled, path: &str) -> Vec<&'a Value> {
+    let url = format!("http://a.test{path}");
+    crawled.pages.iter().filter(|page| text(page, "url") == url).collect()
+}
+
+/// Catches a copy that goes its own way and is trusted for ever.
+#[test]
+fn a_copy_that_diverges_is_found_and_visited_from_then_on() -> anyhow::Result<()> {
+    let liar = copy(7);
+    let path = liar.clone();
+    let site = Site::new(move |path, round| {
+        (path == liar && round >= 2).then(|| html(format!("<p>{}</p>", words(500 + round, 120))))
+    })?;
+    let mut found = None;
+    for round in 2..=14 {
+        let (asked, crawled) = site.refresh()?;
+        let copies = asked.iter().filter(|path| is_copy(path)).count();
+        assert!(copies <= 3, "a small sample: {asked:?}");
+        assert_eq!(asked.iter().filter(|path| !is_copy(path)).count() as u64, UNIQUE, "in round {round}");
+        let is_asked = asked.contains(&path);
+        assert!(found.is_none() || is_asked, "once found it is visited in each round: {round}");
+        if is_asked && found.is_none() {
+            found = Some(round);
+            let last = *visits(&crawled, &path).last().expect("a line");
+            assert_eq!((text(last, "verdict"), text(last, "changed")), ("unique", "content"));
+            let round = crawled.stats.round.expect("a round");
+            assert_eq!((round.diverged, round.trusted + round.checked), (1, COPIES));
+        }
+    }
+    let found = found.expect("it is found");
+    assert!(found <= 11, "two of twenty are checked in each round, the oldest first: found in round {found}");
+    Ok(())
+}
+
+/// Catches a cluster that is lost with the page that stood for it.
+#[test]
+fn a_dying_representative_is_replaced_by_a_living_copy() -> anyhow::Result<()> {
+    let other = copy(3);
+    let path = other.clone();
+    let site = Site::new(move |path, round| match path {
+        "/p3" if round >= 2 => Some(missing()),
+        _ if path == other && round >= 4 => Some(html(format!("<p>{}</p>", words(900, 120)))),
+        _ => None,
+    })?;
+    let (asked, crawled) = site.refresh()?;
+    assert!(asked.contains(&"/p3".to_owned()) && asked.contains(&path), "the copy is visited at once: {asked:?}");
+    let round = crawled.stats.round.as_ref().expect("a round");
+    assert_eq!((round.missing, round.replaced, round.diverged), (1, 1, 0));
+    let last = *visits(&crawled, &path).last().expect("a line");
+    assert_eq!((text(last, "verdict"), text(last, "changed")), ("unchanged", "no"), "it says what it said");
+    // From now on it stands for itself: it is visited in each round, and its change is seen.
+    let (asked, _) = site.refresh()?;
+    assert!(asked.contains(&path), "{asked:?}");
+    let (asked, crawled) = site.refresh()?;
+    assert!(asked.contains(&path), "{asked:?}");
+    let last = *visits(&crawled, &path).last().expect("a line");
+    assert_eq!((text(last, "verdict"), text(last, "changed")), ("unique", "content"));
+    Ok(())
+}
+
+/// Catches a page that is given up after one 404, links that stay held for one that is gone, and a page that is back and is
+/// not noticed.
+#[test]
+fn a_page_missing_twice_is_gone_and_releases_what_was_held_for_it() -> anyhow::Result<()> {
+    let round = Arc::new(AtomicU64::new(1));
+    let now = Arc::clone(&round);
+    let clock = Clock::at(1_700_000_000_000);
+    let fetch = Scripted::new(&clock, move |url, _| {
+        let round = now.load(Ordering::Relaxed);
+        let list = |to: &str| html(format!("<p>{}</p><a href={to}/one>1</a> <a href={to}/two>2</a>", words(2, 200)));
+        match url.path() {
+            "/" => html(format!("<p>{}</p><a href=/a/x>x</a> <a href=/b/x>x</a>", words(1, 60))),
+            "/a/x" => list("/a"),
+            "/b/x" => list("/b"),
+            "/a/one" if (3..=4).contains(&round) => missing(),
+            "/a/one" | "/b/one" => html(format!("<p>{}</p>", words(3, 60))),
+            "/a/two" | "/b/two" => html(format!("<p>{}</p>", words(4, 60))),
+            _ => missing(),
+        }
+    });
+    let dir = tempfile::tempdir()?;
+    let run = |round_now: u64, more: &[(&str, &str)]| -> anyhow::Result<Crawled> {
+        round.store(round_now, Ordering::Relaxed);
+        clock.skip_to(clock.now() + DAY);
+        let more: Vec<_> = more.iter().copied().chain([("dedup.rescue", "0%"), ("dedup.rules", "false")]).collect();
+        crawl_with(fetch.clone(), &clock, dir.path(), &["http://a.test/".to_owned()], &settings(&more)?)
+    };
+    let again = [("fetch.recrawl", "true")];
+    let first = run(1, &[])?;
+    let held: BTreeSet<&str> = first.skipped.iter().map(|line| text(line, "url")).collect();
+    assert_eq!(held, BTreeSet::from(["http://a.test/b/one", "http://a.test/b/two"]), "{:?}", first.urls());
+    assert_eq!(run(2, &again)?.stats.held, 2, "nothing has changed");
+    run(3, &again)?;
+    let gone = run(4, &again)?;
+    let of = |path: &str, crawled: &Crawled| -> Vec<u64> {
+        visits(crawled, path).iter().map(|line| line["status"].as_u64().unwrap_or(0)).collect()
+    };
+    assert_eq!(of("/a/one", &gone), [200, 200, 404, 404]);
+    assert_eq!(of("/b/one", &gone).first(), Some(&200), "it was released");
+    assert_eq!(of("/b/two", &gone), [0; 0], "what is held for a living page stays held");
+    let why = std::process::Command::new(env!("CARGO_BIN_EXE_crawl"))
+        .args(["why", &dir.path().to_string_lossy(), "http://a.test/a/one"])
+        .output()?;
+    assert!(String::from_utf8_lossy(&why.stdout).contains("404"), "{}", String::from_utf8_lossy(&why.stdout));
+    // Gone for a day: looked for again after two.
+    assert_eq!(of("/a/one", &run(5, &again)?).len(), 4, "not yet");
+    let back = run(6, &again)?;
+    assert_eq!(of("/a/one", &back), [200, 200, 404, 404, 200]);
+    assert_eq!(of("/b/two", &back), [0; 0]);
+    Ok(())
+}
+
+/// Catches a notice that all pages show for a day (a login, a site being mended) and that makes copies of them for good.
+#[test]
+fn a_notice_on_all_pages_makes_no_copies() -> anyhow::Result<()> {
+    let site = Site::new(|path, round| {
+        (round == 2 && path.starts_with("/p")).then(|| html(format!("<p>{}</p>", words(800, 60))))
+    })?;
+    site.refresh()?;
+    let (asked, crawled) = site.refresh()?;
+    assert_eq!(asked.iter().filter(|path| !is_copy(path)).count() as u64, UNIQUE, "each is visited again: {asked:?}");
+    assert!(crawled.stats.round.is_some_and(|round| round.changed >= UNIQUE - 1));
+    Ok(())
+}
+
+/// Catches changes of a page that are lost because its links or words are compared with the wrong visit.
+#[test]
+fn a_visit_tells_what_changed_and_which_links_are_new() -> anyhow::Result<()> {
+    let site = Site::new(|path, round| match (path, round) {
+        ("/p1", 2..) => {
+            let half = format!("{} {}", words(1, 60), words(700, 60));
+            Some(html(format!("<title>page 1</title><p>{half}</p><a href=/extra>new</a> <a href=/p2>old</a>")))
+        }
+        ("/p2", _) => Some(html(format!("<!-- {round} --><title>page 2</title><p>{}</p>", words(2, 120)))),
+        ("/extra", 2..) => Some(html(format!("<p>{}</p>", words(701, 60)))),
+        _ => None,
+    })?;
+    let (asked, crawled) = site.refresh()?;
+    assert!(asked.contains(&"/extra".to_owned()), "what is new is fetched in the same round");
+    let last = |path: &str| (*visits(&crawled, path).last().expect("a line")).clone();
+    let (one, two, three) = (last("/p1"), last("/p2"), last("/p3"));
+    assert_eq!((text(&one, "changed"), text(&two, "changed"), text(&three, "changed")), ("content", "bytes", "no"));
+    assert_eq!(one["new_links"], serde_json::json!(["http://a.test/extra"]));
+    let alike = one["resemblance_before"].as_f64().unwrap_or(-1.0);
+    assert!((0.1..0.6).contains(&alike), "half of its words are others: {alike}");
+    assert_eq!(visits(&crawled, "/extra")[0]["new_links"], Value::Null, "a first visit");
+    Ok(())
+}
+
+/// The program, over HTTP: `refresh` with a budget, and again after it was killed.
+mod program {
+    use std::process::{Command, Output, Stdio};
+
+    use super::*;
+
+    fn site() -> anyhow::Result<Told> {
+        Told::new(|asked| match (asked.target.as_str(), page_of(&asked.target)) {
+            ("/", _) => told::html(front()),
+            (_, Some(number)) => told::html(page(number)),
+            _ => told::missing(),
+        })
+    }
+
+    fn command(told: &Told, first: &str, dir: &Path) -> anyhow::Result<Command> {
+        let settings = told.settings(&[])?;
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crawl"));
+        command.arg(first);
+        match first {
+            "crawl" => command.arg("--dir").arg(dir).arg("http://a.test/"),
+            _ => command.arg(dir),
+        };
+        command.args([
+            "--allow-private",
+            "--delay-factor",
+            "0",
+            "--address-delay",
+            "0s",
+            "--patience",
+            "1s",
+            "--quiet",
+        ]);
+        command.args(["--connect-to", &settings.fetch.connect_to[0]]);
+        Ok(command)
+    }
+
+    fn done(output: &Output) {
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Visits of each URL, from `pages.jsonl`.
+    fn numbers(dir: &Path) -> anyhow::Result<BTreeMap<String, Vec<u64>>> {
+        let mut numbers = BTreeMap::<String, Vec<u64>>::new();
+        for line in lines(dir, "pages.jsonl")? {
+            numbers.entry(text(&line, "url").into()).or_default().push(line["visit"].as_u64().unwrap_or(0));
+        }
+        Ok(numbers)
+    }
+
+    #[test]
+    fn a_budget_is_kept_and_the_next_round_goes_on_with_the_oldest() -> anyhow::Result<()> {
+        let (told, base) = (site()?, tempfile::tempdir()?);
+        let dir = base.path().join("crawl");
+        done(&command(&told, "crawl", &dir)?.args(["--delay", "0s", "--max-pages", "1000"]).output()?);
+        let mut visited = BTreeSet::new();
+        for _ in 0..2 {
+            let before = told.asked().len();
+            done(&command(&told, "refresh", &dir)?.args(["--delay", "0s", "--budget", "10"]).output()?);
+            let asked = asked(&told, before);
+            assert_eq!(asked.len(), 10, "{asked:?}");
+            visited.extend(asked);
+        }
+        assert!(visited.len() >= 18, "what waits longest comes first: {visited:?}");
+        let stored = Command::new(env!("CARGO_BIN_EXE_crawl")).args(["report", "--json"]).arg(&dir).output()?;
+        let report: Value = serde_json::from_slice(&stored.stdout)?;
+        assert_eq!(report["round"]["number"], 2);
+        // The budget was the round's alone: the crawl has its own limit still.
+        done(&command(&told, "crawl", &dir)?.args(["--delay", "0s"]).output()?);
+        Ok(())
+    }
+
+    #[test]
+    fn a_round_that_was_killed_goes_on_and_visits_nothing_twice() -> anyhow::Result<()> {
+        let (told, base) = (site()?, tempfile::tempdir()?);
+        let dir = base.path().join("crawl");
+        done(&command(&told, "crawl", &dir)?.args(["--delay", "0s"]).output()?);
+        let before = told.asked().len();
+        let mut round = command(&told, "refresh", &dir)?.args(["--delay", "150ms"]).stderr(Stdio::null()).spawn()?;
+        while told.asked().len() < before + 15 {
+            assert!(round.try_wait()?.is_none(), "it ended before it could be killed");
+            std::thread::yield_now();
+        }
+        round.kill()?;
+        round.wait()?;
+        let half = asked(&told, before);
+        done(&command(&told, "refresh", &dir)?.args(["--delay", "0s"]).output()?);
+        let numbers = numbers(&dir)?;
+        for (url, visits) in &numbers {
+            let path = url.trim_start_matches("http://a.test");
+            let expected: &[u64] = if is_copy(path) && visits.len() == 1 { &[1] } else { &[1, 2] };
+            assert_eq!(visits, expected, "{url}");
+        }
+        assert_eq!(numbers.len() as u64, UNIQUE + COPIES);
+        let all = asked(&told, before).len();
+        assert!(all < half.len() + UNIQUE as usize, "what was committed is not asked for again: {all} requests");
+        let report = Command::new(env!("CARGO_BIN_EXE_crawl")).args(["report", "--json"]).arg(&dir).output()?;
+        let report: Value = serde_json::from_slice(&report.stdout)?;
+        assert_eq!((&report["round"]["number"], &report["round"]["done"]), (&1.into(), &true.into()), "one round");
+        Ok(())
+    }
+}

@@ -1,0 +1,8 @@
+//! How fresh an archive stays under several policies of re-crawling, on synthetic webs whose own log is the judge.
+
+pub mod baselines;
+pub mod changes;
+pub mod optimum;
+pub mod ours;
+pub mod run;
+pub mod web;

@@ -1,0 +1,299 @@
+//! The scheduler of this project, with nothing known at the start but which pages showed the same at the first crawl.
+//!
+//! This is what an engine does around the scheduler: it keeps the records, fetches what is due, compares, and judges which
+//! pages show the same. Clusters are told apart by what was fetched alone, never by the web's own log.
+
+use std::collections::HashMap;
+
+use frontier::refresh::cluster::Cluster;
+use frontier::refresh::copies::{Care, Cared, Copy, Pair, PairId};
+use frontier::refresh::prior::Place;
+use frontier::refresh::scheduler::{Refresh, Seen, Verdict};
+use frontier::refresh::settings::Settings;
+use frontier::refresh::time::Seconds;
+use frontier::refresh::turns::HostId;
+
+use super::baselines::{rested, seconds};
+use super::run::{Archive, Policy};
+use super::web::{Shown, Web};
+
+/// The policy.
+#[derive(Debug)]
+pub struct Ours<'a> {
+    web: &'a Web,
+    refresh: Refresh,
+    records: Vec<Record>,
+    /// Pages by host, for reviews.
+    by_host: Vec<Vec<u32>>,
+    /// Copies by representative.
+    copies: Vec<Vec<u32>>,
+    /// Copies that differed from their representative, by representative, until it was fetched once more.
+    suspects: HashMap<u32, Vec<(u32, Shown)>>,
+    pairs: HashMap<PairId, Pair>,
+    /// The page that was last seen to show a content.
+    showing: HashMap<u32, u32>,
+    /// What was counted.
+    pub tally: Tally,
+}
+
+/// The record of a page.
+#[derive(Clone, Copy, Debug)]
+enum Record {
+    /// It is visited.
+    Cluster(Cluster),
+    /// It is trusted to show what another shows.
+    Copy { of: u32, copy: Copy },
+}
+
+/// What was counted.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Fetches.
+    pub fetches: u64,
+    /// Of these, checks of copies, and representatives fetched again because of them.
+    pub checks: u64,
+    /// Copies that left a cluster, and when.
+    pub left: Vec<(u32, f64)>,
+    /// Pairs of hosts with three copies that have diverged, and since when.
+    pub watched: HashMap<PairId, f64>,
+    /// Visits to a representative that compared its content with another page's.
+    pub misled: u64,
+}
+
+impl<'a> Ours<'a> {
+    /// All pages were just fetched.
+    pub fn new(web: &'a Web, settings: Settings) -> Self {
+        let mut refresh = Refresh::new(settings, Default::default(), Default::default());
+        (0..web.plan.hosts).for_each(|_| _ = refresh.add_host((web.delay() * 86_400.0) as f32, Default::default()));
+        let start = seconds(0.0);
+        let mut copies = vec![Vec::new(); web.pages.len()];
+        let mut by_host = vec![Vec::new(); web.plan.hosts];
+        for (n, page) in web.pages.iter().enumerate() {
+            by_host[page.host as usize].push(n as u32);
+            if let Some(original) = page.original {
+                copies[original as usize].push(n as u32);
+            }
+        }
+        let record = |n: usize| match web.pages[n].original {
+            None => Record::Cluster(Cluster::new(start, 1.0 + copies[n].len() as f32, Place::new(0, 0))),
+            Some(of) => Record::Copy {
+                of,
+                copy: Copy { checked: start, pair: web.pair(n as u32), priority: 1.0, pending: false },
+            },
+        };
+        let records: Vec<Record> = (0..web.pages.len()).map(record).collect();
+        let mut showing = HashMap::new();
+        for (n, record) in records.iter().enumerate() {
+            if let Record::Cluster(cluster) = record {
+                refresh.add(web.pages[n].host, n as u64, cluster);
+                showing.insert(web.shows(n as u32, 0.0).source, n as u32);
+            }
+        }
+        let (suspects, pairs, tally) = Default::default();
+        let mut ours = Self { web, refresh, records, by_host, copies, suspects, pairs, showing, tally };
+        // The first round finds the demand, the second the dues.
+        for _ in 0..2 {
+            (0..web.plan.hosts as HostId).for_each(|host| ours.review(host, start));
+        }
+        ours
+    }
+
+    fn review(&mut self, host: HostId, now: Seconds) {
+        self.refresh.review(host, now);
+        for &page in &self.by_host[host as usize] {
+            if let Record::Cluster(cluster) = &self.records[page as usize] {
+                self.refresh.pass(u64::from(page), cluster);
+            }
+        }
+        self.refresh.reviewed();
+    }
+
+    fn host(&self, page: u32) -> HostId {
+        self.web.pages[page as usize].host
+    }
+
+    /// A representative was fetched.
+    fn visited(&mut self, page: u32, mut cluster: Cluster, shown: Shown, now: f64, archive: &mut Archive) {
+        let host = self.host(page);
+        let seen = Seen { changed: archive.before() != shown, modified: None };
+        self.refresh.visited(host, u64::from(page), &mut cluster, seconds(now), seen);
+        self.records[page as usize] = Record::Cluster(cluster);
+        for (suspect, showed) in self.suspects.remove(&page).unwrap_or_default() {
+            if showed == shown { self.held(suspect, now) } else { self.diverged(suspect, now) }
+        }
+        for &copy in &self.copies[page as usize] {
+            archive.store(copy, shown, now);
+        }
+        self.care(page, now);
+        if let Some(other) = self.showing.insert(shown.source, page)
+            && other != page
+            && archive.stored(other) == shown
+        {
+            self.join(page, other, now);
+        }
+    }
+
+    /// Looks after the copies of a page that was just visited.
+    fn care(&mut self, page: u32, now: f64) {
+        let Record::Cluster(cluster) = self.records[page as usize] else { return };
+        if self.copies[page as usize].is_empty() {
+            return;
+        }
+        let belief = self.refresh.belief(self.host(page), &cluster);
+        let interval = self.refresh.interval(self.host(page), u64::from(page), &cluster);
+        for copy in self.copies[page as usize].clone() {
+            self.care_for(copy, Cared { belief: &belief, interval }, now);
+        }
+    }
+
+    fn care_for(&mut self, page: u32, cared: Cared, now: f64) {
+        let host = self.host(page);
+        let Record::Copy { copy, .. } = &mut self.records[page as usize] else { return };
+        let pair = self.pairs.entry(copy.pair).or_default();
+        match self.refresh.care(cared, copy, pair, host, seconds(now)) {
+            Care::Trust => {}
+            Care::Check => {
+                copy.pending = true;
+                self.refresh.queue_check(host, u64::from(page));
+            }
+            Care::Leave => self.leave(page, now, None),
+        }
+    }
+
+    /// A copy was fetched, to be checked.
+    fn checked(&mut self, page: u32, of: u32, shown: Shown, now: f64, archive: &Archive) {
+        self.spent();
+        if archive.stored(of) == shown {
+            return self.held(page, now);
+        }
+        // Perhaps both have changed since the representative was fetched.
+        self.suspects.entry(of).or_default().push((page, shown));
+        let host = self.host(of);
+        if let Record::Cluster(cluster) = &mut self.records[of as usize]
+            && !cluster.flags.urgent
+        {
+            cluster.flags.urgent = true;
+            self.refresh.queue(host, u64::from(of), cluster);
+            self.spent();
+        }
+    }
+
+    fn spent(&mut self) {
+        self.tally.checks += 1;
+        self.refresh.pairs.spent();
+    }
+
+    fn held(&mut self, page: u32, now: f64) {
+        if let Record::Copy { copy, .. } = &mut self.records[page as usize] {
+            let pair = self.pairs.entry(copy.pair).or_default();
+            self.refresh.pairs.held(copy, pair, seconds(now));
+        }
+    }
+
+    fn diverged(&mut self, page: u32, now: f64) {
+        let Record::Copy { copy, .. } = self.records[page as usize] else { return };
+        let pair = self.pairs.entry(copy.pair).or_default();
+        self.refresh.pairs.diverged(&copy, pair, seconds(now));
+        let is_watched = pair.is_watched();
+        self.leave(page, now, Some(now));
+        if is_watched {
+            self.tally.watched.entry(copy.pair).or_insert(now);
+            let of_pair =
+                |record: &Record| matches!(record, Record::Copy { copy: other, .. } if other.pair == copy.pair);
+            let others: Vec<usize> = (0..self.records.len()).filter(|n| of_pair(&self.records[*n])).collect();
+            for other in others {
+                if let Record::Copy { of, .. } = self.records[other]
+                    && let Record::Cluster(cluster) = self.records[of as usize]
+                {
+                    let belief = self.refresh.belief(self.host(of), &cluster);
+                    let interval = self.refresh.interval(self.host(of), u64::from(of), &cluster);
+                    self.care_for(other as u32, Cared { belief: &belief, interval }, now);
+                }
+            }
+        }
+    }
+
+    /// A copy is a page of its own from now on. `fetched`: when it was fetched, if it was.
+    fn leave(&mut self, page: u32, now: f64, fetched: Option<f64>) {
+        let Record::Copy { of, copy } = self.records[page as usize] else { return };
+        let Record::Cluster(cluster) = &mut self.records[of as usize] else { return };
+        cluster.reweigh(-copy.priority);
+        let visited = fetched.map_or(cluster.visited, seconds);
+        let own = Cluster { evidence: cluster.evidence, ..Cluster::new(visited, copy.priority, cluster.place) };
+        self.copies[of as usize].retain(|other| *other != page);
+        self.records[page as usize] = Record::Cluster(own);
+        self.refresh.add(self.host(page), u64::from(page), &own);
+        self.tally.left.push((page, now));
+    }
+
+    /// A page showed what another is known to show.
+    fn join(&mut self, page: u32, other: u32, now: f64) {
+        let of = match self.records[other as usize] {
+            Record::Cluster(_) => other,
+            Record::Copy { of, .. } => of,
+        };
+        let (Record::Cluster(joins), Record::Cluster(cluster)) =
+            (self.records[page as usize], self.records[of as usize])
+        else {
+            return;
+        };
+        if of == page || !self.copies[page as usize].is_empty() {
+            return;
+        }
+        let copy =
+            Copy { checked: seconds(now), pair: self.web.pair_of(of, page), priority: joins.weight, pending: false };
+        let pair = self.pairs.entry(copy.pair).or_default();
+        let belief = self.refresh.belief(self.web.pages[of as usize].host, &cluster);
+        let interval = self.refresh.interval(self.web.pages[of as usize].host, u64::from(of), &cluster);
+        let host = self.web.pages[page as usize].host;
+        if self.refresh.care(Cared { belief: &belief, interval }, &copy, pair, host, seconds(now)) == Care::Leave {
+            return;
+        }
+        self.records[page as usize] = Record::Copy { of, copy };
+        self.copies[of as usize].push(page);
+        self.refresh.remove(host);
+        if let Record::Cluster(cluster) = &mut self.records[of as usize] {
+            cluster.reweigh(copy.priority);
+        }
+        self.showing.insert(joins_source(self.web, page, now), of);
+    }
+}
+
+/// The content that the page shows.
+fn joins_source(web: &Web, page: u32, now: f64) -> u32 {
+    web.shows(page, now).source
+}
+
+impl Policy for Ours<'_> {
+    fn next(&mut self, now: f64) -> Option<u32> {
+        let at = seconds(now);
+        while let Some(host) = self.refresh.wants_review(at) {
+            self.review(host, at);
+        }
+        loop {
+            let turn = self.refresh.next(at)?;
+            let verdict = match &self.records[turn.page as usize] {
+                Record::Cluster(cluster) => self.refresh.judge(turn, cluster, at),
+                Record::Copy { copy, .. } if copy.pending => Verdict::Visit,
+                Record::Copy { .. } => Verdict::Stale,
+            };
+            match verdict {
+                Verdict::Visit => {
+                    self.refresh.take(turn);
+                    return Some(turn.page as u32);
+                }
+                Verdict::Stale => self.refresh.drop(turn),
+                Verdict::Wait(until) => self.refresh.defer(turn, until),
+            }
+        }
+    }
+
+    fn fetched(&mut self, page: u32, shown: Shown, now: f64, archive: &mut Archive) {
+        self.tally.fetches += 1;
+        self.refresh.rest(self.host(page), rested(self.web, now));
+        match self.records[page as usize] {
+            Record::Cluster(cluster) => self.visited(page, cluster, shown, now, archive),
+            Record::Copy { of, .. } => self.checked(page, of, shown, now, archive),
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Synthetic webs: pages on hosts, copies on mirrors, contents that change, copies that diverge. The web keeps the log of all
+//! changes, and the log is the judge of freshness.
+
+use fastrand::Rng;
+
+use super::changes::{Pattern, exponential, normal};
+
+/// What to make.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    /// URLs, copies included.
+    pub pages: usize,
+    /// Hosts; their sizes follow Zipf's law.
+    pub hosts: usize,
+    /// Share of the pages that are copies.
+    pub copies: f64,
+    /// Share of the copies that diverge, each at a moment of its own.
+    pub lying: f64,
+    /// How changes follow each other.
+    pub pattern: Pattern,
+    /// Deviation of the logarithm of the change rates, whose median is one a day.
+    pub deviation: f64,
+    /// Decides everything else.
+    pub seed: u64,
+}
+
+/// How long every simulation lasts, days.
+pub const DAYS: f64 = 100.0;
+
+/// What a page shows: a content, and how often it has changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Shown {
+    /// The content that changes.
+    pub source: u32,
+    /// Changes so far.
+    pub version: u32,
+}
+
+/// A page.
+#[derive(Clone, Copy, Debug)]
+pub struct Page {
+    /// Its host.
+    pub host: u32,
+    /// Of a copy, the page that it is a copy of.
+    pub original: Option<u32>,
+    /// What it shows.
+    pub source: u32,
+    /// Of a copy that diverges: when, and what it shows then.
+    pub diverges: Option<(f64, u32)>,
+}
+
+/// A web and its log.
+#[derive(Clone, Debug)]
+pub struct Web {
+    /// What was asked for.
+    pub plan: Plan,
+    /// All pages. Originals first.
+    pub pages: Vec<Page>,
+    /// Change rates of the sources, changes a day.
+    pub rates: Vec<f64>,
+    /// Moments of change, by source.
+    log: Vec<Vec<f32>>,
+    /// Pages of the largest host.
+    largest: usize,
+}
+
+impl Web {
+    /// Makes one.
+    pub fn new(plan: Plan) -> Self {
+        let mut random = Rng::with_seed(plan.seed);
+        let mut hosts = Zipf::new(plan.hosts, &mut random);
+        let originals = plan.pages - (plan.copies * plan.pages as f64).round() as usize;
+        let mut pages: Vec<Page> = (0..originals)
+            .map(|n| Page { host: hosts.draw(&mut random), original: None, source: n as u32, diverges: None })
+            .collect();
+        // Each host has one mirror, or two.
+        let mirrors: Vec<[u32; 2]> = (0..plan.hosts as u32)
+            .map(|host| [0, 1].map(|_| (host + random.u32(1..plan.hosts as u32)) % plan.hosts as u32))
+            .collect();
+        for _ in originals..plan.pages {
+            let original = random.u32(0..originals as u32);
+            let Page { host, source, .. } = pages[original as usize];
+            let host = mirrors[host as usize][random.usize(0..2)];
+            pages.push(Page { host, original: Some(original), source, diverges: None });
+        }
+        let mut web = Self { plan, pages, rates: Vec::new(), log: Vec::new(), largest: 0 };
+        let mut sizes = vec![0; plan.hosts];
+        web.pages.iter().for_each(|page| sizes[page.host as usize] += 1);
+        web.largest = sizes.into_iter().max().unwrap_or(1).max(1);
+        let zones: Vec<f64> = (0..plan.hosts).map(|_| random.f64()).collect();
+        for n in 0..originals {
+            web.add_source(zones[web.pages[n].host as usize], &mut random);
+        }
+        for page in web.liars(&mut random) {
+            let source = web.add_source(zones[web.pages[page].host as usize], &mut random);
+            web.pages[page].diverges = Some((random.f64() * DAYS, source));
+        }
+        web
+    }
+
+    /// The copies that diverge. A tenth of the pairs of hosts has most of them.
+    fn liars(&self, random: &mut Rng) -> Vec<usize> {
+        let bad_pairs = random.u64(..);
+        let is_bad = |page: &Page| {
+            let pair = u64::from(self.pages[page.original.unwrap_or(0) as usize].host) << 32 | u64::from(page.host);
+            Rng::with_seed(bad_pairs ^ pair).f64() < 0.1
+        };
+        let copies = self.pages.iter().enumerate().filter(|(_, page)| page.original.is_some());
+        // Drawn without replacement, those of bad pairs forty times as likely.
+        let mut drawn: Vec<(u64, usize)> = copies
+            .map(|(n, page)| ((exponential(random) * 1e15 / if is_bad(page) { 40.0 } else { 1.0 }) as u64, n))
+            .collect();
+        drawn.sort_unstable();
+        let liars = (self.plan.lying * drawn.len() as f64).round() as usize;
+        drawn.into_iter().take(liars).map(|(_, n)| n).collect()
+    }
+
+    fn add_source(&mut self, zone: f64, random: &mut Rng) -> u32 {
+        let rate = (self.plan.deviation * normal(random)).exp();
+        self.rates.push(rate);
+        self.log.push(self.plan.pattern.moments(rate, zone, DAYS, random));
+        (self.log.len() - 1) as u32
+    }
+
+    /// What a page shows.
+    pub fn shows(&self, page: u32, now: f64) -> Shown {
+        let source = self.source(page, now);
+        Shown { source, version: self.log[source as usize].partition_point(|at| f64::from(*at) <= now) as u32 }
+    }
+
+    /// Which content a page shows.
+    pub fn source(&self, page: u32, now: f64) -> u32 {
+        let page = &self.pages[page as usize];
+        page.diverges.filter(|(at, _)| *at <= now).map_or(page.source, |(_, source)| source)
+    }
+
+    /// Until when a page shows what it shows now.
+    pub fn shows_until(&self, page: u32, shown: Shown) -> f64 {
+        let page = &self.pages[page as usize];
+        let change =
+            self.log[shown.source as usize].get(shown.version as usize).map_or(f64::INFINITY, |at| f64::from(*at));
+        page.diverges.filter(|_| shown.source == page.source).map_or(change, |(at, _)| at.min(change))
+    }
+
+    /// The change rate of what a page shows.
+    pub fn rate(&self, page: u32, now: f64) -> f64 {
+        self.rates[self.source(page, now) as usize]
+    }
+
+    /// Names the pair of hosts by which a page is a copy.
+    pub fn pair(&self, page: u32) -> u32 {
+        self.pair_of(self.pages[page as usize].original.unwrap_or(page), page)
+    }
+
+    /// Names the pair of the hosts of two pages.
+    pub fn pair_of(&self, original: u32, copy: u32) -> u32 {
+        self.pages[original as usize].host * self.plan.hosts as u32 + self.pages[copy as usize].host
+    }
+
+    /// Days from a request to the next one to the same host. The same for all hosts, and so long that the largest host can
+    /// be asked for a quarter of its pages a day: large hosts are bound by it.
+    pub fn delay(&self) -> f64 {
+        4.0 / self.largest as f64
+    }
+}
+
+/// Hosts drawn with probabilities in proportion to 1, 1/2, 1/3 and so on.
+struct Zipf(Vec<f64>);
+
+impl Zipf {
+    fn new(hosts: usize, random: &mut Rng) -> Self {
+        let mut weights: Vec<f64> = (1..=hosts).map(|rank| 1.0 / rank as f64).collect();
+        random.shuffle(&mut weights);
+        let mut sum = 0.0;
+        weights.iter_mut().for_each(|weight| {
+            sum += *weight;
+            *weight = sum;
+        });
+        Self(weights)
+    }
+
+    fn draw(&mut self, random: &mut Rng) -> u32 {
+        let at = random.f64() * self.0.last().copied().unwrap_or(1.0);
+        self.0.partition_point(|sum| *sum < at).min(self.0.len() - 1) as u32
+    }
+}
