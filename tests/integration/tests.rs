@@ -23,6 +23,7 @@ mod check;
 mod choosing;
 mod clock;
 mod crawls;
+mod cut;
 mod docs;
 mod failures;
 mod gate;
