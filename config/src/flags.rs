@@ -2,12 +2,14 @@
 
 use toml::Table;
 
+use crate::defaults::defaults;
+
 /// Flags that are not called as their key is.
 const RENAMED: [(&str, &str); 2] = [("fetch.headers", "header"), ("urls.max-length", "max-url-length")];
 
 /// Every key (`dedup.on-duplicate`) with its flag, without dashes in front (`on-duplicate`), in the order of the keys.
 pub fn flags() -> Vec<(String, String)> {
-    keys(&crate::layers::defaults()).map(|key| (flag(&key).to_owned(), key)).map(|(flag, key)| (key, flag)).collect()
+    keys(&defaults()).map(|key| (flag(&key).to_owned(), key)).map(|(flag, key)| (key, flag)).collect()
 }
 
 /// The flag of a key: its last part, but for the renamed.

@@ -7,22 +7,15 @@ use toml::de::DeTable;
 use toml::{Spanned, Table, Value};
 
 use crate::check::check;
+use crate::defaults::defaults;
 use crate::deprecated;
 use crate::error::{ConfigError, Origin};
 use crate::flags::{flag, keys, variable};
 use crate::{Settings, nearest};
 
-/// The defaults, and the manual.
-pub const DEFAULT: &str = include_str!("../default.toml");
-
 /// The profiles that come with the program: name and TOML.
 pub const PROFILES: [(&str, &str); 2] =
     [("generic", include_str!("../profiles/generic.toml")), ("focused", include_str!("../profiles/focused.toml"))];
-
-/// The defaults as a table; its keys are the keys there are, and its values have the types they take.
-pub(crate) fn defaults() -> Table {
-    DEFAULT.parse().unwrap_or_else(|error| panic!("default.toml: {error}"))
-}
 
 /// Settings in the making. Each call lays something over what is there, so call from the weakest to the strongest:
 /// profile, files, environment, flags. Whatever is laid on is checked at once, so an error names where it was written.

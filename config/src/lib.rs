@@ -4,6 +4,7 @@
 
 mod check;
 mod connect_to;
+mod defaults;
 mod deprecated;
 mod error;
 mod flags;
@@ -14,10 +15,11 @@ mod units;
 mod version;
 
 pub use connect_to::{ConnectTo, Target};
+pub use defaults::DEFAULT;
 pub use deprecated::DEPRECATED;
 pub use error::{ConfigError, Origin};
 pub use flags::flags;
-pub use layers::{DEFAULT, Layers, PROFILES};
+pub use layers::{Layers, PROFILES};
 pub use nearest::nearest;
 pub use settings::{
     Access, Dedup, Fetch, Focus, Limits, OnDuplicate, Output, Politeness, Priority, Progress, Robots, Scope, ScopeKind,

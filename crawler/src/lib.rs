@@ -17,6 +17,7 @@ pub mod extract;
 pub mod feeds;
 pub mod fetch;
 pub mod focus;
+pub mod outbound;
 pub mod outcome;
 #[cfg(feature = "pdf")]
 pub mod pdf;

@@ -21,7 +21,7 @@ pub struct PageRecord {
     pub status: u16,
     /// Links from a seed.
     pub depth: u32,
-    /// Where its line begins in `pages.jsonl`.
+    /// Where its line begins in `pages.jsonl`; [`PageRecord::ELSEWHERE`] where another directory has the line.
     pub offset: u64,
     /// The page that carried the link; `None` for seeds.
     pub source: Option<PageId>,
@@ -77,6 +77,9 @@ fn key(page: PageId) -> [u8; UrlId::BYTES + 4] {
 }
 
 impl PageRecord {
+    /// The line of this page is in the outputs of another directory: its host came from there.
+    pub const ELSEWHERE: u64 = u64::MAX;
+
     /// Writes the record of `page`.
     pub fn put(&self, page: PageId, session: &mut Session) {
         session.put(spaces::PAGES, key(page), codec::encode(self));

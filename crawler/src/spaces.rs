@@ -14,7 +14,10 @@ pub const COOKIES: Space = Space::new(34, "cookies", Layout::Points);
 /// Origin → the part of its robots.txt that speaks of the use of pages.
 pub const USAGE: Space = Space::new(35, "usage", Layout::Points);
 
+/// Identity of a URL of a host that another directory has → the link to it, or that it was taken there.
+pub const OUTBOUND: Space = Space::new(36, "outbound", Layout::Points);
+
 /// All spaces of a crawl directory.
 pub fn of_crawl() -> Spaces {
-    Spaces::new(&[dedup_stage::spaces::JUDGE, frontier::spaces::FRONTIER, &[PAGES, TRIALS, COOKIES, USAGE]])
+    Spaces::new(&[dedup_stage::spaces::JUDGE, frontier::spaces::FRONTIER, &[PAGES, TRIALS, COOKIES, USAGE, OUTBOUND]])
 }

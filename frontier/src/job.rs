@@ -9,11 +9,9 @@ use url::Url;
 
 use crate::failure::Failure;
 use crate::hold::Trial;
+use crate::numbers::Millis;
 use crate::reason::SkipReason;
 use crate::robots::Rules;
-
-/// Milliseconds since the Unix epoch.
-pub type Millis = u64;
 
 /// How a URL came to be queued. The queue entry carries it, so that `why` can name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,5 +1,6 @@
-//! The key spaces that the frontier owns. But for the last one, everything that is known of a host lies under keys that begin
+//! The key spaces that the frontier owns. But for the last two, everything that is known of a host lies under keys that begin
 //! with the identity of the host (in [`QUEUE`], behind the era), so that the state of a set of hosts is a set of key ranges.
+//! How the last two move with a set of hosts, [`crate::cut`] says.
 
 use dedup_stage::store::{Layout, Space};
 

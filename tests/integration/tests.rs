@@ -23,6 +23,7 @@ mod check;
 mod choosing;
 mod clock;
 mod crawls;
+mod cut;
 mod diff;
 mod docs;
 mod failures;

@@ -9,13 +9,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use dedup_stage::store::Session;
-use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, PageId};
+use dedup_stage::url::PageId;
 use frontier::rules::stored;
 use frontier::{Frontier, SkipReason, Walk};
 use serde_json::json;
 
 use super::say::say;
-use super::{Dir, Usage, last_settings};
+use super::{Dir, Usage};
 use crate::clock::Clock;
 use crate::crawl::CrawlDir;
 use crate::export::{Table, wacz_of_crawl, write_clusters, write_texts};
@@ -122,8 +122,8 @@ fn wacz(dir: &CrawlDir, path: PathBuf) -> anyhow::Result<ExitCode> {
 
 /// The frontier as the state has it, for those who only read.
 fn frontier(dir: &mut CrawlDir) -> anyhow::Result<Frontier> {
-    let settings = last_settings(dir)?;
-    let keys = Keys { canonicalizer: Canonicalizer::new(&settings.urls), hasher: KeyHasher::new(dir.secret()?) };
+    let settings = dir.last_settings()?;
+    let keys = dir.keys()?;
     Ok(Frontier::open(&settings, &keys, dir.session(), Clock::System.now())?)
 }
 

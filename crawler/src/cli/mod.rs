@@ -18,15 +18,14 @@ mod summary;
 mod why;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use config::{Layers, Settings};
 use url::Url;
 
 use crate::access::AccessError;
-use crate::crawl::{CrawlDir, OpenError};
+use crate::crawl::OpenError;
 use crate::engine::StopReason;
 use say::say;
 
@@ -88,15 +87,6 @@ struct Telling {
     /// For scripts: JSON on stdout, and nothing else
     #[arg(long)]
     json: bool,
-}
-
-/// The settings of a crawl's last run.
-fn last_settings(dir: &CrawlDir) -> anyhow::Result<Settings> {
-    let mut layers = Layers::new();
-    if let Some(stored) = dir.settings()? {
-        layers = layers.text(Path::new("stored settings"), &stored)?;
-    }
-    Ok(layers.finish()?)
 }
 
 /// A URL as people type it: `example.com` and `localhost:8080/x` are meant as https.

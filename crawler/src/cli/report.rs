@@ -9,7 +9,7 @@ use dedup_stage::store;
 use serde_json::{Value, json};
 
 use super::summary::{self, Told};
-use super::{Telling, last_settings, tell};
+use super::{Telling, tell};
 use crate::crawl::{CrawlDir, OpenError};
 use crate::engine::{self, Stats};
 use crate::estimate::Lost;
@@ -121,7 +121,7 @@ impl Known {
 
     fn of(dir: &mut CrawlDir) -> anyhow::Result<Self> {
         let (stats, reason) = dir.stats()?;
-        let settings = last_settings(dir)?;
+        let settings = dir.last_settings()?;
         Ok(Self {
             stats,
             // A crawl that was killed has no reason of its own.

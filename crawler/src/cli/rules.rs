@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::say::say;
 use super::shown::Shown;
-use super::{Telling, last_settings, tell};
+use super::{Telling, tell};
 use crate::crawl::CrawlDir;
 use crate::report::html::put;
 use crate::report::learned::{Learned, audits, proof, spending, state};
@@ -17,7 +17,7 @@ use crate::report::units;
 /// Runs the command.
 pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
     let mut dir = CrawlDir::existing(&args.dir.dir)?;
-    let on_duplicate = last_settings(&dir)?.dedup.on_duplicate;
+    let on_duplicate = dir.last_settings()?.dedup.on_duplicate;
     let learned = Learned::stored(on_duplicate, dir.session())?;
     if args.json {
         return tell(format!("{:#}\n", learned.rules.iter().map(json).collect::<Value>()));

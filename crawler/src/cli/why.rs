@@ -7,14 +7,14 @@ use std::process::ExitCode;
 
 use config::{OnDuplicate, Settings};
 use dedup_stage::store::Session;
-use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, PageId, UrlId};
+use dedup_stage::url::{PageId, UrlId};
 use frontier::rules::{RuleId, stored};
 use frontier::{Cause, Detail, End, Frontier, Kept, Merits, QueuedAs, Release, SkipReason, State, Via};
 use serde_json::Value;
 use url::Url;
 
 use super::shown::Shown;
-use super::{Dir, Usage, last_settings, rules, tell, typed};
+use super::{Dir, Usage, rules, tell, typed};
 use crate::clock::Clock;
 use crate::crawl::CrawlDir;
 use crate::priority::Scoring;
@@ -38,8 +38,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut dir = CrawlDir::existing(&args.dir.dir)?;
     let mut url = typed(&args.url).map_err(|error| Usage(format!("{:?}: {error}", args.url)))?;
     url.set_fragment(None);
-    let settings = last_settings(&dir)?;
-    let keys = Keys { canonicalizer: Canonicalizer::new(&settings.urls), hasher: KeyHasher::new(dir.secret()?) };
+    let settings = dir.last_settings()?;
+    let keys = dir.keys()?;
     let [pages, skipped] = [PagesJsonl::NAME, SkippedJsonl::NAME].map(|name| dir.path().join(name));
     let session = dir.session();
     let frontier = Frontier::open(&settings, &keys, session, Clock::System.now())?;
@@ -233,6 +233,14 @@ impl Story<'_> {
             put!(out, "{indent}done, but nothing is recorded of it\n");
             return Ok(());
         };
+        if record.offset == PageRecord::ELSEWHERE {
+            let (url, status) = (&record.url, record.status);
+            put!(
+                out,
+                "{indent}fetched {url}: status {status}; the rest stands in the directory that it was fetched into\n"
+            );
+            return Ok(());
+        }
         let line = line_at(&self.pages, record.offset)?;
         let text = |field: &str| line[field].as_str().unwrap_or_default().to_owned();
         match line["status"].as_u64() {

@@ -3,22 +3,26 @@
 //! `DIR/state/` is the store and the only truth; `DIR/*.jsonl` and `DIR/warc/` are outputs, which a start cuts back to the
 //! lengths that the state vouches for.
 
+mod cut;
 mod start;
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use config::{Layers, Settings};
 use dedup_stage::store::{self, Disk, Session, Space};
-use dedup_stage::url::KeyHasher;
+use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
 use serde::de::DeserializeOwned;
 use url::Url;
 
 use crate::access::AccessError;
 use crate::engine::{Stats, StopReason};
 use crate::focus::TopicError;
+use crate::outbound::{self, Outbound};
 use crate::sink::Lengths;
 use crate::spaces;
+pub use cut::CutError;
 
 /// Format of the state. A state of another format is refused, with what to do.
 const FORMAT: &str = "crawl-4";
@@ -40,6 +44,9 @@ pub enum OpenError {
         /// What is wrong.
         error: store::Error,
     },
+    /// A set of hosts is on its way out of the directory, or into it.
+    #[error("{}: a set of hosts is being moved, and that was interrupted; finish it before you crawl here", .0.display())]
+    Cut(PathBuf),
     /// An output cannot be used.
     #[error("{}: {error}", .dir.display())]
     Output {
@@ -133,6 +140,24 @@ impl CrawlDir {
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
+    /// The same; the defaults where no run began.
+    pub fn last_settings(&self) -> Result<Settings, OpenError> {
+        let damaged = |error: String| {
+            self.store_error(store::Error::Damaged(format!("the settings of the last run cannot be read: {error}")))
+        };
+        let mut layers = Layers::new();
+        if let Some(stored) = self.settings()? {
+            layers = layers.text(Path::new("stored settings"), &stored).map_err(|error| damaged(error.to_string()))?;
+        }
+        layers.finish().map_err(|error| damaged(error.to_string()))
+    }
+
+    /// What URLs are identified with: the rules of the last run, and the secret of the crawl.
+    pub fn keys(&mut self) -> Result<Keys, OpenError> {
+        let canonicalizer = Canonicalizer::new(&self.last_settings()?.urls);
+        Ok(Keys { canonicalizer, hasher: KeyHasher::new(self.secret()?) })
+    }
+
     /// Counters of the crawl so far, and why its last run ended.
     pub fn stats(&self) -> Result<(Stats, Option<StopReason>), OpenError> {
         let stats = self.meta(b"stats")?.unwrap_or_default();
@@ -154,6 +179,19 @@ impl CrawlDir {
     pub fn secret(&mut self) -> Result<[u8; KeyHasher::SECRET], OpenError> {
         let dir = self.path.clone();
         start::secret(&mut self.session).map_err(|error| OpenError::Store { dir, error })
+    }
+
+    /// Links to hosts that another directory has, at most so many. They wait here until [`CrawlDir::taken`] says that they are
+    /// durable there ([`Parts::arrive`](crate::engine::Parts::arrive)).
+    pub fn outbound(&self, most: usize) -> store::Result<Vec<Outbound>> {
+        outbound::waiting(most, &self.session)
+    }
+
+    /// These links are durable where they belong.
+    pub fn taken(&mut self, links: &[Outbound]) -> Result<(), OpenError> {
+        let keys = self.keys()?;
+        let taken = outbound::taken(links, &|url| keys.id(url), &mut self.session).and_then(|()| self.session.commit());
+        taken.map_err(|error| self.store_error(error))
     }
 
     /// The state, for those who only read.

@@ -8,7 +8,7 @@ use crossbeam_channel::Receiver;
 use dedup_stage::corpus::Corpora;
 use dedup_stage::flow::Flow;
 use dedup_stage::store::{self, Session, Space};
-use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
+use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, Sites};
 use frontier::scope::Scope;
 use frontier::{Found, Frontier, Merits, Via};
 use url::Url;
@@ -34,6 +34,8 @@ impl CrawlDir {
         clock: Clock,
         control: Receiver<Control>,
     ) -> Result<Parts<'_>, OpenError> {
+        self.check_whole()?;
+        let sites = self.sites().map_err(|error| self.store_error(error))?;
         let lengths: Lengths = self.meta(b"outputs")?.unwrap_or_default();
         let mut stats: Stats = self.meta(b"stats")?.unwrap_or_default();
         let known: Vec<Url> = self.meta(b"seeds")?.unwrap_or_default();
@@ -82,10 +84,10 @@ impl CrawlDir {
             session.delete(Space::META, *b"stop-reason");
             let mut flow = Flow::open(&settings.dedup, context.keys.clone(), &mut session)?;
             flow.judge_mut().know(Arc::new(corpora));
-            let frontier = frontier(settings, &all_seeds, &context, changed, clock.now(), &mut session)?;
+            let frontier = frontier(settings, sites, &all_seeds, &context, changed, clock.now(), &mut session)?;
             // Seeds are met by that: a crawl that is killed here must count them.
             stats.take_counts(&frontier.counts());
-            session.put(Space::META, *b"stats", serde_json::to_vec(&stats).map_err(std::io::Error::from)?);
+            stats.put(&mut session)?;
             session.commit()?;
             Ok((frontier, flow))
         };
@@ -112,6 +114,7 @@ impl CrawlDir {
 /// The frontier of the crawl, with its seeds. `changed`: whether scope or settings are others than those of the last run.
 fn frontier(
     settings: &Settings,
+    sites: Sites,
     seeds: &[Url],
     context: &Context,
     changed: bool,
@@ -119,6 +122,9 @@ fn frontier(
     session: &mut Session,
 ) -> store::Result<Frontier> {
     let mut frontier = Frontier::open(settings, &context.keys, session, now)?;
+    if sites != Sites::all() {
+        frontier.own(sites);
+    }
     if uses_rules(settings) {
         frontier.use_rules(session)?;
     }

@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::Arc;
 
 use crate::outcome;
 use crate::report::curve::Point;
@@ -17,15 +16,6 @@ use crate::report::view::{self, Table};
 use crate::sink::PagesJsonl;
 
 use super::shared::{Now, Shared, lock};
-
-/// The page as it was drawn last.
-#[derive(Clone, Debug, Default)]
-pub struct Drawn {
-    /// HTML by the id of the element that holds it.
-    pub parts: Arc<HashMap<&'static str, String>>,
-    /// Whether the crawl had ended: nothing comes after this.
-    pub last: bool,
-}
 
 /// Parts that are drawn at every turn.
 pub const LIGHT: [&str; 3] = ["state", "figures", "curve"];

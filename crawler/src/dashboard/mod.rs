@@ -4,6 +4,8 @@
 //! The engine only copies its counters, four times a second, and its hosts and rules where somebody looks. Everything else is
 //! read from `pages.jsonl` as it grows, counted and drawn on a thread of its own, and drawn only while somebody looks.
 
+mod drawn;
+mod follow;
 mod fragments;
 mod guard;
 mod metrics;
@@ -69,7 +71,7 @@ impl Dashboard {
             let (shared, end) = (Arc::clone(&shared), end.clone());
             std::thread::Builder::new().name("dashboard".into()).spawn(move || {
                 runtime.block_on(async {
-                    tokio::spawn(tail::follow(Arc::clone(&shared)));
+                    tokio::spawn(follow::follow(Arc::clone(&shared)));
                     tokio::spawn(stream::draw(Arc::clone(&shared)));
                     let serve = serve::serve(listener, routes::router(Arc::clone(&shared)), end.clone());
                     let farewell = async {

@@ -15,7 +15,7 @@ use frontier::rules::Totals;
 use frontier::{Counts, Frontier, HostState, Millis};
 use tokio::sync::{Notify, watch};
 
-use super::fragments::Drawn;
+use super::drawn::Drawn;
 use super::tail::Read;
 use crate::engine::{Control, Stats, StopReason};
 use crate::estimate::Lost;

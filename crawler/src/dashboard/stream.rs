@@ -10,7 +10,8 @@ use futures_util::stream::{self, Stream};
 use serde_json::json;
 use tokio::sync::watch;
 
-use super::fragments::{self, Drawn, HEAVY, LIGHT};
+use super::drawn::Drawn;
+use super::fragments::{self, HEAVY, LIGHT};
 use super::shared::{Shared, Viewer};
 
 /// Between two drawings.

@@ -1,19 +1,13 @@
-//! Follows `pages.jsonl` as it grows, and counts what is in them.
+//! What was read of `pages.jsonl` so far, while it grows.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read as _, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
 
-use super::shared::{Shared, lock};
 use crate::report::line::PageLine;
 use crate::report::tally::Tally;
 use crate::sink::PagesJsonl;
-
-/// Between two looks at files that did not grow.
-const INTERVAL: Duration = Duration::from_millis(500);
 
 /// What was read so far.
 #[derive(Debug)]
@@ -91,23 +85,6 @@ impl Growing {
         self.held.drain(..start);
         self.offset += start as u64;
         Ok(grown)
-    }
-}
-
-/// Follows until the crawl ends.
-pub async fn follow(shared: Arc<Shared>) {
-    loop {
-        let more = lock(&shared.read).step();
-        match more {
-            Ok(true) => tokio::task::yield_now().await,
-            Ok(false) if shared.is_finished() => return,
-            Ok(false) => tokio::time::sleep(INTERVAL).await,
-            Err(error) => {
-                // The page goes on with what it has.
-                tracing::warn!("the live page cannot read the outputs: {error}");
-                return;
-            }
-        }
     }
 }
 

@@ -1,8 +1,10 @@
 //! The desk where reports are taken: what one report changes in frontier, judge, state and outputs.
 
-use config::{OnDuplicate, Settings};
+use config::{OnDuplicate, Robots, Settings};
 use dedup_stage::flow::Flow;
-use frontier::{Admission, Detail, Found, Frontier, Job, JobKind, Millis, Outcome, SkipReason, Via};
+use frontier::robots::Rules;
+use frontier::{Admission, Detail, Found, Frontier, Job, JobKind, Merits, Millis, Outcome, SkipReason, Via};
+use url::Url;
 
 use super::Result;
 use super::ledger::Ledger;
@@ -15,6 +17,7 @@ use super::visits::{Ended, Visits};
 use crate::access::{Access, Worn};
 use crate::clock::Clock;
 use crate::fetch::FetchError;
+use crate::outbound::{Outbound, Wish};
 use crate::record::PageRecord;
 use crate::sink::PageOut;
 
@@ -47,7 +50,7 @@ impl Desk<'_> {
                 Decided::Forbidden => Some(Outcome::Refused(SkipReason::Purpose)),
                 Decided::Wait(first) => {
                     if let Some(file) = tdm_of(&job.url).filter(|_| first) {
-                        self.frontier.add_sitemap(&file, &mut self.ledger.session)?;
+                        self.add_sitemap(&file)?;
                     }
                     Some(Outcome::Later)
                 }
@@ -97,6 +100,7 @@ impl Desk<'_> {
                 if let Some(kind) = withheld_for(rules.trouble()) {
                     self.ledger.stats.count_errand_failure(kind);
                 }
+                self.name_sitemaps(&rules)?;
                 Outcome::Robots(rules)
             }
         };
@@ -104,6 +108,18 @@ impl Desk<'_> {
             self.local.answered();
         }
         self.frontier.report(&job, outcome, ended_at, &mut self.ledger.session)?;
+        Ok(())
+    }
+
+    /// A robots.txt may name sitemaps on other hosts. Those of its own hosts the frontier sees to.
+    fn name_sitemaps(&mut self, rules: &Rules) -> Result<()> {
+        if self.settings.scope.sitemaps && self.settings.politeness.robots == Robots::Obey {
+            for sitemap in rules.sitemaps() {
+                if self.frontier.is_foreign(self.frontier.id(sitemap).site) {
+                    self.add_sitemap(sitemap)?;
+                }
+            }
+        }
         Ok(())
     }
 
@@ -165,18 +181,36 @@ impl Desk<'_> {
             self.admit(&found, refusal)?;
         }
         for sitemap in sitemaps.into_iter().chain(redirect) {
-            self.frontier.add_sitemap(&sitemap, &mut self.ledger.session)?;
+            self.add_sitemap(&sitemap)?;
         }
         Ok(())
     }
 
-    /// One link asks to be queued, unless there is a reason against it.
-    pub fn admit(&mut self, found: &Found<'_>, refusal: Option<SkipReason>) -> Result<Admission> {
+    /// One link asks to be queued, unless there is a reason against it. True if it was not met before.
+    pub fn admit(&mut self, found: &Found<'_>, refusal: Option<SkipReason>) -> Result<(Admission, bool)> {
         let session = &mut self.ledger.session;
-        Ok(match refusal {
-            Some(reason) => self.frontier.refuse(found, reason, session)?,
-            None => self.frontier.add(found, session)?,
-        })
+        let (admission, wish) = match refusal {
+            Some(reason) => (self.frontier.refuse(found, reason, session)?, Wish::Refuse(reason)),
+            None => (self.frontier.add(found, session)?, Wish::Follow),
+        };
+        let new = match admission {
+            Admission::Queued => true,
+            Admission::Refused(_) => refusal.is_none(),
+            Admission::Foreign => Outbound::new(found, wish).put(found.id, session)? && refusal.is_none(),
+            Admission::Held | Admission::Seen => false,
+        };
+        Ok((admission, new))
+    }
+
+    /// A sitemap asks to be read.
+    fn add_sitemap(&mut self, url: &Url) -> Result<()> {
+        let session = &mut self.ledger.session;
+        if self.frontier.add_sitemap(url, session)? == Admission::Foreign {
+            let (id, merits) = (self.frontier.id(url), Merits::default());
+            let found = Found { url, id, depth: 0, priority: 1.0, merits, source: None, via: Via::Sitemap };
+            Outbound::new(&found, Wish::Sitemap).put(id, session)?;
+        }
+        Ok(())
     }
 
     /// What was recorded of the URL's last visit.

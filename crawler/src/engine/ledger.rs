@@ -22,7 +22,6 @@ const COMMIT_INTERVAL: Millis = 1_000;
 const PROMISE_INTERVAL: Millis = 50;
 
 /// Keys in [`Space::META`].
-const STATS: &[u8] = b"stats";
 const OUTPUTS: &[u8] = b"outputs";
 const ORDER: &[u8] = b"order";
 const STOP_REASON: &[u8] = b"stop-reason";
@@ -120,7 +119,7 @@ impl Ledger {
             sink.sync(&mut lengths)?;
         }
         self.stats.commits += 1;
-        self.put_json(STATS, &self.stats.clone())?;
+        self.stats.put(&mut self.session)?;
         self.put_json(OUTPUTS, &lengths)?;
         self.session.put(Space::META, ORDER, self.next_order.to_be_bytes());
         self.session.commit()?;

@@ -9,8 +9,9 @@ use url::Url;
 
 use super::Result;
 use super::desk::Desk;
+use super::known::family;
 use super::message::{LinkNote, PageFinding};
-use super::page::family;
+use crate::outbound::{Outbound, Wish};
 
 /// What became of the links of one page.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,10 +67,9 @@ impl Desk<'_> {
             let found = Found { url: &link.url, id: link.id, depth, priority, merits, source, via };
             let new = match &fate {
                 Fate::Follow(_) => {
-                    let admission = self.admit(&found, note.refusal)?;
+                    let (admission, new) = self.admit(&found, note.refusal)?;
                     counts.admitted += u32::from(admission == Admission::Queued);
-                    matches!(admission, Admission::Queued)
-                        || note.refusal.is_none() && matches!(admission, Admission::Refused(_))
+                    new
                 }
                 Fate::Hold(held) | Fate::Try(held) => {
                     let kept = self.hold(&found, note, || match held.counterpart(link) {
@@ -106,14 +106,18 @@ impl Desk<'_> {
     /// A link of a duplicate is held for its counterpart, as news or as known. True if it was not met before. (A link that
     /// is news may be tried at once; the frontier decides.)
     fn hold<'h>(&mut self, found: &Found<'_>, note: &LinkNote, hold: impl FnOnce() -> Hold<'h>) -> Result<bool> {
-        let session = &mut self.ledger.session;
-        if let Some(reason) = note.refusal {
-            self.frontier.refuse(found, reason, session)?;
+        if note.refusal.is_some() {
+            self.admit(found, note.refusal)?;
             return Ok(false);
         }
         if !self.frontier.wants_counterpart(found.id.url) {
             return Ok(false);
         }
-        Ok(matches!(self.frontier.hold(found, hold(), session)?, Admission::Held | Admission::Queued))
+        let (hold, session) = (hold(), &mut self.ledger.session);
+        match self.frontier.hold(found, hold, session)? {
+            Admission::Held | Admission::Queued => Ok(true),
+            Admission::Foreign => Ok(Outbound::new(found, Wish::hold(hold)).put(found.id, session)?),
+            Admission::Seen | Admission::Refused(_) => Ok(false),
+        }
     }
 }

@@ -9,6 +9,7 @@ mod close;
 mod desk;
 mod fetchers;
 mod jobs;
+mod known;
 mod ledger;
 mod line;
 mod links;
@@ -41,6 +42,7 @@ use crate::clock::Clock;
 use crate::fetch::Fetch;
 use crate::fetch::budget::Budget;
 use crate::fetch::pressure::Pressure;
+use crate::outbound::Outbound;
 use crate::sink::Sink;
 
 use desk::Desk;
@@ -115,6 +117,19 @@ pub struct Parts<'a> {
     pub control: Receiver<Control>,
     /// Whether a round of visits is all that is wanted: then a crawl that is not finished does not go on behind the last one.
     pub only_visits: bool,
+}
+
+impl Parts<'_> {
+    /// Links from another directory of the same crawl arrive, and are durable when this returns. Those that were met here
+    /// before change nothing, so they may arrive twice.
+    pub fn arrive(&mut self, links: &[Outbound]) -> Result<()> {
+        for link in links {
+            link.arrive(&mut self.frontier, &mut self.session)?;
+        }
+        self.stats.take_counts(&self.frontier.counts());
+        self.stats.put(&mut self.session)?;
+        Ok(self.session.commit()?)
+    }
 }
 
 /// How long a stopping crawl waits for open jobs before it leaves them to the next run.

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use dedup_stage::corpus::Twin as Document;
 use dedup_stage::flow::{Fate, Passage};
 use dedup_stage::judge::{Acquitted, Case, Judge, Judgement, Shown, Verdict};
 use dedup_stage::url::UrlId;
-use frontier::rules::{Content, Family, Lesson};
+use frontier::rules::{Content, Lesson};
 use frontier::{Brought, End, Frontier, Job, Millis, Outcome, SkipReason, State, Visit};
 use url::Url;
 
 use super::Result;
 use super::desk::Desk;
+use super::known::is_known;
 use super::ledger;
 use super::links::LinkCounts;
 use super::message::{PageFinding, RedirectFinding};
@@ -230,23 +230,6 @@ struct Taken {
     new_links: Option<Vec<Url>>,
     /// Resemblance to what the URL showed at its last visit.
     alike: Option<f32>,
-}
-
-/// Whether the text of a page was known before: that of a copy, or of one page of a list.
-pub(super) fn is_known(judgement: &Judgement) -> bool {
-    match judgement.verdict {
-        Verdict::Exact { .. } => true,
-        Verdict::Near { resemblance, .. } | Verdict::Known { twin: Document { resemblance, .. }, .. } => {
-            resemblance >= Judge::SAME_TEXT
-        }
-        Verdict::Unique => judgement.acquitted == Some(Acquitted::ByLinks),
-        Verdict::Unchanged { .. } | Verdict::Unjudged => false,
-    }
-}
-
-/// The family of URLs that a page tells something about: only a page without new text does.
-pub(super) fn family(job: &Job, judgement: &Judgement) -> Option<Family> {
-    if is_known(judgement) { Family::of(&job.url) } else { None }
 }
 
 /// What a page shows, for learned rules: what its twin shows, if the page is as good as equal to it. A page with too little

@@ -1,12 +1,17 @@
-//! Rescue: when everything else is fetched, `drop` tries a sample of what is held or stopped. What turns out not to be a copy
-//! is fetched, together with its cluster. At the end there is an estimate of what was lost all the same.
+//! Rescue: when nothing is queued any more, `drop` mode fetches a sample of what is held or stopped. This finds pages that are no
+//! copies, and at the end it gives an estimate of the pages that were lost.
 //!
-//! A *round* draws URLs from as many clusters as the budget allows, a few from each, and queues them. When they are fetched,
-//! a cluster of which one brought a new page is released and crawled on, and the next round begins. The last round draws from
-//! everything that is left, whatever its cluster: its share of new pages is the estimate. A cluster of which that round
-//! brought something new is released, too, if much of it is new or little of it is left.
+//! Held and stopped URLs that most likely share their fate are a *cluster* ([`frontier::Cluster`]). The rescue goes in rounds:
 //!
-//! Rounds and results are part of the state, so that a crawl that is killed goes on where it was.
+//! 1. A *round* draws a few URLs from each of as many clusters as the budget allows, and queues them as trials.
+//! 2. When all of them are fetched, each cluster of which a trial brought a new page is released: all its URLs are queued.
+//!    Clusters that were tried in vain are not tried again.
+//! 3. When half of the budget is spent, or after [`Rescue::ROUNDS`] rounds, the last round draws from all URLs that are left,
+//!    whatever their clusters are. The share of new pages in this sample gives the estimate. A cluster of which the last round
+//!    brought something new is also released, if at least one in [`Rescue::WORTH`] of its drawn URLs was new, or if at most
+//!    [`Rescue::FEW`] of its URLs are left.
+//!
+//! Rounds and trials are part of the state, so that a crawl that was killed goes on where it was.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -68,13 +73,13 @@ fn stored(session: &Session) -> store::Result<Round> {
 }
 
 impl Rescue {
-    /// Fetches that a rescue may always cost.
+    /// A rescue may cost this many fetches, however small the crawl is.
     const LEAST: u64 = 40;
     /// URLs drawn from a cluster in one round.
     const OF_CLUSTER: usize = 2;
-    /// A cluster of which the last round brought something new is released if so many of its URLs are left at most …
+    /// A cluster of which the last round brought something new is released if at most this many of its URLs are left …
     const FEW: u64 = 40;
-    /// … or if at least one in so many was new.
+    /// … or if at least one in this many drawn URLs was new.
     const WORTH: u64 = 20;
     /// Rounds before the last one.
     const ROUNDS: u32 = 6;
@@ -212,15 +217,15 @@ impl Rescue {
         let of = |counts: &dyn Fn(&Outcome) -> bool| {
             let last = results.values().filter(|result| result.round == self.round.number && counts(result));
             let (drawn, new) = last.fold((0, 0), |(drawn, new), result| (drawn + result.drawn, new + result.new));
-            // What was drawn and brought a new page was fetched by that: only what is left counts.
+            // The drawn pages were fetched, so they are not lost. Only what is still held counts.
             let stratum = Stratum { left: held, drawn, hits: new, texts: new };
             if drawn == 0 { unknown } else { estimate(&[stratum]).unwrap_or(unknown) }
         };
         let lost = match (held, self.round.released) {
             (0, _) => Lost { estimate: 0.0, low: 0.0, high: 0.0 },
             (_, false) => of(&|_| true),
-            // What is left is of the clusters of which nothing new was drawn. But these were chosen by the very sample that
-            // tells what they hold: the upper end is that of the whole sample.
+            // The clusters with new pages were released, so only the results of the other clusters count for what is left. But the
+            // same sample has decided which clusters are left, so its upper end would be too low: that of the whole sample is used.
             (_, true) => {
                 let rest = of(&|result| result.new == 0);
                 Lost { high: rest.high.max(of(&|_| true).high), ..rest }

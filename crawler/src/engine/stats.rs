@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use dedup_stage::corpus::Twin;
 use dedup_stage::judge::Verdict;
+use dedup_stage::store::{self, Session, Space};
 use frontier::{Counts, Failure, Frontier, Millis, SkipReason};
 use serde::{Deserialize, Serialize};
 
@@ -111,6 +112,13 @@ impl Stats {
     /// Counts a look-up of an address or a request for robots.txt that failed.
     pub fn count_errand_failure(&mut self, kind: String) {
         *self.errand_failures.entry(kind).or_default() += 1;
+    }
+
+    /// Writes them into the state.
+    pub fn put(&self, session: &mut Session) -> store::Result<()> {
+        let json = serde_json::to_vec(self).map_err(std::io::Error::from)?;
+        session.put(Space::META, *b"stats", json);
+        Ok(())
     }
 
     /// Takes over what the frontier counts.

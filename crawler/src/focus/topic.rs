@@ -52,7 +52,7 @@ impl Topic {
     /// Shortest word that is taken from an example page, in letters. What else is common there, its small IDF tells.
     const SHORTEST: usize = 3;
     /// Key in [`Space::META`].
-    const RECORD: &[u8] = b"topic";
+    pub const RECORD: &[u8] = b"topic";
 
     /// The topic of a crawl: the one on record, unless the settings ask for another; `None` without a topic. `fetch` brings
     /// example pages that are URLs.

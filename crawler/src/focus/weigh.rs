@@ -53,7 +53,7 @@ impl Focus {
     /// IDFs are worked out anew when the pages have grown by one part in so many.
     const STALE: u64 = 16;
     /// Key in [`Space::META`].
-    const RECORD: &[u8] = b"focus";
+    pub const RECORD: &[u8] = b"focus";
 
     /// For a topic, with what `session` remembers of it. Pages are relevant from `threshold` on.
     pub fn open(topic: Arc<Topic>, threshold: f32, session: &Session) -> Result<Self> {

@@ -4,8 +4,9 @@ use dedup_stage::hamming::frozen::Source;
 use dedup_stage::hamming::plan::estimate;
 use dedup_stage::hamming::{Calibration, Design, Index};
 
-use super::data::ByRow;
-use super::{built, cpu_time};
+use crate::clock::cpu_time;
+use crate::data::ByRow;
+use crate::frozen::built;
 
 /// More do not fit into 24 GiB online.
 const MOST_ONLINE: u64 = 100_000_000;

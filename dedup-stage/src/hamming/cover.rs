@@ -1,8 +1,5 @@
 //! Covering designs: fewer tables for the same key bits.
 
-use super::design::{Design, cut};
-use super::key::Key;
-
 /// Blocks of bits, and for each table the set of blocks its key is made of (bit i for block i).
 ///
 /// A design misses no pair within k exactly if every k blocks lie in the complement of some key: the complements *cover* all
@@ -29,16 +26,6 @@ pub static COVERS: [Cover; 3] = [
     // Two disjoint tetrahedra, each by its four faces: some half of the bytes has at most one error.
     Cover { blocks: 8, keys: &[0x07, 0x0b, 0x0d, 0x0e, 0x70, 0xb0, 0xd0, 0xe0] },
 ];
-
-impl Cover {
-    /// The design over the 64 bits of a fingerprint.
-    pub fn design(&self) -> Design {
-        let blocks = cut(u64::MAX, self.blocks);
-        let mask = |key: &u16| (0..self.blocks).filter(|i| key >> i & 1 == 1).map(|i| blocks[i as usize]).sum();
-        let keys = self.keys.iter().map(|key| Key { mask: mask(key), flips: 0 }).collect::<Vec<_>>();
-        Design { name: format!("cover-{}", keys.len()), distance: 3, keys }
-    }
-}
 
 #[cfg(test)]
 mod tests {

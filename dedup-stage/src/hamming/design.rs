@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cover;
-use super::key::Key;
+use super::cover::{COVERS, Cover};
+use super::key::{Key, cut};
 use super::recursion::Recursion;
 
 /// Keys such that of any two fingerprints within `distance`, at least one table finds one by the other.
@@ -54,6 +54,14 @@ impl Design {
         Self { name: format!("drop-{parts}"), distance: 3, keys }
     }
 
+    /// The design of a cover, over the 64 bits of a fingerprint.
+    pub fn covering(cover: &Cover) -> Self {
+        let blocks = cut(u64::MAX, cover.blocks);
+        let mask = |key: &u16| (0..cover.blocks).filter(|i| key >> i & 1 == 1).map(|i| blocks[i as usize]).sum();
+        let keys = cover.keys.iter().map(|key| Key { mask: mask(key), flips: 0 }).collect::<Vec<_>>();
+        Self { name: format!("cover-{}", keys.len()), distance: 3, keys }
+    }
+
     /// Every design known for this distance.
     pub fn all(k: u32) -> Vec<Self> {
         /// More flips than these touch too many buckets.
@@ -68,7 +76,7 @@ impl Design {
         }
         if k == 3 {
             designs.extend((3..=5).map(Self::drop_one));
-            designs.extend(cover::COVERS.iter().map(cover::Cover::design));
+            designs.extend(COVERS.iter().map(Self::covering));
         }
         designs
     }
@@ -138,22 +146,6 @@ impl Design {
         }
         None
     }
-}
-
-/// Cuts the bits of a mask into parts of nearly equal size, the larger ones first.
-pub fn cut(mask: u64, parts: u32) -> Vec<u64> {
-    let bits = mask.count_ones();
-    let mut left = mask;
-    (0..parts)
-        .map(|i| {
-            let mut part = 0;
-            for _ in 0..(bits + parts - 1 - i) / parts {
-                part |= left & left.wrapping_neg();
-                left &= left - 1;
-            }
-            part
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
-//! Which of very many fingerprints may be near one of a set: two bits of a bitmap each.
+//! A filter that tells of very many fingerprints which of them may be near a member of a set. It reads two bits for each.
 
 use super::code::for_each_error;
 use super::memory::{prefetch_in, zeros};
 
-/// Halves of fingerprints, with all that is near them: two bitmaps, one for each half.
+/// Two bitmaps, one for each half of a fingerprint. Each holds the halves of all members, and every value near one of them.
 ///
-/// Whoever is within k of a member has one half within its radius of the member's (the radii add up to k - 1). Each member's half is
-/// entered with all its variants, so that asking takes one bit for each half, wherever the errors are.
+/// Each half has a radius, and the two radii add up to k - 1. If a fingerprint is within k of a member, at least one of its halves is
+/// within its radius of that half of the member. All values within the radius are in the bitmap, so one bit answers for each
+/// half.
 ///
 /// # Complexity
 ///

@@ -6,10 +6,10 @@ use super::code::low_mask;
 
 /// Which bucket an address belongs to while the number of buckets grows from 2 to 2^`address_bits`, one by one.
 ///
-/// The low bits of an address name a group of two buckets. In a first round, group after group is given a third bucket and its entries
-/// are spread over the three; in a second round, a fourth. Then each group is two groups of two, told apart by one more bit.
-/// Fullness thus varies by a factor of 1.5 between groups that have grown and groups that have not, where splitting
-/// buckets in two makes it 2.
+/// The low bits of an address name a group of two buckets. In a first round, one group after the other gets a third bucket, and its
+/// entries are spread over the three. In a second round, each group gets a fourth bucket. Then each group becomes two groups of two
+/// buckets, which one more bit of the address tells apart. Buckets of groups that have not grown yet are at most 1.5 times as
+/// full as the others. If buckets were split in two, the factor would be 2.
 ///
 /// # References
 ///
@@ -29,8 +29,9 @@ pub struct Growth {
 
 /// Bucket within a group of `size`, by the four bits of the address that follow the group's.
 ///
-/// The first of the bits decides between the first two buckets. Whoever has the second bit, too, belongs into the third or the fourth of
-/// four; of three, three quarters of them are in the third, which evens the three out.
+/// With two buckets the first bit decides. With four, the first and the second bit decide together. With three, an address with the
+/// second bit set is in the third bucket in three of four cases, and the first bit decides in the others: so the three buckets
+/// are about equally full.
 const fn places(size: u32) -> u32 {
     let mut places = 0;
     let mut v = 0;

@@ -72,3 +72,18 @@ impl View {
         self.permutation.undo(permuted)
     }
 }
+/// Cuts the bits of a mask into parts of nearly equal size, the larger ones first.
+pub fn cut(mask: u64, parts: u32) -> Vec<u64> {
+    let bits = mask.count_ones();
+    let mut left = mask;
+    (0..parts)
+        .map(|i| {
+            let mut part = 0;
+            for _ in 0..(bits + parts - 1 - i) / parts {
+                part |= left & left.wrapping_neg();
+                left &= left - 1;
+            }
+            part
+        })
+        .collect()
+}

@@ -1,7 +1,7 @@
 //! The paper's own way to find designs: split into blocks, choose those that agree, and split what is left again.
 
-use super::design::cut;
 use super::key::Key;
+use super::key::cut;
 
 /// A way to split: the fingerprint into `splits[0]` blocks of which k may differ, the bits of those k into `splits[1]` blocks of which k
 /// may differ, and so on. Each level adds the bits of the blocks that agree to the key.

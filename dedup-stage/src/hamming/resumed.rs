@@ -8,7 +8,7 @@ use super::{Design, Error, Index};
 /// A snapshot, as an index file that may be mapped, and what has been added since.
 ///
 /// The file is a [`Frozen`] index without rows: it carries its format's version, the design and the recipe of the fingerprints, its
-/// damage is detected, and it starts without inserting anything anew.
+/// damage is detected, and nothing has to be inserted again at the start.
 ///
 /// # Complexity
 ///

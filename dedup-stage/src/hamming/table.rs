@@ -13,16 +13,16 @@ use super::segments::Segments;
 const WORDS: usize = 32;
 const LINE_WORDS: usize = 16;
 
-/// Fingerprints by their [`Key`]: whoever differs from a query in no more of the key's bits than the key allows is found in one of the
-/// buckets that the query's ball touches.
+/// Fingerprints in buckets, by their [`Key`]. A key allows for some errors. If a fingerprint differs from a query in no more of the
+/// key's bits than that, it is in one of the buckets of the query's *ball*: the buckets of all keys so near the query's.
 ///
-/// Of each entry the bucket holds what its number does not say: the other 32 bits of the fingerprint (the *filter*, compared first)
-/// and the bits of the address above the bucket's number (the *rest*).
+/// The number of a bucket tells a part of each fingerprint in it. The bucket holds the other two parts: the 32 bits that are not in
+/// the key (the *filter*, which is compared first), and the bits of the address above the bucket's number (the *rest*).
 ///
 /// # Complexity
 ///
-/// With b entries to a bucket, each insertion adds 1/b buckets by spreading those of one group anew (see [`Growth`]); nothing is ever
-/// rehashed as a whole. A probe reads one bucket for each element of [`Code::neighbours`](super::Code::neighbours), all independent.
+/// With b entries to a bucket, each insertion adds 1/b buckets: the entries of one group are spread again (see [`Growth`]). The whole
+/// table is never rehashed. A probe reads one bucket for each element of [`Code::neighbours`](super::Code::neighbours), all independent.
 #[derive(Clone, Debug)]
 pub struct Table {
     view: View,
@@ -257,7 +257,7 @@ impl Table {
         entries.set_tag(run);
     }
 
-    /// Gives the next group one more bucket, and spreads its entries anew.
+    /// Gives the next group one more bucket, and spreads its entries again.
     fn grow(&mut self) {
         let step = self.growth.step();
         let layouts = *self.layouts_of(step.first);

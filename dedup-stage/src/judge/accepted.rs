@@ -6,30 +6,11 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use serde::{Deserialize, Serialize};
-
+use super::entry::Entry;
 use super::recent::Recent;
-use crate::signature::Sketch;
 use crate::spaces;
+use crate::store::cut::{KeyRange, each_part};
 use crate::store::{Result, Session, codec};
-use crate::url::PageId;
-
-/// An accepted page.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Entry {
-    /// Its place in the order of judging. (First in every record of the judge, see [`crate::stage`].)
-    pub(super) order: u64,
-    /// Its URL and visit.
-    pub(super) id: PageId,
-    /// For the second look.
-    pub(super) sketch: Sketch,
-}
-
-impl Entry {
-    pub(super) fn read(bytes: &[u8]) -> Result<Self> {
-        codec::decode(bytes, "an accepted page")
-    }
-}
 
 /// All accepted pages. The earliest with a fingerprint stands under the fingerprint alone, the others under the
 /// fingerprint and their order.
@@ -178,6 +159,27 @@ impl Accepted {
     }
 }
 
+/// After pages were added or removed under their own keys: the earliest page with each fingerprint stands under the fingerprint
+/// alone again.
+pub(super) fn put_earliest_first(session: &mut Session) -> Result<()> {
+    let (mut last, mut moves) = (None, Vec::new());
+    each_part(session, &KeyRange::whole(spaces::ACCEPTED), &mut |entries| {
+        for (key, value) in entries {
+            let Some((fingerprint, order)) = key.split_first_chunk::<8>() else { continue };
+            // The earliest page of each fingerprint comes first.
+            if last.replace(*fingerprint) != Some(*fingerprint) && !order.is_empty() {
+                moves.push((*fingerprint, key.clone(), value.clone()));
+            }
+        }
+        Ok(())
+    })?;
+    for (fingerprint, key, value) in moves {
+        session.delete(spaces::ACCEPTED, key);
+        session.put(spaces::ACCEPTED, fingerprint, value);
+    }
+    session.commit()
+}
+
 fn key_of_another(fingerprint: u64, order: u64) -> Vec<u8> {
     [fingerprint.to_be_bytes(), order.to_be_bytes()].concat()
 }
@@ -189,8 +191,9 @@ mod tests {
     use fastrand::Rng;
 
     use super::*;
+    use crate::signature::Sketch;
     use crate::store::Memory;
-    use crate::url::UrlId;
+    use crate::url::{PageId, UrlId};
 
     fn page(order: u64) -> Entry {
         let url = UrlId { url: order * 7, ..UrlId::default() };

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use super::accepted::Entry;
 use super::digests::Owner;
+use super::entry::Entry;
 use super::links::LinkSet;
 use super::{Case, Judge, UrlOf};
 use crate::signature::Signature;

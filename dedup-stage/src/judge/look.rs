@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use super::accepted::Entry;
 use super::counterpart::Comparison;
+use super::entry::Entry;
 use super::{Acquitted, Case, Judge, Judgement, UrlOf, Verdict};
 use crate::signature::{SecondLook, Signature};
 use crate::store::{Result, Session};

@@ -23,7 +23,9 @@
 mod accepted;
 mod candidate;
 mod counterpart;
+pub mod cut;
 mod digests;
+mod entry;
 mod links;
 mod look;
 mod mapping;
@@ -45,8 +47,9 @@ use crate::page::Page;
 use crate::signature;
 use crate::store::{Error, Result, Session, Space};
 use crate::url::{Keys, PageId, UrlId};
-use accepted::{Accepted, Entry};
+use accepted::Accepted;
 use digests::{Digests, Owner};
+use entry::Entry;
 
 pub use candidate::Candidate;
 pub(crate) use counterpart::Comparison;

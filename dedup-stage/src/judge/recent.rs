@@ -1,6 +1,6 @@
 //! A bounded memory of accepted pages: those accepted or looked at last.
 
-use super::accepted::Entry;
+use super::entry::Entry;
 
 /// Pages by fingerprint, one to a slot. A page that comes takes the slot from the one that has it.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! A URL that was visited before: whether it shows the same again, and what follows from that.
 
-use super::accepted::Entry;
 use super::counterpart::Comparison;
 use super::digests::Owner;
+use super::entry::Entry;
 use super::links::LinkSet;
 use super::{Case, Judge, Judgement, Shown, UrlOf, Verdict};
 use crate::signature::Sketch;

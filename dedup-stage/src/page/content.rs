@@ -83,6 +83,7 @@ fn eighths(block: &Block, words: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::belief::believed;
 
     /// The indices of the blocks chosen, of blocks of so many words, one of `link`, `away`, `text`, `date`, `item`,
     /// `nav`, `ad` or `head` each.
@@ -110,7 +111,7 @@ mod tests {
             spans.push(start..words.len());
         }
         let mut chosen = Vec::new();
-        choose(&blocks, &spans, &words, Signs::believed(&blocks, &spans), &mut chosen);
+        choose(&blocks, &spans, &words, believed(&blocks, &spans), &mut chosen);
         chosen.iter().map(|passage| passage.block).collect()
     }
 

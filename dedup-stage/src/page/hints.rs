@@ -2,6 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::chrome::CHROME;
 use super::signs::Signs;
 
 /// What an attribute says of its element.
@@ -15,71 +16,6 @@ pub enum Hint {
     /// The content of the page, or what wraps it.
     Content,
 }
-
-/// Whole words that name chrome, in order.
-pub const CHROME: [&str; 61] = [
-    "ad",
-    "ads",
-    "adsense",
-    "adslot",
-    "advert",
-    "advertisement",
-    "advertising",
-    "aside",
-    "bottombar",
-    "breadcrumb",
-    "breadcrumbs",
-    "byline",
-    "consent",
-    "cookie",
-    "cookies",
-    "copyright",
-    "counter",
-    "crumbs",
-    "dfp",
-    "dropdown",
-    "footer",
-    "gdpr",
-    "hitcounter",
-    "login",
-    "masthead",
-    "menu",
-    "menubar",
-    "metadata",
-    "modal",
-    "nav",
-    "navbar",
-    "navbox",
-    "navigation",
-    "navlinks",
-    "newsletter",
-    "outbrain",
-    "pager",
-    "paginate",
-    "pagination",
-    "popup",
-    "promo",
-    "promotion",
-    "recommended",
-    "related",
-    "share",
-    "sharing",
-    "sidebar",
-    "sidemenu",
-    "sidenav",
-    "signup",
-    "sitemap",
-    "sitenav",
-    "social",
-    "sponsor",
-    "sponsored",
-    "subnav",
-    "subscribe",
-    "taboola",
-    "toolbar",
-    "topbar",
-    "topnav",
-];
 
 /// Bytes of the longest word.
 const LONGEST_WORD: usize = 13;

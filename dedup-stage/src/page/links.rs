@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::outline::{Outline, fold_space};
+use super::outline::{Outline, fold_space, written};
 use super::signs::Signs;
 use super::{Link, Reader};
 
@@ -38,13 +38,6 @@ const CUT: u32 = u32::MAX - 1;
 /// What the references of a page are relative to, where it says so and that is on the web.
 pub fn base(page: &Url, outline: &Outline) -> Option<Url> {
     outline.base.as_ref().and_then(|href| page.join(href.trim()).ok()).filter(is_web)
-}
-
-/// A reference without its fragment and the white space around it, and the hash of that; `None` where it plainly leads
-/// to something that is not fetched.
-pub fn written(href: &str) -> Option<(&str, u64)> {
-    let href = href.split('#').next().unwrap_or_default().trim_matches(|c: char| c <= ' ');
-    (!has_other_scheme(href)).then(|| (href, xxh3_64(href.as_bytes())))
 }
 
 /// Resolves links; keeps its memory between pages.
@@ -125,16 +118,4 @@ fn without_fragment(mut url: Url) -> Url {
 
 fn is_web(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https") && url.has_host()
-}
-
-/// Whether a reference plainly has a scheme that is not fetched (`mailto:`, `javascript:`), so that it need not be parsed.
-fn has_other_scheme(href: &str) -> bool {
-    let Some(colon) = href.bytes().position(|b| !b.is_ascii_alphanumeric() && !b"+-.".contains(&b)) else {
-        return false;
-    };
-    let scheme = &href[..colon];
-    href.as_bytes()[colon] == b':'
-        && scheme.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
-        && !scheme.eq_ignore_ascii_case("http")
-        && !scheme.eq_ignore_ascii_case("https")
 }

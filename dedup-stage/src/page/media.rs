@@ -11,17 +11,6 @@ use super::Reader;
 use super::outline::Outline;
 use super::signs::Signs;
 
-/// A medium as written.
-#[derive(Clone, Copy, Debug)]
-pub struct RawMedium {
-    /// Its address, in [`Outline::hrefs`].
-    pub address: (u32, u32),
-    /// The number of the link that it stands in, in [`Outline::links`].
-    pub link: Option<u32>,
-    /// The signs of chrome around it.
-    pub signs: Signs,
-}
-
 /// Whether an address holds its file.
 pub fn is_inline(address: &str) -> bool {
     address.as_bytes().first_chunk::<5>().is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"data:"))

@@ -1,7 +1,9 @@
 //! Reading a page: bytes and headers in; text, links, title, language and fingerprints out, in one pass and without a
 //! tree. Nothing here can fail on content.
 
+mod belief;
 mod charset;
+mod chrome;
 pub mod content;
 mod hints;
 mod html;
@@ -26,6 +28,7 @@ use ::url::Url;
 use sha2::{Digest, Sha256};
 
 use crate::signature::{Signature, Signer};
+use belief::believed;
 use content::Passage;
 pub use kind::Kind;
 use outline::Outline;
@@ -167,7 +170,7 @@ impl Reader {
         if page.language.is_empty() {
             page.language.push_str(language::detect(&self.outline.text, &self.hashes));
         }
-        self.believed = Signs::believed(&self.outline.blocks, &self.spans);
+        self.believed = believed(&self.outline.blocks, &self.spans);
         let base = links::base(input.url, &self.outline);
         let base = base.as_ref().unwrap_or(input.url);
         (page.links, page.links_cut) = self.resolver.resolve(base, &self.outline, self.believed, &mut self.places);

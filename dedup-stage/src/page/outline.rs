@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::links;
-use super::media::RawMedium;
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::signs::Signs;
 
 /// A run of visible text between two block boundaries.
@@ -66,6 +66,17 @@ pub struct RawLink {
     pub nofollow: bool,
     /// Names another host.
     pub away: bool,
+    /// The signs of chrome around it.
+    pub signs: Signs,
+}
+
+/// A medium as written.
+#[derive(Clone, Copy, Debug)]
+pub struct RawMedium {
+    /// Its address, in [`Outline::hrefs`].
+    pub address: (u32, u32),
+    /// The number of the link that it stands in, in [`Outline::links`].
+    pub link: Option<u32>,
     /// The signs of chrome around it.
     pub signs: Signs,
 }
@@ -221,7 +232,7 @@ impl Outline {
     pub fn link(&mut self, href: &str, nofollow: bool, has_text: bool, signs: Signs) {
         self.end_link();
         if self.links.len() >= Self::MAX_LINKS {
-            self.links_cut.extend(links::written(href).map(|(_, hash)| hash));
+            self.links_cut.extend(written(href).map(|(_, hash)| hash));
             return;
         }
         let from = self.hrefs.len() as u32;
@@ -309,4 +320,23 @@ pub fn fold_space(text: &str, to: &mut String, limit: usize) {
     if to.ends_with(' ') {
         to.pop();
     }
+}
+
+/// A reference without its fragment and the white space around it, and the hash of that; `None` where it plainly leads
+/// to something that is not fetched.
+pub fn written(href: &str) -> Option<(&str, u64)> {
+    let href = href.split('#').next().unwrap_or_default().trim_matches(|c: char| c <= ' ');
+    (!has_other_scheme(href)).then(|| (href, xxh3_64(href.as_bytes())))
+}
+
+/// Whether a reference plainly has a scheme that is not fetched (`mailto:`, `javascript:`), so that it need not be parsed.
+fn has_other_scheme(href: &str) -> bool {
+    let Some(colon) = href.bytes().position(|b| !b.is_ascii_alphanumeric() && !b"+-.".contains(&b)) else {
+        return false;
+    };
+    let scheme = &href[..colon];
+    href.as_bytes()[colon] == b':'
+        && scheme.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
+        && !scheme.eq_ignore_ascii_case("http")
+        && !scheme.eq_ignore_ascii_case("https")
 }

@@ -37,7 +37,8 @@ pub struct Double {
 #[derive(Debug, Default)]
 struct Inner {
     memory: Memory,
-    fault: Option<Fault>,
+    /// What goes wrong, behind so many commits.
+    fault: Option<(u64, Fault)>,
     commits: u64,
     changes: u64,
 }
@@ -56,7 +57,17 @@ pub enum Fault {
 impl Double {
     /// Arms a fault.
     pub fn fail(&self, fault: Fault) {
-        self.lock().fault = Some(fault);
+        self.fail_behind(0, fault);
+    }
+
+    /// Arms a fault that comes when so many more commits have succeeded.
+    pub fn fail_behind(&self, commits: u64, fault: Fault) {
+        self.lock().fault = Some((commits, fault));
+    }
+
+    /// Disarms a fault that has not come.
+    pub fn heal(&self) {
+        self.lock().fault = None;
     }
 
     /// Commits that succeeded, and the changes in them.
@@ -79,7 +90,7 @@ impl Double {
 
 impl Inner {
     fn strikes(&mut self, fault: Fault) -> bool {
-        let strikes = self.fault == Some(fault);
+        let strikes = self.fault == Some((0, fault));
         if strikes {
             self.fault = None;
         }
@@ -110,6 +121,9 @@ impl Store for Double {
         inner.memory.commit(batch)?;
         if inner.strikes(Fault::Forget) {
             return Err(broken());
+        }
+        if let Some((left @ 1.., _)) = &mut inner.fault {
+            *left -= 1;
         }
         inner.commits += 1;
         inner.changes += batch.len() as u64;

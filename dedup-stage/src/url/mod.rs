@@ -8,6 +8,7 @@ mod keymap;
 mod keys;
 mod resolve;
 mod sessions;
+mod sites;
 mod tracking;
 
 pub use canonical::{Canonicalizer, UrlKey};
@@ -16,3 +17,4 @@ pub use id::{PageId, SiteId, UrlId, host, registrable_domain};
 pub use keymap::{KeyMap, KeySet};
 pub use keys::Keys;
 pub use resolve::resolve;
+pub use sites::Sites;

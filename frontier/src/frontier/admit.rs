@@ -78,13 +78,21 @@ impl Frontier {
 
     /// A sitemap named by a sitemap index asks to be fetched (those that robots.txt names, the frontier knows itself).
     /// It is fetched before any page of its host, and exempt from robots rules.
-    pub fn add_sitemap(&mut self, url: &Url, session: &mut Session) -> Result<()> {
+    pub fn add_sitemap(&mut self, url: &Url, session: &mut Session) -> Result<Admission> {
         // Not by the crawl's secret: the worst that a made-up collision can hide is another sitemap.
         let hash = xxh3::xxh3_64_with_seed(url.as_str().as_bytes(), u64::from_be_bytes(*b"sitemaps"));
         let site = self.keys.site(url);
-        let fetchable = matches!(url.scheme(), "http" | "https") && url.as_str().len() <= self.conduct.max_length;
-        if !fetchable || self.is_foreign(site) || !self.hosts.meet_sitemap(site, hash, session) {
-            return Ok(());
+        if self.is_foreign(site) {
+            return Ok(Admission::Foreign);
+        }
+        if !matches!(url.scheme(), "http" | "https") {
+            return Ok(Admission::Refused(SkipReason::Scheme));
+        }
+        if url.as_str().len() > self.conduct.max_length {
+            return Ok(Admission::Refused(SkipReason::TooLong));
+        }
+        if !self.hosts.meet_sitemap(site, hash, session) {
+            return Ok(Admission::Seen);
         }
         let entry = Entry {
             id: UrlId { site, url: hash },
@@ -99,13 +107,13 @@ impl Frontier {
             sitemap: true,
             trial: None,
         };
-        self.enqueue(url, entry, false, None, session)?;
-        Ok(())
+        let is_queued = self.enqueue(url, entry, false, None, session)?;
+        Ok(if is_queued { Admission::Queued } else { Admission::Refused(SkipReason::Trap) })
     }
 
-    /// Whether a host belongs to another frontier.
-    pub(super) fn is_foreign(&self, site: SiteId) -> bool {
-        self.bounds.owns.as_ref().is_some_and(|owns| !owns(site))
+    /// Whether another frontier has a host.
+    pub fn is_foreign(&self, site: SiteId) -> bool {
+        self.bounds.owns.as_ref().is_some_and(|sites| !sites.has(site))
     }
 
     /// Queues a URL that is in a state from which it may be queued, or refuses it.

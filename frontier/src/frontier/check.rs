@@ -109,7 +109,7 @@ impl Frontier {
                     continue;
                 };
                 let holds = self.urls.state(id, session)?.and_then(|state| state.anchor(id)) == Some(anchor);
-                if !holds && !self.is_foreign(id.site) {
+                if !holds {
                     let (id, anchor) = (id.url, anchor.url);
                     found.push(format!("{id:016x} is said to be held for {anchor:016x}, and is not"));
                 }

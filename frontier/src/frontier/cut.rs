@@ -1,152 +1,100 @@
-//! Cutting a set of hosts out of a state. Everything that is known of a host lies under keys that begin with its identity (in
-//! the queue, behind the era), so that it can be moved as ranges of keys; what is known of no host stays.
+//! Moving a set of hosts to another state of the same crawl, while no frontier has either open.
+//!
+//! Everything that is known of a host lies under keys that begin with its identity, in the queue behind the era: so it moves
+//! as ranges of keys. Three kinds of entries have other keys:
+//!
+//! - The index of what is held ([`spaces::HELD_FOR`]) lies under what is waited for, which may be on a host that does not
+//!   move. An entry of it goes where the URL goes that is held.
+//! - Hosts that sleep are found by the time when they are due.
+//! - Work in the background is copied, and stays: where none of the URLs is that it is about, it finds nothing to do.
+//!
+//! A URL can be held for one that is on the other side of the cut, where nobody tells of its end. [`prepare`] has each of these
+//! looked at once more, unless what it is held for was fetched well: then a copy is not missed.
 
-use std::ops::ControlFlow;
+use std::collections::BTreeSet;
 
-use dedup_stage::store::{Result, Session, Space};
-use dedup_stage::url::SiteId;
+use dedup_stage::store::cut::{self, KeyRange, all, as_it_is, each_part};
+use dedup_stage::store::{Result, Session};
+use dedup_stage::url::{Sites, UrlId};
 
-use crate::hold::works;
+use crate::hold::works::{Task, Works, is_work};
 use crate::host::lane::{era, era_start};
 use crate::host::queue::Queues;
 use crate::host::sleep_index;
 use crate::spaces;
+use crate::url::{Ended, Standing, Urls};
 
-/// Keys of a space, from the first one on and up to, but not with, the second one.
-pub type Range = (Space, Vec<u8>, Vec<u8>);
-
-/// A set of hosts.
-#[derive(Clone, Debug, Default)]
-pub struct Set(Vec<SiteId>);
-
-impl Set {
-    /// These hosts.
-    pub fn new(mut sites: Vec<SiteId>) -> Self {
-        sites.sort_unstable();
-        sites.dedup();
-        Self(sites)
-    }
-
-    /// Whether a host is among them.
-    pub fn has(&self, site: SiteId) -> bool {
-        self.0.binary_search(&site).is_ok()
-    }
-
-    /// The ranges of keys of [`spaces::FRONTIER`] under which everything lies that is known of these hosts, as `session`
-    /// stands.
-    pub fn ranges(&self, session: &Session) -> Result<Vec<Range>> {
-        let mut ranges = Vec::new();
-        for space in [spaces::URLS, spaces::HOSTS, spaces::ROBOTS, spaces::RULES, spaces::HELD_FOR] {
-            ranges.extend(self.0.iter().map(|site| (space, site.to_bytes().to_vec(), end(site.to_bytes().to_vec()))));
-        }
-        for era in 0..=era(Queues::open(session)?.arrivals()) {
-            ranges.extend(self.0.iter().map(|site| {
-                let from = [&era_start(era)[..], &site.to_bytes()].concat();
-                (spaces::QUEUE, from.clone(), end(from))
-            }));
-        }
-        Ok(ranges)
-    }
-
-    /// Moves these hosts from one state, which no frontier has open, to another one, which may be empty and must be of the
-    /// same crawl: with the same secret. Entries are copied and committed first, and deleted where they were after that.
-    /// Returns how many there were.
-    pub fn cut(&self, from: &mut Session, to: &mut Session) -> Result<u64> {
-        let ranges = self.ranges(from)?;
-        let arrivals = Queues::open(from)?.arrivals().max(Queues::open(to)?.arrivals());
-        Queues::reserve(arrivals, to);
-        super::put_format(to);
-        let mut moved = 0;
-        for (space, start, end) in &ranges {
-            moved += each(*space, start, end, from, &mut |entries, _| {
-                entries.iter().for_each(|(key, value)| to.put(*space, key.as_slice(), value.as_slice()));
-                to.commit()
-            })?;
-        }
-        moved += self.move_own(from, to)?;
-        to.commit()?;
-        for (space, start, end) in &ranges {
-            each(*space, start, end, from, &mut |entries, from| {
-                entries.iter().for_each(|(key, _)| from.delete(*space, key.as_slice()));
-                from.commit()
-            })?;
-        }
-        from.commit()?;
-        Ok(moved)
-    }
-
-    /// What lies under keys that do not begin with a host, though it is of one: hosts that sleep, and work in the background.
-    fn move_own(&self, from: &mut Session, to: &mut Session) -> Result<u64> {
-        let (mut mine, mut last, mut failure) = (Vec::new(), 0, None);
-        from.scan(spaces::FRONTIER_OWN, &[], &[], &mut |key, value| {
-            let site = match works::site_of(key, value) {
-                Ok(site) => site.or_else(|| sleep_index(key)),
-                Err(error) => {
-                    failure = Some(error);
-                    return ControlFlow::Break(());
-                }
-            };
-            if site.is_some_and(|site| self.has(site)) {
-                mine.push((key.to_vec(), value.to_vec()));
+/// To be called first, and committed before anything is copied: looks for what is held across the cut.
+pub fn prepare(sites: &Sites, from: &mut Session) -> Result<()> {
+    let mut awaited = BTreeSet::new();
+    each_part(from, &KeyRange::whole(spaces::HELD_FOR), &mut |entries| {
+        for (key, _) in entries {
+            if let Some((anchor, held)) = of_index(key)
+                && sites.has(anchor.site) != sites.has(held.site)
+            {
+                awaited.insert(anchor);
             }
-            ControlFlow::Continue(())
-        })?;
-        if let Some(error) = failure {
-            return Err(error);
         }
-        to.scan(spaces::FRONTIER_OWN, &[], &[], &mut |key, _| {
-            last = last.max(works::number_of(key).map_or(0, |number| number + 1));
-            ControlFlow::Continue(())
-        })?;
-        for (key, value) in &mine {
-            from.delete(spaces::FRONTIER_OWN, key.as_slice());
-            let key = match works::number_of(key) {
-                Some(_) => {
-                    last += 1;
-                    works::key(last - 1)
-                }
-                None => key.clone(),
-            };
-            to.put(spaces::FRONTIER_OWN, key, value.as_slice());
+        Ok(())
+    })?;
+    let mut works = Works::open(from)?;
+    for anchor in awaited {
+        if !was_fetched(anchor, from)? {
+            works.add(Task::Ended(anchor), from);
         }
-        Ok(mine.len() as u64)
     }
+    Ok(())
 }
 
-/// Entries that are moved in one commit.
-const PART: usize = 4_096;
-
-type Entries = [(Vec<u8>, Vec<u8>)];
-
-/// Calls `act` for the entries of a range, part by part. Returns how many there were.
-fn each(
-    space: Space,
-    from: &[u8],
-    to: &[u8],
-    session: &mut Session,
-    act: &mut dyn FnMut(&Entries, &mut Session) -> Result<()>,
-) -> Result<u64> {
-    let (mut at, mut count) = (from.to_vec(), 0);
-    loop {
-        let mut entries = Vec::new();
-        session.scan(space, &at, to, &mut |key, value| {
-            entries.push((key.to_vec(), value.to_vec()));
-            if entries.len() == PART { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
-        let Some((last, _)) = entries.last() else { return Ok(count) };
-        at = [last.as_slice(), &[0]].concat();
-        count += entries.len() as u64;
-        act(&entries, session)?;
-    }
+/// Copies these hosts to a state that has none but, after a crash, some of these. Returns how many entries there were.
+pub fn copy(sites: &Sites, from: &Session, to: &mut Session) -> Result<u64> {
+    super::put_format(to);
+    Queues::reserve(Queues::open(from)?.arrivals(), to);
+    let mut count = cut::copy(from, &ranges(sites, from)?, &as_it_is, to)?;
+    let held = |key: &[u8], _: &[u8]| Ok(holds(key, sites).then(Vec::new));
+    count += cut::copy(from, &[KeyRange::whole(spaces::HELD_FOR)], &held, to)?;
+    let own = |key: &[u8], value: &[u8]| Ok((is_work(key) || sleeps(key, sites)).then(|| value.to_vec()));
+    count += cut::copy(from, &[KeyRange::whole(spaces::FRONTIER_OWN)], &own, to)?;
+    Ok(count)
 }
 
-/// The end of the keys that begin with `prefix`.
-fn end(mut prefix: Vec<u8>) -> Vec<u8> {
-    while let Some(last) = prefix.pop() {
-        if last < 0xff {
-            prefix.push(last + 1);
-            return prefix;
-        }
+/// Deletes these hosts. Returns how many entries there were.
+pub fn delete(sites: &Sites, from: &mut Session) -> Result<u64> {
+    let mut count = cut::delete(from, &ranges(sites, from)?, &all)?;
+    count += cut::delete(from, &[KeyRange::whole(spaces::HELD_FOR)], &|key, _| Ok(holds(key, sites)))?;
+    count += cut::delete(from, &[KeyRange::whole(spaces::FRONTIER_OWN)], &|key, _| Ok(sleeps(key, sites)))?;
+    Ok(count)
+}
+
+/// The ranges of keys that begin with one of these hosts, or with an era and one of them.
+fn ranges(sites: &Sites, session: &Session) -> Result<Vec<KeyRange>> {
+    let by_host = [spaces::URLS, spaces::HOSTS, spaces::ROBOTS, spaces::RULES];
+    let mut ranges: Vec<KeyRange> = by_host.iter().flat_map(|space| sites.keys(*space, &[])).collect();
+    for era in 0..=era(Queues::open(session)?.arrivals()) {
+        ranges.extend(sites.keys(spaces::QUEUE, &era_start(era)));
     }
-    prefix
+    Ok(ranges)
+}
+
+/// What is waited for, and what is held for it, of an entry of the index.
+fn of_index(key: &[u8]) -> Option<(UrlId, UrlId)> {
+    UrlId::read(key).zip(key.get(UrlId::BYTES..).and_then(UrlId::read))
+}
+
+/// Whether an entry of the index tells of a URL of these hosts that is held.
+fn holds(key: &[u8], sites: &Sites) -> bool {
+    of_index(key).is_some_and(|(_, held)| sites.has(held.site))
+}
+
+/// Whether an entry names one of these hosts as asleep.
+fn sleeps(key: &[u8], sites: &Sites) -> bool {
+    sleep_index(key).is_some_and(|site| sites.has(site))
+}
+
+/// Whether a URL was answered well, or with a redirect.
+fn was_fetched(id: UrlId, session: &Session) -> Result<bool> {
+    let key = id.to_bytes();
+    let Some(record) = session.get(spaces::URLS, &key)? else { return Ok(false) };
+    let standing = Standing::of(&Urls::read(&key, &record)?.1);
+    Ok(matches!(standing, Standing::Done(Ended::Well | Ended::Redirected)))
 }

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use config::OnDuplicate;
 use dedup_stage::store::{Result, Session};
-use dedup_stage::url::{PageId, UrlId};
+use dedup_stage::url::{PageId, Sites, UrlId};
+use url::Url;
 
-use super::{Frontier, Owns};
+use super::Frontier;
 use crate::hold::works::{Task, Which};
 use crate::hold::{Cluster, Draw, Drawn, Sample, cluster};
 use crate::job::Via;
@@ -49,9 +50,15 @@ impl Frontier {
         Ok(())
     }
 
-    /// From now on, URLs of other hosts than those that `owns` names are [`Admission::Foreign`](crate::Admission).
-    pub fn own(&mut self, owns: Owns) {
-        self.bounds.owns = Some(owns);
+    /// From now on this frontier has these hosts, and another frontier has the others: links to them are
+    /// [`Admission::Foreign`](crate::Admission).
+    pub fn own(&mut self, sites: Sites) {
+        self.bounds.owns = Some(sites);
+    }
+
+    /// The identity of a URL.
+    pub fn id(&self, url: &Url) -> UrlId {
+        self.keys.id(url)
     }
 
     /// Nothing is left to be fetched, or what is left cannot be reached. Releases what is held for URLs that are still queued,

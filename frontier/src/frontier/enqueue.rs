@@ -6,9 +6,10 @@ use url::Url;
 
 use super::Frontier;
 use crate::host::entry::Entry;
+use crate::host::hosts;
 use crate::host::lane::{LaneKey, band};
 use crate::host::place::Place;
-use crate::host::{HostId, hosts};
+use crate::numbers::HostId;
 use crate::schedule::{Phase, rank};
 use crate::url::Visit;
 

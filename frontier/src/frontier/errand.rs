@@ -5,10 +5,10 @@ use dedup_stage::store::{Result, Session};
 
 use super::Frontier;
 use crate::hold::works::{Task, Which};
-use crate::host::HostId;
 use crate::host::errands::{Asker, Errand};
 use crate::host::origins::Origin;
-use crate::job::{Millis, Outcome};
+use crate::job::Outcome;
+use crate::numbers::{HostId, Millis};
 use crate::reason::Detail;
 use crate::robots::{Answer, Rules};
 use crate::schedule::Phase;

@@ -11,7 +11,8 @@ use crate::hold::Trial;
 use crate::hold::ladder::{Cause, Ladder, Rung};
 use crate::hold::news::{Next, Showed};
 use crate::hold::works::{Task, Which};
-use crate::job::{Brought, Job, Millis};
+use crate::job::{Brought, Job};
+use crate::numbers::Millis;
 use crate::rules::{Lesson, RuleId, Shows, Stop, shown_at};
 use crate::url::{Ended, Standing};
 

@@ -4,8 +4,7 @@
 use dedup_stage::store::{Result, Session};
 
 use super::Frontier;
-use crate::host::HostId;
-use crate::job::Millis;
+use crate::numbers::{HostId, Millis};
 use crate::schedule::Phase;
 
 impl Frontier {

@@ -7,7 +7,7 @@
 
 mod admit;
 mod check;
-mod cut;
+pub mod cut;
 mod drain;
 mod enqueue;
 mod errand;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use config::{OnDuplicate, Politeness, Priority, Settings};
 use dedup_stage::store::{Error, Result, Session, codec};
-use dedup_stage::url::{SiteId, UrlId};
+use dedup_stage::url::{SiteId, Sites, UrlId};
 
 use crate::hold::news::News;
 use crate::hold::works::Works;
@@ -37,16 +37,14 @@ use crate::host::errands::Errand;
 use crate::host::lane::{BANDS, LaneKey, Seq, band};
 use crate::host::queue::Queues;
 use crate::host::stocks::Stocks;
-use crate::host::{HostId, Hosts, Sweep};
-use crate::job::Millis;
+use crate::host::{Hosts, Sweep};
+use crate::numbers::{HostId, Millis};
 use crate::process::{Addresses, Rate};
 use crate::rules::Rules;
 use crate::schedule::Schedule;
 use crate::scope::Scope;
 use crate::spaces;
 use crate::url::Urls;
-pub use cut::Set;
-use dedup_stage::url::Keys;
 pub use skipped::{Skipped, Walk};
 pub use view::{BudgetView, Counts, HostState, HostView, QueuedAs, stored_budgets};
 
@@ -115,11 +113,8 @@ struct Bounds {
     /// Pages fetched by registrable domain, where that is capped.
     by_domain: HashMap<u64, u64>,
     /// The hosts that are this frontier's, if not all are.
-    owns: Option<Owns>,
+    owns: Option<Sites>,
 }
-
-/// Tells which hosts a frontier has.
-pub type Owns = Arc<dyn Fn(SiteId) -> bool + Send + Sync>;
 
 /// What was handed out.
 #[derive(Debug, Default)]

@@ -11,11 +11,11 @@ use crate::failure::Failure;
 use crate::hold::Trial;
 use crate::hold::news::Showed;
 use crate::hold::works::Task as Work;
-use crate::host::HostId;
 use crate::host::entry::Entry;
 use crate::host::lane::{LaneKey, Seq};
 use crate::host::place::Place;
-use crate::job::{Job, Millis, Outcome};
+use crate::job::{Job, Outcome};
+use crate::numbers::{HostId, Millis};
 use crate::reason::Detail;
 use crate::url::{End, Ended, Note, Standing, State, Visit};
 

@@ -1,15 +1,15 @@
-//! How many of the URLs that something holds or stops are tried: all at first, then ever fewer, never less than one in a
+//! How often a URL that is held or stopped is tried: at first every one, then fewer and fewer, but never less than one in a
 //! hundred.
 //!
-//! A *ladder* stands for one reason to hold or stop, in one place: the links of one host that are held for counterparts on
-//! one other host, or what one rule stops in one folder. Each trial that agrees is a step up: with `a` agreements the next
-//! trial comes after [`Ladder::gap`] further URLs (those that are out count as if they agreed, so that a page of many links
-//! does not send out a trial for each). A trial that differs ends it: from then on nothing more is held or stopped for this
-//! reason in this place, and what was is released.
+//! A *ladder* is the record of the trials for one reason to hold or stop URLs, in one place. The place of a rule is a folder. The
+//! place of a hold across domains is a pair of hosts: that of the links, and that of their counterparts.
 //!
-//! A URL can only be tried when there is something to compare it with. While its counterpart or representative is not
-//! fetched, it waits undecided. A rule may let at most `4 (1 + a)²` URLs wait, so that a slow host cannot hold back much of
-//! another.
+//! After `a` trials that agreed, [`Ladder::gap`] URLs are held or stopped before the next trial. Trials without a result yet
+//! count as agreeing, so that a page with many links does not cause a trial for each. A trial that differs makes the ladder
+//! *fall*: nothing more is held or stopped for this reason in this place, and what was held or stopped is released.
+//!
+//! A trial needs something to compare with. While the counterpart or representative is not fetched, the URL waits undecided. At
+//! most `4 (1 + a)²` URLs wait for one rule, so that a slow host cannot hold back much of another host.
 
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::SiteId;
@@ -19,7 +19,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::rules::RuleId;
 use crate::spaces;
 
-/// A reason to hold or stop the URLs of a host, in one place.
+/// Names a ladder: a reason to hold or stop URLs of a host, and the place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rung {
     /// The host whose URLs are held or stopped.
@@ -40,11 +40,11 @@ pub enum Cause {
 /// How strictly a reason is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strictness {
-    /// Both sides are of one host: who writes one writes the other.
+    /// The URL and its counterpart or representative are of one host, so they have one author.
     SameHost,
     /// They are of one registrable domain.
     SameDomain,
-    /// They are not: what one site publishes must not stop another's pages.
+    /// They are of two registrable domains: what one site publishes must not stop the pages of another.
     Foreign,
 }
 
@@ -94,7 +94,7 @@ impl Strictness {
 impl Ladder {
     /// Never fewer trials than one in so many.
     const RAREST: u32 = 100;
-    /// Across domains, so many are always tried.
+    /// Across domains the first URLs are all tried, this many.
     const FIRST: u32 = 4;
     /// More counterparts than this must be missing, and more than have agreed, before the ladder falls by that: a site that
     /// copies a few pages of another, and only names the rest, is no mirror.
@@ -149,7 +149,7 @@ impl Ladder {
         }
     }
 
-    /// What one that waited waited for is fetched, or has fallen.
+    /// A URL waits no more: its representative was fetched, or will not be.
     pub fn waited(&mut self) {
         self.undecided = self.undecided.saturating_sub(1);
     }

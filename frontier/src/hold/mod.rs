@@ -1,8 +1,11 @@
-//! What is held back: links of duplicates, and URLs that learned rules stopped. How many of them are tried, what becomes of
-//! them when the URLs that they wait for are fetched, and what is left to do.
+//! URLs that are held back: links of duplicates, and URLs that learned rules stopped.
 //!
-//! The records themselves are those of the URLs ([`crate::url::State`]). [`crate::spaces::HELD_FOR`] says what is held for a
-//! URL or for a template; [`crate::url::Urls::change`] keeps both together.
+//! The files answer these questions. `fate`: what has become of the URL that another one is held or stopped for? `ladder`: is a
+//! URL tried that is held across domains, or stopped by a rule? `news`: is a link tried that the twin of its page does not have?
+//! `sample`: which URLs are drawn at the end of the crawl? `works`: which releases are still to be done?
+//!
+//! The records are those of the URLs ([`crate::url::State`]). [`crate::spaces::HELD_FOR`] is an index of them: what is held for
+//! a URL or for a template. [`crate::url::Urls::change`] keeps records and index together.
 
 mod fate;
 pub mod ladder;

@@ -134,26 +134,12 @@ impl Works {
     }
 }
 
-/// The host that a stored piece of work is about, if it is one and about one host.
-pub fn site_of(key: &[u8], value: &[u8]) -> Result<Option<SiteId>> {
-    if number_of(key).is_none() {
-        return Ok(None);
-    }
-    Ok(match codec::decode::<Work>(value, "work in the background")?.task {
-        Task::Ended(anchor) | Task::Template { anchor, .. } => Some(anchor.site),
-        Task::Records { of, .. } => of,
-        Task::Waited => None,
-    })
+/// Whether a key of [`spaces::FRONTIER_OWN`] is of a piece of work.
+pub fn is_work(key: &[u8]) -> bool {
+    key.first() == Some(&TAG)
 }
 
-/// The number of a stored piece of work, if the key is of one.
-pub fn number_of(key: &[u8]) -> Option<u64> {
-    let (tag, number) = key.split_first()?;
-    (*tag == TAG).then(|| number.try_into().ok().map(u64::from_be_bytes))?
-}
-
-/// The key of a piece of work.
-pub fn key(number: u64) -> Vec<u8> {
+fn key(number: u64) -> Vec<u8> {
     [&[TAG][..], &number.to_be_bytes()].concat()
 }
 

@@ -5,7 +5,7 @@ use dedup_stage::store::{Result, Session};
 use super::Host;
 use super::lane::Seq;
 use super::queue::Queues;
-use crate::job::Millis;
+use crate::numbers::Millis;
 
 impl Host {
     /// The lane with the host's best URL: the highest score, the earliest arrival among equals. Its front is read. Lanes of

@@ -13,8 +13,8 @@ use super::lane::{LaneKey, Stock};
 use super::queue::Queues;
 use super::sleep::{self, Asleep, Sleep};
 use super::stocks::Stocks;
-use super::{HOST, Host, HostId, SITEMAP};
-use crate::job::Millis;
+use super::{HOST, Host, SITEMAP};
+use crate::numbers::{HostId, Millis};
 use crate::spaces;
 
 /// Hosts by identity and by number.

@@ -44,9 +44,6 @@ use place::Place;
 pub use sleep::site_of as sleep_index;
 pub use sweep::Sweep;
 
-/// Number of a host in memory.
-pub type HostId = u32;
-
 /// Kind of the records of hosts in [`spaces::HOSTS`] …
 const HOST: u8 = b'h';
 /// … and of sitemaps that were met.

@@ -11,7 +11,7 @@ use dedup_stage::url::SiteId;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::job::Millis;
+use crate::numbers::Millis;
 use crate::reason::Detail;
 use crate::robots::Rules;
 use crate::spaces;

@@ -4,11 +4,10 @@
 //! robots.txt (clamped), a multiple of the host's own response time, and a penalty that 429 and 503 double and every good
 //! answer shrinks. Failures in a row back off exponentially, and enough of them set the host aside.
 
+use crate::numbers::Millis;
 use config::Politeness;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3;
-
-use crate::job::Millis;
 
 /// The pace of one host.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

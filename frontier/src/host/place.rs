@@ -4,8 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::failure::Failure;
-use crate::job::Millis;
-use crate::process::AddressId;
+use crate::numbers::{AddressId, Millis};
 use crate::reason::Detail;
 
 /// What is known of a host's addresses.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pace::Pace;
 use super::{Host, key};
-use crate::job::Millis;
+use crate::numbers::Millis;
 use crate::spaces;
 
 /// Kind of the records in [`spaces::HOSTS`] of what only matters while the process lives.

@@ -1,5 +1,6 @@
 //! The frontier against a naive model of what it promises, under random links, holds, answers, crashes and commits.
 
+mod cut;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +8,7 @@ use std::net::IpAddr;
 
 use config::{Duration, Robots, Settings};
 use dedup_stage::store::{Double, Session};
-use dedup_stage::url::{Canonicalizer, KeyHasher, PageId, UrlId};
+use dedup_stage::url::{Canonicalizer, KeyHasher, PageId, Sites, UrlId};
 use url::Url;
 
 use crate::robots::{Answer, Rules};
@@ -70,13 +71,25 @@ pub struct World {
     pub session: Session,
     pub frontier: Frontier,
     pub model: Model,
-    /// The model and what every URL's record was at the last commit.
-    durable: (Model, BTreeMap<Place, Option<State>>),
+    /// The hosts that are this frontier's.
+    pub sites: Sites,
+    /// Links to hosts that are another frontier's.
+    pub returned: Vec<Returned>,
+    /// The model, what every URL's record was, and how many links were returned at the last commit.
+    durable: (Model, BTreeMap<Place, Option<State>>, usize),
     pub now: Millis,
     pub open: Vec<Job>,
     /// Earliest next request, by host.
     not_before: BTreeMap<String, Millis>,
     last_start: Option<Millis>,
+}
+
+/// A link that was not queued, because another frontier has its host.
+#[derive(Clone, Copy, Debug)]
+pub enum Returned {
+    Add(Place, u8, Via),
+    Hold(Place, Option<Place>),
+    Refuse(Place),
 }
 
 pub fn keys() -> Keys {
@@ -107,9 +120,10 @@ impl World {
         let mut session = Session::new(Box::new(disk.clone()));
         let frontier = Frontier::open(&settings(), &keys(), &mut session, 0).unwrap();
         session.commit().unwrap();
-        let durable = (Model::default(), places().map(|place| (place, None)).collect());
+        let durable = (Model::default(), places().map(|place| (place, None)).collect(), 0);
         let (model, open, not_before) = (Model::default(), Vec::new(), BTreeMap::new());
-        Self { disk, session, frontier, model, durable, now: 0, open, not_before, last_start: None }
+        let (sites, returned) = (Sites::all(), Vec::new());
+        Self { disk, session, frontier, model, sites, returned, durable, now: 0, open, not_before, last_start: None }
     }
 
     fn found<'a>(&self, url: &'a Url, priority: u8, via: Via) -> Found<'a> {
@@ -123,6 +137,9 @@ impl World {
         let found = self.found(&url, priority, via);
         let before = self.frontier.state(found.id, &self.session).unwrap();
         let admission = self.frontier.add(&found, &mut self.session).unwrap();
+        if self.is_foreign(found.id, admission) {
+            return self.returned.push(Returned::Add(place, priority, via));
+        }
         self.model.met.insert(found.id.url);
         let expected = match before {
             None | Some(State::HeldFor { .. } | State::HeldAs { .. }) => Admission::Queued,
@@ -136,12 +153,15 @@ impl World {
         }
     }
 
-    pub fn hold(&mut self, place: Place, hold: Option<Place>) {
+    pub fn hold(&mut self, place: Place, other: Option<Place>) {
         let url = place.url();
         let found = self.found(&url, 0, Via::Link);
-        let hold = hold.map_or(Hold::News, |other| Hold::For(id(other)));
+        let hold = other.map_or(Hold::News, |other| Hold::For(id(other)));
         let new = !self.model.met.contains(&found.id.url);
         let admission = self.frontier.hold(&found, hold, &mut self.session).unwrap();
+        if self.is_foreign(found.id, admission) {
+            return self.returned.push(Returned::Hold(place, other));
+        }
         assert!(!new || matches!(admission, Admission::Held | Admission::Queued), "{admission:?}");
         self.model.met.insert(found.id.url);
     }
@@ -149,9 +169,19 @@ impl World {
     pub fn refuse(&mut self, place: Place) {
         let url = place.url();
         let found = self.found(&url, 0, Via::Link);
-        let new = self.model.met.insert(found.id.url);
         let admission = self.frontier.refuse(&found, SkipReason::Nofollow, &mut self.session).unwrap();
+        if self.is_foreign(found.id, admission) {
+            return self.returned.push(Returned::Refuse(place));
+        }
+        let new = self.model.met.insert(found.id.url);
         assert_eq!(admission, if new { Admission::Refused(SkipReason::Nofollow) } else { Admission::Seen });
+    }
+
+    /// Whether a link was returned: that happens to links to hosts of others, and to these alone.
+    fn is_foreign(&self, id: UrlId, admission: Admission) -> bool {
+        let foreign = admission == Admission::Foreign;
+        assert_eq!(foreign, !self.sites.has(id.site));
+        foreign
     }
 
     pub fn ask(&mut self) -> Next {
@@ -259,7 +289,7 @@ impl World {
     pub fn commit(&mut self) {
         self.frontier.save(&mut self.session);
         self.session.commit().unwrap();
-        self.durable = (self.model.clone(), self.records());
+        self.durable = (self.model.clone(), self.records(), self.returned.len());
     }
 
     fn records(&self) -> BTreeMap<Place, Option<State>> {
@@ -270,14 +300,22 @@ impl World {
     /// The process dies, and comes back with what was committed.
     pub fn crash(&mut self) {
         self.session = Session::new(Box::new(self.disk.clone()));
-        self.frontier = Frontier::open(&settings(), &keys(), &mut self.session, self.now).unwrap();
+        self.open_frontier();
         self.model = self.durable.0.clone();
+        self.returned.truncate(self.durable.2);
         self.open.clear();
         for place in places() {
             self.not_before.insert(place.url().host_str().unwrap().to_owned(), self.now + 500);
         }
         assert_eq!(self.records(), self.durable.1, "every URL stands where it stood at the commit");
         self.check();
+    }
+
+    fn open_frontier(&mut self) {
+        self.frontier = Frontier::open(&settings(), &keys(), &mut self.session, self.now).unwrap();
+        if self.sites != Sites::all() {
+            self.frontier.own(self.sites.clone());
+        }
     }
 
     /// What can be told at any time, in little time.
@@ -331,12 +369,16 @@ impl World {
         panic!("no end");
     }
 
-    /// In a finished crawl nothing is queued, and what is held is held for something that was fetched well, or as news.
+    /// In a finished crawl nothing is queued, and what is held is held for something that was fetched well, or as news. (What
+    /// became of a URL of another frontier nobody knows here.)
     fn finished(&mut self) {
         self.check();
         assert_eq!(self.frontier.counts().queued, 0);
         for place in places() {
             if let Some(State::HeldFor { counterparts, .. }) = self.frontier.state(id(place), &self.session).unwrap() {
+                if !self.sites.has(counterparts[0].site) {
+                    continue;
+                }
                 let other = self.frontier.state(counterparts[0], &self.session).unwrap();
                 let well =
                     matches!(&other, Some(State::Done(visit)) if matches!(visit.end, End::Answered { status: 200 }));

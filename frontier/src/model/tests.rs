@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 
 #[derive(Clone, Debug)]
-enum Step {
+pub(super) enum Step {
     /// A link, in steps of priority.
     Add { place: Place, priority: u8 },
     /// A link of a duplicate: held for this other link, or as news.
@@ -43,7 +43,7 @@ fn how() -> impl Strategy<Value = How> {
     ]
 }
 
-fn step() -> impl Strategy<Value = Step> {
+pub(super) fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => (place(), 0..5u8).prop_map(|(place, priority)| Step::Add { place, priority }),
         4 => (place(), proptest::option::of(place())).prop_map(|(place, other)| Step::Hold { place, other }),
@@ -57,8 +57,13 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn live(steps: Vec<Step>) -> World {
+pub(super) fn live(steps: Vec<Step>) -> World {
     let mut world = World::new();
+    live_on(&mut world, steps);
+    world
+}
+
+pub(super) fn live_on(world: &mut World, steps: Vec<Step>) {
     for (at, step) in steps.into_iter().enumerate() {
         match step {
             Step::Add { place, priority } => world.add(place, priority, Via::Link),
@@ -80,7 +85,6 @@ fn live(steps: Vec<Step>) -> World {
             world.check();
         }
     }
-    world
 }
 
 proptest! {

@@ -7,12 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use crate::host::HostId;
-use crate::job::Millis;
+use crate::numbers::{AddressId, HostId, Millis};
 use crate::schedule::{Rank, Turn};
-
-/// Number of an address.
-pub type AddressId = u32;
 
 #[derive(Debug, Default)]
 struct Address {

@@ -3,5 +3,5 @@
 mod addresses;
 mod rate;
 
-pub use addresses::{AddressId, Addresses};
+pub use addresses::Addresses;
 pub use rate::Rate;

@@ -4,14 +4,13 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use crate::numbers::Millis;
 use config::Politeness;
 use governor::clock::{Clock, FakeRelativeClock};
 use governor::middleware::NoOpMiddleware;
 use governor::nanos::Nanos;
 use governor::state::{InMemoryState, NotKeyed};
 use governor::{Quota, RateLimiter};
-
-use crate::job::Millis;
 
 type Limiter = RateLimiter<NotKeyed, InMemoryState, FakeRelativeClock, NoOpMiddleware<Nanos>>;
 

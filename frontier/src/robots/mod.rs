@@ -18,7 +18,7 @@ use url::{Position, Url};
 pub use page::{Directives, header_words, page_directives};
 use pattern::Rule;
 
-use crate::job::Millis;
+use crate::numbers::Millis;
 use crate::reason::Detail;
 
 const HOUR: Millis = 3_600_000;

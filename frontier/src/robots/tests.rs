@@ -8,6 +8,7 @@ use super::parse::MAX_LINE;
 use super::pattern::{self, Rule};
 use super::*;
 use crate::failure::Failure;
+use crate::numbers::Millis;
 
 fn url(path: &str) -> Url {
     Url::parse("https://a.example").unwrap().join(path).unwrap()

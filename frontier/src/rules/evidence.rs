@@ -1,21 +1,23 @@
-//! The two tests behind every rule: one that proves it, one that watches over it.
+//! The two tests of a rule: the first proves it, the second watches over it afterwards.
 //!
-//! A rule says of the URLs in its domain that they show what their representatives show. Each pair of which both were
-//! fetched is one Bernoulli trial: the two agree, or they do not.
+//! A rewrite says that a URL shows what its representative shows. Each pair of which both URLs were fetched is one Bernoulli
+//! trial: the two pages agree, or they differ.
 //!
-//! **Proof** is a sequential probability ratio test: that a share of at least [`Proof::TRUE`] agrees, against a share of at
-//! most [`Proof::FALSE`]. A rule of which less than that agrees is accepted with a probability of at most [`Proof::ALPHA`]
-//! (Wald's bound, α / (1 − β)), and a true one is given up with at most [`Proof::BETA`]. The pair that suggested
-//! the rule is no trial. With no pair against it, a rule is proven by 33 pairs.
+//! **Proof** is a sequential probability ratio test. It decides between two shares of agreeing pairs: at least
+//! [`Proof::TRUE`], and at most [`Proof::FALSE`]. A rule with a share of at most [`Proof::FALSE`] is accepted with a probability
+//! of at most [`Proof::ALPHA`] (Wald's bound, α / (1 − β)). A rule with a share of at least [`Proof::TRUE`] is refused with a
+//! probability of at most [`Proof::BETA`]. The pair that suggested the rule is not counted. If all pairs agree, 33 pairs prove
+//! a rule.
 //!
-//! What a site's software does on one host it does on others. So the pairs of all other hosts that were tried for a rule
-//! of the same shape (the same parameter, folder or ending, or whole hosts as mirrors) are prior evidence: they
-//! count for half of what they would here, at most for odds of a hundred to one, so that 11 pairs are the fewest that prove
-//! anything. Where they speak against the rule, they do not count: hosts differ.
+//! The same software often runs on several hosts. So the pairs of other hosts are prior evidence for a rule of the same shape
+//! (the same parameter, folder or ending, or whole hosts as mirrors). They count half, and at most as odds of a hundred to
+//! one. With all of this prior evidence, 11 pairs still have to agree. Prior evidence against a rule is ignored, because hosts
+//! differ.
 //!
-//! **Watch**, once it is proven, is a cumulative sum over its audits: of the log-likelihood ratio of a share of
-//! [`Watch::BROKEN`] that agrees against [`Proof::TRUE`], never below zero. Two audits that fail within some ten of each other
-//! reach [`Watch::LIMIT`]; a rule that is right 99 times in 100 reaches it once in thousands of audits.
+//! **Watch** is a cumulative sum over the trials of a proven rule. Each trial adds the log-likelihood ratio of a share of
+//! [`Watch::BROKEN`] against [`Proof::TRUE`]; the sum is never below zero. Two failures within about ten trials bring it to
+//! [`Watch::LIMIT`], and the rule is withdrawn. A rule that is right 99 times in 100 comes to the limit once in thousands of
+//! trials.
 //!
 //! # References
 //!
@@ -50,7 +52,7 @@ impl Evidence {
         Self { agreed, differed }
     }
 
-    /// What is left without what was seen in one of the places.
+    /// This evidence without some other evidence that is a part of it.
     pub(super) fn less(self, other: Self) -> Self {
         let (agreed, differed) =
             (self.agreed.saturating_sub(other.agreed), self.differed.saturating_sub(other.differed));
@@ -63,14 +65,14 @@ impl Evidence {
     }
 }
 
-/// What the evidence says of a rule that is not proven.
+/// What the evidence says of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
-    /// It holds.
+    /// The rule holds.
     Proven,
-    /// It does not.
+    /// The rule does not hold.
     Refuted,
-    /// Too early to say.
+    /// More pairs are needed.
     Open,
 }
 
@@ -83,9 +85,9 @@ impl Proof {
     pub const ALPHA: f64 = 0.001;
     /// Probability that a true rule is given up.
     pub const BETA: f64 = 0.01;
-    /// Share of its weight with which evidence from other hosts counts …
+    /// Evidence of other hosts counts with this share of its weight …
     const ELSEWHERE: f64 = 0.5;
-    /// … and the odds that it is worth at most.
+    /// … and at most as these odds.
     const PRIOR: f64 = 100.0;
 
     /// Tests a rule; `elsewhere` is the evidence for rules of its shape on other hosts.
@@ -110,12 +112,12 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Share of agreeing audits of a rule that is to be withdrawn.
+    /// Share of agreeing trials of a rule that is to be withdrawn.
     pub const BROKEN: f64 = 0.9;
-    /// Sum at which it is.
+    /// The sum at which the rule is withdrawn.
     pub const LIMIT: f64 = 3.7;
 
-    /// One more audit. False where the rule is to be withdrawn.
+    /// One more trial. False if the rule is to be withdrawn.
     pub fn holds(&mut self, agrees: bool) -> bool {
         let one = Evidence { agreed: u32::from(agrees), differed: u32::from(!agrees) };
         self.sum = (self.sum + one.ratio(Self::BROKEN, Proof::TRUE)).max(0.0);

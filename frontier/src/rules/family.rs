@@ -1,10 +1,12 @@
-//! Families of URLs that may be traps: the queries of one path, or a folder; and when a family is one.
+//! Families of URLs, and the test that tells which of them are traps. A family is a folder, or the queries of one path.
 //!
-//! A page is *barren* if its text was known and it leads to nothing new outside its family. The test is a cumulative sum over
-//! the pages of a family: of the log-likelihood ratio that 99 in 100 are barren against nine in ten, never below
-//! zero. So a trap is what brought nothing in [`RUN`] pages on end, or hardly anything in more; of a family of which one page in ten
-//! brings something, [`RUN`] barren pages in a row come up once in 2,000 runs. And a trap feeds itself: without at
-//! least [`OFFSPRING`] new links to its own kind for each page it comes to an end, and is none.
+//! A page is *barren* if its text was known and it has no new link out of its family. The test is a cumulative sum over the
+//! pages of a family. Each page adds the log-likelihood ratio of "99 in 100 are barren" against "nine in ten are barren"; the
+//! sum is never below zero. So [`RUN`] barren pages in a row prove a trap, or more pages of which hardly any brought something.
+//! In a family in which one page in ten brings something, [`RUN`] barren pages in a row come up once in 2,000 runs.
+//!
+//! A trap also has no end: its pages lead to at least [`OFFSPRING`] new URLs of the family each. A family with fewer comes to
+//! an end by itself, and is no trap.
 
 use std::fmt;
 
@@ -20,24 +22,24 @@ use super::rewrite::origin;
 const RUN: u32 = 73;
 /// The sum at which a family is a trap: ln(1 / 0.001).
 const LIMIT: f64 = 6.907;
-/// Shares of barren pages of a trap, and of what is none.
+/// The share of barren pages in a trap, and in other families.
 const TRAP: f64 = 0.99;
 const NONE: f64 = 0.9;
 
-/// New URLs of its own for each barren page of a trap.
+/// New URLs of the family that a page of a trap leads to, at least.
 const OFFSPRING: f64 = 0.5;
 
 /// A family.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Family {
-    /// Its URLs begin with this …
+    /// The beginning of its URLs …
     prefix: String,
-    /// … and have a query, or have none.
+    /// … and whether they have a query.
     query: bool,
 }
 
 impl Family {
-    /// The family of a URL; the pages at the top of a host are none.
+    /// The family of a URL. Pages at the top of a host have none.
     pub fn of(url: &Url) -> Option<Self> {
         if url.query().is_some() {
             let prefix = url[..url::Position::AfterPath].to_owned();
@@ -66,13 +68,13 @@ impl fmt::Display for Family {
     }
 }
 
-/// How barren families are.
+/// The families that are watched, with what their pages brought.
 #[derive(Debug, Default)]
 pub(super) struct Families {
     watched: Map<u64, Watched>,
 }
 
-/// One family.
+/// What the pages of one family brought.
 #[derive(Clone, Copy, Debug, Default)]
 struct Watched {
     sum: f64,
@@ -82,7 +84,7 @@ struct Watched {
 }
 
 impl Families {
-    /// What is on record of a trap that is proven: pages in a row that brought nothing.
+    /// The evidence on the record of a trap: the barren pages in a row that prove one.
     pub const PROOF: Evidence = Evidence { agreed: RUN, differed: 0 };
     /// Families that are watched.
     const MOST: usize = 65_536;
@@ -101,7 +103,7 @@ impl Families {
         trap
     }
 
-    /// This was no trap, and is none ever.
+    /// Trials have shown that this family is no trap. It is never taken for one again.
     pub fn acquit(&mut self, family: &Family) {
         self.watched.insert(family.id(), Watched { sum: f64::NEG_INFINITY, ..Watched::default() });
     }

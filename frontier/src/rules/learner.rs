@@ -1,4 +1,5 @@
-//! The learner: what rules say of a URL whose turn has come, and what a page teaches.
+//! The learner answers two questions. A URL's turn has come: do rules stop it ([`Rules::meet`])? A page was judged: what does it
+//! teach ([`Rules::learn`])?
 
 use dedup_stage::store::{Error, Result, Session};
 use dedup_stage::url::{Keys, PageId, SiteId, UrlId};
@@ -26,7 +27,7 @@ pub struct Rules {
     lenient: bool,
 }
 
-/// Kind of the records in [`spaces::RULES`] of what stands for a class, by class.
+/// Kind of the records in [`spaces::RULES`] of representatives, by class. Where a class has none, the class itself is it.
 const CLAIM: u8 = b'c';
 
 impl Rules {
@@ -62,8 +63,8 @@ impl Rules {
         self.proven.clusters()
     }
 
-    /// A URL's turn has come: why it need not be fetched, if so, and what has become of its representative. The first URL of
-    /// a class that comes up becomes its representative.
+    /// A URL's turn has come. If rules stop it: which, and what has become of its representative. The first URL of a class whose
+    /// turn comes becomes the representative of the class.
     pub(crate) fn meet(
         &mut self,
         url: &Url,
@@ -249,7 +250,7 @@ impl Rules {
         }
     }
 
-    /// Whether a rule or a candidate says why a page shows what another shows.
+    /// Whether a rule or a candidate explains why a page shows what another shows.
     fn is_explained(&self, url: &Url) -> bool {
         self.trials.explains(url) || !self.proven.normal(url).1.is_empty()
     }
@@ -259,7 +260,7 @@ fn key(class: UrlId) -> Vec<u8> {
     [&class.site.to_bytes()[..], &[CLAIM], &class.url.to_be_bytes()].concat()
 }
 
-/// The URL that stands for a class, where it is not the class itself.
+/// The representative of a class, if it is another URL than the class itself.
 fn claimant(class: UrlId, session: &Session) -> Result<Option<UrlId>> {
     match session.get(spaces::RULES, &key(class))? {
         Some(bytes) => match UrlId::read(&bytes) {
@@ -274,7 +275,7 @@ fn claim(class: UrlId, id: UrlId, session: &mut Session) {
     session.put(spaces::RULES, key(class), id.to_bytes());
 }
 
-/// What the URL that stands for a class shows.
+/// What the representative of a class shows.
 fn shown(class: UrlId, shows: Shows<'_>, urls: &Urls, session: &Session) -> Result<Option<Content>> {
     for id in claimant(class, session)?.into_iter().chain([class]) {
         if let Some(shown) = shown_at(id, shows, urls, session)? {

@@ -1,19 +1,29 @@
-//! Learned rules: which URLs need no fetch, because what they show was fetched elsewhere or is worth nothing.
+//! Learned rules. A rule says that some URLs need no fetch: another URL shows the same, or their pages are worth nothing.
 //!
-//! Pairs of URLs that were found to show the same suggest rules; other pairs prove or refute them (`trials`, `evidence`).
-//! A proven rule maps each URL of its domain to a *class*: the URL that all rules together make of it. One URL of a class is
-//! fetched and stands for it: its *representative*. The others are stopped when their turn comes; what is queued is never
-//! touched. The class itself need not be a URL that anybody linked to; then the first of its URLs that comes up is the
-//! representative. While the representative is not fetched nothing is decided; if it has no good answer, the others are
-//! queued again.
+//! There are two kinds of rules.
 //!
-//! A *trap* is a family of URLs (a folder, or the queries of one path) whose pages keep bringing nothing: no new text, and
-//! no link to anything new outside the family, but ever more links to their own kind.
+//! A *rewrite* changes a URL, for example by dropping a parameter. It says that both URLs show the same page. The life of a
+//! rewrite:
 //!
-//! While a rule acts, some of what it stops is fetched all the same, as trials (`crate::hold::ladder`). A trial that fails
-//! ends the rule in the folder of the URL; where trials fail often, the whole rule is withdrawn.
+//! 1. Two URLs were found to show the same. This pair suggests rewrites that turn one into the other (`propose`). Each of
+//!    them becomes a *candidate* (`trials`).
+//! 2. Other pairs of fetched URLs test the candidate, until it is proven or refuted (`evidence`).
+//! 3. A proven rewrite is applied (`proven`). The URL that all rewrites together make of a URL is its *class*. One URL of
+//!    each class is fetched; it is the *representative* of the class. It is the class itself if that URL was met, else the
+//!    first URL of the class whose turn comes. When the turn of another URL of the class comes, that URL is stopped.
+//! 4. Some of the stopped URLs are fetched all the same, as trials (`crate::hold::ladder`). A trial that shows something
+//!    else ends the rule in the folder of that URL. Where trials fail often, the whole rule is withdrawn, and what it
+//!    stopped is queued again.
 //!
-//! Nothing here reads a clock or opens a socket, and what is learned goes to the session that the caller commits.
+//! A URL whose representative is still queued waits undecided. If the representative has no good answer, the URL is queued
+//! again.
+//!
+//! A *trap* is a *family* of URLs (a folder, or the queries of one path) whose pages bring nothing (`family`): no new text,
+//! and no new link out of the family, but ever more links to URLs of the family. URLs of a trap are stopped, and tried as
+//! those of a rewrite are.
+//!
+//! Rules act when the turn of a URL comes. They never change the queue. Nothing here reads a clock or opens a socket. What is
+//! learned goes into the session, which the caller commits. Start to read at `learner`, which puts these parts together.
 
 mod evidence;
 mod family;

@@ -1,4 +1,5 @@
-//! Which rules a pair of URLs that show the same suggests. A suggestion is no evidence; other pairs must prove it.
+//! Suggestions: the rewrites under which two URLs that show the same are one. The pair that suggests a rewrite is no evidence
+//! for it; other pairs must prove it.
 
 use url::Url;
 
@@ -39,8 +40,8 @@ fn parameter(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     }
 }
 
-/// Two hosts that have the ends of two paths in common. The larger the folder that is said to be a copy, the more the rule
-/// saves; but hosts may share one folder and not all. So the folders on the way down are suggested, too.
+/// Mirrors: the URLs are of two hosts, and their paths have the same end. A rule about a larger folder saves more fetches. But
+/// two hosts may share one folder only. So the whole hosts and each folder on the way down are suggested.
 fn mirror(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     if url.query() != twin.query() {
         return;
@@ -58,7 +59,7 @@ fn mirror(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
 /// Folders that are suggested as copies for one pair of pages.
 const FOLDERS: usize = 3;
 
-/// One host, and paths that differ in one place.
+/// The URLs are of one host, and their paths differ in one place.
 fn segments(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     let (ours, theirs) = (split(url), split(twin));
     let begin = ours.iter().zip(&theirs).take_while(|(a, b)| a == b).count();
@@ -92,7 +93,7 @@ fn push_prefix(url: &Url, from: &[&str], twin: &Url, to: &[&str], found: &mut Ve
     found.push(Rewrite::Prefix { from: prefix(url, from), to: prefix(twin, to) });
 }
 
-/// One host, and paths of which one has something added at its end, or before the ending of its file name.
+/// The URLs are of one host, and one path has something added at its end, or before the extension of its file name.
 fn ending(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     let (long, short) = if url.path().len() > twin.path().len() { (url, twin) } else { (twin, url) };
     let (a, b) = (long.path(), short.path());
@@ -111,7 +112,7 @@ fn ending(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     }
 }
 
-/// One host, and two ways of writing the same numbers.
+/// The URLs are of one host, and write the same numbers in two ways.
 fn form(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     let rest = |url: &Url| url[url::Position::BeforePath..url::Position::AfterQuery].to_owned();
     let (ours, theirs) = (rest(url), rest(twin));

@@ -1,4 +1,4 @@
-//! The proven rules, and what they make of a URL.
+//! The proven rules, and how they are applied to a URL.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use super::rewrite::{Rewrite, origin};
 use super::rule::{Cause, Rule, RuleId, Status, stored};
 use dedup_stage::url::Keys;
 
-/// All rules that were ever proven; those that still are, by what they apply to.
+/// All rules that were ever proven. Those that are still applied can be found by host and by family.
 #[derive(Debug)]
 pub(super) struct Proven {
     keys: Keys,
@@ -22,7 +22,7 @@ pub(super) struct Proven {
     order: Vec<RuleId>,
     /// Rules whose counters are not on record.
     dirty: HashSet<RuleId>,
-    /// Rules and hosts, other than their own, of which they stopped URLs: as far as this process noted it.
+    /// Pairs of a rule and a host other than its own of which it stopped a URL. Only those that this process noted.
     noted: HashSet<(RuleId, u64)>,
     /// Rewrites by host, in the order of proof.
     rewrites: Map<Box<str>, Vec<RuleId>>,
@@ -35,9 +35,9 @@ pub(super) struct Proven {
 impl Proven {
     /// Rules applied to one URL, one after the other.
     pub const CHAIN: usize = 6;
-    /// Rules over all: what is proven beyond is not applied.
+    /// Rules over all hosts. Rules that are proven beyond this number are not applied.
     const MOST: usize = 32_768;
-    /// Notes that are remembered; what is forgotten is written down again.
+    /// Notes that are remembered. A note that was forgotten is written down again.
     const NOTED: usize = 65_536;
 
     /// What `session` remembers.
@@ -66,7 +66,7 @@ impl Proven {
         self.rules.get(&id)
     }
 
-    /// Whether there is none.
+    /// Whether no rule was ever proven.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
@@ -95,7 +95,8 @@ impl Proven {
         }
     }
 
-    /// Something that these rules stopped was fetched all the same. Calls `withdrawn` for each that is withdrawn by that.
+    /// A URL that these rules had stopped was fetched as a trial, and agreed or not. Calls `withdrawn` for each rule that is
+    /// withdrawn now.
     pub fn tried(
         &mut self,
         ids: &[RuleId],
@@ -146,7 +147,7 @@ impl Proven {
         }
     }
 
-    /// Whether a rewrite is about URLs of the host of this one, or leads there.
+    /// Whether some rewrite changes URLs of this URL's host, or leads to that host.
     pub fn concerns(&self, url: &Url) -> bool {
         url.host_str().is_some_and(|host| self.rewrites.contains_key(host) || self.targets.contains(host))
     }
@@ -173,7 +174,7 @@ impl Proven {
         })
     }
 
-    /// What a URL becomes, and by which rules.
+    /// Applies all rewrites to a URL. Returns what becomes of it, and the rules that were applied.
     pub fn normal(&self, url: &Url) -> (Url, Vec<RuleId>) {
         let (mut at, mut chain) = (url.clone(), Vec::new());
         while chain.len() < Self::CHAIN
@@ -217,11 +218,11 @@ impl Proven {
     }
 }
 
-/// Clusters of URLs of all hosts by path and query, less what rules of any host say makes no difference.
+/// Groups URLs of all hosts by path and query. What proven rewrites of any host drop is left out.
 #[derive(Debug)]
 pub struct Clusters<'a> {
     proven: &'a Proven,
-    /// One proven rewrite of each kind that makes sense on other hosts.
+    /// The proven rewrites that can be applied to other hosts, one of each kind.
     kinds: Vec<&'a Rewrite>,
 }
 
@@ -243,7 +244,7 @@ impl Clusters<'_> {
     }
 }
 
-/// What a rewrite makes of a URL, if that is another one.
+/// Applies a rewrite to a URL; `None` if the URL stays the same.
 pub(super) fn moved(rewrite: &Rewrite, url: &Url) -> Option<Url> {
     rewrite.apply(url).filter(|next| next != url)
 }

@@ -1,7 +1,9 @@
-//! Candidates for rules, and what speaks for and against them.
+//! Candidates: rewrites that were suggested and are neither proven nor refuted.
 //!
-//! A pair of URLs that show the same suggests candidates ([`propose`]). Other pairs, one of each class, test them. What is kept
-//! of candidates is bounded, for each host and over all: where there are too many, the oldest makes room.
+//! A pair of URLs that show the same suggests candidates ([`propose`]). Each page that is judged afterwards may test a candidate:
+//! the rewrite makes one class of several URLs, and two pages of one class agree or differ. Each class is one trial only.
+//!
+//! The number of candidates is bounded, for each host and over all hosts. If there are too many, the oldest is given up.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,17 +18,18 @@ use super::proven::{Proven, moved};
 use super::rewrite::{Rewrite, is_host};
 use super::{Content, Lesson, Map};
 
-/// A rule that is neither proven nor refuted.
+/// A rewrite that is neither proven nor refuted.
 #[derive(Debug)]
 pub(super) struct Candidate {
     pub rewrite: Rewrite,
     pub evidence: Evidence,
-    /// By class: the page of the domain that was fetched first, and whether the class was tried already. A class is one trial,
-    /// whatever the number of its URLs: trials must not depend on each other.
+    /// By class: the first page of the class that was fetched, and whether the class was tried. A class is one trial, however
+    /// many URLs it has, because trials must not depend on each other.
     pub members: Map<UrlId, Member>,
-    /// Contents on which pairs agreed: each is one trial. What shows one apology for every URL proves no rule.
+    /// The contents on which pairs agreed. Each content counts once: a site that shows one apology for every URL must not prove
+    /// any rule.
     contents: HashSet<u64>,
-    /// Folders of the copies of pairs that agreed, and how many did.
+    /// The folders of the copies in agreeing pairs, with the number of pairs.
     pub folders: Map<u64, u32>,
 }
 
@@ -35,18 +38,18 @@ pub(super) struct Member {
     pub id: UrlId,
     content: Content,
     tried: bool,
-    /// Its folder, if the candidate applies to it: if it is the copy.
+    /// Its folder, if the rewrite changes its URL: then this page is the copy.
     folder: Option<u64>,
 }
 
-/// Where a page stands in a trial.
+/// The classes of a page in a trial.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
-    /// Its class under the candidate …
+    /// Its class if the candidate is applied …
     pub class: UrlId,
-    /// … and without.
+    /// … and its class if not.
     pub own: UrlId,
-    /// Its folder, if the candidate applies to it.
+    /// Its folder, if the candidate changes its URL.
     pub folder: Option<u64>,
 }
 
@@ -69,7 +72,7 @@ pub(super) struct Trials {
     members: usize,
     /// Candidates by each host they touch.
     watching: Map<Box<str>, Vec<CandidateId>>,
-    /// What was refuted or withdrawn, and is not tried again.
+    /// Rewrites that were refuted or withdrawn. They do not become candidates again.
     refused: HashSet<Rewrite>,
     /// How often mirrors of subtrees were suggested.
     hints: HashMap<Rewrite, u32>,
@@ -88,13 +91,14 @@ impl Trials {
     const ALL_MEMBERS: usize = 1 << 18;
     /// Refuted rules that are remembered.
     const REFUSED: usize = 65_536;
-    /// Pairs after which a candidate that none refutes is believed when others are suggested.
+    /// A candidate with this many agreeing pairs, and none against it, is applied before other rewrites are suggested.
     const LEADING: u32 = 3;
-    /// Suggestions before a mirror of a subtree is a candidate: most often it is a mirror and a folder of copies.
+    /// The mirror of a subtree becomes a candidate at this many suggestions. Most often such a pair comes from a mirror of the
+    /// whole host together with a folder of copies.
     const HINTS: u32 = 4;
     /// Suggestions that are counted.
     const COUNTED: usize = 4_096;
-    /// Pairs in favour that keep a candidate where its host has too many.
+    /// A candidate with this many agreeing pairs is not given up for others of its host.
     const KEPT: u32 = 4;
 
     /// The candidates of a host.
@@ -111,7 +115,7 @@ impl Trials {
         self.candidates.get(&id).map(|candidate| &candidate.rewrite)
     }
 
-    /// Tries a candidate on a page. `shown` tells what the page that stands for a class shows.
+    /// Tests a candidate with a page that was judged. `shown` tells what the representative of a class shows.
     pub fn run(
         &mut self,
         id: CandidateId,
@@ -156,7 +160,7 @@ impl Trials {
         Ok(Proof::of(candidate.evidence, elsewhere))
     }
 
-    /// Evidence for a rule that is no candidate any more.
+    /// Evidence for a rule that is not a candidate any more: it counts for rules of its shape.
     pub fn tell(&mut self, rewrite: &Rewrite, evidence: Evidence) {
         if let Some(shape) = shape(rewrite) {
             let all = self.shapes.entry(shape).or_default();
@@ -164,7 +168,7 @@ impl Trials {
         }
     }
 
-    /// New candidates from a pair, as the proven rules leave it.
+    /// Suggests candidates from a pair of URLs that show the same. Proven rules are applied to both URLs first.
     pub fn suggest(&mut self, url: &Url, twin: &Url, proven: &Proven) {
         let (url, twin) = (self.leading(url, proven), self.leading(twin, proven));
         if url == twin {
@@ -208,8 +212,8 @@ impl Trials {
             })
     }
 
-    /// Where a host has too many candidates, the one with the least evidence goes, of equals the oldest; false if all have
-    /// much.
+    /// Makes room where a host has too many candidates: the one with the least evidence is given up, and of several the oldest.
+    /// False if all of them have much evidence.
     fn make_room(&mut self, host: &str) -> bool {
         if self.of(host).len() < Self::HERE {
             return true;
@@ -231,7 +235,7 @@ impl Trials {
         }
     }
 
-    /// Whether a suggestion was made often enough to be looked into.
+    /// Whether a suggestion was made often enough to become a candidate.
     fn is_hinted(&mut self, rewrite: &Rewrite) -> bool {
         let Rewrite::Prefix { from, to } = rewrite else { return true };
         if rewrite.host() == rewrite.target_host() || is_host(from) && is_host(to) {
@@ -260,14 +264,14 @@ impl Trials {
         at
     }
 
-    /// Whether a candidate says why a page shows what another shows.
+    /// Whether a candidate explains why a page shows what another shows.
     pub fn explains(&self, url: &Url) -> bool {
         self.on(url.host_str().unwrap_or_default()).any(|Candidate { rewrite, evidence, .. }| {
             evidence.agreed > 0 && rewrite.explains() && rewrite.apply(url).is_some()
         })
     }
 
-    /// Ends the trials of a candidate; what they showed counts no more elsewhere.
+    /// Takes a candidate out. Its evidence no longer counts for other rules of its shape.
     pub fn forget(&mut self, id: CandidateId) -> Option<Candidate> {
         let candidate = self.candidates.remove(&id)?;
         self.members -= candidate.members.len();
@@ -290,7 +294,7 @@ impl Trials {
         Some(candidate)
     }
 
-    /// This was refuted, and is not tried again.
+    /// This rewrite was refuted. It does not become a candidate again.
     pub fn refuse(&mut self, rewrite: Rewrite) {
         if self.refused.len() < Self::REFUSED {
             self.refused.insert(rewrite);

@@ -1,10 +1,7 @@
 //! Whose turn it is: hosts that wait for their time, and hosts that are ready, the best first and in turn among equals.
 
+use crate::numbers::{AddressId, HostId, Millis};
 use std::collections::BTreeSet;
-
-use crate::host::HostId;
-use crate::job::Millis;
-use crate::process::AddressId;
 
 /// Where a host stands; exactly one of these at any time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

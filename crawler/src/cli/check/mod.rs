@@ -10,10 +10,10 @@ mod skipped;
 use std::process::ExitCode;
 
 use dedup_stage::store::Session;
-use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, UrlId};
+use dedup_stage::url::UrlId;
 use frontier::Frontier;
 
-use super::{Dir, exit, last_settings, tell};
+use super::{Dir, exit, tell};
 use crate::clock::Clock;
 use crate::crawl::CrawlDir;
 use crate::report::html::put;
@@ -46,8 +46,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// What is wrong with a crawl directory, one sentence for each finding; not all of it where there is much.
 pub fn check(dir: &mut CrawlDir) -> anyhow::Result<Vec<String>> {
-    let settings = last_settings(dir)?;
-    let keys = Keys { canonicalizer: Canonicalizer::new(&settings.urls), hasher: KeyHasher::new(dir.secret()?) };
+    let settings = dir.last_settings()?;
+    let (keys, sites) = (dir.keys()?, dir.sites()?);
     let (stats, reason) = dir.stats()?;
     let lengths = dir.lengths()?;
     let path = dir.path().to_owned();
@@ -59,10 +59,11 @@ pub fn check(dir: &mut CrawlDir) -> anyhow::Result<Vec<String>> {
     let mut findings = Findings(frontier.check(session)?);
     check_lengths(&path, &lengths, ended, &mut findings)?;
     let length = lengths.get(PagesJsonl::NAME).copied().unwrap_or(0);
-    let lines = pages::check_lines(&path.join(PagesJsonl::NAME), length, &keys, session, &mut findings)?;
+    let whose = (&keys, &sites);
+    let lines = pages::check_lines(&path.join(PagesJsonl::NAME), length, whose, session, &mut findings)?;
     let records = pages::check_records(&frontier, &keys, session, &mut findings)?;
-    if lines.lines != records {
-        findings.add(format!("pages.jsonl has {} pages, and the state {records}", lines.lines));
+    if lines.own != records {
+        findings.add(format!("pages.jsonl has {} pages, and the state {records}", lines.own));
     }
     let open = settings.fetch.concurrency as u64;
     counters::check(&stats, &lines, &frontier.counts(), open, &mut findings);

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use dedup_stage::store::{self, Session, Space};
-use dedup_stage::url::{Keys, PageId, UrlId};
+use dedup_stage::url::{Keys, PageId, Sites, UrlId};
 use frontier::{End, Frontier, State, Visit};
 use url::Url;
 
@@ -19,7 +19,8 @@ use crate::spaces;
 /// What the lines of `pages.jsonl` add up to.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
-    pub lines: u64,
+    /// Lines of pages whose hosts the directory has. (Those of other hosts tell of pages fetched before the hosts were cut out.)
+    pub own: u64,
     /// What the counters of the crawl should say, as far as lines tell it.
     pub stats: Stats,
 }
@@ -28,7 +29,7 @@ pub(super) struct Sums {
 pub(super) fn check_lines(
     path: &Path,
     length: u64,
-    keys: &Keys,
+    (keys, sites): (&Keys, &Sites),
     session: &Session,
     findings: &mut Findings,
 ) -> anyhow::Result<Sums> {
@@ -40,6 +41,10 @@ pub(super) fn check_lines(
         };
         sums.add(&page);
         let id = PageId { url: keys.id(&url), visit: page.visit };
+        if !sites.has(id.url.site) {
+            return;
+        }
+        sums.own += 1;
         match PageRecord::get(id, session) {
             Ok(Some(record)) => {
                 for what in differences(&page, offset, &record) {
@@ -90,7 +95,6 @@ fn differences(page: &PageLine<'_>, offset: u64, record: &PageRecord) -> Vec<&'s
 
 impl Sums {
     fn add(&mut self, page: &PageLine<'_>) {
-        self.lines += 1;
         let stats = &mut self.stats;
         stats.bytes += page.bytes;
         stats.links_found += page.links;
@@ -112,7 +116,7 @@ impl Sums {
 }
 
 /// Compares the records of pages with those of their URLs, which say how often each was visited, and how the last visit
-/// ended. Returns how many there are.
+/// ended. Returns how many have a line in this directory.
 pub(super) fn check_records(
     frontier: &Frontier,
     keys: &Keys,
@@ -133,11 +137,11 @@ pub(super) fn check_records(
         Ok(())
     };
     session.scan(spaces::PAGES, &[], &[], &mut |key, value| {
-        records += 1;
         let (Some(page), Ok(record)) = (PageRecord::page_of(key), PageRecord::decode(value)) else {
             findings.add("the record of a page cannot be read".into());
             return ControlFlow::Continue(());
         };
+        records += u64::from(record.offset != PageRecord::ELSEWHERE);
         if Url::parse(&record.url).ok().is_none_or(|url| keys.id(&url) != page.url) {
             findings.add(format!("the record of {} lies under the key of another URL", record.url));
         }

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crossbeam_channel::bounded;
 
 use super::bins::Bins;
+use super::cells::{Cell, GROUP, LARGE};
 use super::format::{Header, PartPlace, TablePlace};
 use super::output::{Built, Output};
 use super::packed;
-use super::table::{Cell, GROUP, LARGE};
 use crate::hamming::Error;
 use crate::hamming::code::low_mask;
 use crate::hamming::design::Design;

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Load;
-use super::table::{Cell, GROUP};
+use super::cells::{Cell, GROUP};
 use crate::hamming::Error;
 use crate::hamming::design::Design;
 use crate::hamming::key::{Key, View};

@@ -2,6 +2,7 @@
 
 mod bins;
 mod build;
+mod cells;
 pub mod coders;
 mod format;
 mod output;

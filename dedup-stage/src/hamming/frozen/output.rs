@@ -4,8 +4,8 @@ use std::io::{Seek, SeekFrom, Write};
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
+use super::cells::{Cell, GROUP};
 use super::format::{HEAD, Header, MAGIC, PartPlace, Section, VERSION};
-use super::table::{Cell, GROUP};
 use crate::hamming::Error;
 
 /// A part of a table, in memory.

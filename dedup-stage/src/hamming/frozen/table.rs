@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::cells::{Cell, GROUP, LARGE};
 use super::format::{PartPlace, Section, TablePlace};
 use super::packed;
 use crate::hamming::code::low_mask;
@@ -9,16 +10,6 @@ use crate::hamming::file::{half_words, words};
 use crate::hamming::kernel::Kernel;
 use crate::hamming::key::{Keyed, View};
 use crate::hamming::memory::prefetch_in;
-
-/// Buckets that share a directory cell.
-pub const GROUP: usize = 8;
-
-/// A directory cell: where the entries of [`GROUP`] buckets start, and how far after that each bucket ends, a byte each. If the
-/// group has more than 255 entries, the top bit of the start is set, and instead of the bytes there is the number of a list of ends.
-pub type Cell = [u64; 2];
-
-/// Marks a cell whose ends are in a list.
-pub const LARGE: u64 = 1 << 63;
 
 /// Entries in the order of their buckets: filters as plain words, rests packed.
 #[derive(Debug)]

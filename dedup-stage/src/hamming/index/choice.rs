@@ -1,18 +1,18 @@
-//! What fingerprints are best kept in: a list, runs or tables.
+//! The choice between list, runs and tables, by the estimated time of a query.
 
 use super::Index;
 use crate::hamming::runs::Runs;
 
-/// What a probe of each form takes, in the time that one fingerprint of a list is read. (`cargo bench -p dedup-stage --bench
+/// The times of the parts of a query. The unit is the time in which one fingerprint of a list is read. (`cargo bench -p dedup-stage --bench
 /// hamming_large -- real` measures them on fingerprints of pages.)
 struct Cost;
 
 impl Cost {
-    /// Looking up the buckets, or runs, of a ball.
+    /// Looking up the buckets, or the runs, of all keys near the query's.
     const BALL: f64 = 12_000.0;
     /// Reading an entry of a bucket, or a fingerprint of a run.
     const CANDIDATE: f64 = 3.0;
-    /// Looking at an entry whose bucket holds half of it close enough.
+    /// Comparing the whole of an entry, because the half of it that a bucket holds is near enough.
     const PASSED: f64 = 300.0;
 }
 
@@ -20,11 +20,15 @@ impl Index {
     /// Fingerprints of the sample, as stored and as queries.
     const STORED: usize = 2_048;
     const QUERIES: usize = 64;
-    /// So many there will be, for all that is known: not worth moving to tables that crowd soon.
+    /// The choice is made as if there were at least this number of fingerprints: moving to tables is not worth it if they are
+    /// crowded soon.
     const HORIZON: f64 = 65_536.0;
 
-    /// Chooses anew what is not in the tables yet is kept in. Fingerprints of pages are not random: what one language or one site has
-    /// in common leaves some buckets crowded, and half a fingerprint says little of the whole. How much is estimated from pairs.
+    /// Chooses the form in which fingerprints outside the tables are kept from now on.
+    ///
+    /// Fingerprints of pages are not random. Pages of one language or of one site have bits in common. That makes some buckets
+    /// crowded, and fingerprints with one equal half are often different in the other. Both are estimated from pairs of stored
+    /// fingerprints.
     pub(super) fn choose(&mut self) {
         let n = self.gathered() as f64;
         let (candidates, passed) = self.crowding();
@@ -40,7 +44,8 @@ impl Index {
         }
     }
 
-    /// The shares of pairs that a table brings together, and that half of the bits do not tell apart then; all tables together.
+    /// Two shares of all pairs of stored fingerprints, summed over all tables: of the pairs in which one is read in a query for
+    /// the other, and of those pairs among them that the half in the bucket does not tell apart.
     fn crowding(&self) -> (f64, f64) {
         let mut sample = Vec::new();
         let (mut i, step) = (0, self.gathered().div_ceil(Self::STORED).max(1));

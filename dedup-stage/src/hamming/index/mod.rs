@@ -1,4 +1,14 @@
-//! The online index: insert and ask, in any order.
+//! The online index: fingerprints are inserted and asked for in any order.
+//!
+//! An [`Index`] keeps its fingerprints in one of three forms, or in two of them while it moves them from one to the next:
+//!
+//! | form | used for | a query reads |
+//! |---|---|---|
+//! | list ([`Flat`]) | a small set | every fingerprint |
+//! | runs ([`Runs`]) | fingerprints that crowd, as those of pages of one site do | the sorted runs around the query |
+//! | tables ([`Tables`]) | everything else | a few buckets of each table |
+//!
+//! `mod.rs` inserts, and moves fingerprints on. `choice` decides which form comes next. `probe` answers queries.
 
 mod choice;
 mod probe;
@@ -13,16 +23,25 @@ use super::kernel::{Kernel, Level, Work};
 use super::runs::Runs;
 use super::tables::Tables;
 
-/// A set of 64-bit fingerprints that answers, exactly, which of them lie within `k` of a query; grows in place.
+/// A set of 64-bit fingerprints. It answers exactly which of them lie within Hamming distance `k` of a query, and it grows in
+/// place.
 ///
-/// Up to k = 3, two tables: of the two halves of a fingerprint one has at most one error, so each half is looked up with its one-bit
-/// neighbours, bucketed by nearest codeword (see `code`). Above, four tables keyed by the four 16-bit quarters, each
-/// looked up with all keys within a radius; the radii add up to k - 3, so that not all four can be exceeded.
+/// # Tables
 ///
-/// What is best for a small set is not for a large one. A small set is kept as a list, which is read faster than so many buckets,
-/// and a very large one (above k = 3) in three tables keyed by thirds, which hold fewer entries for each key. Nor is what
-/// is best for random fingerprints best for those of pages, which crowd: these (above k = 3) are kept in `Runs`. When a
-/// set has outgrown what it is kept in, each insertion moves some of it on, so that there is no pause.
+/// A table has one part of the fingerprint as its *key*. A query reads the buckets of all keys that differ from its own key in
+/// few bits. The tables are chosen so that every fingerprint within `k` is found in at least one of them:
+///
+/// - Up to k = 3 there are two tables, one for each half. Three errors fall on two halves, so one half has at most one error.
+///   A query looks up each half and its one-bit neighbours. (Neighbours share buckets: see `code`.)
+/// - Above k = 3 there are four tables, one for each 16-bit quarter. A query looks up all keys within a radius of its quarter.
+///   The radii add up to k - 3. If all four were exceeded, there would be at least k + 1 errors.
+///
+/// # Growth
+///
+/// A small set is kept in a list, because reading a short list takes less time than reading so many buckets. Above k = 3 a very
+/// large set is kept in three tables, one for each third of the fingerprint: longer keys have fewer fingerprints each. And above
+/// k = 3 fingerprints that crowd are kept in `Runs`, because crowded buckets are slow. When another form has become better, each
+/// insertion moves a few fingerprints to it. So no insertion has to wait until all are moved.
 ///
 /// # Complexity
 ///
@@ -37,21 +56,21 @@ use super::tables::Tables;
 /// Similarity Search in Hamming Space" (ICDE 2018), for unequal radii.
 #[derive(Clone, Debug)]
 pub struct Index {
-    /// What is in neither the runs nor the tables.
+    /// The fingerprints of the list.
     flat: Flat,
-    /// What is not in the tables, where they would be crowded.
+    /// The fingerprints of the runs, where runs are used.
     runs: Option<Runs>,
-    /// Whether all is on its way to the tables, or there.
+    /// Whether tables are in use. Then new fingerprints go to the tables, and those of list and runs move there.
     moving: bool,
-    /// Until it is, so many fingerprints are the occasion to look again what they are best kept in.
+    /// While no tables are in use: at this number of fingerprints the form is chosen again.
     look_at: usize,
-    /// One, or two while fingerprints move from the first to the last.
+    /// Sets of tables: one, or two while fingerprints move from the first to the second.
     sets: Vec<Tables>,
-    /// The next design, and how many fingerprints there must be for it.
+    /// The next design of the tables, and the number of fingerprints from which on it is used.
     larger: Option<(usize, Design)>,
-    /// Tables that all have left, on their way out of memory.
+    /// A set of tables that is empty. Its memory is given back a little at a time.
     retired: Option<Tables>,
-    /// How many sets are gone.
+    /// Number of sets that were used before `sets[0]`.
     past: usize,
     load: usize,
     level: Level,
@@ -82,8 +101,8 @@ impl Fill {
 }
 
 impl Index {
-    /// So many are kept as a list at least. (`cargo bench -p dedup-stage --bench hamming_large -- crawl` measures the whole: with fewer,
-    /// small crawls are slower; with twice as many, those of 16,000 pages.)
+    /// Up to this number fingerprints are kept in a list. (`cargo bench -p dedup-stage --bench hamming_large -- crawl` measures whole crawls: a
+    /// smaller number makes small crawls slower, twice the number makes crawls of 16,000 pages slower.)
     const LIST: usize = 1 << 12;
     /// Fingerprints that each insertion moves on.
     const MOVED: usize = 4;
@@ -113,12 +132,12 @@ impl Index {
         }
     }
 
-    /// The distance this index answers for.
+    /// The distance `k` that this index answers for.
     pub fn distance(&self) -> u32 {
         self.design().distance
     }
 
-    /// The design of the tables, the new one where it changes.
+    /// The design of the tables; while it changes, the new one.
     pub fn design(&self) -> &Design {
         &self.newest().design
     }
@@ -172,7 +191,7 @@ impl Index {
         !known
     }
 
-    /// Adds a fingerprint that is not there, as whoever has just asked for what is near it knows.
+    /// Adds a fingerprint that is not in the index. The caller knows that, for example from a query.
     pub fn insert_new(&mut self, fingerprint: u64) {
         if self.moving {
             self.newest_mut().insert(fingerprint);
@@ -192,7 +211,7 @@ impl Index {
         }
     }
 
-    /// One that is not in the tables.
+    /// Takes a fingerprint out of the list, or out of the runs if the list is empty.
     fn take_gathered(&mut self) -> Option<u64> {
         let next = self.flat.pop().or_else(|| self.runs.as_mut().and_then(Runs::pop));
         if next.is_none() {
@@ -201,7 +220,7 @@ impl Index {
         next
     }
 
-    /// One that is in tables on their way out.
+    /// Takes a fingerprint out of the older set of tables, if there are two sets.
     fn take_from_first(&mut self) -> Option<u64> {
         match &mut self.sets[..] {
             [first, _] => first.take(),
@@ -213,7 +232,7 @@ impl Index {
         self.sets.last_mut().expect("there is always a set of tables")
     }
 
-    /// Moves a few fingerprints to where they are found faster, if any are to move.
+    /// Moves a few fingerprints to the newest set of tables, where others than it hold some.
     fn move_on(&mut self) {
         if self.retired.as_mut().is_some_and(|retired| !retired.shrink()) {
             self.retired = None;

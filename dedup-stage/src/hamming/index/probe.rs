@@ -1,4 +1,7 @@
-//! Asking the online index.
+//! Queries of the online index.
+//!
+//! A query has two halves, so that memory can be loaded while the caller does something else. [`Index::begin`] works out which
+//! buckets are to be read, and has them loaded into the cache. [`Index::finish`] reads them.
 
 use super::Index;
 use crate::hamming::kernel::{Kernel, Work};
@@ -9,10 +12,10 @@ use crate::hamming::tables::Tables;
 #[derive(Clone, Debug)]
 pub struct Probe {
     query: u64,
-    /// Whether these are all.
+    /// Whether `visits` has all buckets of the query.
     complete: bool,
-    /// Whether the index had tables in use, how many sets of them were past, and the number of buckets of each table: the visits
-    /// were right then.
+    /// The state of the index when the query began: whether tables were in use, how many sets of tables had been given up, and
+    /// how many buckets each table had. If any of these has changed since, `visits` is worked out again.
     moving: bool,
     past: usize,
     buckets: [usize; Probe::TABLES],
@@ -20,13 +23,14 @@ pub struct Probe {
     visits: [Visit; Probe::VISITS],
 }
 
-/// A bucket to be read: its table (position of the set in the high half, position in the set in the low one), and its number.
+/// A bucket that is to be read: its table and its number. The upper 16 bits of the table are the position of its set, the lower
+/// 16 its position in the set.
 type Visit = (u32, u32);
 
 impl Probe {
-    /// Buckets that are loaded at a time: what four tables with one flip each need.
+    /// Buckets that are loaded at a time. Four tables with one flipped bit each need so many.
     const VISITS: usize = 72;
-    /// Tables whose sizes are remembered; in designs of more, queries begin anew when they end.
+    /// Tables whose sizes are remembered. In designs with more tables, `finish` works the buckets out again.
     const TABLES: usize = 8;
 }
 
@@ -52,8 +56,9 @@ impl Index {
         self.finish(&probe, out);
     }
 
-    /// Begins a query: starts loading what [`Index::finish`] will read. Worth its while where the next query is known before the
-    /// present one is answered. (To load the one's buckets between comparing the other's was measured to be no faster.)
+    /// Begins a query: starts to load the buckets that [`Index::finish`] will read. This helps where the next query is known
+    /// before the present one is answered. (Loading buckets of the next query between comparisons of the present one was measured,
+    /// and was no faster.)
     pub fn begin(&self, query: u64, probe: &mut Probe) {
         (probe.query, probe.moving, probe.past, probe.len, probe.complete) = (query, self.moving, self.past, 0, true);
         if !self.moving {
@@ -119,7 +124,7 @@ impl Index {
         self.visit(kernel, probe.query, &visits[..len], out);
     }
 
-    /// Looks through some buckets, then through their overflows, which have been loaded meanwhile.
+    /// Looks through some buckets, and then through their overflows. The overflows are loaded while the buckets are read.
     #[inline(always)]
     fn visit(&self, kernel: impl Kernel, query: u64, visits: &[Visit], out: &mut Vec<(u64, u32)>) {
         let k = self.distance();
@@ -150,7 +155,7 @@ impl Index {
         (&self.sets[(table >> 16) as usize], (table & 0xffff) as usize)
     }
 
-    /// A fingerprint is reported by the first table that must find it, and by no other.
+    /// Several tables may find one fingerprint. Only the first table that must find it reports it.
     fn found(&self, query: u64, set: &Tables, table: usize, fingerprint: u64, out: &mut Vec<(u64, u32)>) {
         let difference = fingerprint ^ query;
         let distance = difference.count_ones();
@@ -164,7 +169,7 @@ impl Index {
         }
     }
 
-    /// Whether the buckets that were found for a query are still those where its ball is.
+    /// Whether the buckets of a query are still the right ones: no table has grown or was replaced since it began.
     #[inline(always)]
     fn is_current(&self, probe: &Probe) -> bool {
         let mut sizes = probe.buckets.iter();

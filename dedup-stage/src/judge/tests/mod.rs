@@ -1,5 +1,6 @@
 //! The judge through its public face: pages of a small web, and pages made of nothing but signatures.
 
+mod cut;
 mod links;
 mod media;
 mod nearest;

@@ -1,19 +1,24 @@
-//! News: links of duplicates that their twins do not have. Whether they bring anything is not to be seen from the pages that
-//! carry them (a calendar of equal prose and a pager look alike), so a few are tried.
+//! News: links of a duplicate that its twin does not have. The pages that carry such links do not tell whether the links bring
+//! anything: the months of an empty calendar and the pages of a list look alike. So a few of the links are fetched as trials.
+//! Links of a page that is unique only by its links are treated in the same way.
 //!
-//! The same is done with the links of a page that is unique only by its links.
+//! # Templates
 //!
-//! Links are tried by *template*: those of one host and folder whose paths have one shape and whose parameters have the same
-//! names. Trials come behind what else their host has to do: what the crawl finds without them is no merit of theirs. The test of a template is
-//! sequential: two links are fetched at once, then one after the other, and three that bring nothing end it; each one that
-//! brings something earns three more. A template of which three links brought something, and no more than one in three
-//! brought nothing, is acquitted: all its links are followed, as long as that stays so. What the templates of one host may
-//! cost together is bounded in the same way, since a trap can make a template of each link.
+//! Links are tried by *template*. A template is all links of one host and folder whose paths have one shape and whose
+//! parameters have the same names. The test of a template is sequential. Two trials are out at first, and one more for each
+//! that brought something. Three trials that bring nothing end the test, and each one that brings something allows for three
+//! more failures. A template is *acquitted* when three trials brought something and at most one in three brought nothing. Then
+//! all its links are followed, as long as that stays so.
 //!
-//! A page without content of its own *leads* to something if it has links of a template that is acquitted by contents: then
-//! it is one page of a list, and the next one is worth a try. What only leads acquits no other template; else two templates
-//! of a trap could acquit each other for ever. Where its links are of templates that are still being tried, it counts
-//! neither way.
+//! A trap can make a template of each link. So there is the same test for all templates of a host together, and it bounds what
+//! they may cost. Trials come behind all other URLs of their host: what the crawl finds without them is not to count for them.
+//!
+//! # Lists
+//!
+//! A page without content of its own *leads* to something if it has links of another template that is acquitted by contents.
+//! Then it is one page of a list, and the next page of the list is worth a trial. A template that only leads does not make
+//! others lead; otherwise two templates of a trap could acquit each other for ever. If the page has no such links, but links of
+//! templates that are still being tried, the trial counts neither for nor against its template.
 
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::{PageId, SiteId};
@@ -72,7 +77,7 @@ fn push_shape(segment: &str, shape: &mut String) {
 /// How the trials of a template, or of all templates of a host, went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Test {
-    /// Trials that are out.
+    /// Trials without a result yet.
     out: u32,
     /// Trials that brought a content.
     fresh: u32,
@@ -80,9 +85,9 @@ pub struct Test {
     led: u32,
     /// Trials that brought nothing.
     barren: u32,
-    /// Trials that showed neither.
+    /// Trials that do not count for or against.
     neither: u32,
-    /// Whether a link was held because the host had too many trials out.
+    /// Whether a link was held because the host had too many trials without a result.
     starved: bool,
 }
 
@@ -100,13 +105,13 @@ pub enum Showed {
 }
 
 impl Test {
-    /// Trials that may be out at first, and what each success adds.
+    /// Trials that may be out at once at first. Each success allows for one more.
     const AT_ONCE: u32 = 2;
-    /// Failures that end a test; and what each success earns.
+    /// Failures that end a test. Each success allows for as many more.
     const PATIENCE: u32 = 3;
-    /// Trials that brought nothing that end the tests of a host.
+    /// Failures that end all tests of a host.
     const OF_HOST: u32 = 12;
-    /// Trials that may show neither.
+    /// Trials that may count neither way before each further one counts as a failure.
     const NEITHER: u32 = 4;
     /// Successes that acquit.
     const ENOUGH: u32 = 3;
@@ -125,7 +130,7 @@ impl Test {
         self.fresh + self.led
     }
 
-    /// Whether one more link may be tried, where failures count up to `patience`.
+    /// Whether one more link may be tried, if `patience` failures end the test.
     fn may_try(&self, patience: u32) -> bool {
         let spent = self.barren + self.neither.saturating_sub(Self::NEITHER) + self.out;
         self.out < Self::AT_ONCE + self.good() && spent < patience + Self::PATIENCE * self.good()
@@ -235,7 +240,7 @@ impl News {
         Ok(true)
     }
 
-    /// Takes leave for one more trial of a template.
+    /// Whether one more link of a template may be tried; if so, the trial counts as out.
     fn try_one(&self, site: SiteId, template: u64, mut test: Test, session: &mut Session) -> Result<bool> {
         let mut host = Test::get(site, ALL, session)?;
         if !test.may_try(Test::PATIENCE) {
@@ -255,7 +260,7 @@ impl News {
         Ok(true)
     }
 
-    /// A trial that was held is to be fetched now: takes leave for it.
+    /// Whether a link that was held may be tried now; if so, the trial counts as out.
     pub fn try_held(&mut self, site: SiteId, template: u64, session: &mut Session) -> Result<bool> {
         let test = Test::get(site, template, session)?;
         self.try_one(site, template, test, session)
@@ -266,7 +271,8 @@ impl News {
         self.current = Some(Current { page, template, contents: 0, open: 0 });
     }
 
-    /// All links of the page of a trial were seen: what it showed. `None` if it was not answered well: that was told before.
+    /// All links of the page of a trial were seen: what the trial showed. `None` if the page was not answered well; then the
+    /// result is known already.
     pub fn showed(&mut self, page: PageId, brought: Option<Brought>) -> Option<Showed> {
         let current = self.current.take().filter(|current| current.page == page)?;
         Some(match brought {

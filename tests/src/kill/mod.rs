@@ -1,24 +1,31 @@
 //! The kill test: a crawl that is killed at moments that nothing in it has chosen, and whose files are damaged in between,
 //! ends with the pages of one that was left alone, or says what is damaged.
 
+mod blow;
+mod files;
+mod left;
+mod spare;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
-use std::io::{BufReader, Read};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::fs::OpenOptions;
+use std::io::Read;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use crawler::crawl::CrawlDir;
-use dedup_stage::warc::read::{Piece, Reader};
 use fastrand::Rng;
 
 use crate::crawl::{lines, text};
 use crate::power;
-use crate::sound::{sound, sound_at};
+use crate::sound::sound_at;
+pub use blow::{Blow, End, Kill, Place};
+use files::{Aim, footprint, last_of_state, log_of};
+use left::{Left, check_archive, left};
+use spare::Spare;
 
 /// A crawl that can be run again and again.
 #[derive(Clone, Debug)]
@@ -27,63 +34,6 @@ pub struct Victim {
     pub program: PathBuf,
     /// Arguments of `crawl`, seeds included, `--dir` not.
     pub arguments: Vec<OsString>,
-}
-
-/// What is done to the crawl.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blow {
-    /// SIGKILL.
-    Kill,
-    /// SIGKILL, and the last file of the state is cut at a random place.
-    Cut,
-    /// SIGKILL, and a bit of the last file of the state is flipped.
-    Flip,
-    /// A power cut: SIGKILL, and what was written since the last fsync of each file is lost, wholly or in parts.
-    Power,
-}
-
-/// Where a kill fell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// Before the first commit.
-    Start,
-    /// Between two batches: nothing was written since the last commit.
-    Quiet,
-    /// Between two writes of one batch: some of its lines are in the outputs, nothing of it in the journal.
-    Outputs,
-    /// Between two writes of one batch: some of it is in the journal, and not all of it durable.
-    Journal,
-}
-
-/// How the crawl went on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum End {
-    /// It did.
-    Resumed,
-    /// It refused, with these words.
-    Told(String),
-}
-
-/// One kill.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kill {
-    /// What was done.
-    pub blow: Blow,
-    /// Time from the start of the process.
-    pub after: Duration,
-    /// Where it fell.
-    pub place: Place,
-    /// Bytes in the outputs that the state does not vouch for.
-    pub ahead: u64,
-    /// What came of it.
-    pub end: End,
-}
-
-impl Kill {
-    /// Whether it fell between two writes of one batch.
-    pub fn is_within_a_batch(&self) -> bool {
-        matches!(self.place, Place::Outputs | Place::Journal)
-    }
 }
 
 /// The long test: how it is done.
@@ -100,9 +50,6 @@ pub struct Torture<'a> {
     /// The pages of a crawl that nobody kills, each once.
     pub expected: &'a BTreeMap<String, u32>,
 }
-
-/// Outputs, which grow before the state does.
-const OUTPUTS: [&str; 4] = ["pages.jsonl", "skipped.jsonl", "warc/crawl-00000.warc.gz", "warc/index.cdxj"];
 
 impl Victim {
     fn command(&self, dir: &Path) -> Command {
@@ -272,17 +219,6 @@ struct Moment {
     aim: Aim,
 }
 
-/// What a kill waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Aim {
-    /// Nothing.
-    None,
-    /// A write to any file.
-    Write,
-    /// A write to the journal.
-    Journal,
-}
-
 /// How a process ended.
 #[derive(Debug)]
 enum Life {
@@ -292,132 +228,4 @@ enum Life {
     Killed(Left),
     /// It refused, with these words.
     Told(String),
-}
-
-/// What a crawl left that was killed.
-#[derive(Debug)]
-struct Left {
-    /// How long it had lived.
-    after: Duration,
-    place: Place,
-    /// Bytes in the outputs that the state does not vouch for.
-    ahead: u64,
-    /// What `crawler check` finds, if anything.
-    unsound: Option<anyhow::Error>,
-}
-
-/// A crawl as it was before the first damage to it that was not noticed at once.
-#[derive(Debug)]
-struct Spare<'a> {
-    dir: &'a Path,
-    taken: bool,
-}
-
-impl Spare<'_> {
-    fn path(&self) -> PathBuf {
-        self.dir.with_extension("spare")
-    }
-
-    fn take(&mut self) -> anyhow::Result<()> {
-        if !self.taken {
-            copy(self.dir, &self.path())?;
-            self.taken = true;
-        }
-        Ok(())
-    }
-
-    fn restore(&mut self) -> anyhow::Result<()> {
-        ensure!(self.taken, "nothing was damaged");
-        fs::remove_dir_all(self.dir)?;
-        fs::rename(self.path(), self.dir)?;
-        self.taken = false;
-        power::vouch(self.dir, &log_of(self.dir))?;
-        Ok(())
-    }
-}
-
-/// Where the crawl in `dir` keeps the log of its fsyncs.
-fn log_of(dir: &Path) -> PathBuf {
-    dir.with_extension("fsyncs")
-}
-
-/// What the files of a crawl take up: it changes with every write.
-fn footprint(dir: &Path, aim: Aim) -> Vec<(u64, u64)> {
-    let outputs = OUTPUTS.map(|name| dir.join(name)).into_iter().filter(|_| aim == Aim::Write);
-    outputs
-        .chain(journals(dir))
-        .filter_map(|path| fs::metadata(path).ok())
-        .map(|data| (data.len(), data.blocks()))
-        .collect()
-}
-
-/// The journals of the state.
-fn journals(dir: &Path) -> impl Iterator<Item = PathBuf> {
-    let files = fs::read_dir(dir.join("state")).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
-    files.filter(|path| path.extension().is_some_and(|end| end == "jnl"))
-}
-
-/// The file of the state that was written last: the journal, or a table.
-fn last_of_state(dir: &Path) -> anyhow::Result<Option<PathBuf>> {
-    let state = dir.join("state");
-    let files = if state.exists() { power::files(&state)? } else { Vec::new() };
-    let dated = files.into_iter().filter_map(|path| {
-        let data = fs::metadata(&path).ok().filter(|data| data.len() > 0)?;
-        Some((data.modified().ok()?, path))
-    });
-    Ok(dated.max().map(|(_, path)| path))
-}
-
-/// What a crawl left that was killed; opening the state mends its tail, so a copy is opened.
-fn left(dir: &Path, after: Duration) -> anyhow::Result<Left> {
-    if !CrawlDir::is_at(dir) {
-        return Ok(Left { after, place: Place::Start, ahead: 0, unsound: None });
-    }
-    let durable = power::durable(&log_of(dir));
-    let mut torn = false;
-    for path in journals(dir) {
-        let safe = durable.get(&fs::metadata(&path)?.ino()).map_or(0, |durable| durable.end);
-        torn |= power::written(&path)? > safe;
-    }
-    let copied = dir.with_extension("look");
-    copy(dir, &copied)?;
-    let mut look = CrawlDir::open(&copied)?;
-    let (vouched, unsound) = (look.lengths()?, sound(&mut look).err());
-    drop(look);
-    fs::remove_dir_all(&copied)?;
-    let length = |name: &str| fs::metadata(dir.join(name)).map_or(0, |data| data.len());
-    let ahead = OUTPUTS.iter().map(|name| length(name).saturating_sub(vouched.get(*name).copied().unwrap_or(0))).sum();
-    let place = match (torn, ahead) {
-        (true, _) => Place::Journal,
-        (false, 0) => Place::Quiet,
-        (false, _) if vouched.is_empty() => Place::Start,
-        (false, _) => Place::Outputs,
-    };
-    Ok(Left { after, place, ahead, unsound })
-}
-
-/// Copies a folder, holes as holes.
-fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
-    let status = Command::new("cp").args(["-a", "--sparse=always"]).arg(from).arg(to).status()?;
-    ensure!(status.success(), "{} could not be copied", from.display());
-    Ok(())
-}
-
-/// The archive can be read to its end, and has an answer and a line of the index for each page that was answered.
-fn check_archive(dir: &Path) -> anyhow::Result<()> {
-    let path = dir.join("warc/crawl-00000.warc.gz");
-    if !path.exists() {
-        return Ok(());
-    }
-    let answered = lines(dir, "pages.jsonl")?.iter().filter(|page| page["status"].is_u64()).count();
-    let mut reader = Reader::new(BufReader::new(fs::File::open(&path)?), u64::MAX);
-    let mut records = 0;
-    while let Some(piece) = reader.piece()? {
-        records +=
-            usize::from(matches!(piece, Piece::Record(record) if matches!(record.kind(), "response" | "revisit")));
-    }
-    ensure!(reader.skipped() == 0, "{} bytes between records", reader.skipped());
-    let index = fs::read_to_string(dir.join("warc/index.cdxj"))?.lines().count();
-    ensure!(records == answered && index == answered, "{answered} pages, {records} records, {index} in the index");
-    Ok(())
 }

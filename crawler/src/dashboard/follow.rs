@@ -1,0 +1,26 @@
+//! Follows `pages.jsonl` as it grows.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::shared::{Shared, lock};
+
+/// Between two looks at a file that did not grow.
+const INTERVAL: Duration = Duration::from_millis(500);
+
+/// Follows until the crawl ends.
+pub async fn follow(shared: Arc<Shared>) {
+    loop {
+        let more = lock(&shared.read).step();
+        match more {
+            Ok(true) => tokio::task::yield_now().await,
+            Ok(false) if shared.is_finished() => return,
+            Ok(false) => tokio::time::sleep(INTERVAL).await,
+            Err(error) => {
+                // The page goes on with what it has.
+                tracing::warn!("the live page cannot read the outputs: {error}");
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Links to hosts that another directory of the same crawl has. They are not queued; they wait in the state, from where they
+//! are taken to the directory that has the host.
+//!
+//! Of several links to one URL the one that asks for most counts. What was taken leaves a mark behind, so that the same link
+//! is not taken a second time.
+
+use dedup_stage::store::{Result, Session, codec};
+use dedup_stage::url::{PageId, UrlId};
+use frontier::{Admission, Found, Frontier, Hold, Merits, SkipReason, Via};
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::spaces::OUTBOUND;
+
+/// A link to a host of another directory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outbound {
+    /// As written: what would be fetched.
+    pub url: String,
+    /// Links from a seed.
+    pub depth: u32,
+    /// Static priority, 0..1.
+    pub priority: f32,
+    /// What that was made of ([`Merits::to_bytes`]).
+    pub merits: [u8; 4],
+    /// The page that carried it.
+    pub source: Option<PageId>,
+    /// How it was found.
+    pub via: Via,
+    /// What it asks for.
+    pub wish: Wish,
+}
+
+/// What a link asks for; the later, the more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Wish {
+    /// To be on record, though it is not to be followed.
+    Refuse(SkipReason),
+    /// To be held: only a page that a known corpus has links to it.
+    HoldAsKnown(String),
+    /// To be held as news of a duplicate.
+    HoldAsNews,
+    /// To be held for this counterpart.
+    HoldFor(UrlId),
+    /// To be queued.
+    Follow,
+    /// To be read as a sitemap.
+    Sitemap,
+}
+
+/// What the state has of a link.
+#[derive(Serialize, Deserialize)]
+enum Stored {
+    Waits(Outbound),
+    /// It was taken; so much it asked for ([`Wish::rank`]).
+    Taken(u8),
+}
+
+impl Wish {
+    /// To hold a link of a duplicate.
+    pub fn hold(hold: Hold<'_>) -> Self {
+        match hold {
+            Hold::For(counterpart) => Wish::HoldFor(counterpart),
+            Hold::News => Wish::HoldAsNews,
+            Hold::Known(corpus) => Wish::HoldAsKnown(corpus.to_owned()),
+        }
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Wish::Refuse(_) => 0,
+            Wish::HoldAsKnown(_) => 1,
+            Wish::HoldAsNews => 2,
+            Wish::HoldFor(_) => 3,
+            Wish::Follow | Wish::Sitemap => 4,
+        }
+    }
+}
+
+impl Outbound {
+    /// A link that was found.
+    pub fn new(found: &Found<'_>, wish: Wish) -> Self {
+        let Found { url, depth, priority, merits, source, via, .. } = *found;
+        Self { url: url.as_str().to_owned(), depth, priority, merits: merits.to_bytes(), source, via, wish }
+    }
+
+    /// Puts the link into the state, unless one that asks for as much waits there or was taken from there. True if no link to
+    /// its URL ever did.
+    pub fn put(self, id: UrlId, session: &mut Session) -> Result<bool> {
+        let key = key(id, &self.wish);
+        let known = match session.get(OUTBOUND, &key)? {
+            None => None,
+            Some(bytes) => Some(match codec::decode(&bytes, "a link to another directory")? {
+                Stored::Waits(link) => link.wish.rank(),
+                Stored::Taken(rank) => rank,
+            }),
+        };
+        if known.is_none_or(|known| self.wish.rank() > known) {
+            session.put(OUTBOUND, key, codec::encode(&Stored::Waits(self)));
+        }
+        Ok(known.is_none())
+    }
+
+    /// The link asks the frontier that has its host.
+    pub fn arrive(&self, frontier: &mut Frontier, session: &mut Session) -> Result<Admission> {
+        let url = Url::parse(&self.url)
+            .map_err(|error| dedup_stage::store::Error::Damaged(format!("{:?} is no URL: {error}", self.url)))?;
+        let Self { depth, priority, source, via, .. } = *self;
+        let (id, merits) = (frontier.id(&url), Merits::from_bytes(self.merits));
+        let found = Found { url: &url, id, depth, priority, merits, source, via };
+        match &self.wish {
+            Wish::Refuse(reason) => frontier.refuse(&found, *reason, session),
+            Wish::HoldAsKnown(corpus) => frontier.hold(&found, Hold::Known(corpus), session),
+            Wish::HoldAsNews => frontier.hold(&found, Hold::News, session),
+            Wish::HoldFor(counterpart) => frontier.hold(&found, Hold::For(*counterpart), session),
+            Wish::Follow => frontier.add(&found, session),
+            Wish::Sitemap => frontier.add_sitemap(&url, session),
+        }
+    }
+}
+
+/// The links that wait, at most so many. They wait until [`taken`] says that they are where they belong.
+pub fn waiting(most: usize, session: &Session) -> Result<Vec<Outbound>> {
+    let (mut links, mut failure) = (Vec::new(), None);
+    session.scan(OUTBOUND, &[], &[], &mut |_, value| {
+        match codec::decode(value, "a link to another directory") {
+            Ok(Stored::Waits(link)) => links.push(link),
+            Ok(Stored::Taken(_)) => {}
+            Err(error) => failure = Some(error),
+        }
+        let enough = links.len() >= most || failure.is_some();
+        if enough { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
+    })?;
+    failure.map_or(Ok(links), Err)
+}
+
+/// These links are durable where they belong. A link that asks for more than the one that was taken waits still.
+pub fn taken(links: &[Outbound], id: &dyn Fn(&Url) -> UrlId, session: &mut Session) -> Result<()> {
+    for link in links {
+        let Ok(url) = Url::parse(&link.url) else { continue };
+        let key = key(id(&url), &link.wish);
+        let stored: Option<Stored> = match session.get(OUTBOUND, &key)? {
+            Some(bytes) => Some(codec::decode(&bytes, "a link to another directory")?),
+            None => None,
+        };
+        if let Some(Stored::Waits(waits)) = stored
+            && waits.wish.rank() <= link.wish.rank()
+        {
+            session.put(OUTBOUND, key, codec::encode(&Stored::Taken(link.wish.rank())));
+        }
+    }
+    Ok(())
+}
+
+/// Sitemaps have keys of their own: a page may have the same URL.
+fn key(id: UrlId, wish: &Wish) -> Vec<u8> {
+    [&id.to_bytes()[..], &[u8::from(*wish == Wish::Sitemap)]].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use dedup_stage::store::Memory;
+
+    use super::*;
+
+    fn link(number: u32, wish: Wish) -> Outbound {
+        Outbound {
+            url: format!("http://a.test/{number}"),
+            depth: 3,
+            priority: 0.5,
+            merits: [1, 2, 3, 4],
+            source: Some(PageId { visit: 2, ..PageId::default() }),
+            via: Via::Redirect { hops: 2, same_key: false },
+            wish,
+        }
+    }
+
+    fn id(url: &Url) -> UrlId {
+        UrlId { url: url.path().len() as u64, ..UrlId::default() }
+    }
+
+    #[test]
+    fn of_several_links_the_one_that_asks_for_most_waits_and_is_taken_once() {
+        let mut session = Session::new(Box::new(Memory::default()));
+        let one = id(&"http://a.test/1".parse().unwrap());
+        let wishes = [Wish::Refuse(SkipReason::Nofollow), Wish::HoldAsNews, Wish::HoldFor(one), Wish::Follow];
+        for (at, wish) in wishes.iter().enumerate() {
+            assert_eq!(link(1, wish.clone()).put(one, &mut session).unwrap(), at == 0);
+            // What asks for less changes nothing.
+            assert!(!link(1, wishes[0].clone()).put(one, &mut session).unwrap());
+            assert_eq!(waiting(9, &session).unwrap(), [link(1, wish.clone())]);
+        }
+        let page = link(1, Wish::Follow);
+        assert!(link(1, Wish::Sitemap).put(one, &mut session).unwrap(), "a sitemap is not a page");
+        assert_eq!(waiting(1, &session).unwrap(), [page.clone()]);
+        taken(&[page.clone()], &id, &mut session).unwrap();
+        assert!(!page.put(one, &mut session).unwrap());
+        assert_eq!(waiting(9, &session).unwrap(), [link(1, Wish::Sitemap)]);
+    }
+
+    #[test]
+    fn a_link_that_asks_for_more_than_the_one_taken_waits_on() {
+        let mut session = Session::new(Box::new(Memory::default()));
+        let one = id(&"http://a.test/1".parse().unwrap());
+        link(1, Wish::HoldAsNews).put(one, &mut session).unwrap();
+        let first = waiting(9, &session).unwrap();
+        link(1, Wish::Follow).put(one, &mut session).unwrap();
+        taken(&first, &id, &mut session).unwrap();
+        assert_eq!(waiting(9, &session).unwrap(), [link(1, Wish::Follow)]);
+    }
+}

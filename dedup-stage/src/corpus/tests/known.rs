@@ -1,0 +1,55 @@
+//! Known corpora against a scan.
+
+use tempfile::TempDir;
+
+use super::*;
+
+#[test]
+fn a_known_corpus_finds_what_a_scan_finds() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("known.sig");
+    let texts = texts(900, 16);
+    let (stored, asked) = texts.split_at(600);
+    file(&path, records(stored));
+    for distance in [3, 7] {
+        let known = Known::open(&path, distance, 2).unwrap();
+        let mut finder = known.finder();
+        let all = rows(known.signatures());
+        let rule = Rule { distance, look: true };
+        let (mut found, mut exact) = (0, 0);
+        for record in records(asked).iter().chain(&records(&stored[..100])) {
+            let page = record.row();
+            let sketch = page.signature.map(|(fingerprint, sketch)| (fingerprint, Sketch::from_bytes(*sketch)));
+            let twin = finder.find(page.digest, sketch.as_ref().map(|(fingerprint, sketch)| (*fingerprint, sketch)));
+            let away = |row: &Row<'_>| match (row.signature, page.signature) {
+                (Some((f, _)), Some((g, _))) => (f ^ g).count_ones(),
+                _ => 0,
+            };
+            let alike = all.iter().filter(|row| alike(row, &page, rule));
+            let nearest = alike.min_by_key(|row| (away(row), row.digest != page.digest, row.place));
+            match (twin, nearest) {
+                (None, None) => {}
+                (Some(twin), Some(row)) => {
+                    found += 1;
+                    exact += u32::from(twin.exact);
+                    assert_eq!(twin.distance, away(row));
+                    assert_eq!(twin.exact, row.digest == page.digest);
+                    assert_eq!(known.id(twin.row).unwrap(), row.id);
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(found > 150 && exact > 50, "{found} {exact}");
+    }
+    // Another file under the same name has another index.
+    file(&path, records(&texts[..20]));
+    let known = Known::open(&path, 3, 1).unwrap();
+    assert_eq!(known.signatures().rows(), 20);
+    let of_long = records(&texts[600..]).into_iter().find(|record| record.signature.is_some()).unwrap();
+    assert!(
+        known
+            .finder()
+            .find(&[7; 32], of_long.signature.map(|(f, _)| f).zip(Some(&Sketch::from_bytes([9; 64]))))
+            .is_none()
+    );
+}

@@ -1,0 +1,63 @@
+//! The files of a crawl: what grows as it writes, and a copy of all of them.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::ensure;
+
+use crate::power;
+
+/// Outputs, which grow before the state does.
+pub(super) const OUTPUTS: [&str; 4] = ["pages.jsonl", "skipped.jsonl", "warc/crawl-00000.warc.gz", "warc/index.cdxj"];
+
+/// What a kill waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Aim {
+    /// Nothing.
+    None,
+    /// A write to any file.
+    Write,
+    /// A write to the journal.
+    Journal,
+}
+
+/// Where the crawl in `dir` keeps the log of its fsyncs.
+pub(super) fn log_of(dir: &Path) -> PathBuf {
+    dir.with_extension("fsyncs")
+}
+
+/// What the files of a crawl take up: it changes with every write.
+pub(super) fn footprint(dir: &Path, aim: Aim) -> Vec<(u64, u64)> {
+    let outputs = OUTPUTS.map(|name| dir.join(name)).into_iter().filter(|_| aim == Aim::Write);
+    outputs
+        .chain(journals(dir))
+        .filter_map(|path| fs::metadata(path).ok())
+        .map(|data| (data.len(), data.blocks()))
+        .collect()
+}
+
+/// The journals of the state.
+pub(super) fn journals(dir: &Path) -> impl Iterator<Item = PathBuf> {
+    let files = fs::read_dir(dir.join("state")).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    files.filter(|path| path.extension().is_some_and(|end| end == "jnl"))
+}
+
+/// The file of the state that was written last: the journal, or a table.
+pub(super) fn last_of_state(dir: &Path) -> anyhow::Result<Option<PathBuf>> {
+    let state = dir.join("state");
+    let files = if state.exists() { power::files(&state)? } else { Vec::new() };
+    let dated = files.into_iter().filter_map(|path| {
+        let data = fs::metadata(&path).ok().filter(|data| data.len() > 0)?;
+        Some((data.modified().ok()?, path))
+    });
+    Ok(dated.max().map(|(_, path)| path))
+}
+
+/// Copies a folder, holes as holes.
+pub(super) fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+    let status = Command::new("cp").args(["-a", "--sparse=always"]).arg(from).arg(to).status()?;
+    ensure!(status.success(), "{} could not be copied", from.display());
+    Ok(())
+}

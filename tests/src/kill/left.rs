@@ -1,0 +1,76 @@
+//! What a crawl leaves that was killed, or that ended: where the kill fell, whether state and archive are sound.
+
+use std::fs;
+use std::io::BufReader;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::ensure;
+use crawler::crawl::CrawlDir;
+use dedup_stage::warc::read::{Piece, Reader};
+
+use super::blow::Place;
+use super::files::{OUTPUTS, copy, journals, log_of};
+use crate::crawl::lines;
+use crate::power;
+use crate::sound::sound;
+
+/// What a crawl left that was killed.
+#[derive(Debug)]
+pub(super) struct Left {
+    /// How long it had lived.
+    pub(super) after: Duration,
+    pub(super) place: Place,
+    /// Bytes in the outputs that the state does not vouch for.
+    pub(super) ahead: u64,
+    /// What `crawler check` finds, if anything.
+    pub(super) unsound: Option<anyhow::Error>,
+}
+
+/// What a crawl left that was killed; opening the state mends its tail, so a copy is opened.
+pub(super) fn left(dir: &Path, after: Duration) -> anyhow::Result<Left> {
+    if !CrawlDir::is_at(dir) {
+        return Ok(Left { after, place: Place::Start, ahead: 0, unsound: None });
+    }
+    let durable = power::durable(&log_of(dir));
+    let mut torn = false;
+    for path in journals(dir) {
+        let safe = durable.get(&fs::metadata(&path)?.ino()).map_or(0, |durable| durable.end);
+        torn |= power::written(&path)? > safe;
+    }
+    let copied = dir.with_extension("look");
+    copy(dir, &copied)?;
+    let mut look = CrawlDir::open(&copied)?;
+    let (vouched, unsound) = (look.lengths()?, sound(&mut look).err());
+    drop(look);
+    fs::remove_dir_all(&copied)?;
+    let length = |name: &str| fs::metadata(dir.join(name)).map_or(0, |data| data.len());
+    let ahead = OUTPUTS.iter().map(|name| length(name).saturating_sub(vouched.get(*name).copied().unwrap_or(0))).sum();
+    let place = match (torn, ahead) {
+        (true, _) => Place::Journal,
+        (false, 0) => Place::Quiet,
+        (false, _) if vouched.is_empty() => Place::Start,
+        (false, _) => Place::Outputs,
+    };
+    Ok(Left { after, place, ahead, unsound })
+}
+
+/// The archive can be read to its end, and has an answer and a line of the index for each page that was answered.
+pub(super) fn check_archive(dir: &Path) -> anyhow::Result<()> {
+    let path = dir.join("warc/crawl-00000.warc.gz");
+    if !path.exists() {
+        return Ok(());
+    }
+    let answered = lines(dir, "pages.jsonl")?.iter().filter(|page| page["status"].is_u64()).count();
+    let mut reader = Reader::new(BufReader::new(fs::File::open(&path)?), u64::MAX);
+    let mut records = 0;
+    while let Some(piece) = reader.piece()? {
+        records +=
+            usize::from(matches!(piece, Piece::Record(record) if matches!(record.kind(), "response" | "revisit")));
+    }
+    ensure!(reader.skipped() == 0, "{} bytes between records", reader.skipped());
+    let index = fs::read_to_string(dir.join("warc/index.cdxj"))?.lines().count();
+    ensure!(records == answered && index == answered, "{answered} pages, {records} records, {index} in the index");
+    Ok(())
+}
