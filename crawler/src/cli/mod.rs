@@ -5,6 +5,7 @@ mod crawl;
 mod export;
 mod flags;
 mod key;
+mod links;
 mod progress;
 mod report;
 mod rules;
@@ -21,9 +22,12 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use config::{Layers, Settings};
+use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
+use frontier::Frontier;
 use url::Url;
 
 use crate::access::AccessError;
+use crate::clock::Clock;
 use crate::crawl::{CrawlDir, OpenError};
 use crate::engine::StopReason;
 use say::say;
@@ -50,6 +54,8 @@ enum Command {
     Rules(Telling),
     /// Pages, links, main text, clusters or archives of a crawl, in forms that other tools read
     Export(export::Args),
+    /// The link graph: every link with the page that has it; broken links with their sources
+    Links(links::Args),
     /// Whether every URL met is in exactly one state, and outputs and state agree (exit 1 if not)
     Check(check::Args),
     /// The public part of the key that signs requests, to be published at
@@ -93,6 +99,13 @@ fn last_settings(dir: &CrawlDir) -> anyhow::Result<Settings> {
     Ok(layers.finish()?)
 }
 
+/// The frontier as the state has it, for those who only read.
+fn frontier(dir: &mut CrawlDir) -> anyhow::Result<Frontier> {
+    let settings = last_settings(dir)?;
+    let keys = Keys { canonicalizer: Canonicalizer::new(&settings.urls), hasher: KeyHasher::new(dir.secret()?) };
+    Ok(Frontier::open(&settings, &keys, dir.session(), Clock::System.now())?)
+}
+
 /// A URL as people type it: `example.com` and `localhost:8080/x` are meant as https.
 fn typed(text: &str) -> Result<Url, url::ParseError> {
     match Url::parse(text) {
@@ -128,6 +141,7 @@ pub fn main() -> ExitCode {
         Command::Why(args) => why::run(args),
         Command::Rules(args) => rules::run(args),
         Command::Export(args) => export::run(args),
+        Command::Links(args) => links::run(args),
         Command::Check(args) => check::run(args),
         Command::Key(args) => key::run(args),
         Command::Completions { shell } => {

@@ -103,6 +103,7 @@ impl Known {
         "links_admitted",
         "scored",
         "relevance",
+        "unscored",
         "urls_seen",
         "frontier",
         "wire_bytes",

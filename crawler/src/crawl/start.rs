@@ -20,6 +20,7 @@ use crate::clock::Clock;
 use crate::engine::{Context, Control, Parts, Stats};
 use crate::extract::Forms;
 use crate::focus::{Topic, TopicError};
+use crate::graph::LinksGraph;
 #[cfg(feature = "pdf")]
 use crate::pdf::Program;
 use crate::permissions::Purpose;
@@ -68,13 +69,13 @@ impl CrawlDir {
             obey_robots: settings.politeness.robots == Robots::Obey,
             max_hops: Frontier::MOST_HOPS,
             topic: topic.map(Arc::new),
+            scores: settings.focus.has_program(),
+            requisites: settings.output.requisites,
             archive: settings.output.warc.then(|| request_fields(settings)),
             logins: access.logins(),
             has_account: access.has_account(),
             purpose: Purpose::named(&settings.access.purpose),
             forms: Forms { text: settings.output.text, markdown: settings.output.markdown },
-            #[cfg(feature = "pdf")]
-            pdf: Program::own().map_err(|error| OpenError::Output { dir: path.clone(), error })?,
         });
         let lasting = lasting(settings).to_toml();
         let changed = before.is_some_and(|before| before != lasting) || known != all_seeds;
@@ -95,7 +96,23 @@ impl CrawlDir {
         let (frontier, flow) = open().map_err(store_error)?;
         let sinks = sinks(&path, &lengths, settings);
         let sinks = sinks.map_err(|error| OpenError::Output { dir: path.clone(), error })?;
-        Ok(Parts { settings, dir: path, session, frontier, flow, access, sinks, stats, context, clock, control })
+        #[cfg(feature = "pdf")]
+        let pdf = Program::own().map_err(|error| OpenError::Output { dir: path.clone(), error })?;
+        Ok(Parts {
+            settings,
+            dir: path,
+            session,
+            frontier,
+            flow,
+            access,
+            sinks,
+            stats,
+            context,
+            #[cfg(feature = "pdf")]
+            pdf,
+            clock,
+            control,
+        })
     }
 }
 
@@ -156,7 +173,8 @@ fn fetch_again(frontier: &mut Frontier, session: &mut Session) -> store::Result<
         ControlFlow::Continue(())
     })?;
     for (page, record) in pages {
-        if let (Ok(url), true) = (Url::parse(&record.url), record.status > 0) {
+        let is_page = record.status > 0 && !matches!(record.via, Via::Requisite { .. });
+        if let (Ok(url), true) = (Url::parse(&record.url), is_page) {
             let PageRecord { depth, source, .. } = record;
             let (priority, merits) = (priority::AGAIN, Merits::default());
             let found = Found { url: &url, id: page.url, depth, priority, merits, source, via: Via::Again };
@@ -173,6 +191,7 @@ fn sinks(dir: &Path, lengths: &Lengths, settings: &Settings) -> std::io::Result<
         // It is written when the run ends; until then its readers find nothing in it.
         std::fs::write(skipped, b"")?;
     }
+    sinks.push(Box::new(LinksGraph::open(dir, lengths)?));
     if settings.output.text {
         sinks.push(Box::new(TextJsonl::text(dir, lengths)?));
     }

@@ -41,6 +41,10 @@ pub struct PageOut<'a> {
     pub earlier: Option<Twin>,
     /// The exchange for the archive, where one is kept.
     pub exchange: Option<&'a Exchange>,
+    /// Its record in the link graph; empty without links.
+    pub graph: &'a [u8],
+    /// Whether it is no page but what pages need to be shown: then it is for the archive alone.
+    pub is_requisite: bool,
     /// Its main text, where that is written.
     pub texts: Option<&'a Texts>,
     /// In a focused crawl: how much the page has to do with the topic.
@@ -57,7 +61,20 @@ impl<'a> PageOut<'a> {
         const NOT_JUDGED: &Judgement = &Judgement::UNJUDGED;
         let (twin, known, earlier, exchange, texts, relevance, changed) = (None, None, None, None, None, None, None);
         let (judgement, links) = (NOT_JUDGED, [0; 3]);
-        Self { line, judgement, twin, known, earlier, exchange, texts, relevance, links, changed }
+        Self {
+            line,
+            judgement,
+            twin,
+            known,
+            earlier,
+            exchange,
+            graph: &[],
+            is_requisite: false,
+            texts,
+            relevance,
+            links,
+            changed,
+        }
     }
 }
 

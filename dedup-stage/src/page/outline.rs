@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::Rels;
 use super::links;
 use super::media::RawMedium;
 use super::signs::Signs;
@@ -64,6 +65,8 @@ pub struct RawLink {
     pub anchor: (u32, u32),
     /// `rel=nofollow`.
     pub nofollow: bool,
+    /// What else is said of it.
+    pub rels: Rels,
     /// Names another host.
     pub away: bool,
     /// The signs of chrome around it.
@@ -218,7 +221,7 @@ impl Outline {
     }
 
     /// Adds a link; its text, if it is to have any, follows until [`Outline::end_link`].
-    pub fn link(&mut self, href: &str, nofollow: bool, has_text: bool, signs: Signs) {
+    pub fn link(&mut self, href: &str, nofollow: bool, rels: Rels, has_text: bool, signs: Signs) {
         self.end_link();
         if self.links.len() >= Self::MAX_LINKS {
             self.links_cut.extend(links::written(href).map(|(_, hash)| hash));
@@ -228,7 +231,8 @@ impl Outline {
         self.hrefs.push_str(href);
         let at = self.text.len() as u32;
         let away = self.leads_away(href);
-        self.links.push(RawLink { href: (from, self.hrefs.len() as u32), anchor: (at, at), nofollow, away, signs });
+        let href = (from, self.hrefs.len() as u32);
+        self.links.push(RawLink { href, anchor: (at, at), nofollow, rels, away, signs });
         self.in_link = has_text;
     }
 
