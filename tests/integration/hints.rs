@@ -104,14 +104,8 @@ fn babel(asked: &Asked) -> Answer {
     match asked.target.as_str() {
         "/robots.txt" => missing(),
         target => {
-            let links: String = (0..2)
-                .map(|n| {
-                    format!(
-                        "<link rel=alternate hreflang=x{n} href={}{n}>",
-                        target.trim_end_matches('/').to_owned() + "/"
-                    )
-                })
-                .collect();
+            let links: String =
+                (0..2).map(|n| format!("<link rel=alternate hreflang=x{n} href={target}x{n}>")).collect();
             let number = target.bytes().fold(7u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
             html(format!("{links}<p>{}</p>", words(number, 120)))
         }

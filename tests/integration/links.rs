@@ -53,7 +53,7 @@ fn every_link_stands_in_the_graph_with_its_source() -> anyhow::Result<()> {
     let edge = |link: &Value| (text(link, "source").to_owned(), text(link, "url").to_owned());
     let found: BTreeSet<_> = links.iter().map(edge).collect();
     assert_eq!(found.len(), links.len(), "no link twice");
-    let mut expected = BTreeSet::from([(String::new(), "http://g.test/".to_owned())]);
+    let mut expected = BTreeSet::new();
     for source in ["/", "/a", "/b"] {
         for target in ["/", "/a", "/b", "/old", "/lost", "/feed"] {
             expected.insert((format!("http://g.test{source}"), format!("http://g.test{target}")));
@@ -63,7 +63,6 @@ fn every_link_stands_in_the_graph_with_its_source() -> anyhow::Result<()> {
     for (source, target) in [("/", "/dead"), ("/a", "/dead"), ("/old", "/a"), ("/lost", "/nowhere"), ("/feed", "/b")] {
         expected.insert((format!("http://g.test{source}"), format!("http://g.test{target}")));
     }
-    expected.remove(&(String::new(), "http://g.test/".to_owned()));
     assert_eq!(found, expected);
     let of = |source: &str, url: &str| {
         let link = links.iter().find(|link| text(link, "source").ends_with(source) && text(link, "url").ends_with(url));

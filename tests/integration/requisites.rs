@@ -23,7 +23,7 @@ fn site(asked: &Asked) -> Answer {
     match (asked.host.as_str(), asked.target.as_str()) {
         (_, "/robots.txt") => typed("text/plain", "User-agent: *\nDisallow: /private/\n"),
         ("r.test", "/") => page(1, own),
-        ("r.test", "/copy") => page(1, &own.replace("a.png", "only-of-copy.png")),
+        ("r.test", "/copy") => page(1, &own.replace("/s.css", "/only-of-copy.css")),
         ("r.test", "/b") => page(2, "<img src=/b.png><img src=/lost.png>"),
         ("r.test", "/s.css") => typed("text/css", "@import '/t.css'; p { background: url(/bg.png) }"),
         ("r.test", "/t.css") => typed("text/css", "@font-face { src: url(f.woff2) } @import '/t.css';"),
@@ -50,7 +50,7 @@ fn what_new_pages_need_is_archived_and_is_no_page() -> anyhow::Result<()> {
     }
     assert!(archived.contains("http://cdn.test/far.png"), "also from beyond the scope");
     assert!(told.of("r.test", "/private/x.js").is_empty(), "robots.txt holds");
-    assert!(told.of("r.test", "/only-of-copy.png").is_empty(), "a copy needs nothing");
+    assert!(told.of("r.test", "/only-of-copy.css").is_empty(), "a copy needs nothing");
     assert_eq!(told.of("r.test", "/t.css").len(), 1, "a style that imports itself is asked for once");
     let pages: BTreeSet<&str> = crawled.urls().into_iter().collect();
     assert_eq!(pages, BTreeSet::from(["http://r.test/", "http://r.test/b", "http://r.test/copy"]));

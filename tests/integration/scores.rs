@@ -10,6 +10,8 @@ use tests::programs::beside;
 use tests::scripted::words;
 use tests::told::{Answer, Asked, Told, html, missing};
 
+/// More patience than any program needs.
+const LONG: &str = "60s";
 /// Pages of the site.
 const PAGES: u64 = 30;
 
@@ -29,10 +31,10 @@ fn site(asked: &Asked) -> Answer {
     ))
 }
 
-/// Crawls the site with this program; its arguments follow.
-fn crawl(dir: &Path, arguments: &str) -> anyhow::Result<Crawled> {
+/// Crawls the site with the program under these arguments; it may be silent for so long.
+fn crawl(dir: &Path, arguments: &str, patience: &str) -> anyhow::Result<Crawled> {
     let program = format!("{} {arguments}", beside("score-words")?.display());
-    let keys = [("focus.score-with", program.as_str()), ("focus.score-timeout", "300ms")];
+    let keys = [("focus.score-with", program.as_str()), ("focus.score-timeout", patience)];
     Told::new(site)?.crawl(dir, "http://s.test/", &keys)
 }
 
@@ -47,7 +49,7 @@ fn scores(crawled: &Crawled) -> Vec<(u64, Option<f64>)> {
 fn pages_have_the_scores_that_the_program_gives() -> anyhow::Result<()> {
     for arguments in ["", "--bare", "--backwards"] {
         let dir = tempfile::tempdir()?;
-        let crawled = crawl(dir.path(), arguments)?;
+        let crawled = crawl(dir.path(), arguments, LONG)?;
         let scores = scores(&crawled);
         assert_eq!(scores.len() as u64, PAGES + 1, "{scores:?}");
         for (page, score) in scores {
@@ -62,7 +64,7 @@ fn pages_have_the_scores_that_the_program_gives() -> anyhow::Result<()> {
 #[test]
 fn a_question_has_url_title_language_and_text() -> anyhow::Result<()> {
     let dir = tempfile::tempdir()?;
-    crawl(dir.path(), &format!("--log {}", dir.path().join("asked.jsonl").display()))?;
+    crawl(dir.path(), &format!("--log {}", dir.path().join("asked.jsonl").display()), LONG)?;
     let asked = lines(dir.path(), "asked.jsonl")?;
     let first = asked.iter().find(|question| question["url"] == "http://s.test/p1").expect("page 1 is asked about");
     assert_eq!(first["title"], "Page 1");
@@ -85,11 +87,13 @@ fn a_crawl_goes_on_whatever_the_program_does() -> anyhow::Result<()> {
         ("--no-such-flag", 0),
     ] {
         let dir = tempfile::tempdir()?;
-        let crawled = crawl(dir.path(), arguments)?;
+        let patience = if arguments.starts_with("--hangs") { "1s" } else { LONG };
+        let crawled = crawl(dir.path(), arguments, patience)?;
         assert_eq!(scores(&crawled).len() as u64, PAGES + 1, "{arguments}: every page is fetched");
         let (scored, unscored) = (crawled.stats.scored, crawled.stats.unscored);
         assert!(scored >= least && scored + unscored == PAGES + 1, "{arguments}: {scored} scored, {unscored} not");
-        assert!(unscored > 0 || arguments.starts_with("--dies-after"), "{arguments}: {unscored} not scored");
+        let recovers = ["--dies-after", "--hangs-after"].iter().any(|flag| arguments.starts_with(flag));
+        assert!(unscored > 0 || recovers, "{arguments}: all are scored");
     }
     Ok(())
 }
