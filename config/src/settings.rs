@@ -243,7 +243,7 @@ pub struct Priority {
     pub depth_weight: f32,
     /// Links seen.
     pub in_links_weight: f32,
-    /// A sitemap names it.
+    /// What sites say of it.
     pub hint_weight: f32,
     /// Relevance of the link, in focused crawls.
     pub relevance_weight: f32,
@@ -269,12 +269,26 @@ pub struct Focus {
     pub like: Vec<String>,
     /// Relevance that is worth half.
     pub relevant_from: f32,
+    /// Command of a program that scores pages; empty = none.
+    pub score_with: String,
+    /// How long the program may be silent while it has pages to score.
+    pub score_timeout: Duration,
 }
 
 impl Focus {
-    /// Whether the crawl is about anything.
+    /// Whether some pages are worth more than others: by a topic, or by a program that scores them.
     pub fn is_on(&self) -> bool {
+        self.has_topic() || self.has_program()
+    }
+
+    /// Whether the crawl is about anything.
+    pub fn has_topic(&self) -> bool {
         !(self.topic.is_empty() && self.topic_file.is_empty() && self.like.is_empty())
+    }
+
+    /// Whether a program scores pages.
+    pub fn has_program(&self) -> bool {
+        !self.score_with.trim().is_empty()
     }
 }
 
@@ -284,14 +298,32 @@ impl Focus {
 pub struct Output {
     /// Also write WARC and CDXJ.
     pub warc: bool,
+    /// Also fetch what pages need to be shown, into the archive.
+    pub requisites: bool,
     /// Also write the main text of each page as plain text.
     pub text: bool,
     /// Also write the main text of each page as Markdown.
     pub markdown: bool,
+    /// File of the crawl log; empty = none.
+    pub log: String,
+    /// How its lines look.
+    pub log_format: LogFormat,
     /// Address of the live page; empty = none.
     pub dashboard: String,
     /// How progress is shown.
     pub progress: Progress,
+}
+
+/// How the lines of the crawl log look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// JSON where the name of the file ends in `.json` or `.jsonl`, else text.
+    Auto,
+    /// An object.
+    Json,
+    /// Columns.
+    Text,
 }
 
 /// How progress is shown.

@@ -6,7 +6,8 @@ const byId = (id) => document.getElementById(id);
 const waiting = new Map();
 const inUse = (part) => {
   const selection = document.getSelection();
-  return part.contains(document.activeElement) || (!selection.isCollapsed && selection.containsNode(part, true));
+  // What is under the pointer stays there: nobody may click on what has just come.
+  return part.querySelector("a:hover, button:hover, summary:hover") !== null || part.contains(document.activeElement) || (!selection.isCollapsed && selection.containsNode(part, true));
 };
 // One button pauses and resumes, so that it keeps the focus of whoever presses it.
 const steer = () => {
@@ -30,7 +31,9 @@ const show = (id, html) => {
   part.querySelectorAll(".scroll").forEach((box, at) => { [box.scrollLeft, box.scrollTop] = places[at] ?? [0, 0]; });
   if (id === "state") steer();
 };
-document.addEventListener("focusout", () => setTimeout(() => waiting.forEach((html, id) => show(id, html))));
+for (const left of ["focusout", "pointerout"]) {
+  document.addEventListener(left, () => { if (waiting.size) setTimeout(() => waiting.forEach((html, id) => show(id, html))); });
+}
 
 const events = new EventSource("/events");
 events.addEventListener("fragment", (event) => {

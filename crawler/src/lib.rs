@@ -17,6 +17,8 @@ pub mod extract;
 pub mod feeds;
 pub mod fetch;
 pub mod focus;
+pub mod graph;
+pub mod hints;
 pub mod outbound;
 pub mod outcome;
 #[cfg(feature = "pdf")]
@@ -26,6 +28,8 @@ pub mod priority;
 pub mod rate;
 pub mod record;
 pub mod report;
+pub mod requisites;
+pub mod score;
 pub mod signing;
 pub mod sink;
 pub mod spaces;

@@ -43,6 +43,12 @@ pub enum Via {
     },
     /// Held or stopped, and drawn for the sample at the end of the crawl. Set by the frontier.
     Rescue,
+    /// A page needs it to be shown: an image, a style, a script, a font. It is no page: scope, rules, budgets and caps on pages
+    /// do not hold for it.
+    Requisite {
+        /// Requisites in a row that led to it: what a style imports is one of the style.
+        hops: u8,
+    },
 }
 
 impl Via {
@@ -57,6 +63,7 @@ impl Via {
             Via::Again => "again",
             Via::Trial => "trial",
             Via::Rescue => "rescue",
+            Via::Requisite { .. } => "requisite",
             Via::Released { why } => match why {
                 Release::Linked => "released:linked",
                 Release::Counterpart => "released:counterpart",
@@ -113,7 +120,7 @@ pub struct Merits {
     pub novelty: u8,
     /// Links seen.
     pub in_links: u8,
-    /// Whether a sitemap names it.
+    /// What pages and sitemaps say of it, as the crawler writes it.
     pub hint: u8,
     /// Relevance of the link, in a focused crawl.
     pub relevance: u8,

@@ -10,6 +10,12 @@ mod hostile;
 // Who the crawl is to a site, and what pages say of their use; forms that people read.
 mod access;
 mod everyday;
+mod hints;
+mod links;
+mod log;
+mod requisites;
+mod scores;
+mod slots;
 // Inside other people's crawlers, and over their archives.
 mod agree;
 mod hostile_crawl;

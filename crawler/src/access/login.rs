@@ -1,17 +1,20 @@
 //! Logging in: the steps of [`crate::auth::login`], each with the requests it takes.
 //!
 //! The user has named these pages, so robots.txt is not asked about them; between two requests lies the delay of the crawl.
+//! A login takes a while, so a copy of [`Access`] does it ([`Access::leave`]), in a thread of its own; what it brought back is
+//! taken over by [`Access::come_back`]. Meanwhile requests to the sites in question wait ([`Access::waits`]).
 
 use std::time::Duration;
 
 use config::Settings;
 use dedup_stage::store::Session;
+use dedup_stage::url::registrable_domain;
 use frontier::JobKind;
 use url::Url;
 
 use super::{Access, AccessError};
 use crate::auth::Secret;
-use crate::auth::login::{Answer, Step};
+use crate::auth::login::{Answer, Session as Login, Step};
 use crate::clock::Clock;
 use crate::fetch::budget::Budget;
 use crate::fetch::{Fetch, FetchError, Request, Response};
@@ -33,21 +36,66 @@ pub enum LoginError {
 /// Redirects that one request may lead over.
 const MAX_HOPS: usize = 10;
 
+/// What came of logging in.
+#[derive(Debug)]
+pub struct LoggedIn {
+    logins: Vec<Login>,
+    /// Cookies that were set on the way, with the URL that set them.
+    cookies: Vec<(Url, Vec<String>)>,
+    result: Result<(), LoginError>,
+}
+
 impl Access {
-    /// Whether a login has not been done yet, or was lost.
+    /// Whether a login has not been done yet, or was lost, and nobody sees to it.
     pub fn must_log_in(&self) -> bool {
-        self.logins.iter().any(|login| !login.is_inside())
+        !self.is_away && self.logins.iter().any(|login| !login.is_inside())
     }
 
-    /// Does every login that is not done. Blocks until all are.
-    pub async fn log_in<F: Fetch>(
+    /// Whether a copy is logging in.
+    pub fn is_away(&self) -> bool {
+        self.is_away
+    }
+
+    /// A copy that is to [log in](Access::log_in).
+    pub fn leave(&mut self) -> Self {
+        self.is_away = true;
+        self.clone()
+    }
+
+    /// The copy has come back: its cookies and sessions are those of the crawl now.
+    pub fn come_back(&mut self, logged_in: LoggedIn, session: &mut Session) -> Result<(), LoginError> {
+        self.is_away = false;
+        for (url, cookies) in logged_in.cookies {
+            self.take_cookies(&url, &cookies, session);
+        }
+        self.logins = logged_in.logins;
+        logged_in.result
+    }
+
+    /// Whether a request has to wait because somebody is logging in to its site.
+    pub fn waits(&self, url: &Url) -> bool {
+        let is_near = |login: &Login| registrable_domain(url) == registrable_domain(&login.login().url);
+        self.is_away && self.logins.iter().any(|login| !login.is_inside() && is_near(login))
+    }
+
+    /// Does every login that is not done.
+    pub async fn log_in<F: Fetch>(mut self, fetch: &F, settings: &Settings, clock: &Clock) -> LoggedIn {
+        let mut cookies = Vec::new();
+        let result = self.steps(fetch, settings, clock, &mut cookies).await;
+        LoggedIn { logins: self.logins, cookies, result }
+    }
+
+    async fn steps<F: Fetch>(
         &mut self,
         fetch: &F,
         settings: &Settings,
         clock: &Clock,
-        session: &mut Session,
+        cookies: &mut Vec<(Url, Vec<String>)>,
     ) -> Result<(), LoginError> {
         for at in 0..self.logins.len() {
+            if self.logins[at].is_inside() {
+                continue;
+            }
             let url = self.logins[at].login().url.clone();
             let mut step = self.logins[at].begin();
             loop {
@@ -57,11 +105,13 @@ impl Access {
                     Step::Get(target) => (target, None),
                     Step::Submit(submission) => (submission.url, submission.body),
                 };
-                let (reached, response) = self.follow(fetch, target, form, settings, clock, session).await?;
+                let (reached, response) = self.follow(fetch, target, form, settings, clock, cookies).await?;
                 let html = String::from_utf8_lossy(&response.body);
                 step = self.logins[at].answer(&Answer { url: &reached, status: response.status, html: &html });
             }
         }
+        // The next request is the crawl's.
+        tokio::time::sleep(Duration::from_millis(settings.politeness.delay.0)).await;
         Ok(())
     }
 
@@ -74,10 +124,10 @@ impl Access {
         mut form: Option<Secret>,
         settings: &Settings,
         clock: &Clock,
-        session: &mut Session,
+        cookies: &mut Vec<(Url, Vec<String>)>,
     ) -> Result<(Url, Response), LoginError> {
         for _ in 0..MAX_HOPS {
-            let response = self.send(fetch, &url, form.clone(), settings, clock, session).await?;
+            let response = self.send(fetch, &url, form.clone(), settings, clock, cookies).await?;
             let Some(target) = response.redirect_target(&url) else { return Ok((url, response)) };
             if form.is_some() && matches!(response.status, 307 | 308) {
                 if target.origin() != url.origin() {
@@ -98,7 +148,7 @@ impl Access {
         form: Option<Secret>,
         settings: &Settings,
         clock: &Clock,
-        session: &mut Session,
+        cookies: &mut Vec<(Url, Vec<String>)>,
     ) -> Result<Response, LoginError> {
         let failed = |error| LoginError::Fetch(url.clone(), error);
         tokio::time::sleep(Duration::from_millis(settings.politeness.delay.0)).await;
@@ -108,8 +158,11 @@ impl Access {
         let request =
             Request { fields: worn.fields, form, ..Request::new(url.clone(), JobKind::Page, addresses, budget) };
         let response = fetch.fetch(request).await.map_err(failed)?;
-        let cookies: Vec<String> = response.values("set-cookie").collect();
-        self.take_cookies(url, &cookies, session);
+        let set: Vec<String> = response.values("set-cookie").collect();
+        if let Some(jars) = &mut self.jars {
+            jars.store(url, set.iter().map(String::as_str));
+        }
+        cookies.push((url.clone(), set));
         Ok(response)
     }
 }

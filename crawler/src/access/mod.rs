@@ -9,6 +9,7 @@ mod login;
 
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 use config::Switch;
 use dedup_stage::store::{self, Session};
@@ -22,7 +23,7 @@ use crate::signing::{Key, Signer};
 use crate::spaces;
 
 pub use heard::Heard;
-pub use login::LoginError;
+pub use login::{LoggedIn, LoginError};
 
 /// Why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -39,13 +40,15 @@ pub enum AccessError {
 }
 
 /// Cookies, accounts, logins and the key.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Access {
     /// `None` with `--cookies off`.
     jars: Option<Jars>,
     credentials: Credentials,
     logins: Vec<steps::Session>,
-    signer: Option<Signer>,
+    signer: Option<Arc<Signer>>,
+    /// Whether a copy of this is logging in.
+    is_away: bool,
 }
 
 /// The header fields of one request that no other request has.
@@ -79,7 +82,7 @@ impl Access {
                 return Err(AccessError::File("web-bot-auth-agent", agent.clone(), wrong));
             }
             let key = read("web-bot-auth", &settings.web_bot_auth, Key::read)?;
-            access.signer = Some(Signer::new(key, &settings.web_bot_auth_agent, SIGNATURE_LIFE));
+            access.signer = Some(Arc::new(Signer::new(key, &settings.web_bot_auth_agent, SIGNATURE_LIFE)));
         }
         Ok(access)
     }

@@ -45,7 +45,7 @@ pub struct Args {
     /// Say nothing but errors
     #[arg(short, long)]
     quiet: bool,
-    /// Say more; twice: everything
+    /// Say what the crawler does, a line for each request; twice: more of it; three times: also what its libraries do
     #[arg(short, long, action = clap::ArgAction::Count)]
     verbose: u8,
     #[command(flatten)]
@@ -94,6 +94,11 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
         layers.warnings().iter().for_each(|warning| say!("note: {warning}"));
     }
     let mut settings = layers.finish()?;
+    if args.profile.as_deref() == Some("focused") && !settings.focus.is_on() {
+        let what = "--profile focused: say what the crawl is about, with --topic WORDS, --topic-file FILE, --like FILE_OR_URL or \
+                    --score-with CMD";
+        return Err(Usage(what.into()).into());
+    }
     let resumed = dir.stats()?.0.pages;
     if let Some(budget) = refresh {
         settings.fetch.recrawl = true;
@@ -231,10 +236,17 @@ fn start_log(quiet: bool, verbose: u8) {
     let level = match (quiet, verbose) {
         (true, _) => "error",
         (false, 0) => "warn",
-        (false, 1) => "info,crawler=debug",
+        (false, 1) => "warn,crawler=info,frontier=info,dedup_stage=info",
+        (false, 2) => "warn,crawler=trace,frontier=trace,dedup_stage=trace",
         (false, _) => "debug",
     };
     let filter = tracing_subscriber::EnvFilter::try_from_env("RUST_LOG").unwrap_or_else(|_| level.into());
+    let is_terminal = console::user_attended_stderr() && console::colors_enabled_stderr();
     // A second subscriber in one process (in tests) changes nothing.
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| super::screen::Above).try_init();
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(is_terminal)
+        .with_target(verbose > 1)
+        .with_writer(|| super::screen::Above)
+        .try_init();
 }

@@ -1,27 +1,24 @@
 //! `crawler export`: what a crawl holds, as JSON Lines, as a table, or as one archive.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use dedup_stage::store::Session;
 use dedup_stage::url::PageId;
+use frontier::Walk;
 use frontier::rules::stored;
-use frontier::{Frontier, SkipReason, Walk};
-use serde_json::json;
 
 use super::say::say;
-use super::{Dir, Usage};
+use super::{Dir, Usage, frontier};
 use crate::clock::Clock;
 use crate::crawl::CrawlDir;
-use crate::export::{Table, wacz_of_crawl, write_clusters, write_texts};
-use crate::record::PageRecord;
+use crate::export::{Links, Table, wacz_of_crawl, write_clusters, write_links, write_texts};
+#[cfg(feature = "arrow")]
+use crate::export::{ParquetTable, columns};
 use crate::sink::{PagesJsonl, TextJsonl, write_lines};
-use crate::spaces;
 
 /// Arguments of `crawler export`.
 #[derive(Debug, clap::Args)]
@@ -46,7 +43,7 @@ pub struct Args {
 enum What {
     /// The lines of pages.jsonl
     Pages,
-    /// The link by which each URL was first found: {"source","url","state"}, state `fetched` or `held`
+    /// Every link: {"source","url","state","status","rel"}, state `fetched`, `failed`, `queued`, `held` or a reason
     Links,
     /// The lines of skipped.jsonl
     Skipped,
@@ -64,8 +61,25 @@ enum What {
 enum Format {
     /// JSON Lines
     Jsonl,
-    /// A table
+    /// A table as text
     Csv,
+    /// A table with types (where the program was built with `--features arrow`, as released ones are)
+    Parquet,
+}
+
+impl What {
+    /// The columns of a table of it.
+    #[cfg(feature = "arrow")]
+    fn columns(self) -> &'static [columns::Column] {
+        match self {
+            What::Pages => &columns::PAGES,
+            What::Links => &columns::LINKS,
+            What::Skipped => &columns::SKIPPED,
+            What::Text => &columns::TEXT,
+            What::Markdown => &columns::MARKDOWN,
+            What::Clusters | What::Wacz => &columns::CLUSTERS,
+        }
+    }
 }
 
 /// Runs the command.
@@ -74,26 +88,47 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.what == What::Wacz {
         return wacz(&dir, args.output.unwrap_or_else(|| dir.path().join("crawl.wacz")));
     }
-    let out: Box<dyn Write> = match &args.output {
+    if args.format == Format::Parquet && cfg!(not(feature = "arrow")) {
+        let what = "this program was built without Parquet; released ones have it, and `cargo install --features arrow` builds it";
+        bail!(Usage(what.into()));
+    }
+    let out: Box<dyn Write + Send> = match &args.output {
         Some(path) => Box::new(File::create(path).with_context(|| path.display().to_string())?),
-        None => Box::new(io::stdout().lock()),
+        None => Box::new(io::stdout()),
     };
-    let out = BufWriter::new(out);
-    let mut out: Box<dyn Write> = match args.format {
-        Format::Jsonl => Box::new(out),
-        Format::Csv => Box::new(Table::new(out)),
-    };
-    match args.what {
-        What::Pages => drop(io::copy(&mut vouched(&dir, PagesJsonl::NAME)?, &mut out)?),
-        What::Skipped => skipped(&mut dir, &mut out)?,
-        What::Links => links(&mut dir, &mut out)?,
-        What::Text => texts(&dir, TextJsonl::TEXT, "--text", args.all, &mut out)?,
-        What::Markdown => texts(&dir, TextJsonl::MARKDOWN, "--markdown", args.all, &mut out)?,
-        What::Clusters => write_clusters(BufReader::new(vouched(&dir, PagesJsonl::NAME)?), &mut out)?,
-        What::Wacz => {}
+    let mut out = BufWriter::new(out);
+    match args.format {
+        Format::Jsonl => write(&mut dir, &args, &mut out)?,
+        Format::Csv => write(&mut dir, &args, &mut Table::new(&mut out))?,
+        #[cfg(feature = "arrow")]
+        Format::Parquet => {
+            let mut table = ParquetTable::new(args.what.columns(), &mut out)?;
+            write(&mut dir, &args, &mut table)?;
+            table.finish()?;
+        }
+        #[cfg(not(feature = "arrow"))]
+        Format::Parquet => {}
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes what is asked for as JSON Lines.
+fn write(dir: &mut CrawlDir, args: &Args, out: &mut impl Write) -> anyhow::Result<()> {
+    match args.what {
+        What::Pages => drop(io::copy(&mut vouched(dir, PagesJsonl::NAME)?, out)?),
+        What::Skipped => skipped(dir, out)?,
+        What::Links => {
+            let frontier = frontier(dir)?;
+            write_links(&Links::open(dir, &frontier)?, out)?;
+        }
+        What::Text => texts(dir, TextJsonl::TEXT, "--text", args.all, out)?,
+        What::Markdown => texts(dir, TextJsonl::MARKDOWN, "--markdown", args.all, out)?,
+        What::Clusters => write_clusters(BufReader::new(vouched(dir, PagesJsonl::NAME)?), out)?,
+        What::Wacz => {}
+    }
+    out.flush()?;
+    Ok(())
 }
 
 /// An output as far as the state vouches for it.
@@ -120,62 +155,9 @@ fn wacz(dir: &CrawlDir, path: PathBuf) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The frontier as the state has it, for those who only read.
-fn frontier(dir: &mut CrawlDir) -> anyhow::Result<Frontier> {
-    let settings = dir.last_settings()?;
-    let keys = dir.keys()?;
-    Ok(Frontier::open(&settings, &keys, dir.session(), Clock::System.now())?)
-}
-
 fn skipped(dir: &mut CrawlDir, out: &mut impl Write) -> anyhow::Result<()> {
     let frontier = frontier(dir)?;
     let rules = stored(dir.session())?;
     let rule = |id| rules.iter().find(|rule| rule.id == id);
     Ok(write_lines(out, &frontier, Walk::new(true), &rule, dir.session(), &mut |_| {})?)
-}
-
-fn links(dir: &mut CrawlDir, out: &mut impl Write) -> anyhow::Result<()> {
-    let frontier = frontier(dir)?;
-    let session: &Session = dir.session();
-    let mut urls = HashMap::<PageId, String>::new();
-    let mut url_of = |page: PageId| -> anyhow::Result<Option<String>> {
-        if let Some(url) = urls.get(&page) {
-            return Ok(Some(url.clone()));
-        }
-        let url = PageRecord::get(page, session)?.map(|record| record.url);
-        if let Some(url) = &url {
-            urls.insert(page, url.clone());
-        }
-        Ok(url)
-    };
-    let mut failure = None;
-    session.scan(spaces::PAGES, &[], &[], &mut |_, value| {
-        let Ok(record) = PageRecord::decode(value) else { return ControlFlow::Continue(()) };
-        let source = record.source.map(&mut url_of).transpose().map(Option::flatten);
-        let written = source.and_then(|source| {
-            let line = json!({"source": source, "url": record.url, "state": "fetched"});
-            Ok(writeln!(out, "{line}")?)
-        });
-        match written {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                failure = Some(error);
-                ControlFlow::Break(())
-            }
-        }
-    })?;
-    if let Some(error) = failure {
-        return Err(error);
-    }
-    let mut walk = Walk::new(false);
-    loop {
-        let part = frontier.skipped(&mut walk, 1_024, session)?;
-        if part.is_empty() {
-            return Ok(());
-        }
-        for skipped in part.iter().filter(|skipped| skipped.reason == SkipReason::DuplicateSource) {
-            let source = skipped.source.map(&mut url_of).transpose()?.flatten();
-            writeln!(out, "{}", json!({"source": source, "url": skipped.url, "state": "held"}))?;
-        }
-    }
 }

@@ -6,6 +6,7 @@ mod diff;
 mod export;
 mod flags;
 mod key;
+mod links;
 mod progress;
 mod refresh;
 mod report;
@@ -22,10 +23,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use frontier::Frontier;
 use url::Url;
 
 use crate::access::AccessError;
-use crate::crawl::OpenError;
+use crate::clock::Clock;
+use crate::crawl::{CrawlDir, OpenError};
 use crate::engine::StopReason;
 use say::say;
 
@@ -55,6 +58,8 @@ enum Command {
     Rules(Telling),
     /// Pages, links, main text, clusters or archives of a crawl, in forms that other tools read
     Export(export::Args),
+    /// The link graph: every link with the page that has it; broken links with their sources
+    Links(links::Args),
     /// Whether every URL met is in exactly one state, and outputs and state agree (exit 1 if not)
     Check(check::Args),
     /// The public part of the key that signs requests, to be published at
@@ -87,6 +92,13 @@ struct Telling {
     /// For scripts: JSON on stdout, and nothing else
     #[arg(long)]
     json: bool,
+}
+
+/// The frontier as the state has it, for those who only read.
+fn frontier(dir: &mut CrawlDir) -> anyhow::Result<Frontier> {
+    let settings = dir.last_settings()?;
+    let keys = dir.keys()?;
+    Ok(Frontier::open(&settings, &keys, dir.session(), Clock::System.now())?)
 }
 
 /// A URL as people type it: `example.com` and `localhost:8080/x` are meant as https.
@@ -126,6 +138,7 @@ pub fn main() -> ExitCode {
         Command::Why(args) => why::run(args),
         Command::Rules(args) => rules::run(args),
         Command::Export(args) => export::run(args),
+        Command::Links(args) => links::run(args),
         Command::Check(args) => check::run(args),
         Command::Key(args) => key::run(args),
         Command::Completions { shell } => {

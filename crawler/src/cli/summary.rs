@@ -71,6 +71,9 @@ pub fn text(told: &Told<'_>) -> String {
         let rate = format!("{:.0} %", 100.0 * harvest);
         row("on topic", stats.scored, rate, "pages weighed: their mean relevance (the harvest rate)");
     }
+    if stats.unscored > 0 {
+        row("", stats.unscored, String::new(), "not scored: the program of --score-with gave no answer");
+    }
     let mode = told.on_duplicate.map(|mode| format!(" ({mode})")).unwrap_or_default();
     let meaning = format!("held: only duplicates link to these{mode}");
     row("saved", stats.held, String::new(), &meaning);

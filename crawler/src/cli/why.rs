@@ -43,7 +43,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let [pages, skipped] = [PagesJsonl::NAME, SkippedJsonl::NAME].map(|name| dir.path().join(name));
     let session = dir.session();
     let frontier = Frontier::open(&settings, &keys, session, Clock::System.now())?;
-    let story = Story { pages, skipped, settings: &settings, frontier: &frontier, session };
+    let story = Story { pages, skipped, settings: &settings, frontier: &frontier, session, keys: &keys };
     let mut out = String::new();
     put!(out, "{url}\n");
     put!(out, "  compared as {}\n", keys.canonicalizer.key(&url).as_str());
@@ -58,6 +58,7 @@ struct Story<'a> {
     settings: &'a Settings,
     frontier: &'a Frontier,
     session: &'a Session,
+    keys: &'a Keys,
 }
 
 impl Story<'_> {
@@ -241,6 +242,11 @@ impl Story<'_> {
             );
             return Ok(());
         }
+        if let Via::Requisite { .. } = record.via {
+            let what = if record.status > 0 { format!("status {}", record.status) } else { "no answer".into() };
+            put!(out, "{indent}fetched for the archive alone: {what}\n{indent}{}\n", how(record.via));
+            return self.found_on(out, record.source, indent);
+        }
         let line = line_at(&self.pages, record.offset)?;
         let text = |field: &str| line[field].as_str().unwrap_or_default().to_owned();
         match line["status"].as_u64() {
@@ -269,6 +275,9 @@ impl Story<'_> {
             put!(out, "{indent}redirects to {}\n", Shown(target));
         }
         verdict(out, &line, indent);
+        if let Some(canonical) = line["canonical"].as_str() {
+            self.canonical(out, canonical, &record, indent)?;
+        }
         put!(
             out,
             "{indent}its links: {} found, {} new, {} passed to the frontier, {} kept from it\n",
@@ -279,6 +288,28 @@ impl Story<'_> {
         );
         put!(out, "{indent}{}\n", how(record.via));
         self.found_on(out, record.source, indent)
+    }
+}
+
+impl Story<'_> {
+    /// What a page says that its URL should be, and whether that is believed: only where both show the same.
+    fn canonical(&self, out: &mut String, canonical: &str, page: &PageRecord, indent: &str) -> anyhow::Result<()> {
+        let Ok(url) = Url::parse(canonical) else { return Ok(()) };
+        let id = self.keys.identify(&url).0;
+        let other = match self.frontier.state(id, self.session)? {
+            Some(State::Done(visit) | State::Gone(visit)) => {
+                PageRecord::get(PageId { url: id, visit: visit.number }, self.session)?
+            }
+            _ => None,
+        };
+        let belief = match (page.content, other.as_ref().map(|other| other.content)) {
+            (_, None) => format!("not believed: {}", self.stands(id)?),
+            (Some(own), Some(Some(other))) if own.agrees(other) => "believed, since it shows the same".to_owned(),
+            (Some(_), Some(Some(_))) => "not believed, since it shows something else".to_owned(),
+            _ => "not believed: one of them has too little text to compare".to_owned(),
+        };
+        put!(out, "{indent}says that its URL should be {}: {belief}\n", Shown(canonical));
+        Ok(())
     }
 }
 
@@ -315,6 +346,7 @@ fn how(via: Via) -> &'static str {
         Via::Redirect { .. } => "queued as the target of a redirect",
         Via::Sitemap => "queued because a sitemap names it",
         Via::Feed => "queued because a feed names it",
+        Via::Requisite { .. } => "queued because a page needs it to be shown",
         Via::Again => "queued to be visited again",
         Via::Trial => "queued as a trial: it was held or stopped, to see whether that is right",
         Via::Rescue => "queued as part of the sample of what was held or stopped at the end",

@@ -41,7 +41,7 @@ impl Default for Limits {
 }
 
 /// The jars of all sites.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Jars {
     limits: Limits,
     sites: HashMap<String, Site>,

@@ -11,7 +11,7 @@ use super::{Limits, Record};
 type Name = (String, String, String);
 
 /// A jar with an end.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Site {
     store: CookieStore,
     /// In the order in which they were last set, with their sizes.

@@ -19,6 +19,7 @@ use crate::clock::Clock;
 use crate::engine::{Context, Control, Parts, Stats};
 use crate::extract::Forms;
 use crate::focus::{Topic, TopicError};
+use crate::graph::LinksGraph;
 #[cfg(feature = "pdf")]
 use crate::pdf::Program;
 use crate::permissions::Purpose;
@@ -67,13 +68,13 @@ impl CrawlDir {
             obey_robots: settings.politeness.robots == Robots::Obey,
             max_hops: Frontier::MOST_HOPS,
             topic: topic.map(Arc::new),
+            scores: settings.focus.has_program(),
+            requisites: settings.output.requisites,
             archive: settings.output.warc.then(|| request_fields(settings)),
             logins: access.logins(),
             has_account: access.has_account(),
             purpose: Purpose::named(&settings.access.purpose),
             forms: Forms { text: settings.output.text, markdown: settings.output.markdown },
-            #[cfg(feature = "pdf")]
-            pdf: Program::own().map_err(|error| OpenError::Output { dir: path.clone(), error })?,
         });
         let lasting = lasting(settings, before.as_deref()).to_toml();
         let changed = before.is_some_and(|before| before != lasting) || known != all_seeds;
@@ -94,6 +95,8 @@ impl CrawlDir {
         let (frontier, flow) = open().map_err(store_error)?;
         let sinks = sinks(&path, &lengths, settings);
         let sinks = sinks.map_err(|error| OpenError::Output { dir: path.clone(), error })?;
+        #[cfg(feature = "pdf")]
+        let pdf = Program::own().map_err(|error| OpenError::Output { dir: path.clone(), error })?;
         Ok(Parts {
             settings,
             dir: path,
@@ -104,6 +107,8 @@ impl CrawlDir {
             sinks,
             stats,
             context,
+            #[cfg(feature = "pdf")]
+            pdf,
             clock,
             control,
             only_visits: false,
@@ -169,6 +174,7 @@ fn sinks(dir: &Path, lengths: &Lengths, settings: &Settings) -> std::io::Result<
         // It is written when the run ends; until then its readers find nothing in it.
         std::fs::write(skipped, b"")?;
     }
+    sinks.push(Box::new(LinksGraph::open(dir, lengths)?));
     if settings.output.text {
         sinks.push(Box::new(TextJsonl::text(dir, lengths)?));
     }

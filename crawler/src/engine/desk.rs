@@ -1,5 +1,7 @@
 //! The desk where reports are taken: what one report changes in frontier, judge, state and outputs.
 
+use std::collections::{HashSet, VecDeque};
+
 use config::{OnDuplicate, Robots, Settings};
 use dedup_stage::flow::Flow;
 use frontier::robots::Rules;
@@ -8,7 +10,9 @@ use url::Url;
 
 use super::Result;
 use super::ledger::Ledger;
+use super::log::Log;
 use super::message::{Finding, Named, Order, Report, SitemapFinding};
+use super::needs::is_requisite;
 use super::rescue::Rescue;
 use super::scores::Scores;
 use super::trouble::{HostTroubles, LocalTrouble};
@@ -33,6 +37,14 @@ pub(super) struct Desk<'a> {
     pub rescue: Rescue,
     /// While pages are visited again.
     pub visits: Option<Visits>,
+    pub log: Log,
+    /// Jobs that wait until somebody has logged in to their site, or until there is room within `--max-pages`. Their hosts get
+    /// no other job meanwhile.
+    pub waiting: VecDeque<Job>,
+    /// Requisites that this run has queued and not yet fetched.
+    pub requisites: u64,
+    /// Hosts that requisites were queued for in this run.
+    pub requisite_hosts: HashSet<u64>,
     pub local: LocalTrouble,
     pub hosts: HostTroubles,
     pub clock: Clock,
@@ -41,6 +53,10 @@ pub(super) struct Desk<'a> {
 impl Desk<'_> {
     /// A job with everything that its request needs; `None` where it is not to be done now.
     pub fn order(&mut self, job: Job) -> Result<Option<Order>> {
+        if job.kind != JobKind::Resolve && self.access.waits(&job.url) {
+            self.waiting.push_back(job);
+            return Ok(None);
+        }
         let now = self.clock.now();
         let (mut said, mut validators) = (None, None);
         if job.kind == JobKind::Page {
@@ -65,8 +81,14 @@ impl Desk<'_> {
         Ok(Some(Order { job, validators, worn, said }))
     }
 
+    /// The next of the jobs that had to wait, once they need not.
+    pub fn waited(&mut self) -> Option<Job> {
+        if self.access.is_away() { None } else { self.waiting.pop_front() }
+    }
+
     /// What one report changes.
     pub fn take(&mut self, report: Report) -> Result<()> {
+        self.log.note(&report);
         let Report { job, ended_at, heard, finding, .. } = report;
         if let Some((status, heard)) = heard
             && self.access.hear(&job.url, status, &heard, &mut self.ledger.session)
@@ -77,6 +99,10 @@ impl Desk<'_> {
             return Ok(());
         }
         let outcome = match finding {
+            Finding::Page(page) if is_requisite(&job) => {
+                self.local.answered();
+                return self.take_requisite(&job, ended_at, &page);
+            }
             Finding::Page(page) => return self.take_page(job, ended_at, *page),
             Finding::Sitemap(sitemap) => return self.take_sitemap(&job, ended_at, *sitemap),
             Finding::Failed { error, line } => return self.take_failure(&job, ended_at, &error, &line),
@@ -143,6 +169,9 @@ impl Desk<'_> {
         if again || job.kind != JobKind::Page {
             return Ok(());
         }
+        if is_requisite(job) {
+            return self.lose_requisite(job, at);
+        }
         self.ledger.stats.count_failure(error.kind());
         self.hosts.note(&job.url, error.kind().name());
         let before = self.before(job)?;
@@ -175,8 +204,8 @@ impl Desk<'_> {
         }
         let outcome = Outcome::Done { status, elapsed, retry_after, target: None };
         self.frontier.report(job, outcome, at, &mut self.ledger.session)?;
-        let (priority, merits) = self.scores.named();
-        for Named { url, id, refusal } in pages {
+        for Named { url, id, refusal, hints } in pages {
+            let (priority, merits) = self.scores.named(hints);
             let found = Found { url: &url, id, depth: 1, priority, merits, source: None, via: Via::Sitemap };
             self.admit(&found, refusal)?;
         }

@@ -15,6 +15,8 @@ use tokio::task::LocalSet;
 use tokio_util::sync::CancellationToken;
 
 use super::message::{Answer, Fetched, Order};
+#[cfg(feature = "pdf")]
+use super::pdfs::Pdfs;
 use crate::clock::Clock;
 use crate::fetch::budget::Budget;
 use crate::fetch::pressure::Pressure;
@@ -32,6 +34,9 @@ pub struct Fetchers<F> {
     pub keep_wire: bool,
     /// Whether hosts wait for a free slot.
     pub pressure: Pressure,
+    /// Reads PDF files.
+    #[cfg(feature = "pdf")]
+    pub pdfs: Pdfs,
     /// To the page workers; has a slot for every job, so that no send blocks.
     pub fetched: Sender<Fetched>,
 }
@@ -56,6 +61,8 @@ impl<F: Fetch> Fetchers<F> {
                 abandon.cancelled().await;
             };
             runtime.block_on(tasks.run_until(abandon.run_until_cancelled(serve)));
+            // Nobody waits for a file that is still being read.
+            runtime.shutdown_background();
         })
     }
 
@@ -85,7 +92,14 @@ impl<F: Fetch> Fetchers<F> {
 async fn answer<F: Fetch>(shared: Rc<Fetchers<F>>, sequence: Rc<Cell<u64>>, order: Order) {
     let (job, worn, said) = (order.job.clone(), order.worn.clone(), order.said.clone());
     let answer = AssertUnwindSafe(shared.ask(order)).catch_unwind().await;
-    let answer = answer.unwrap_or_else(|_| Err(FetchError::Protocol("panic in the fetcher".into())));
+    #[cfg_attr(not(feature = "pdf"), allow(unused_mut))]
+    let mut answer = answer.unwrap_or_else(|_| Err(FetchError::Protocol("panic in the fetcher".into())));
+    // Before it has its number: others need not wait until it was read.
+    #[cfg(feature = "pdf")]
+    let document = match &mut answer {
+        Ok(Answer::Response(response)) if job.kind == JobKind::Page => shared.pdfs.read(&job.url, response).await,
+        _ => None,
+    };
     let ended_at = match &answer {
         Ok(Answer::Response(response)) => response.ended_at,
         _ => shared.clock.now(),
@@ -93,5 +107,14 @@ async fn answer<F: Fetch>(shared: Rc<Fetchers<F>>, sequence: Rc<Cell<u64>>, orde
     let next = sequence.get();
     sequence.set(next + 1);
     // Nobody listens any more only when the engine has failed; then the answer does not matter.
-    let _ = shared.fetched.send(Fetched { sequence: next, job, ended_at, worn, said, answer });
+    let _ = shared.fetched.send(Fetched {
+        sequence: next,
+        job,
+        ended_at,
+        worn,
+        said,
+        answer,
+        #[cfg(feature = "pdf")]
+        document,
+    });
 }

@@ -4,10 +4,11 @@
 
 use crossbeam_channel::Receiver;
 use dedup_stage::pipeline::Reorder;
-use frontier::JobKind;
+use frontier::{Job, JobKind};
 use tokio::sync::mpsc;
 
 use super::message::{Order, Report};
+use super::needs::is_requisite;
 use super::{EngineError, Result};
 use crate::fetch::pressure::Pressure;
 
@@ -58,7 +59,7 @@ impl Jobs {
     pub fn start(&mut self, order: Order) -> Result<()> {
         self.credits -= 1;
         self.open += 1;
-        self.open_pages += u64::from(order.job.kind == JobKind::Page);
+        self.open_pages += u64::from(is_page(&order.job));
         let sent = self.orders.try_send(order);
         sent.map_err(|_| EngineError::Internal("the fetchers are gone"))
     }
@@ -80,7 +81,12 @@ impl Jobs {
         let report = self.reorder.pop()?;
         self.credits += 1;
         self.open -= 1;
-        self.open_pages -= u64::from(report.job.kind == JobKind::Page);
+        self.open_pages -= u64::from(is_page(&report.job));
         Some(report)
     }
+}
+
+/// Whether a job counts for `--max-pages`.
+fn is_page(job: &Job) -> bool {
+    job.kind == JobKind::Page && !is_requisite(job)
 }

@@ -22,6 +22,8 @@ pub(super) struct Facts<'a> {
     /// Links found, one per identity.
     pub links: usize,
     pub redirect_to: Option<&'a Url>,
+    /// What the page says that its URL should be.
+    pub canonical: Option<&'a Url>,
     pub error: Option<&'a str>,
     pub truncated: bool,
     /// Whether the answer is a 304.
@@ -78,6 +80,8 @@ pub(super) fn line(facts: &Facts<'_>) -> Vec<u8> {
     let _ = write!(out, ",\"via\":\"{}\"", job.via.name());
     out.extend(b",\"redirect_to\":");
     text(&mut out, facts.redirect_to.map(Url::as_str));
+    out.extend(b",\"canonical\":");
+    text(&mut out, facts.canonical.map(Url::as_str));
     out.extend(b",\"error\":");
     text(&mut out, facts.error);
     let _ = write!(

@@ -11,11 +11,15 @@ use frontier::robots::Rules;
 use frontier::{Job, Millis, SkipReason};
 use url::Url;
 
+use super::log::Answered;
 use super::usage::Said;
 use crate::access::{Heard, Worn};
 use crate::archive::Exchange;
 use crate::fetch::{FetchError, Response, Validators};
 use crate::focus::{LinkHits, PageHits};
+use crate::hints::Hints;
+#[cfg(feature = "pdf")]
+use crate::pdf::{Document, PdfError};
 use crate::sink::Texts;
 
 /// A job as the engine hands it to the fetchers.
@@ -46,6 +50,9 @@ pub struct Fetched {
     pub said: Option<Arc<Said>>,
     /// The answer.
     pub answer: Result<Answer, FetchError>,
+    /// What a PDF file says.
+    #[cfg(feature = "pdf")]
+    pub document: Option<Result<Document, PdfError>>,
 }
 
 /// What a fetcher brings.
@@ -76,6 +83,8 @@ pub struct Report {
     pub job: Job,
     /// When the answer was complete, or known not to come.
     pub ended_at: Millis,
+    /// The answer in numbers, if there is one.
+    pub answered: Option<Answered>,
     /// What the answer said to the one who asked.
     pub heard: Option<(u16, Heard)>,
     /// What it is.
@@ -141,6 +150,8 @@ pub struct Named {
     pub id: UrlId,
     /// Why it will not be fetched.
     pub refusal: Option<SkipReason>,
+    /// What the sitemap says of it.
+    pub hints: Hints,
 }
 
 /// What a worker read from one answer.
@@ -170,8 +181,16 @@ pub struct PageFinding {
     pub is_feed: bool,
     /// In a focused crawl: the topic on the page.
     pub hits: Option<PageHits>,
+    /// The question about the page to the program that scores pages; empty where it is not to be scored.
+    pub question: Vec<u8>,
+    /// Its answer.
+    pub score: Option<f32>,
     /// Target of a redirect.
     pub redirect: Option<RedirectFinding>,
+    /// What it needs to be shown, where that is fetched.
+    pub needs: Vec<Need>,
+    /// Its record in the link graph; empty without links.
+    pub graph: Vec<u8>,
     /// For a later conditional request.
     pub validators: Validators,
     /// 304.
@@ -182,6 +201,15 @@ pub struct PageFinding {
     pub exchange: Option<Exchange>,
     /// `{"url":…` up to the fields that depend on the verdict.
     pub line: Vec<u8>,
+}
+
+/// Something that a page needs to be shown.
+#[derive(Debug)]
+pub struct Need {
+    /// Where it is.
+    pub url: Url,
+    /// Its identity.
+    pub id: UrlId,
 }
 
 /// Where a redirect leads.
@@ -200,4 +228,6 @@ pub struct LinkNote {
     pub refusal: Option<SkipReason>,
     /// In a focused crawl: the topic about the link.
     pub hits: Option<Box<LinkHits>>,
+    /// What the page says of it.
+    pub hints: Hints,
 }

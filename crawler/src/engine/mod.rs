@@ -13,12 +13,19 @@ mod known;
 mod ledger;
 mod line;
 mod links;
+mod log;
+mod login;
 mod message;
+mod needs;
 mod page;
+#[cfg(feature = "pdf")]
+mod pdfs;
 mod reading;
 mod rescue;
 mod round;
 mod scores;
+mod scoring;
+mod start;
 mod stats;
 mod trouble;
 mod usage;
@@ -34,27 +41,20 @@ use crossbeam_channel::{Receiver, never, select_biased};
 use dedup_stage::flow::Flow;
 use dedup_stage::store::{self, Session};
 use frontier::{Frontier, Millis, Next};
-use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 
-use crate::access::{Access, AccessError, LoginError};
+use crate::access::{Access, AccessError, LoggedIn, LoginError};
 use crate::clock::Clock;
-use crate::fetch::Fetch;
-use crate::fetch::budget::Budget;
-use crate::fetch::pressure::Pressure;
 use crate::outbound::Outbound;
 use crate::sink::Sink;
 
 use desk::Desk;
-use fetchers::Fetchers;
 use jobs::Jobs;
 use ledger::Ledger;
-use message::{Fetched, Report};
+use login::LogIn;
 pub use rescue::lost;
-use scores::Scores;
+pub use start::run;
 pub use stats::{Nobody, Observer, Snapshot, Stats, StopReason, TICK};
 pub use trouble::WorstHost;
-use usage::Usage;
 pub use visits::Round;
 pub use worker::Context;
 
@@ -111,6 +111,9 @@ pub struct Parts<'a> {
     pub stats: Stats,
     /// What workers know.
     pub context: Arc<Context>,
+    /// The program that reads PDF files.
+    #[cfg(feature = "pdf")]
+    pub pdf: crate::pdf::Program,
     /// What time it is.
     pub clock: Clock,
     /// Wishes of the owner.
@@ -135,9 +138,6 @@ impl Parts<'_> {
 /// How long a stopping crawl waits for open jobs before it leaves them to the next run.
 const GRACE: Millis = 5_000;
 
-/// Does the logins that are not done; blocks meanwhile. A login is rare, and without it every answer would be the wrong one.
-type LogIn<'a> = Box<dyn FnMut(&mut Desk<'_>) -> Result<()> + 'a>;
-
 /// A running crawl.
 struct Engine<'a> {
     desk: Desk<'a>,
@@ -145,8 +145,10 @@ struct Engine<'a> {
     dir: PathBuf,
     control: Receiver<Control>,
     observer: &'a mut dyn Observer,
-    /// Does the logins that are not done.
-    log_in: LogIn<'a>,
+    /// Begins the logins that are not done …
+    log_in: LogIn,
+    /// … and brings what came of them.
+    logged_in: Receiver<LoggedIn>,
     /// When the frontier has something again. `None`: only a report can change that.
     due: Option<Millis>,
     /// Whether the frontier has more to do in the background.
@@ -155,77 +157,6 @@ struct Engine<'a> {
     paused: bool,
     /// Set once the crawl is to end, with the time after which open jobs are left behind.
     stopping: Option<(StopReason, Millis)>,
-}
-
-/// Runs a crawl to its end.
-pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) -> Result<(StopReason, Stats)> {
-    let settings = parts.settings;
-    let credits = settings.fetch.concurrency.max(1);
-    let (orders, orders_out) = mpsc::channel(credits);
-    let (fetched_in, fetched) = crossbeam_channel::bounded::<Fetched>(credits);
-    let (reports_in, reports) = crossbeam_channel::bounded::<Vec<Report>>(credits);
-    let (abandon, pressure) = (CancellationToken::new(), Pressure::default());
-
-    let fetch = Arc::new(fetch);
-    let log_in = log_in(Arc::clone(&fetch), settings);
-    let fetchers = Fetchers {
-        fetch,
-        clock: parts.clock.clone(),
-        budget: Budget::new(settings.fetch.body_budget.0),
-        keep_wire: settings.output.warc,
-        pressure: pressure.clone(),
-        fetched: fetched_in,
-    };
-    let fetchers = fetchers.start(orders_out, abandon.clone())?;
-    let threads = match settings.dedup.threads {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        threads => threads,
-    };
-    let workers = worker::start(threads, &parts.context, &fetched, &reports_in)?;
-    drop((fetched, reports_in));
-
-    let now = parts.clock.now();
-    let scores = Scores::open(settings, parts.context.topic.as_ref(), &parts.session)?;
-    let rescue = rescue::Rescue::open(&parts.session)?;
-    let ledger = Ledger::open(parts.session, parts.sinks, parts.stats, now)?;
-    let Parts { frontier, flow, access, clock, .. } = parts;
-    let (local, hosts) = Default::default();
-    let usage = Usage::new(&settings.fetch.user_agent, &settings.access.purpose);
-    let mut desk =
-        Desk { settings, frontier, flow, access, usage, scores, ledger, rescue, visits: None, local, hosts, clock };
-    if settings.fetch.recrawl {
-        desk.begin_round(parts.only_visits)?;
-    }
-    let mut engine = Engine {
-        desk,
-        jobs: Jobs::new(credits, orders, reports, pressure),
-        dir: parts.dir,
-        control: parts.control,
-        observer,
-        log_in,
-        due: None,
-        more: true,
-        last_tick: now,
-        paused: false,
-        stopping: None,
-    };
-    let result = engine.run();
-    let stats = engine.desk.ledger.stats.clone();
-    abandon.cancel();
-    drop(engine);
-    for thread in workers.into_iter().chain([fetchers]) {
-        thread.join().map_err(|_| EngineError::Internal("a thread panicked"))?;
-    }
-    result.map(|reason| (reason, stats))
-}
-
-/// A runtime of its own for each login, whose connections end with it.
-fn log_in<'a, F: Fetch>(fetch: Arc<F>, settings: &'a Settings) -> LogIn<'a> {
-    Box::new(move |desk| {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let Desk { access, ledger, clock, .. } = desk;
-        Ok(runtime.block_on(access.log_in(&*fetch, settings, clock, &mut ledger.session))?)
-    })
 }
 
 impl Engine<'_> {
@@ -267,19 +198,28 @@ impl Engine<'_> {
     /// Opens as many jobs as there are credits and things due.
     fn hand_out(&mut self) -> Result<()> {
         if self.desk.access.must_log_in() {
-            (self.log_in)(&mut self.desk)?;
+            self.logged_in = (self.log_in)(self.desk.access.leave())?;
         }
         let now = self.now();
         self.due = self.desk.local.pause(now);
         if self.due.is_some() {
             return Ok(());
         }
-        let limit = self.desk.settings.limits.max_pages;
         while self.jobs.has_credit() {
-            if limit > 0 && self.desk.ledger.stats.pages + self.jobs.open_pages() >= limit {
+            let is_full = self.is_full();
+            if is_full && self.desk.requisites == 0 {
                 break;
             }
+            let waited = if is_full { None } else { self.desk.waited() };
+            if let Some(job) = waited {
+                if let Some(order) = self.desk.order(job)? {
+                    self.jobs.start(order)?;
+                }
+                continue;
+            }
             match self.desk.frontier.next(self.now(), &mut self.desk.ledger.session)? {
+                // What pages need comes first on each host: this one has nothing more of it.
+                Next::Job(job) if is_full && !self.desk.is_for_requisites(&job) => self.desk.waiting.push_back(job),
                 Next::Job(job) => {
                     if let Some(order) = self.desk.order(job)? {
                         self.jobs.start(order)?;
@@ -296,16 +236,27 @@ impl Engine<'_> {
         Ok(())
     }
 
+    /// Whether the jobs open now are the last pages that `--max-pages` allows.
+    fn is_full(&self) -> bool {
+        let limit = self.desk.settings.limits.max_pages;
+        limit > 0 && self.desk.ledger.stats.pages + self.jobs.open_pages() >= limit
+    }
+
     /// Whether the crawl has ended, and why.
     fn ended(&self) -> Option<StopReason> {
         let now = self.now();
         if let Some((reason, grace)) = self.stopping {
             return (self.jobs.open() == 0 || now >= grace).then_some(reason);
         }
-        if self.jobs.open() > 0 || self.paused || self.more || self.desk.local.pause(now).is_some() {
+        let is_full = self.is_full();
+        let waits = self.paused || self.more || self.desk.local.pause(now).is_some();
+        let waits = waits || self.desk.access.is_away() || !(is_full || self.desk.waiting.is_empty());
+        if self.jobs.open() > 0 || waits {
             return None;
         }
+        let waits_long = self.due.is_none_or(|due| due > now + self.desk.settings.limits.patience.0);
         match self.due {
+            _ if waits_long && is_full => Some(StopReason::PageLimit),
             None if self.desk.frontier.counts().queued == 0 => Some(StopReason::Done),
             None => Some(StopReason::Waiting),
             Some(due) if due > now + self.desk.settings.limits.patience.0 => Some(StopReason::Waiting),
@@ -325,7 +276,8 @@ impl Engine<'_> {
 
     fn check_limits(&mut self) {
         let (now, limits) = (self.now(), &self.desk.settings.limits);
-        if limits.max_pages > 0 && self.desk.ledger.stats.pages >= limits.max_pages {
+        let is_full = limits.max_pages > 0 && self.desk.ledger.stats.pages >= limits.max_pages;
+        if is_full && self.desk.requisites == 0 {
             self.stopping = Some((StopReason::PageLimit, now + GRACE));
         } else if limits.time_limit.0 > 0 && now >= self.desk.ledger.started() + limits.time_limit.0 {
             self.stopping = Some((StopReason::TimeLimit, now + GRACE));
@@ -345,13 +297,13 @@ impl Engine<'_> {
         } else if self.jobs.has_credit()
             && let Some(due) = self.due
         {
-            if self.jobs.open() == 0 && self.desk.clock.skip_to(due) {
+            if self.jobs.open() == 0 && !self.desk.access.is_away() && self.desk.clock.skip_to(due) {
                 return Ok(());
             }
             deadline = deadline.min(due);
         }
         let until = Instant::now() + Duration::from_millis(deadline.saturating_sub(now));
-        let (reports, control) = (self.jobs.reports.clone(), self.control.clone());
+        let (reports, control, logged_in) = (self.jobs.reports.clone(), self.control.clone(), self.logged_in.clone());
         select_biased! {
             recv(control) -> wish => match wish {
                 Ok(Control::Stop) => {
@@ -361,6 +313,14 @@ impl Engine<'_> {
                 Ok(Control::Pause) => self.paused = true,
                 Ok(Control::Resume) => self.paused = false,
                 Err(_) => self.control = never(),
+            },
+            recv(logged_in) -> done => {
+                self.logged_in = never();
+                let done = done.map_err(|_| EngineError::Internal("a login panicked"))?;
+                if let Err(error) = self.desk.access.come_back(done, &mut self.desk.ledger.session) {
+                    self.desk.commit()?;
+                    return Err(error.into());
+                }
             },
             recv(reports) -> some => {
                 self.jobs.arrived(some.map_err(|_| EngineError::Internal("the page workers are gone"))?);
@@ -382,6 +342,7 @@ impl Engine<'_> {
         self.last_tick = now;
         let counts = self.desk.frontier.counts();
         self.desk.ledger.update(now, &counts);
+        self.desk.log.flush();
         let Ledger { stats, session, .. } = &self.desk.ledger;
         self.observer.tick(&Snapshot {
             stats,

@@ -41,10 +41,11 @@ impl Desk<'_> {
         let before = self.before(&job)?;
         let (passage, alike) = self.judge(&job, &finding, before.as_ref().and_then(|before| before.shown.as_ref()))?;
         let Passage { judgement, links: fate, shown } = passage;
-        let relevance = self.scores.relevance(finding.hits.as_ref());
+        let relevance = self.scores.relevance(&job, finding.hits.as_ref(), finding.score);
         let twin = judgement.verdict.twin().map(|of| self.ledger.page(of)).transpose()?.flatten();
         let content = content(&job, &finding, &judgement, twin.as_ref(), before.as_ref());
         let (counts, new_links) = self.take_links(&job, &judgement, relevance, &finding, fate)?;
+        self.need(&job, &judgement, &finding)?;
         self.teach(&job, status, &judgement, content, twin.as_ref(), counts)?;
 
         let ended = Ended::of(status, &judgement, before.as_ref());
@@ -68,6 +69,7 @@ impl Desk<'_> {
         stats.bytes += finding.bytes;
         stats.wire_bytes += finding.wire_bytes;
         stats.links_cut += u64::from(finding.page.links_cut);
+        stats.unscored += u64::from(finding.is_unscored());
         if let Some(relevance) = relevance {
             stats.scored += 1;
             stats.relevance += f64::from(relevance);
@@ -189,6 +191,8 @@ impl Desk<'_> {
             known: judgement.verdict.known().map(|corpus| corpora.get(corpus).name()),
             earlier: earlier.map(Twin::of),
             exchange: finding.exchange.as_ref(),
+            graph: &finding.graph,
+            is_requisite: false,
             texts: Some(&finding.texts),
             relevance,
             links: [counts.new, counts.admitted, counts.dropped],

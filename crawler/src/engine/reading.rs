@@ -1,17 +1,19 @@
 //! What a worker reads of the answer to a request for a page: its text and links, whatever form it has; what may be done with
 //! it; and the bytes of the outputs.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use dedup_stage::judge::OutLink;
-use dedup_stage::page::{self, Page};
+use dedup_stage::page::{self, Page, Rels};
 use frontier::{Job, Millis, SkipReason, robots};
 #[cfg(feature = "pdf")]
 use sha2::{Digest, Sha256};
 use url::Url;
 
 use super::line::{Facts, line};
-use super::message::{LinkNote, PageFinding, RedirectFinding};
+use super::message::{LinkNote, Need, PageFinding, RedirectFinding};
+use super::needs::is_requisite;
 use super::worker::{Answered, Worker, header, wait};
 use crate::archive::Exchange;
 use crate::auth::logout::is_logout;
@@ -19,9 +21,12 @@ use crate::extract::page_lines;
 use crate::feeds::{self, Kind, markdown};
 use crate::fetch::{Response, Truncation, Validators};
 use crate::focus::LinkHits;
+use crate::graph::{self, Edge};
+use crate::hints::{self, Hints};
 use crate::permissions::Permissions;
 use crate::permissions::markup::Markup;
 use crate::sink::Texts;
+use crate::{requisites, score};
 
 impl Worker<'_> {
     /// Reads the answer to a request for a page.
@@ -31,10 +36,10 @@ impl Worker<'_> {
         let redirect = response.redirect_target(&job.url);
         let unchanged = response.status == 304;
         let kind = feeds::kind(content_type, &job.url, &response.body);
-        let mut page = if redirect.is_some() || unchanged {
+        let mut page = if redirect.is_some() || unchanged || is_requisite(job) {
             Page::default()
         } else {
-            self.text(job, response, kind, content_type)
+            self.text(answered, kind, content_type)
         };
         let permissions = self.permissions(answered, &page);
         let forbidden = self.context.purpose.and_then(|purpose| permissions.forbids(purpose, is_image(content_type)));
@@ -43,12 +48,18 @@ impl Worker<'_> {
         page.noindex |= directives.noindex;
         page.nofollow |= directives.nofollow;
 
-        let (mut links, mut notes, mut redirect_finding, mut hits) = (Vec::new(), Vec::new(), None, None);
+        if redirect.is_none() && !unchanged && !is_requisite(job) {
+            header_links(response, &mut page, &job.url);
+        }
+        let canonical = page.links.iter().find(|link| link.rels.has(Rels::CANONICAL) && link.url != job.url);
+        let canonical = canonical.map(|link| link.url.clone());
+        let (mut links, mut notes, mut rels) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut redirect_finding, mut hits) = (None, None);
         if let Some(target) = &redirect {
             let link = OutLink::new(target.clone(), false, &self.context.keys);
             redirect_finding = Some(RedirectFinding { same_key: link.id == job.page.url, target: link.id });
             // One hop too many is refused by the frontier, which remembers it: another link may lead there.
-            notes.push(LinkNote { refusal: self.refusal(target, job.depth), hits: None });
+            notes.push(LinkNote { refusal: self.refusal(target, job.depth), ..LinkNote::default() });
             links.push(link);
         } else {
             let topical = self.finder.as_mut().filter(|_| page.is_text && (200..300).contains(&response.status));
@@ -57,15 +68,20 @@ impl Worker<'_> {
                 hits = Some(finder.page(&page, &self.reader));
                 link_hits = finder.links(&page, &self.reader);
             }
-            (links, notes) = self.links(job, &mut page, link_hits);
+            (links, notes, rels) = self.links(job, &mut page, link_hits);
         }
 
+        let needs = self.needs(answered, content_type, redirect.as_ref());
+        let is_feed = matches!(kind, Kind::Feed | Kind::JsonFeed);
+        let graph = graph::encode(job.page, edges(&links, &rels, redirect.is_some(), is_feed));
         // A body that was never asked for is not one that was cut.
         let cut = response.truncated.filter(|why| *why != Truncation::NotAPage);
         let is_good = (200..300).contains(&response.status) && response.truncated.is_none();
         let judgeable = is_good && forbidden.is_none();
         let texts =
             if judgeable && page.is_text { self.texts(job, ended_at, response, &page) } else { Texts::default() };
+        let is_scored = self.context.scores && judgeable && page.is_text && redirect.is_none();
+        let question = if is_scored { score::question(&job.url, &page, &self.reader) } else { Vec::new() };
         if forbidden.is_some() {
             // What may not be used is not kept: no fingerprint, no title, no archive.
             (page.signature, page.title) = (None, String::new());
@@ -85,6 +101,7 @@ impl Worker<'_> {
             page: &page,
             links: links.len(),
             redirect_to: redirect.as_ref(),
+            canonical: canonical.as_ref(),
             error,
             truncated: cut.is_some(),
             unchanged,
@@ -114,9 +131,13 @@ impl Worker<'_> {
             page,
             links,
             notes,
-            is_feed: matches!(kind, Kind::Feed | Kind::JsonFeed),
+            is_feed,
             hits,
+            question,
+            score: None,
             redirect: redirect_finding,
+            needs,
+            graph,
             validators,
             texts,
             exchange,
@@ -126,10 +147,11 @@ impl Worker<'_> {
     }
 
     /// Text and links of an answer, by what it holds.
-    fn text(&mut self, job: &Job, response: &Response, kind: Kind, content_type: Option<&str>) -> Page {
+    fn text(&mut self, answered: &Answered<'_>, kind: Kind, content_type: Option<&str>) -> Page {
+        let Answered { job, response, .. } = *answered;
         let input = page::Input { url: &job.url, status: response.status, content_type, body: &response.body };
         let links: Vec<Url> = match kind {
-            Kind::Pdf => return self.pdf(&input),
+            Kind::Pdf => return self.pdf(answered, &input),
             Kind::Feed | Kind::JsonFeed => feeds::links(kind, &response.body, &job.url),
             Kind::Markdown => markdown::links(&String::from_utf8_lossy(&response.body), &job.url),
             Kind::Text | Kind::Office | Kind::Other => return self.reader.read(&input),
@@ -139,31 +161,29 @@ impl Worker<'_> {
         page
     }
 
-    /// A PDF file, as plain text.
+    /// A PDF file, as plain text; it was read before it came here.
     #[cfg(feature = "pdf")]
-    fn pdf(&mut self, input: &page::Input<'_>) -> Page {
-        if !(200..300).contains(&input.status) || input.body.is_empty() {
-            return self.reader.read(input);
-        }
-        let document = match crate::pdf::read(&self.context.pdf, input.body, &crate::pdf::Limits::default()) {
-            Ok(document) => document,
-            Err(error) => {
+    fn pdf(&mut self, answered: &Answered<'_>, input: &page::Input<'_>) -> Page {
+        let document = match answered.document {
+            Some(Ok(document)) => document,
+            Some(Err(error)) => {
                 tracing::info!("{}: {error}", input.url);
                 return self.reader.read(input);
             }
+            None => return self.reader.read(input),
         };
         let text =
             page::Input { content_type: Some("text/plain; charset=utf-8"), body: document.text.as_bytes(), ..*input };
         let mut page = self.reader.read(&text);
         page.sha256 = Sha256::digest(input.body).into();
-        page.title = document.title;
+        page.title = document.title.clone();
         let links = document.links.iter().filter_map(|href| input.url.join(href).ok());
         page.links = links.filter(|url| matches!(url.scheme(), "http" | "https")).map(link).collect();
         page
     }
 
     #[cfg(not(feature = "pdf"))]
-    fn pdf(&mut self, input: &page::Input<'_>) -> Page {
+    fn pdf(&mut self, _answered: &Answered<'_>, input: &page::Input<'_>) -> Page {
         self.reader.read(input)
     }
 
@@ -187,31 +207,85 @@ impl Worker<'_> {
         page_lines(forms, job, ended_at, content_type, &response.body, page, self.reader.text())
     }
 
+    /// What an answer needs to be shown, where that is fetched; of a requisite that is a redirect, where it leads.
+    fn needs(&self, answered: &Answered<'_>, content_type: Option<&str>, redirect: Option<&Url>) -> Vec<Need> {
+        let Answered { job, response, .. } = *answered;
+        let (is_requisite, is_good) = (is_requisite(job), (200..300).contains(&response.status));
+        let urls = match redirect {
+            _ if !self.context.requisites => Vec::new(),
+            Some(target) if is_requisite => vec![target.clone()],
+            None if is_good => requisites::of_answer(&job.url, content_type, &response.body, is_requisite),
+            _ => Vec::new(),
+        };
+        urls.into_iter().map(|url| Need { id: self.context.keys.identify(&url).0, url }).collect()
+    }
+
     /// The links of a page, one per identity, and what else is known of each. `hits` are those of the links in a focused
     /// crawl.
-    fn links(&self, job: &Job, page: &mut Page, hits: Vec<LinkHits>) -> (Vec<OutLink>, Vec<LinkNote>) {
+    fn links(&self, job: &Job, page: &mut Page, hits: Vec<LinkHits>) -> (Vec<OutLink>, Vec<LinkNote>, Vec<Rels>) {
         let mut hits = hits.into_iter();
-        let mut known = HashSet::with_capacity(page.links.len());
+        let own = Hints::from_bits(job.merits.hint);
+        let mut known = HashMap::with_capacity(page.links.len());
         let (mut links, mut notes) = (Vec::with_capacity(page.links.len()), Vec::with_capacity(page.links.len()));
-        for page::Link { url, nofollow, content, .. } in std::mem::take(&mut page.links) {
+        let mut all_rels: Vec<Rels> = Vec::with_capacity(page.links.len());
+        for page::Link { url, nofollow, content, rels, .. } in std::mem::take(&mut page.links) {
             let hits = hits.next().map(Box::new);
             let link = OutLink::new(url, content, &self.context.keys);
-            if !known.insert(link.id.url) {
-                continue;
-            }
+            match known.entry(link.id.url) {
+                Entry::Occupied(place) => {
+                    all_rels[*place.get()] |= rels;
+                    continue;
+                }
+                Entry::Vacant(place) => place.insert(links.len()),
+            };
             let withheld = self.context.obey_robots && (page.nofollow || nofollow)
                 || self.context.has_account && is_logout(&link.url);
             let refusal = self.refusal(&link.url, job.depth + 1).or(withheld.then_some(SkipReason::Nofollow));
+            let refusal = refusal.or(own.ends_languages(rels).then_some(SkipReason::Trap));
             links.push(link);
-            notes.push(LinkNote { refusal, hits });
+            notes.push(LinkNote { refusal, hits, hints: Hints::of_link(rels, own) });
+            all_rels.push(rels);
         }
-        (links, notes)
+        (links, notes, all_rels)
     }
+}
+
+/// Adds the links of `Link` header fields, and what they say of links that the page has.
+fn header_links(response: &Response, page: &mut Page, url: &Url) {
+    let values = response.headers.get_all("link").iter().filter_map(|value| value.to_str().ok());
+    for (target, rels) in hints::link_header(values) {
+        let Ok(mut target) = url.join(target) else { continue };
+        target.set_fragment(None);
+        match page.links.iter_mut().find(|link| link.url == target) {
+            Some(known) => known.rels |= rels,
+            None if matches!(target.scheme(), "http" | "https") => {
+                page.links.push(page::Link { rels, ..link(target) });
+            }
+            None => {}
+        }
+    }
+}
+
+/// The links of a page for the link graph.
+fn edges<'a>(
+    links: &'a [OutLink],
+    rels: &'a [Rels],
+    is_redirect: bool,
+    is_feed: bool,
+) -> impl Iterator<Item = Edge> + 'a {
+    links.iter().enumerate().map(move |(at, link)| {
+        let kind = match (is_redirect, is_feed) {
+            (true, _) => graph::Kind::Redirect,
+            (_, true) => graph::Kind::Entry,
+            _ => graph::Kind::Link(rels.get(at).copied().unwrap_or_default()),
+        };
+        Edge { target: link.id, kind }
+    })
 }
 
 /// A link that no markup describes.
 fn link(url: Url) -> page::Link {
-    page::Link { url, nofollow: false, anchor: String::new(), content: false }
+    page::Link { url, nofollow: false, anchor: String::new(), content: false, rels: Rels::ANCHOR }
 }
 
 fn is_image(content_type: Option<&str>) -> bool {

@@ -7,14 +7,17 @@ use dedup_stage::store::{Result, Session};
 use frontier::{Job, Merits};
 
 use super::message::LinkNote;
-use crate::focus::{Focus, LinkHits, PageHits, Topic};
+use crate::focus::{Focus, Likely, LinkHits, PageHits, Topic};
+use crate::hints::Hints;
 use crate::priority::{InLinks, OfLink, OfPage, Scoring};
 
 /// Works out the priorities of links.
 pub(super) struct Scores {
     scoring: Scoring,
-    /// In a focused crawl.
+    /// In a crawl with a topic.
     focus: Option<Focus>,
+    /// Where a program scores pages.
+    likely: Option<Likely>,
     /// How many links lead to each URL, where that is counted.
     in_links: Option<InLinks>,
 }
@@ -23,8 +26,10 @@ pub(super) struct Scores {
 #[derive(Clone, Copy)]
 pub(super) struct PageScore {
     of_page: OfPage,
-    /// In a focused crawl: what the page can hand on.
+    /// In a crawl with a topic: what the page can hand on.
     worth: Option<f32>,
+    /// Where a program scores pages: the page's score, or the one that was expected of it.
+    score: f32,
 }
 
 impl Scores {
@@ -37,29 +42,36 @@ impl Scores {
         Ok(Self {
             scoring: Scoring::new(&settings.priority),
             focus: focus.transpose()?,
+            likely: settings.focus.has_program().then(|| Likely::open(session)).transpose()?,
             in_links: counted.then(InLinks::default),
         })
     }
 
-    /// The relevance of a page to the topic, in a focused crawl.
-    pub fn relevance(&mut self, hits: Option<&PageHits>) -> Option<f32> {
-        Some(self.focus.as_mut()?.page(hits?))
+    /// What a page is worth, 0..1, where that matters: its score by the program of the user, else its relevance to the topic.
+    pub fn relevance(&mut self, job: &Job, hits: Option<&PageHits>, score: Option<f32>) -> Option<f32> {
+        let topical = self.focus.as_mut().and_then(|focus| Some(focus.page(hits?)));
+        if let (Some(likely), Some(score)) = (&mut self.likely, score) {
+            likely.page(job.page.url.url, score);
+        }
+        score.or(topical)
     }
 
     /// What the links of a page have in common. So much of the page is new, 0..1; they lead to this depth.
     pub fn page(&self, job: &Job, novelty: f32, depth: u32, relevance: Option<f32>) -> PageScore {
-        let worth = self.focus.as_ref().map(|focus| focus.worth(relevance, f32::from(job.merits.relevance) / 255.0));
-        PageScore { of_page: self.scoring.page(novelty, depth), worth }
+        let expected = f32::from(job.merits.relevance) / 255.0;
+        let worth = self.focus.as_ref().map(|focus| focus.worth(relevance, expected));
+        PageScore { of_page: self.scoring.page(novelty, depth), worth, score: relevance.unwrap_or(expected) }
     }
 
     /// The priority of a link, and what it was made of.
     pub fn link(&mut self, page: PageScore, url: u64, note: &LinkNote) -> (f32, Merits) {
         let in_links = self.in_links.as_mut().map_or(0, |counts| counts.count(url));
-        let relevance = match (&self.focus, page.worth) {
+        let expected = self.likely.as_mut().map(|likely| likely.link(url, page.score));
+        let relevance = match (&self.focus, expected.or(page.worth)) {
             (Some(focus), Some(worth)) => Some(focus.link(worth, note.hits.as_deref().unwrap_or(&LinkHits::default()))),
-            _ => None,
+            (_, expected) => expected,
         };
-        self.scoring.link(page.of_page, OfLink { in_links, relevance, hint: false })
+        self.scoring.link(page.of_page, OfLink { in_links, relevance, hints: note.hints })
     }
 
     /// What a page so deep weighs, 0..1, when it is to be visited again.
@@ -68,12 +80,13 @@ impl Scores {
     }
 
     /// The priority of a page that a sitemap names.
-    pub fn named(&self) -> (f32, Merits) {
-        self.scoring.link(self.scoring.page(1.0, 1), OfLink { hint: true, ..OfLink::default() })
+    pub fn named(&self, hints: Hints) -> (f32, Merits) {
+        self.scoring.link(self.scoring.page(1.0, 1), OfLink { hints, ..OfLink::default() })
     }
 
-    /// Writes down what was counted of the topic's words.
+    /// Writes down what was counted of the topic's words, and learned from scores.
     pub fn save(&self, session: &mut Session) -> Result<()> {
+        self.likely.as_ref().map_or(Ok(()), |likely| likely.save(session))?;
         self.focus.as_ref().map_or(Ok(()), |focus| focus.save(session))
     }
 }

@@ -52,10 +52,12 @@ pub struct Stats {
     pub links_admitted: u64,
     /// Out-links kept from the frontier because their page is a duplicate.
     pub links_dropped: u64,
-    /// Pages of a focused crawl whose relevance is known.
+    /// Pages of a focused crawl whose relevance or score is known.
     pub scored: u64,
     /// The sum of their relevances.
     pub relevance: f64,
+    /// Pages that the program that scores pages gave no answer about.
+    pub unscored: u64,
     /// At the end of a run: URLs that could not be fetched because robots.txt forbids it or cannot be had, or their host not
     /// be found, by the word for why.
     pub withheld: BTreeMap<String, u64>,
@@ -73,6 +75,12 @@ pub struct Stats {
     pub worst_host: Option<WorstHost>,
     /// Links beyond the cap on the links of one page: they were not read.
     pub links_cut: u64,
+    /// Requisites of pages fetched, which are no pages.
+    pub requisites: u64,
+    /// Bytes of their decoded bodies.
+    pub requisite_bytes: u64,
+    /// Those given up without an answer.
+    pub requisites_failed: u64,
     /// Bytes of decoded bodies.
     pub bytes: u64,
     /// Bytes of bodies as received.

@@ -15,16 +15,17 @@ use frontier::sitemap::{self, Sitemap};
 use frontier::{Job, JobKind, Millis, SkipReason};
 use url::Url;
 
-use super::batch;
 use super::line::{Facts, line};
 use super::message::{Answer, Fetched, Finding, Named, Report, SitemapFinding};
 use super::usage::{Said, is_tdm};
+use super::{batch, log};
 use crate::access::{Heard, Worn};
 use crate::auth::login::Login;
 use crate::extract::Forms;
 use crate::fetch::retry_after::retry_after;
-use crate::fetch::{FetchError, Response};
+use crate::fetch::{FetchError, Response, Truncation};
 use crate::focus::{Finder, Topic};
+use crate::hints::Hints;
 #[cfg(feature = "pdf")]
 use crate::pdf;
 use crate::permissions::Purpose;
@@ -45,6 +46,10 @@ pub struct Context {
     pub max_hops: u8,
     /// What a focused crawl is about.
     pub topic: Option<Arc<Topic>>,
+    /// Whether a program scores pages.
+    pub scores: bool,
+    /// Whether what pages need to be shown is fetched.
+    pub requisites: bool,
     /// Where an archive is kept: the header fields of every request.
     pub archive: Option<Vec<(String, Vec<u8>)>>,
     /// Logins, for what a lost session looks like.
@@ -55,9 +60,6 @@ pub struct Context {
     pub purpose: Option<Purpose>,
     /// The forms in which the main text of pages is written.
     pub forms: Forms,
-    /// The program that reads PDF files.
-    #[cfg(feature = "pdf")]
-    pub pdf: pdf::Program,
 }
 
 /// Starts `threads` workers. They end when `fetched` is closed.
@@ -93,21 +95,39 @@ pub(super) struct Answered<'a> {
     pub worn: &'a Worn,
     pub said: Option<&'a Said>,
     pub response: &'a Response,
+    /// What a PDF file says.
+    #[cfg(feature = "pdf")]
+    pub document: Option<&'a Result<pdf::Document, pdf::PdfError>>,
 }
 
 impl Worker<'_> {
     /// One answer in, one report out, whatever the answer does to the parser.
     fn report(&mut self, item: Fetched) -> Report {
-        let Fetched { sequence, job, ended_at, worn, said, answer } = item;
-        let mut heard = None;
+        let Fetched { sequence, job, ended_at, worn, said, answer, .. } = item;
+        #[cfg(feature = "pdf")]
+        let document = item.document;
+        let (mut heard, mut numbers) = (None, None);
         let finding = match answer {
             Ok(Answer::Addresses(addresses)) => Finding::Addresses(addresses),
             Ok(Answer::Response(response)) => {
+                numbers = Some(log::Answered {
+                    status: response.status,
+                    bytes: response.wire_bytes,
+                    elapsed: response.ended_at.saturating_sub(response.sent_at),
+                    cut: response.truncated.filter(|why| *why != Truncation::NotAPage).map(Truncation::kind),
+                });
                 if matches!(job.kind, JobKind::Page | JobKind::Sitemap) {
                     heard = Some((response.status, Heard::read(&job.url, &response, &self.context.logins)));
                 }
-                let answered =
-                    Answered { job: &job, ended_at, worn: &worn, said: said.as_deref(), response: &response };
+                let answered = Answered {
+                    job: &job,
+                    ended_at,
+                    worn: &worn,
+                    said: said.as_deref(),
+                    response: &response,
+                    #[cfg(feature = "pdf")]
+                    document: document.as_ref(),
+                };
                 let finding = catch_unwind(AssertUnwindSafe(|| self.read(&answered)));
                 finding.unwrap_or_else(|_| {
                     self.reader = Reader::default();
@@ -116,7 +136,7 @@ impl Worker<'_> {
             }
             Err(error) => failed(&job, ended_at, error),
         };
-        Report { sequence, job, ended_at, heard, finding }
+        Report { sequence, job, ended_at, answered: numbers, heard, finding }
     }
 
     fn read(&mut self, answered: &Answered<'_>) -> Finding {
@@ -170,7 +190,8 @@ impl Worker<'_> {
                     let (id, _) = self.context.keys.identify(&entry.loc);
                     if known.insert(id.url) {
                         let refusal = self.refusal(&entry.loc, 1);
-                        finding.pages.push(Named { url: entry.loc, id, refusal });
+                        let hints = Hints::of_sitemap(entry.lastmod.as_deref(), ended_at);
+                        finding.pages.push(Named { url: entry.loc, id, refusal, hints });
                     }
                 }
                 sitemap::Kind::Sitemap => finding.sitemaps.push(entry.loc),
@@ -205,6 +226,7 @@ fn failed(job: &Job, ended_at: Millis, error: FetchError) -> Finding {
             page: &Page::default(),
             links: 0,
             redirect_to: None,
+            canonical: None,
             error: Some(&error.to_string()),
             truncated: false,
             unchanged: false,

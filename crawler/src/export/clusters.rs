@@ -11,14 +11,19 @@ use serde_json::json;
 struct Line {
     url: String,
     duplicate_of: Option<String>,
+    #[serde(default)]
+    canonical: Option<String>,
 }
 
-/// Writes `{"representative","pages"}` for each cluster of more than one page, ordered by representative. A page of several
-/// visits is where its last visit puts it.
+/// Writes `{"representative","pages"}` for each cluster of more than one page. The representative is the page that the others
+/// repeat; but where pages of the cluster say that another page of it has the canonical URL, that one. (A canonical URL outside
+/// of the cluster shows something else, and is not believed.) A page of several visits is where its last visit puts it.
 pub fn write(pages: impl BufRead, out: &mut impl Write) -> io::Result<()> {
     let mut twins: HashMap<String, Option<String>> = HashMap::new();
+    let mut canonicals: HashMap<String, String> = HashMap::new();
     for line in pages.lines() {
-        let Line { url, duplicate_of } = serde_json::from_str(&line?)?;
+        let Line { url, duplicate_of, canonical } = serde_json::from_str(&line?)?;
+        canonicals.extend(canonical.map(|canonical| (url.clone(), canonical)));
         twins.insert(url, duplicate_of);
     }
     let mut clusters: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -34,11 +39,31 @@ pub fn write(pages: impl BufRead, out: &mut impl Write) -> io::Result<()> {
         }
         clusters.entry(root).or_default().push(url);
     }
-    for (representative, mut pages) in clusters {
-        pages.sort_unstable();
+    let clusters: BTreeMap<&str, Vec<&str>> = clusters
+        .into_iter()
+        .map(|(first, mut pages)| {
+            pages.push(first);
+            let chosen = chosen(first, &pages, &canonicals);
+            pages.retain(|page| *page != chosen);
+            pages.sort_unstable();
+            (chosen, pages)
+        })
+        .collect();
+    for (representative, pages) in clusters {
         writeln!(out, "{}", json!({"representative": representative, "pages": pages}))?;
     }
     Ok(())
+}
+
+/// The page that stands for a cluster: the one that most of its pages name as canonical, of several the first by URL.
+fn chosen<'a>(first: &'a str, pages: &[&'a str], canonicals: &HashMap<String, String>) -> &'a str {
+    let mut votes: BTreeMap<&str, u32> = BTreeMap::new();
+    for canonical in pages.iter().filter_map(|page| canonicals.get(*page)) {
+        if let Some(named) = pages.iter().find(|page| *page == canonical) {
+            *votes.entry(named).or_default() += 1;
+        }
+    }
+    votes.into_iter().rev().max_by_key(|(_, votes)| *votes).map_or(first, |(page, _)| page)
 }
 
 #[cfg(test)]
@@ -51,5 +76,27 @@ mod tests {
         let mut out = Vec::new();
         super::write(lines.as_bytes(), &mut out).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "{\"pages\":[\"b\",\"c\"],\"representative\":\"a\"}\n");
+    }
+
+    #[test]
+    fn a_canonical_url_stands_for_its_cluster_if_it_is_in_it() {
+        let line = |url: &str, twin: Option<&str>, canonical: Option<&str>| {
+            serde_json::json!({"url": url, "duplicate_of": twin, "canonical": canonical}).to_string() + "\n"
+        };
+        let lines = [
+            line("a", None, Some("b")),
+            line("b", Some("a"), None),
+            line("c", Some("a"), Some("b")),
+            line("d", Some("a"), Some("http://evil.test/")),
+            line("e", None, Some("x")),
+            line("f", Some("e"), Some("x")),
+            line("x", None, None),
+        ];
+        let mut out = Vec::new();
+        super::write(lines.concat().as_bytes(), &mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        let expected =
+            "{\"pages\":[\"a\",\"c\",\"d\"],\"representative\":\"b\"}\n{\"pages\":[\"f\"],\"representative\":\"e\"}\n";
+        assert_eq!(out, expected);
     }
 }

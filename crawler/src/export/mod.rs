@@ -1,12 +1,19 @@
-//! What the outputs of a crawl hold, in other forms: main text, clusters, tables as CSV, WACZ. The command `crawler export`
-//! calls these; they read outputs of a crawl alone, nothing of its state.
+//! What the outputs of a crawl hold, in other forms: main text, clusters, tables as CSV and Parquet, WACZ. The command `crawler export`
+//! calls these. All but the link graph read outputs of a crawl alone, nothing of its state.
 
 mod clusters;
+pub mod columns;
 mod csv;
+mod links;
+#[cfg(feature = "arrow")]
+mod parquet;
 mod texts;
 mod wacz;
 
+#[cfg(feature = "arrow")]
+pub use self::parquet::ParquetTable;
 pub use clusters::write as write_clusters;
 pub use csv::Table;
+pub use links::{Link, Links, write as write_links};
 pub use texts::write as write_texts;
 pub use wacz::of_crawl as wacz_of_crawl;

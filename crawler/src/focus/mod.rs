@@ -5,10 +5,12 @@
 
 mod finder;
 mod like;
+mod likely;
 mod topic;
 mod weigh;
 
 pub use finder::{Finder, LinkHits, PageHits};
 pub use like::example;
+pub use likely::Likely;
 pub use topic::{Topic, TopicError};
 pub use weigh::{Focus, Tally};

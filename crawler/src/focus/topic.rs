@@ -61,7 +61,7 @@ impl Topic {
         session: &mut Session,
         fetch: &mut dyn FnMut(&Url) -> Result<String, TopicError>,
     ) -> Result<Option<Self>, TopicError> {
-        if !focus.is_on() {
+        if !focus.has_topic() {
             return Ok(None);
         }
         let stored = session.get(Space::META, Self::RECORD)?;

@@ -7,6 +7,8 @@ mod in_links;
 use config::Priority;
 use frontier::Merits;
 
+use crate::hints::Hints;
+
 pub use in_links::InLinks;
 
 /// Of seeds.
@@ -18,8 +20,6 @@ pub struct Scoring {
     weights: Priority,
     /// The part for so many links seen, less one.
     in_links: [f32; InLinks::MOST as usize],
-    /// The part without and with a hint.
-    hint: [f32; 2],
 }
 
 /// What is the same for all links of a page.
@@ -34,8 +34,8 @@ pub struct OfPage {
 pub struct OfLink {
     /// Links to its target seen so far, this one included; 0 where they are not counted.
     pub in_links: u8,
-    /// Whether a sitemap names it.
-    pub hint: bool,
+    /// What pages and sitemaps say of it.
+    pub hints: Hints,
     /// Its relevance, in a focused crawl.
     pub relevance: Option<f32>,
 }
@@ -44,8 +44,7 @@ impl Scoring {
     /// With these weights.
     pub fn new(weights: &Priority) -> Self {
         let in_links = std::array::from_fn(|n| in_links_part(n as u8 + 1).powf(weights.in_links_weight));
-        let hint = [false, true].map(|hint| hint_part(hint).powf(weights.hint_weight));
-        Self { weights: weights.clone(), in_links, hint }
+        Self { weights: weights.clone(), in_links }
     }
 
     /// For the links of a page of which so much is new, 0..1; they lead to this depth.
@@ -59,28 +58,32 @@ impl Scoring {
     pub fn link(&self, page: OfPage, link: OfLink) -> (f32, Merits) {
         let seen = link.in_links.clamp(1, InLinks::MOST);
         let relevance = link.relevance.map_or(1.0, |r| relevance_part(r).powf(self.weights.relevance_weight));
-        let priority =
-            page.factor * self.in_links[usize::from(seen) - 1] * self.hint[usize::from(link.hint)] * relevance;
+        let hints = link.hints.part().powf(self.weights.hint_weight);
+        let priority = page.factor * self.in_links[usize::from(seen) - 1] * hints * relevance;
         let merits = Merits {
             novelty: Merits::step(page.novelty),
             in_links: link.in_links,
-            hint: u8::from(link.hint),
+            hint: link.hints.bits(),
             relevance: link.relevance.map_or(0, Merits::step),
         };
         (priority.clamp(0.0, 1.0), merits)
     }
 
     /// The parts by name: value, and weight. `focused`: whether relevance is one of them.
-    pub fn explain(&self, merits: Merits, depth: u32, focused: bool) -> Vec<(&'static str, f32, f32)> {
+    pub fn explain(&self, merits: Merits, depth: u32, focused: bool) -> Vec<(String, f32, f32)> {
+        let hints = Hints::from_bits(merits.hint);
+        let said = hints.names();
+        let hint = if said.is_empty() { "hints".to_owned() } else { format!("hints ({said})") };
+        let novelty = novelty_part(f32::from(merits.novelty) / 255.0);
         let mut named = vec![
-            ("novelty of its page", novelty_part(f32::from(merits.novelty) / 255.0), self.weights.novelty_weight),
-            ("depth", depth_part(depth), self.weights.depth_weight),
-            ("links to it", in_links_part(merits.in_links.max(1)), self.weights.in_links_weight),
-            ("sitemap", hint_part(merits.hint > 0), self.weights.hint_weight),
+            ("novelty of its page".to_owned(), novelty, self.weights.novelty_weight),
+            ("depth".to_owned(), depth_part(depth), self.weights.depth_weight),
+            ("links to it".to_owned(), in_links_part(merits.in_links.max(1)), self.weights.in_links_weight),
+            (hint, hints.part(), self.weights.hint_weight),
         ];
         if focused {
             let relevance = relevance_part(f32::from(merits.relevance) / 255.0);
-            named.push(("relevance", relevance, self.weights.relevance_weight));
+            named.push(("relevance".to_owned(), relevance, self.weights.relevance_weight));
         }
         named
     }
@@ -96,10 +99,6 @@ fn depth_part(depth: u32) -> f32 {
 
 fn in_links_part(seen: u8) -> f32 {
     (1.0 + f32::from(seen.clamp(1, InLinks::MOST)).log2()) / 5.0
-}
-
-fn hint_part(hint: bool) -> f32 {
-    if hint { 1.0 } else { 0.5 }
 }
 
 fn relevance_part(relevance: f32) -> f32 {
@@ -130,8 +129,9 @@ mod tests {
             novelty in 0f32..1.0, more in 0f32..1.0, links in 0u8..40, depth in 0u32..40, relevance in 0f32..1.0,
         ) {
             let scoring = Scoring::new(&Priority { depth_weight: 0.5, ..config::Settings::default().priority });
-            let of = |novelty, depth, in_links, hint, relevance| {
-                let link = OfLink { in_links, hint, relevance: Some(relevance) };
+            let of = |novelty, depth, in_links, is_named, relevance| {
+                let hints = if is_named { Hints::of_sitemap(None, 0) } else { Hints::default() };
+                let link = OfLink { in_links, hints, relevance: Some(relevance) };
                 scoring.link(scoring.page(novelty, depth), link).0
             };
             let base = of(novelty, depth, links, false, relevance);

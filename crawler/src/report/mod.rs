@@ -9,6 +9,7 @@ mod compare;
 pub mod curve;
 pub mod health;
 pub mod html;
+mod lead;
 pub mod learned;
 pub mod line;
 pub mod sample;
@@ -124,20 +125,24 @@ impl Report {
 
     fn body(&self) -> io::Result<String> {
         let mut out = String::with_capacity(1 << 20);
-        self.head(&mut out);
         let tally = &self.tally;
-        view::section(
-            &mut out,
-            "curve",
-            "Distinct contents against pages fetched",
-            "Where the upper line leaves the diagonal, fetches brought pages that were known already. The flatter it gets, the \
-             less a further fetch is worth.",
-        );
-        view::curve(&mut out, &tally.curve);
-        view::end(&mut out);
+        let verdicts = &tally.verdicts;
+        if verdicts.judged() > 1 {
+            view::section(
+                &mut out,
+                "curve",
+                "Distinct contents against pages fetched",
+                "Where the upper line leaves the diagonal, fetches brought pages that were known already. The flatter it gets, \
+                 the less a further fetch is worth.",
+            );
+            view::curve(&mut out, &tally.curve);
+            view::end(&mut out);
+        }
 
-        view::section(&mut out, "gate", "What the gate saved and what it cost", &self.gate());
-        view::end(&mut out);
+        if verdicts.duplicates() > 0 || tally.links_dropped > 0 {
+            view::section(&mut out, "gate", "What the gate saved and what it cost", &self.gate());
+            view::end(&mut out);
+        }
 
         if tally.relevances.iter().any(|n| *n > 0) {
             view::section(
@@ -149,28 +154,33 @@ impl Report {
             view::relevance(&mut out, tally);
             view::end(&mut out);
         }
-        self.duplicates(&mut out)?;
-
-        view::section(
-            &mut out,
-            "hosts",
-            "Hosts",
-            "A high share of duplicates on one host often means a mirror, a trap, or many URLs for one page.",
-        );
-        view::hosts(&mut out, tally, usize::MAX);
-        view::end(&mut out);
-
-        view::section(
-            &mut out,
-            "depths",
-            "Depth",
-            "Depth is the number of links from a seed. Duplicates that grow with depth are the mark of a trap.",
-        );
-        view::depths(&mut out, tally);
-        view::end(&mut out);
-
+        if verdicts.duplicates() > 0 {
+            self.duplicates(&mut out)?;
+        }
+        if verdicts.pages() + verdicts.failed > 0 {
+            view::section(
+                &mut out,
+                "hosts",
+                "Hosts",
+                "A high share of duplicates on one host often means a mirror, a trap, or many URLs for one page.",
+            );
+            view::hosts(&mut out, tally, usize::MAX);
+            view::end(&mut out);
+        }
+        if verdicts.judged() > 0 {
+            view::section(
+                &mut out,
+                "depths",
+                "Depth",
+                "Depth is the number of links from a seed. Duplicates that grow with depth are the mark of a trap.",
+            );
+            view::depths(&mut out, tally);
+            view::end(&mut out);
+        }
         view::section(&mut out, "answers", "Answers", "What the servers said, and what kind of documents they sent.");
-        view::statuses(&mut out, tally);
+        if verdicts.pages() > 0 {
+            view::statuses(&mut out, tally);
+        }
         view::errors(&mut out, tally);
         view::end(&mut out);
 
@@ -190,30 +200,37 @@ impl Report {
         }
         view::end(&mut out);
 
-        view::section(
-            &mut out,
-            "health",
-            "Fingerprint health",
-            "The index finds near-duplicates fast because fingerprints are spread evenly (Manku, Jain and Das Sarma 2007, section \
-             4.2 and figure 2). This is how even those of this crawl are.",
-        );
-        view::health(&mut out, &self.health);
-        view::end(&mut out);
+        if self.health.distinct > 1 {
+            view::section(
+                &mut out,
+                "health",
+                "Fingerprint health",
+                "The index finds near-duplicates fast because fingerprints are spread evenly (Manku, Jain and Das Sarma 2007, section \
+                 4.2 and figure 2). This is how even those of this crawl are.",
+            );
+            view::health(&mut out, &self.health);
+            view::end(&mut out);
+        }
 
         let sample = pages_caption(tally);
         view::section(
             &mut out,
             "pages",
             "Pages",
-            "Sort by a column’s head, search for any word. All pages are in <code>pages.jsonl</code>.",
+            "Search all of them, or sort the table by a column’s head. More of each is in <code>pages.jsonl</code>.",
         );
+        view::search(&mut out, &self.pages)?;
         view::pages(&mut out, Some("pages-table"), &sample, &self.pages.at(tally.sample.items())?, &|_| None);
         view::end(&mut out);
         self.foot(&mut out);
-        Ok(out)
+        let mut whole = String::with_capacity(out.len() + (16 << 10));
+        self.head(&mut whole, &out);
+        whole.push_str(&out);
+        Ok(whole)
     }
 
-    fn head(&self, out: &mut String) {
+    /// What comes before these sections.
+    fn head(&self, out: &mut String, sections: &str) {
         let tally = &self.tally;
         put!(
             out,
@@ -223,6 +240,9 @@ impl Report {
         if let Some((first, last)) = &tally.times {
             put!(out, "<p class=\"note\">{} to {} UTC", Web(&units::moment(first)), Web(&units::moment(last)));
             put!(out, " in <code>{}</code></p>\n", Web(&self.dir.display().to_string()));
+        }
+        if let Some(failure) = self.failure() {
+            put!(out, "<p class=\"lead failure\">{failure}</p>\n");
         }
         put!(out, "<p class=\"lead\">{}</p>\n", self.lead());
         view::troubles(out, &self.summary);
@@ -239,66 +259,13 @@ impl Report {
             ("health", "Fingerprints"),
             ("pages", "Pages"),
         ] {
-            put!(out, "<li><a href=\"#{id}\">{name}</a></li>");
+            if sections.contains(&format!("<h2 id=\"{id}\">")) {
+                put!(out, "<li><a href=\"#{id}\">{name}</a></li>");
+            }
         }
         out.push_str("</ul></nav></header>\n<main id=\"main\">\n<dl class=\"figures\">\n");
         view::figures(out, &self.summary, tally);
         out.push_str("</dl>\n");
-    }
-
-    /// The crawl in two sentences.
-    fn lead(&self) -> String {
-        let verdicts = &self.tally.verdicts;
-        let mut lead = format!("{} fetched", units::counted(verdicts.pages(), "page"));
-        if let Some(elapsed) = self.summary.elapsed_ms.filter(|elapsed| *elapsed > 0) {
-            put!(lead, " in {}", units::duration(elapsed));
-        }
-        put!(
-            lead,
-            "; {} said something new, and {} repeated what an earlier page had said.",
-            units::count(verdicts.unique),
-            units::count(verdicts.duplicates())
-        );
-        if let Some(ending) = &self.summary.ending {
-            put!(lead, " {ending}");
-        }
-        lead
-    }
-
-    /// What the gate did, in words.
-    fn gate(&self) -> String {
-        let tally = &self.tally;
-        let duplicates = units::counted(tally.verdicts.duplicates(), "duplicate");
-        let mut text =
-            format!("{duplicates} were fetched before they could be judged: {}.", units::bytes(tally.duplicate_bytes));
-        match self.summary.on_duplicate.as_deref() {
-            Some("keep") => {
-                text.push_str(" The gate only reported (--on-duplicate keep): all their links were followed.")
-            }
-            Some("demote") => {
-                text.push_str(" Their links were queued with a lower priority (--on-duplicate demote); none was lost.");
-            }
-            _ => put!(
-                text,
-                " {} that only they link to were kept from the frontier, and are held aside: run the crawl again with \
-                 <code>--on-duplicate demote</code> to fetch them after all.",
-                units::counted(tally.links_dropped, "URL")
-            ),
-        }
-        match &self.summary.lost {
-            Some(lost) => put!(
-                text,
-                " Among the URLs held back there are an estimated {:.0} unique pages (95 % interval {:.0} to {:.0}). What can only be \
-                 reached through them is unknown.",
-                lost.estimate,
-                lost.low,
-                lost.high
-            ),
-            None => {
-                text.push_str(" How many unique pages are among the URLs held back is estimated when the crawl ends.")
-            }
-        }
-        text
     }
 
     fn duplicates(&self, out: &mut String) -> io::Result<()> {

@@ -105,3 +105,34 @@ fn every_link_of_the_contents_leads_somewhere() {
         assert!(html.contains(&format!(" id=\"{id}\"")), "#{id}");
     }
 }
+
+#[test]
+fn a_failed_crawl_says_so_first_and_draws_nothing() {
+    let failed = json!({"url": "http://a.test/", "status": null, "error": "connect: refused", "verdict": "unjudged", "depth": 0});
+    for (pages, said) in [
+        (vec![], "This crawl failed: not one page could be had."),
+        (vec![failed.clone()], "This crawl failed: not one page could be had."),
+        (
+            vec![page("http://a.test/x", "unique", None), failed.clone(), failed],
+            "Most of this crawl failed: 2 of 3 URLs",
+        ),
+    ] {
+        let html = crawl(&pages, &[]).1.html().unwrap();
+        let (headline, charts) = (html.find(said), html.matches("class=\"chart\"").count());
+        assert!(headline.is_some() && headline < html.find("class=\"figures\""), "{said}");
+        assert_eq!(charts, 0, "{said}");
+    }
+    let good = crawl(&[page("http://a.test/", "unique", None)], &[]).1.html().unwrap();
+    assert!(!good.contains("crawl failed"));
+}
+
+#[test]
+fn all_pages_can_be_searched() {
+    let pages: Vec<Value> = (0..30).map(|n| page(&format!("http://a.test/{n}"), "unique", None)).collect();
+    let html = crawl(&pages, &[]).1.html().unwrap();
+    let data =
+        html.split("<template id=\"all-pages\">").nth(1).and_then(|rest| rest.split("</template>").next()).unwrap();
+    let rows: Vec<(String, String, String, u16)> = serde_json::from_str(data).unwrap();
+    assert_eq!(rows.len(), 30);
+    assert_eq!(rows[7], ("http://a.test/7".into(), "Title of http://a.test/7".into(), "unique".into(), 200));
+}

@@ -28,6 +28,9 @@ impl PagesJsonl {
 impl Sink for PagesJsonl {
     fn page(&mut self, page: &PageOut<'_>) -> io::Result<u64> {
         let offset = self.file.length();
+        if page.is_requisite {
+            return Ok(offset);
+        }
         let tail = &mut self.tail;
         tail.clear();
         write!(tail, ",\"verdict\":\"{}\",\"duplicate_of\":", page.judgement.verdict.name())?;

@@ -42,6 +42,10 @@ pub struct PageOut<'a> {
     pub earlier: Option<Twin>,
     /// The exchange for the archive, where one is kept.
     pub exchange: Option<&'a Exchange>,
+    /// Its record in the link graph; empty without links.
+    pub graph: &'a [u8],
+    /// Whether it is no page but what pages need to be shown: then it is for the archive alone.
+    pub is_requisite: bool,
     /// Its main text, where that is written.
     pub texts: Option<&'a Texts>,
     /// In a focused crawl: how much the page has to do with the topic.
@@ -70,6 +74,8 @@ impl<'a> PageOut<'a> {
             known,
             earlier,
             exchange,
+            graph: &[],
+            is_requisite: false,
             texts,
             relevance,
             links,

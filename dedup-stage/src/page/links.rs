@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::outline::{Outline, fold_space, written};
 use super::signs::Signs;
-use super::{Link, Reader};
+use super::{Link, Reader, Rels};
 
 /// Longest anchor text kept, in bytes.
 const ANCHOR: usize = 200;
@@ -75,6 +75,7 @@ impl Resolver {
             };
             let Some(link) = links.get_mut(place as usize) else { continue };
             link.nofollow &= raw.nofollow;
+            link.rels |= raw.rels;
             if !raw.signs.meet(believed) {
                 places.push((raw.anchor.0, place));
             }
@@ -101,7 +102,8 @@ impl Resolver {
                 *entry.insert(CUT)
             }
             std::collections::hash_map::Entry::Vacant(entry) => {
-                links.push(Link { url, nofollow: true, anchor: String::new(), content: false });
+                let (anchor, rels) = (String::new(), Rels::NONE);
+                links.push(Link { url, nofollow: true, anchor, content: false, rels });
                 *entry.insert(place)
             }
         }

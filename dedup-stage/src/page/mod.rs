@@ -14,6 +14,7 @@ mod links;
 mod media;
 mod outline;
 mod prescan;
+mod rel;
 mod signs;
 mod tags;
 pub mod tokenizer;
@@ -33,6 +34,7 @@ use content::Passage;
 pub use kind::Kind;
 use outline::Outline;
 pub use outline::{Block, Shape};
+pub use rel::Rels;
 use signs::Signs;
 use words::{WordHash, Words};
 
@@ -60,6 +62,8 @@ pub struct Link {
     pub anchor: String,
     /// Whether it stands in the content: from its first block on, outside chrome.
     pub content: bool,
+    /// What else the page says of it, at all places where it stands.
+    pub rels: Rels,
 }
 
 /// Everything that is read from one page; a function of its [`Input`] and the recipe alone.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::Rels;
 use super::signs::Signs;
 
 /// A run of visible text between two block boundaries.
@@ -64,6 +65,8 @@ pub struct RawLink {
     pub anchor: (u32, u32),
     /// `rel=nofollow`.
     pub nofollow: bool,
+    /// What else is said of it.
+    pub rels: Rels,
     /// Names another host.
     pub away: bool,
     /// The signs of chrome around it.
@@ -229,7 +232,7 @@ impl Outline {
     }
 
     /// Adds a link; its text, if it is to have any, follows until [`Outline::end_link`].
-    pub fn link(&mut self, href: &str, nofollow: bool, has_text: bool, signs: Signs) {
+    pub fn link(&mut self, href: &str, nofollow: bool, rels: Rels, has_text: bool, signs: Signs) {
         self.end_link();
         if self.links.len() >= Self::MAX_LINKS {
             self.links_cut.extend(written(href).map(|(_, hash)| hash));
@@ -239,7 +242,8 @@ impl Outline {
         self.hrefs.push_str(href);
         let at = self.text.len() as u32;
         let away = self.leads_away(href);
-        self.links.push(RawLink { href: (from, self.hrefs.len() as u32), anchor: (at, at), nofollow, away, signs });
+        let href = (from, self.hrefs.len() as u32);
+        self.links.push(RawLink { href, anchor: (at, at), nofollow, rels, away, signs });
         self.in_link = has_text;
     }
 

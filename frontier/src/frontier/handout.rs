@@ -170,7 +170,9 @@ impl Frontier {
             }
             page.visit = self.urls.before(entry.id, session)?.map_or(1, |visit| visit.number + 1);
             self.urls.open_job(entry.id.url);
-            self.count_page(id, 1, session);
+            if entry.is_page() {
+                self.count_page(id, 1, session);
+            }
         }
         self.hosts.get_mut(id).errands.page();
         Ok(self.start(id, kind, url, Task::Entry(key, seq, Box::new(entry)), Some(page)))

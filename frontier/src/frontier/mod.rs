@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use config::{OnDuplicate, Politeness, Priority, Settings};
 use dedup_stage::store::{Error, Result, Session, codec};
-use dedup_stage::url::{SiteId, Sites, UrlId};
+use dedup_stage::url::{Keys, Sites, UrlId};
 
 use crate::hold::news::News;
 use crate::hold::works::Works;

@@ -157,6 +157,9 @@ impl Frontier {
 
     /// What budgets, bounds and rules say of a URL.
     fn pass(&mut self, id: HostId, group: u8, url: &Url, entry: &Entry, session: &mut Session) -> Result<Pass> {
+        if !entry.is_page() {
+            return Ok(Pass::Fetch);
+        }
         let host = self.hosts.get(id);
         let refuse = |reason, detail| Ok(Pass::Refuse(Refusal::Reason(reason, detail)));
         if host.is_spent(group, self.conduct.limits) {

@@ -103,13 +103,15 @@ impl Frontier {
                 self.queues.push(&mut host.lanes, key, packed, session);
                 if !entry.sitemap {
                     self.urls.place(entry.id.url, key.band);
+                }
+                if entry.is_page() {
                     self.count_page(id, -1, session);
                 }
                 return Ok(true);
             }
             Outcome::Refused(reason) => {
                 self.queues.finish(&mut host.lanes, key, session);
-                if !entry.sitemap {
+                if entry.is_page() {
                     self.count_page(id, -1, session);
                 }
                 self.pass_over(entry, Refusal::Reason(reason, Detail::None), session)?;
@@ -123,6 +125,8 @@ impl Frontier {
                 self.queues.put_back(&mut host.lanes, key, seq, packed);
                 if !entry.sitemap {
                     self.urls.place(entry.id.url, key.band);
+                }
+                if entry.is_page() {
                     self.count_page(id, -1, session);
                 }
                 return Ok(true);
@@ -135,6 +139,8 @@ impl Frontier {
             self.queues.push(&mut host.lanes, key, packed, session);
             if !entry.sitemap {
                 self.urls.place(entry.id.url, key.band);
+            }
+            if entry.is_page() {
                 self.count_page(id, -1, session);
             }
             return Ok(true);

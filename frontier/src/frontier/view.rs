@@ -200,6 +200,35 @@ impl Frontier {
         Ok(Some(QueuedAs { priority, merits, depth, source, via }))
     }
 
+    /// Calls `visit` with everything that is queued: identity, and URL as it will be fetched. Reads the whole queue.
+    pub fn each_queued(&self, session: &Session, visit: &mut dyn FnMut(UrlId, &str)) -> Result<()> {
+        let mut failure = None;
+        let mut look = |host: &Host| {
+            for lane in host.lanes.iter() {
+                let looked = self.queues.look(lane, host.site, session, &mut |_, entry| {
+                    let entry = Packed::new(entry);
+                    let standing = self.urls.get(entry.url());
+                    let live = matches!(standing, Some(Standing::Queued { band, .. }) if band == lane.band);
+                    if !entry.is_sitemap() && live {
+                        match entry.open(host.site, &host.authority(lane.group)) {
+                            Ok(entry) => visit(entry.id, &entry.url),
+                            Err(error) => failure = Some(error),
+                        }
+                    }
+                    failure.is_none()
+                });
+                looked.unwrap_or_else(|error| failure = Some(error));
+            }
+        };
+        self.hosts.iter().for_each(|(_, host)| look(host));
+        Hosts::read_all(session, &mut |host| {
+            if self.hosts.find(host.site).is_none() {
+                look(host);
+            }
+        })?;
+        failure.map_or(Ok(()), Err)
+    }
+
     /// What is to be expected of a page at `url`, by what pages like it turned out to be; `None` if its host is not in memory.
     pub fn expected(&self, url: &Url) -> Option<Expected> {
         let host = self.hosts.get(self.hosts.find(self.keys.site(url))?);

@@ -120,6 +120,13 @@ impl Packed {
     }
 }
 
+impl Entry {
+    /// Whether it is a page: neither a sitemap nor a requisite of one.
+    pub fn is_page(&self) -> bool {
+        !self.sitemap && !matches!(self.via, Via::Requisite { .. })
+    }
+}
+
 /// `id.url` of a stored entry.
 pub fn url_of(bytes: &[u8]) -> u64 {
     bytes.first_chunk().map_or(0, |url| u64::from_be_bytes(*url))

@@ -4,13 +4,17 @@
 mod curve;
 mod gates;
 mod odd;
+mod planted;
 mod runs;
+mod scored;
 mod shelf;
 mod world;
 
 pub use curve::{Curve, median};
 pub use gates::{Gate, walk};
 pub use odd::{Kind, ODD, Odd};
+pub use planted::Planted;
 pub use runs::{MODES, Mode, Run, run};
+pub use scored::Scored;
 pub use shelf::Shelf;
 pub use world::{WebKind, World, WorldFetch};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use dedup_stage::store::{self, Session, Space};
 use dedup_stage::url::{Keys, PageId, Sites, UrlId};
-use frontier::{End, Frontier, State, Visit};
+use frontier::{End, Frontier, State, Via, Visit};
 use url::Url;
 
 use super::{Findings, hash};
@@ -138,10 +138,13 @@ pub(super) fn check_records(
     };
     session.scan(spaces::PAGES, &[], &[], &mut |key, value| {
         let (Some(page), Ok(record)) = (PageRecord::page_of(key), PageRecord::decode(value)) else {
+            records += 1;
             findings.add("the record of a page cannot be read".into());
             return ControlFlow::Continue(());
         };
-        records += u64::from(record.offset != PageRecord::ELSEWHERE);
+        // What pages need to be shown has no line, and what another directory fetched has its line there.
+        let has_line = record.offset != PageRecord::ELSEWHERE && !matches!(record.via, Via::Requisite { .. });
+        records += u64::from(has_line);
         if Url::parse(&record.url).ok().is_none_or(|url| keys.id(&url) != page.url) {
             findings.add(format!("the record of {} lies under the key of another URL", record.url));
         }

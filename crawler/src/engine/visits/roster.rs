@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::{SiteId, UrlId};
+use frontier::Via;
 use frontier::refresh::copies::{Pair, Pairs};
 
 use super::member::{Checked, Life, Member};
@@ -34,6 +35,8 @@ impl Roster {
         session.scan(spaces::PAGES, &[], &[], &mut |key, value| {
             let Some(page) = PageRecord::page_of(key) else { return ControlFlow::Continue(()) };
             match PageRecord::decode(value) {
+                // What pages need to be shown is not visited for its own sake.
+                Ok(record) if matches!(record.via, Via::Requisite { .. }) => {}
                 Ok(record) => match roster.members.last_mut() {
                     // The visits of one URL stand side by side.
                     Some(member) if member.id == page.url => checks.extend(member.visited(page.visit, &record)),

@@ -3,6 +3,7 @@
 use super::attributes::{has_word, is_hidden, refresh_target};
 use super::media;
 use super::region::Regions;
+use crate::page::Rels;
 use crate::page::hints::{Hint, Hints};
 use crate::page::outline::{Outline, Shape};
 use crate::page::signs::Signs;
@@ -135,15 +136,19 @@ impl<'a> Builder<'a> {
             self.outline.end_link();
         }
         if let Some(href) = tag.value(Attribute::Href) {
-            let nofollow = tag.value(Attribute::Rel).is_some_and(|rel| has_word(&rel, "nofollow"));
-            self.outline.link(&href, nofollow, has_text, self.signs());
+            let (mut nofollow, mut rels) = (false, Rels::ANCHOR);
+            if let Some(rel) = tag.value(Attribute::Rel) {
+                nofollow = has_word(&rel, "nofollow");
+                rels = Rels::of_anchor(&rel);
+            }
+            self.outline.link(&href, nofollow, rels, has_text, self.signs());
         }
     }
 
     /// Takes a page that is shown within this one.
     fn frame(&mut self, tag: &Tag<'_>) {
         if let Some(source) = tag.value(Attribute::Src) {
-            self.outline.link(&source, false, false, Signs::HEAD);
+            self.outline.link(&source, false, Rels::ANCHOR, false, Signs::HEAD);
         }
     }
 
@@ -161,10 +166,12 @@ impl<'a> Builder<'a> {
             }
             "link" => {
                 if let (Some(rel), Some(href)) = (tag.value(Attribute::Rel), tag.value(Attribute::Href))
-                    && ["canonical", "alternate", "next", "prev"].iter().any(|kind| has_word(&rel, kind))
                     && !has_word(&rel, "stylesheet")
                 {
-                    self.outline.link(&href, has_word(&rel, "nofollow"), false, Signs::HEAD);
+                    let rels = Rels::named(&rel, tag.value(Attribute::Hreflang).is_some());
+                    if rels != Rels::NONE || has_word(&rel, "alternate") {
+                        self.outline.link(&href, has_word(&rel, "nofollow"), rels, false, Signs::HEAD);
+                    }
                 }
             }
             "meta" => self.meta(tag),
@@ -184,7 +191,7 @@ impl<'a> Builder<'a> {
         if tag.value(Attribute::HttpEquiv).is_some_and(|pragma| pragma.eq_ignore_ascii_case("refresh"))
             && let Some(target) = refresh_target(&content)
         {
-            self.outline.link(target, false, false, Signs::HEAD);
+            self.outline.link(target, false, Rels::REFRESH, false, Signs::HEAD);
         }
     }
 

@@ -55,6 +55,34 @@ fn links_are_resolved_once_each() {
 }
 
 #[test]
+fn what_is_said_of_a_link_is_gathered_from_all_its_places() {
+    let page = read(
+        r##"<link rel="Canonical" href="/c"><link rel=alternate hreflang=de href="/de"><link rel=alternate href="/feed">
+        <link rel=next href="/2"><meta http-equiv=refresh content="3; url=/away"><a href="/2">2</a><a rel="prev nofollow" href="/0">0</a>
+        <a rel=canonical href="/x">x</a><link rel=icon href="/i"><link rel="alternate stylesheet" hreflang=fr href="/s">"##,
+    );
+    let mut next = Rels::ANCHOR;
+    next |= Rels::NEXT;
+    let mut prev = Rels::ANCHOR;
+    prev |= Rels::PREV;
+    let said: Vec<(&str, Rels)> = page.links.iter().map(|link| (link.url.path(), link.rels)).collect();
+    assert_eq!(
+        said[..6],
+        [
+            ("/c", Rels::CANONICAL),
+            ("/de", Rels::LANGUAGE),
+            ("/feed", Rels::NONE),
+            ("/2", next),
+            ("/away", Rels::REFRESH),
+            ("/0", prev)
+        ]
+    );
+    assert_eq!(said.len(), 7, "{said:?}");
+    assert_eq!(said[6], ("/x", Rels::ANCHOR), "only a head says of what the page is a copy");
+    assert_eq!(next.names().collect::<Vec<_>>(), ["next"]);
+}
+
+#[test]
 fn links_beyond_the_cap_are_counted() {
     let page = |links: std::ops::Range<usize>| -> String { links.map(|i| format!("<a href=/{i}>")).collect() };
     let cut = |html: &str| (read(html).links.len(), read(html).links_cut);

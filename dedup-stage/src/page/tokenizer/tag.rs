@@ -48,6 +48,7 @@ attributes! {
     Height "height",
     Hidden "hidden",
     Href "href",
+    Hreflang "hreflang",
     HttpEquiv "http-equiv",
     Id "id",
     Lang "lang",

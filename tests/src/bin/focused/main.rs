@@ -1,9 +1,11 @@
 //! `focused`: harvest rates of focused crawls of the documentation sites, on ten topics, beside breadth-first and a best-first
-//! crawler that reads anchors alone; and how far apart the fingerprints of a topic's pages are.
+//! crawler that reads anchors alone; how far apart the fingerprints of a topic's pages are; and crawls with a program that
+//! scores pages.
 //!
-//! `cargo run --release -p tests --bin focused`
+//! `cargo run --release -p tests --bin focused` (`-- --planted` for the last alone)
 
 mod distances;
+mod planted;
 mod topics;
 
 use std::cmp::Reverse;
@@ -30,10 +32,16 @@ struct Arguments {
     /// Settings of the crawler on top, `key=value`.
     #[arg(long = "set")]
     set: Vec<String>,
+    /// Only webs with planted quality.
+    #[arg(long)]
+    planted: bool,
 }
 
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
+    if arguments.planted {
+        return planted::print();
+    }
     let more: Vec<(&str, &str)> = arguments.set.iter().filter_map(|pair| pair.split_once('=')).collect();
     let mut sites = BTreeMap::new();
     for site in TOPICS.map(|topic| topic.site) {
@@ -83,7 +91,8 @@ fn main() -> anyhow::Result<()> {
         median(rates[2].iter().zip(&rates[0]).map(|(focused, breadth)| focused / breadth)),
         focused / anchors
     );
-    distances::print(&sites)
+    distances::print(&sites)?;
+    planted::print()
 }
 
 /// Pages within reach, and how many of them are in the section.

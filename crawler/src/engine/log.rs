@@ -1,0 +1,129 @@
+//! The crawl log: one line for each request, in a file (`--log`) and among the messages (`-v`).
+//!
+//! It tells what was asked and what came of it, attempts that failed and requests for robots.txt included; what the crawl made
+//! of pages is in its outputs. It is no part of the state: a crash may cost its last lines, and where it cannot be written the
+//! crawl goes on.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+
+use config::LogFormat;
+use frontier::{JobKind, Millis};
+use serde_json::json;
+use tracing::Level;
+
+use super::message::{Finding, Report};
+use crate::clock::rfc3339;
+
+/// Where requests are logged.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    file: Option<BufWriter<File>>,
+    is_json: bool,
+}
+
+/// What is known of the answer to a request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answered {
+    /// HTTP status.
+    pub status: u16,
+    /// Bytes of the body, as received.
+    pub bytes: u64,
+    /// From request to end of body.
+    pub elapsed: Millis,
+    /// Why the body is not whole, if it is not.
+    pub cut: Option<&'static str>,
+}
+
+impl Log {
+    /// Goes on with the log that the settings name, if they name one.
+    pub fn open(settings: &config::Output) -> io::Result<Self> {
+        let path = &settings.log;
+        if path.is_empty() {
+            return Ok(Self::default());
+        }
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        let file = file.map_err(|error| io::Error::new(error.kind(), format!("--log {path}: {error}")))?;
+        let is_json = match settings.log_format {
+            LogFormat::Json => true,
+            LogFormat::Text => false,
+            LogFormat::Auto => path.ends_with(".json") || path.ends_with(".jsonl"),
+        };
+        Ok(Self { file: Some(BufWriter::new(file)), is_json })
+    }
+
+    /// A request has ended.
+    pub fn note(&mut self, report: &Report) {
+        let is_told = tracing::enabled!(Level::INFO);
+        if self.file.is_none() && !is_told {
+            return;
+        }
+        let error = match &report.finding {
+            Finding::Failed { error, .. } => Some(error.to_string()),
+            _ => report.answered.and_then(|answered| answered.cut).map(|kind| format!("cut: {kind}")),
+        };
+        if report.job.kind == JobKind::Resolve && error.is_none() {
+            return;
+        }
+        if is_told {
+            tracing::info!("{}", text(report, error.as_deref()));
+        }
+        let at = rfc3339(report.ended_at);
+        let line = match self.is_json {
+            true => json(report, &at, error.as_deref()),
+            false => format!("{at} {}", text(report, error.as_deref())),
+        };
+        self.write(|file| writeln!(file, "{line}"));
+    }
+
+    /// Hands what was noted to the system.
+    pub fn flush(&mut self) {
+        self.write(|file| file.flush());
+    }
+
+    fn write(&mut self, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) {
+        if let Some(file) = &mut self.file
+            && let Err(error) = write(file)
+        {
+            tracing::warn!("the log ends here: {error}");
+            self.file = None;
+        }
+    }
+}
+
+/// A word for what was asked for.
+fn kind(kind: JobKind) -> &'static str {
+    match kind {
+        JobKind::Resolve => "address",
+        JobKind::Robots => "robots",
+        JobKind::Sitemap => "sitemap",
+        JobKind::Page => "page",
+    }
+}
+
+/// Columns, parted by spaces: status, kind, bytes, milliseconds, URL; then what went wrong. `-` where there is nothing.
+fn text(report: &Report, error: Option<&str>) -> String {
+    let column = |number: Option<u64>| number.map_or("-".to_owned(), |number| number.to_string());
+    let status = column(report.answered.map(|answered| u64::from(answered.status)));
+    let bytes = column(report.answered.map(|answered| answered.bytes));
+    let elapsed = column(report.answered.map(|answered| answered.elapsed));
+    let error = error.map(|error| format!(" {error:?}")).unwrap_or_default();
+    format!("{status} {} {bytes} {elapsed} {}{error}", kind(report.job.kind), report.job.url)
+}
+
+fn json(report: &Report, at: &str, error: Option<&str>) -> String {
+    let job = &report.job;
+    json!({
+        "at": at,
+        "kind": kind(job.kind),
+        "url": job.url.as_str(),
+        "status": report.answered.map(|answered| answered.status),
+        "bytes": report.answered.map(|answered| answered.bytes),
+        "elapsed_ms": report.answered.map(|answered| answered.elapsed),
+        "attempt": job.attempts + 1,
+        "depth": job.depth,
+        "via": job.via.name(),
+        "error": error,
+    })
+    .to_string()
+}

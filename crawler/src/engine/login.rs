@@ -1,0 +1,29 @@
+//! Logging in beside the crawl: a thread of its own for each round of logins, so that nobody waits but the sites in question.
+
+use std::io;
+use std::sync::Arc;
+
+use config::Settings;
+use crossbeam_channel::{Receiver, bounded};
+
+use crate::access::{Access, LoggedIn};
+use crate::clock::Clock;
+use crate::fetch::Fetch;
+
+/// Begins a round of logins; the channel brings what came of it, and is closed without that if the thread panics.
+pub(super) type LogIn = Box<dyn Fn(Access) -> io::Result<Receiver<LoggedIn>>>;
+
+/// Logs in with this fetcher. Each round has a runtime of its own, whose connections end with it.
+pub(super) fn with<F: Fetch>(fetch: &Arc<F>, settings: &Settings, clock: &Clock) -> LogIn {
+    let (fetch, settings, clock) = (Arc::clone(fetch), Arc::new(settings.clone()), clock.clone());
+    Box::new(move |access| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (done, logged_in) = bounded(1);
+        let (fetch, settings, clock) = (Arc::clone(&fetch), Arc::clone(&settings), clock.clone());
+        std::thread::Builder::new().name("login".into()).spawn(move || {
+            // Nobody listens any more where the crawl was stopped meanwhile.
+            let _ = done.send(runtime.block_on(access.log_in(&*fetch, &settings, &clock)));
+        })?;
+        Ok(logged_in)
+    })
+}

@@ -1,0 +1,104 @@
+//! Requisites in the engine: what accepted pages need is queued before further pages, and goes into the archive alone.
+
+use dedup_stage::judge::{Judgement, Verdict};
+use frontier::{Admission, Found, Job, JobKind, Merits, Millis, Outcome, Via};
+
+use super::Result;
+use super::desk::Desk;
+use super::message::{Need, PageFinding};
+use crate::record::{PageRecord, VerdictKind};
+use crate::requisites::MOST_HOPS;
+use crate::sink::PageOut;
+
+/// Whether a job fetches a requisite.
+pub(super) fn is_requisite(job: &Job) -> bool {
+    matches!(job.via, Via::Requisite { .. })
+}
+
+impl Desk<'_> {
+    /// Whether a job brings a requisite, or may have to come before one.
+    pub(super) fn is_for_requisites(&self, job: &Job) -> bool {
+        match job.kind {
+            JobKind::Page => is_requisite(job),
+            JobKind::Resolve | JobKind::Robots => self.requisite_hosts.contains(&job.page.url.site.host),
+            JobKind::Sitemap => false,
+        }
+    }
+
+    /// Queues what a page needs, if it is accepted.
+    pub(super) fn need(&mut self, job: &Job, judgement: &Judgement, finding: &PageFinding) -> Result<()> {
+        let is_accepted = match judgement.verdict {
+            Verdict::Unique => true,
+            Verdict::Unjudged => (200..300).contains(&finding.status),
+            _ => false,
+        };
+        if is_accepted { self.queue_needs(job, &finding.needs, 0) } else { Ok(()) }
+    }
+
+    fn queue_needs(&mut self, job: &Job, needs: &[Need], hops: u8) -> Result<()> {
+        for Need { url, id } in needs {
+            let found = Found {
+                url,
+                id: *id,
+                depth: job.depth + 1,
+                // They come before further pages: a page and what it needs belong together.
+                priority: 1.0,
+                merits: Merits::default(),
+                source: Some(job.page),
+                via: Via::Requisite { hops },
+            };
+            let admission = self.frontier.add(&found, &mut self.ledger.session)?;
+            if admission == Admission::Queued {
+                self.requisites += 1;
+                self.requisite_hosts.insert(id.site.host);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the answer to a request for a requisite.
+    pub(super) fn take_requisite(&mut self, job: &Job, at: Millis, finding: &PageFinding) -> Result<()> {
+        let PageFinding { status, elapsed, retry_after, .. } = *finding;
+        let target = finding.redirect.as_ref().map(|redirect| redirect.target);
+        let outcome = Outcome::Done { status, elapsed, retry_after, target };
+        if self.frontier.report(job, outcome, at, &mut self.ledger.session)? {
+            return Ok(());
+        }
+        self.frontier.received(finding.wire_bytes, at);
+        if let Via::Requisite { hops } = job.via
+            && hops < MOST_HOPS
+        {
+            self.queue_needs(job, &finding.needs, hops + 1)?;
+        }
+        let stats = &mut self.ledger.stats;
+        stats.requisites += 1;
+        stats.requisite_bytes += finding.bytes;
+        let out = PageOut { exchange: finding.exchange.as_ref(), is_requisite: true, ..PageOut::failed(&[]) };
+        self.record_requisite(job, at, status, &out)
+    }
+
+    /// No answer came to a request for a requisite.
+    pub(super) fn lose_requisite(&mut self, job: &Job, at: Millis) -> Result<()> {
+        self.ledger.stats.requisites_failed += 1;
+        self.record_requisite(job, at, 0, &PageOut { is_requisite: true, ..PageOut::failed(&[]) })
+    }
+
+    fn record_requisite(&mut self, job: &Job, at: Millis, status: u16, out: &PageOut<'_>) -> Result<()> {
+        self.requisites = self.requisites.saturating_sub(1);
+        let record = PageRecord {
+            verdict: VerdictKind::Unjudged,
+            status,
+            depth: job.depth,
+            offset: 0,
+            source: job.source,
+            via: job.via,
+            fetched_at: at,
+            url: job.url.as_str().to_owned(),
+            validators: Default::default(),
+            payload: None,
+            content: None,
+            shown: None,
+        };
+        self.ledger.record(job.page, out, record)
+    }
+}

@@ -1,0 +1,116 @@
+//! Starting a crawl: the threads and channels around the engine, and the engine itself.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_channel::never;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::desk::Desk;
+use super::fetchers::Fetchers;
+use super::jobs::Jobs;
+use super::ledger::Ledger;
+use super::log::Log;
+use super::message::{Fetched, Report};
+#[cfg(feature = "pdf")]
+use super::pdfs;
+use super::scores::Scores;
+use super::usage::Usage;
+use super::{Engine, EngineError, Observer, Parts, Result, Stats, StopReason, login, rescue, scoring, worker};
+use crate::fetch::Fetch;
+use crate::fetch::budget::Budget;
+use crate::fetch::pressure::Pressure;
+use crate::score::Program;
+
+/// Runs a crawl to its end.
+pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) -> Result<(StopReason, Stats)> {
+    let settings = parts.settings;
+    let credits = settings.fetch.concurrency.max(1);
+    let (orders, orders_out) = mpsc::channel(credits);
+    let (fetched_in, fetched) = crossbeam_channel::bounded::<Fetched>(credits);
+    let (reports_in, reports) = crossbeam_channel::bounded::<Vec<Report>>(credits);
+    let (abandon, pressure) = (CancellationToken::new(), Pressure::default());
+
+    let threads = match settings.dedup.threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    };
+    let fetch = Arc::new(fetch);
+    let log_in = login::with(&fetch, settings, &parts.clock);
+    let fetchers = Fetchers {
+        fetch,
+        clock: parts.clock.clone(),
+        budget: Budget::new(settings.fetch.body_budget.0),
+        keep_wire: settings.output.warc,
+        pressure: pressure.clone(),
+        #[cfg(feature = "pdf")]
+        pdfs: pdfs::Pdfs::new(parts.pdf, threads),
+        fetched: fetched_in,
+    };
+    let fetchers = fetchers.start(orders_out, abandon.clone())?;
+    let (read_in, scorer) = match settings.focus.has_program() {
+        true => {
+            let (read_in, read) = crossbeam_channel::bounded::<Vec<Report>>(credits);
+            let program =
+                Program::new(&settings.focus.score_with, Duration::from_millis(settings.focus.score_timeout.0));
+            (read_in, Some(scoring::start(program, read, reports_in)?))
+        }
+        false => (reports_in, None),
+    };
+    let workers = worker::start(threads, &parts.context, &fetched, &read_in)?;
+    drop((fetched, read_in));
+
+    let now = parts.clock.now();
+    let scores = Scores::open(settings, parts.context.topic.as_ref(), &parts.session)?;
+    let rescue = rescue::Rescue::open(&parts.session)?;
+    let ledger = Ledger::open(parts.session, parts.sinks, parts.stats, now)?;
+    let Parts { frontier, flow, access, clock, .. } = parts;
+    let (local, hosts, waiting) = Default::default();
+    let usage = Usage::new(&settings.fetch.user_agent, &settings.access.purpose);
+    let log = Log::open(&settings.output)?;
+    let mut desk = Desk {
+        settings,
+        frontier,
+        flow,
+        access,
+        usage,
+        scores,
+        ledger,
+        rescue,
+        visits: None,
+        log,
+        waiting,
+        requisites: 0,
+        requisite_hosts: HashSet::new(),
+        local,
+        hosts,
+        clock,
+    };
+    if settings.fetch.recrawl {
+        desk.begin_round(parts.only_visits)?;
+    }
+    let mut engine = Engine {
+        desk,
+        jobs: Jobs::new(credits, orders, reports, pressure),
+        dir: parts.dir,
+        control: parts.control,
+        observer,
+        log_in,
+        logged_in: never(),
+        due: None,
+        more: true,
+        last_tick: now,
+        paused: false,
+        stopping: None,
+    };
+    let result = engine.run();
+    let stats = engine.desk.ledger.stats.clone();
+    abandon.cancel();
+    drop(engine);
+    for thread in workers.into_iter().chain([fetchers]).chain(scorer) {
+        thread.join().map_err(|_| EngineError::Internal("a thread panicked"))?;
+    }
+    result.map(|reason| (reason, stats))
+}

@@ -1,0 +1,142 @@
+//! How good a page will be that has not been fetched: learned from the scores of the pages that link to it.
+//!
+//! Each link from a scored page is evidence about its target, for or against, as far as that page is better or worse than the
+//! average. How much the evidence counts is learned: each page that is scored shows what the links to it were worth. The model
+//! is a logistic regression on the sum of the evidence, fitted by stochastic gradient descent; where links say nothing of
+//! quality its weight goes to zero, and pages come in the order in which they are found.
+
+use dedup_stage::store::{Result, Session, Space};
+use serde::{Deserialize, Serialize};
+
+/// What was learned, and the evidence about URLs that were met in this run of the program.
+#[derive(Debug)]
+pub struct Likely {
+    model: Model,
+    /// Two rows of sums of evidence, as in a count-min sketch (see [`crate::priority::InLinks`]): of two URLs that share a place
+    /// in one row, few share one in the other. What stands nearer to zero is believed.
+    rows: [Vec<i16>; 2],
+}
+
+/// What was learned; it outlives the program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Model {
+    /// Pages scored.
+    pages: u64,
+    /// Their mean score.
+    mean: f32,
+    /// Log odds of a page about which there is no evidence.
+    bias: f32,
+    /// Log odds for each unit of evidence.
+    weight: f32,
+}
+
+impl Likely {
+    /// Sums of a row; a power of two.
+    const SUMS: usize = 1 << 19;
+    /// Steps of evidence to a unit.
+    const STEPS: f32 = 64.0;
+    /// Evidence counts up to so many units.
+    const MOST: f32 = 4.0;
+    /// Key in [`Space::META`].
+    const RECORD: &[u8] = b"scores";
+
+    /// Goes on from what `session` remembers.
+    pub fn open(session: &Session) -> Result<Self> {
+        let stored = session.get(Space::META, Self::RECORD)?;
+        let model = stored.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        // To begin with, a link from a good page is thought to lead to a good one.
+        let model = model.unwrap_or(Model { pages: 0, mean: 0.5, bias: 0.0, weight: 2.0 });
+        Ok(Self { model, rows: [(); 2].map(|()| vec![0; Self::SUMS]) })
+    }
+
+    /// Writes down what was learned; to be called before a commit.
+    pub fn save(&self, session: &mut Session) -> Result<()> {
+        let record = serde_json::to_vec(&self.model).map_err(std::io::Error::from)?;
+        session.put(Space::META, Self::RECORD, record);
+        Ok(())
+    }
+
+    /// The page at the URL with this hash has this score.
+    pub fn page(&mut self, url: u64, score: f32) {
+        let evidence = self.evidence(url);
+        let error = score - self.expected(evidence);
+        let model = &mut self.model;
+        model.pages += 1;
+        let rate = 0.02 + 1.0 / (2.0 + model.pages as f32 / 8.0);
+        model.mean += (score - model.mean) * (1.0 / model.pages.min(500) as f32);
+        model.bias = (model.bias + rate * error).clamp(-6.0, 6.0);
+        model.weight = (model.weight + rate * error * evidence).clamp(-8.0, 8.0);
+    }
+
+    /// A page with this score links to the URL with this hash: the score that is to be expected there.
+    pub fn link(&mut self, url: u64, score: f32) -> f32 {
+        let step = ((score - self.model.mean) * Self::STEPS) as i16;
+        let most = (Self::MOST * Self::STEPS) as i16;
+        for (row, place) in self.rows.iter_mut().zip(places(url)) {
+            row[place] = (row[place] + step).clamp(-most, most);
+        }
+        self.expected(self.evidence(url))
+    }
+
+    /// The sum of the evidence about a URL, in units.
+    fn evidence(&self, url: u64) -> f32 {
+        let [first, second] = places(url);
+        let (first, second) = (self.rows[0][first], self.rows[1][second]);
+        f32::from(if first.abs() <= second.abs() { first } else { second }) / Self::STEPS
+    }
+
+    fn expected(&self, evidence: f32) -> f32 {
+        let Model { bias, weight, .. } = self.model;
+        1.0 / (1.0 + (-(bias + weight * evidence)).exp())
+    }
+}
+
+fn places(url: u64) -> [usize; 2] {
+    [url as usize, (url >> 32) as usize].map(|place| place & (Likely::SUMS - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use dedup_stage::store::Memory;
+    use fastrand::Rng;
+
+    use super::*;
+
+    /// A model after so many pages. A link from a good page leads to a good one with one probability, a link from a bad page
+    /// with the other.
+    fn learned(good: f32, bad: f32) -> Likely {
+        let session = Session::new(Box::new(Memory::default()));
+        let (mut likely, mut rng) = (Likely::open(&session).unwrap(), Rng::with_seed(7));
+        for _ in 0..4_000 {
+            let (url, source) = (rng.u64(..), f32::from(u8::from(rng.f32() < 0.3)));
+            likely.link(url, source);
+            let is_good = rng.f32() < if source > 0.5 { good } else { bad };
+            likely.page(url, f32::from(u8::from(is_good)));
+        }
+        likely
+    }
+
+    #[test]
+    fn expectations_become_the_shares_of_good_pages() {
+        let mut likely = learned(0.7, 0.13);
+        let (good, bad) = (likely.link(1, 1.0), likely.link(2, 0.0));
+        assert!((good - 0.7).abs() < 0.12 && (bad - 0.13).abs() < 0.08, "{good} {bad}");
+        let more = likely.link(1, 1.0);
+        assert!(more > good, "two links say more than one");
+        assert!(likely.link(1, 0.0) < more);
+    }
+
+    #[test]
+    fn where_links_say_nothing_none_is_better_than_another() {
+        let mut likely = learned(0.3, 0.3);
+        let (good, bad) = (likely.link(1, 1.0), likely.link(2, 0.0));
+        assert!((good - bad).abs() < 0.12, "{good} {bad}");
+    }
+
+    #[test]
+    fn what_was_learned_outlives_the_program() {
+        let (likely, mut session) = (learned(0.8, 0.1), Session::new(Box::new(Memory::default())));
+        likely.save(&mut session).unwrap();
+        assert_eq!(Likely::open(&session).unwrap().model, likely.model);
+    }
+}

@@ -1,0 +1,150 @@
+//! The link graph: who links to whom, every link of every page and not only the first to each.
+//!
+//! `DIR/links.graph` has a record for each answer with links or a redirect: the page, and the identities of what it links to.
+//! Workers write the records, a few bytes a link; URLs are in the state, which has each of them once ([`Addresses`]).
+//! `crawler links` and `crawler export --what links` read it.
+
+mod addresses;
+mod read;
+mod sink;
+
+use dedup_stage::page::Rels;
+use dedup_stage::url::{PageId, SiteId, UrlId};
+
+pub use addresses::{Address, Addresses};
+pub use read::Graph;
+pub use sink::LinksGraph;
+
+/// One link as the file has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// Where it leads.
+    pub target: UrlId,
+    /// What the page says of it.
+    pub kind: Kind,
+}
+
+/// What a link is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A link of the page, and what else the page says of it.
+    Link(Rels),
+    /// The page is a redirect, and leads here.
+    Redirect,
+    /// An entry of a feed.
+    Entry,
+}
+
+impl Kind {
+    const REDIRECT: u8 = 64;
+    const ENTRY: u8 = 65;
+
+    fn to_byte(self) -> u8 {
+        match self {
+            Kind::Link(rels) => rels.bits(),
+            Kind::Redirect => Self::REDIRECT,
+            Kind::Entry => Self::ENTRY,
+        }
+    }
+
+    fn of_byte(byte: u8) -> Self {
+        match byte {
+            Self::REDIRECT => Kind::Redirect,
+            Self::ENTRY => Kind::Entry,
+            bits => Kind::Link(Rels::from_bits(bits)),
+        }
+    }
+
+    /// The words used in outputs; none for a plain link.
+    pub fn names(self) -> Vec<&'static str> {
+        match self {
+            Kind::Link(rels) => rels.names().collect(),
+            Kind::Redirect => vec!["redirect"],
+            Kind::Entry => vec!["feed"],
+        }
+    }
+}
+
+/// The record of a page with these links; empty where there are none. All numbers are big-endian: length of what follows,
+/// URL and visit of the page, then runs of links to one host: the host, their number, hash and kind of each.
+pub fn encode(page: PageId, links: impl Iterator<Item = Edge>) -> Vec<u8> {
+    let mut record = Vec::new();
+    let mut run: Option<(SiteId, usize, u32)> = None;
+    for Edge { target, kind } in links {
+        if record.is_empty() {
+            record.extend([0; 4]);
+            record.extend(page.url.to_bytes());
+            record.extend(page.visit.to_be_bytes());
+        }
+        let at = match &mut run {
+            Some((site, at, count)) if *site == target.site => {
+                *count += 1;
+                record[*at..*at + 4].copy_from_slice(&count.to_be_bytes());
+                None
+            }
+            _ => Some(record.len() + SiteId::BYTES),
+        };
+        if let Some(at) = at {
+            record.extend(target.site.to_bytes());
+            record.extend(1u32.to_be_bytes());
+            run = Some((target.site, at, 1));
+        }
+        record.extend(target.url.to_be_bytes());
+        record.push(kind.to_byte());
+    }
+    if let Some(rest) = record.len().checked_sub(4) {
+        record[..4].copy_from_slice(&(rest as u32).to_be_bytes());
+    }
+    record
+}
+
+/// A record without its length: the page and its links. `None` where it is damaged.
+pub fn decode(mut record: &[u8]) -> Option<(PageId, Vec<Edge>)> {
+    let mut take = |bytes: usize| {
+        let (taken, rest) = record.split_at_checked(bytes)?;
+        record = rest;
+        Some(taken)
+    };
+    let url = UrlId::read(take(UrlId::BYTES)?)?;
+    let page = PageId { url, visit: u32::from_be_bytes(take(4)?.try_into().ok()?) };
+    let mut edges = Vec::new();
+    while let Some(site) = take(SiteId::BYTES) {
+        let site = SiteId {
+            domain: u64::from_be_bytes(site[..8].try_into().ok()?),
+            host: u64::from_be_bytes(site[8..].try_into().ok()?),
+        };
+        for _ in 0..u32::from_be_bytes(take(4)?.try_into().ok()?) {
+            let url = u64::from_be_bytes(take(8)?.try_into().ok()?);
+            edges.push(Edge { target: UrlId { site, url }, kind: Kind::of_byte(take(1)?[0]) });
+        }
+    }
+    record.is_empty().then_some((page, edges))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn id(site: u64, url: u64) -> UrlId {
+        UrlId { site: SiteId { domain: site / 2, host: site }, url }
+    }
+
+    proptest! {
+        #[test]
+        fn a_record_comes_back_as_it_went_in(links in prop::collection::vec((0u64..4, any::<u64>(), 0u8..66), 0..40), visit in 1u32..9) {
+            let page = PageId { url: id(7, 8), visit };
+            let edges: Vec<Edge> =
+                links.iter().map(|(site, url, kind)| Edge { target: id(*site, *url), kind: Kind::of_byte(*kind) }).collect();
+            let record = encode(page, edges.iter().copied());
+            if edges.is_empty() {
+                prop_assert!(record.is_empty());
+            } else {
+                prop_assert_eq!(u32::from_be_bytes(record[..4].try_into().unwrap()) as usize, record.len() - 4);
+                prop_assert_eq!(decode(&record[4..]), Some((page, edges)));
+                prop_assert_eq!(decode(&record[4..record.len() - 1]), None);
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What a page needs to be shown.
+
+use std::cell::RefCell;
+
+use html5ever::tokenizer::states::RawKind;
+use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer};
+use url::Url;
+
+use super::{css, resolve};
+
+/// Bytes of a page that are looked at.
+const MAX_BYTES: usize = 4 << 20;
+/// Addresses as written that are kept.
+const MAX_WRITTEN: usize = 10_000;
+
+/// The requisites of a page at `url`, in the order in which they stand there.
+pub fn of_page(body: &[u8], url: &Url) -> Vec<Url> {
+    let tokenizer = Tokenizer::new(Sink::default(), Default::default());
+    let input = BufferQueue::default();
+    // All that counts here is ASCII.
+    input.push_back(String::from_utf8_lossy(&body[..body.len().min(MAX_BYTES)]).as_ref().into());
+    let _ = tokenizer.feed(&input);
+    tokenizer.end();
+    let Found { base, written, style, .. } = tokenizer.sink.found.into_inner();
+    let base = base.and_then(|href| url.join(href.trim()).ok()).unwrap_or_else(|| url.clone());
+    resolve(&base, written.iter().map(String::as_str).chain(css::addresses(&style)))
+}
+
+#[derive(Default)]
+struct Found {
+    base: Option<String>,
+    written: Vec<String>,
+    /// The text of all styles of the page.
+    style: String,
+    in_style: bool,
+}
+
+#[derive(Default)]
+struct Sink {
+    found: RefCell<Found>,
+}
+
+impl TokenSink for Sink {
+    type Handle = ();
+
+    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
+        let mut found = self.found.borrow_mut();
+        match token {
+            Token::CharacterTokens(text) if found.in_style => found.style.push_str(&text),
+            Token::TagToken(tag) if tag.kind == TagKind::StartTag => return found.tag(&tag),
+            Token::TagToken(tag) if &*tag.name == "style" => found.in_style = false,
+            _ => {}
+        }
+        TokenSinkResult::Continue
+    }
+}
+
+impl Found {
+    fn tag(&mut self, tag: &Tag) -> TokenSinkResult<()> {
+        let value = |name: &str| {
+            let found = tag.attrs.iter().find(|attribute| &*attribute.name.local == name);
+            found.map(|attribute| attribute.value.to_string())
+        };
+        match &*tag.name {
+            "base" if self.base.is_none() => self.base = value("href"),
+            "img" | "source" => {
+                self.add(value("src"));
+                self.add(value("data-src"));
+                self.add_set(value("srcset"));
+            }
+            "link" => {
+                let rel = value("rel").unwrap_or_default().to_ascii_lowercase();
+                let is_needed = |word: &str| {
+                    let kinds = ["stylesheet", "icon", "apple-touch-icon", "mask-icon", "preload", "modulepreload"];
+                    kinds.contains(&word)
+                };
+                if rel.split_ascii_whitespace().any(is_needed) {
+                    self.add(value("href"));
+                    self.add_set(value("imagesrcset"));
+                }
+            }
+            "script" | "embed" | "track" | "audio" => self.add(value("src")),
+            "video" => {
+                self.add(value("poster"));
+                self.add(value("src"));
+            }
+            "input" if value("type").is_some_and(|kind| kind.eq_ignore_ascii_case("image")) => self.add(value("src")),
+            "object" => self.add(value("data")),
+            "image" | "use" => self.add(value("href").or_else(|| value("xlink:href"))),
+            "body" | "table" | "td" => self.add(value("background")),
+            _ => {}
+        }
+        if let Some(style) = value("style") {
+            self.style.push_str(&style);
+            self.style.push('\n');
+        }
+        match &*tag.name {
+            "style" => {
+                self.in_style = true;
+                TokenSinkResult::RawData(RawKind::Rawtext)
+            }
+            "script" => TokenSinkResult::RawData(RawKind::ScriptData),
+            "title" | "textarea" => TokenSinkResult::RawData(RawKind::Rcdata),
+            "xmp" | "iframe" | "noembed" | "noframes" => TokenSinkResult::RawData(RawKind::Rawtext),
+            "plaintext" => TokenSinkResult::Plaintext,
+            _ => TokenSinkResult::Continue,
+        }
+    }
+
+    fn add(&mut self, written: Option<String>) {
+        if self.written.len() < MAX_WRITTEN {
+            self.written.extend(written);
+        }
+    }
+
+    /// A list of images for several widths: `a.png 1x, b.png 2x`.
+    fn add_set(&mut self, set: Option<String>) {
+        for image in set.iter().flat_map(|set| set.split(", ")) {
+            let address = image.split_ascii_whitespace().next().map(|address| address.trim_end_matches(','));
+            self.add(address.map(str::to_owned));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_needs_images_styles_scripts_and_fonts() {
+        let page = br#"<link rel="stylesheet" href="/s.css"><link rel=canonical href=/no><link rel="shortcut icon" href=f.ico>
+            <script src=/j.js>"<img src=no1>"</script><style>@font-face { src: url(/f.woff) }</style>
+            <img src=a.png srcset="a1.png 1x, a2.png 2x"><picture><source srcset="b.webp"></picture><a href=/no2>n</a>
+            <div style="background: url('bg.png')"></div><video poster=p.jpg src=v.mp4></video><img src="data:image/png;base64,x">
+            <svg><use href="sprite.svg#x"/></svg><input type=image src=i.gif><textarea><img src=no3></textarea><img src=a.png>"#;
+        let found: Vec<String> =
+            of_page(page, &Url::parse("http://a.test/d/").unwrap()).into_iter().map(String::from).collect();
+        let names = [
+            "s.css",
+            "d/f.ico",
+            "j.js",
+            "d/a.png",
+            "d/a1.png",
+            "d/a2.png",
+            "d/b.webp",
+            "d/p.jpg",
+            "d/v.mp4",
+            "d/sprite.svg",
+            "d/i.gif",
+            "f.woff",
+            "d/bg.png",
+        ];
+        assert_eq!(found, names.map(|name| format!("http://a.test/{name}")));
+        let many: String = (0..20_000).map(|n| format!("<img src={n}.png>")).collect();
+        assert_eq!(of_page(many.as_bytes(), &Url::parse("http://a.test/").unwrap()).len(), super::super::MOST);
+    }
+}

@@ -1,0 +1,64 @@
+//! What a program that scores pages says: one line, one score.
+
+use serde::Deserialize;
+
+/// One line of a program's answers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Said {
+    /// A score in 0..1, and which question it answers: the oldest, where it does not say.
+    Score {
+        /// Number of the question.
+        id: Option<u64>,
+        /// The score.
+        score: f32,
+    },
+    /// Something else.
+    Nonsense(String),
+    /// It has closed its stdout: it has ended, or will say nothing more.
+    Ended,
+}
+
+impl Said {
+    /// Bytes of a line that are shown to people.
+    const SHOWN: usize = 80;
+
+    /// Reads one line.
+    pub fn read(line: &[u8]) -> Self {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Line {
+            Bare(f32),
+            Whole { id: Option<u64>, score: f32 },
+        }
+        let (id, score) = match serde_json::from_slice(line) {
+            Ok(Line::Bare(score)) => (None, score),
+            Ok(Line::Whole { id, score }) => (id, score),
+            Err(_) => return Self::nonsense(line),
+        };
+        if (0.0..=1.0).contains(&score) { Said::Score { id, score } } else { Self::nonsense(line) }
+    }
+
+    fn nonsense(line: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(&line[..line.len().min(Self::SHOWN)]);
+        Said::Nonsense(text.trim_end().to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_a_score_or_nonsense() {
+        let score = |id, score| Said::Score { id, score };
+        assert_eq!(Said::read(b"{\"id\":7,\"score\":0.5}\n"), score(Some(7), 0.5));
+        assert_eq!(Said::read(b"{\"score\":1,\"url\":\"x\"}\n"), score(None, 1.0));
+        assert_eq!(Said::read(b"0.25\r\n"), score(None, 0.25));
+        for line in
+            ["", "1.5", "-0.1", "NaN", "{\"id\":1}", "loading model", "{\"id\":-1,\"score\":0.5}", "null", "[1]"]
+        {
+            assert_eq!(Said::read(line.as_bytes()), Said::Nonsense(line.to_owned()), "{line}");
+        }
+        assert_eq!(Said::read(&[b'x'; 1_000]), Said::Nonsense("x".repeat(80)));
+    }
+}
