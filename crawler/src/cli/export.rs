@@ -6,8 +6,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use dedup_stage::store::Session;
-use dedup_stage::url::PageId;
 use frontier::Walk;
 use frontier::rules::stored;
 

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use config::{OnDuplicate, Settings};
 use dedup_stage::store::Session;
-use dedup_stage::url::{PageId, UrlId};
+use dedup_stage::url::{Keys, PageId, UrlId};
 use frontier::rules::{RuleId, stored};
 use frontier::{Cause, Detail, End, Frontier, Kept, Merits, QueuedAs, Release, SkipReason, State, Via};
 use serde_json::Value;
