@@ -5,7 +5,7 @@ mod media;
 
 use url::Url;
 
-use super::{Input, Page, Reader};
+use super::{Input, Page, Reader, Rels};
 
 fn read(html: &str) -> Page {
     read_at("http://example.org/dir/page.html", html)
