@@ -1,12 +1,18 @@
 //! `crawler diff`: what a user sees who crawls a site, waits until it changes, and looks what has changed.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
+use crawler::clock::Clock;
+use crawler::diff::Diff;
+use crawler::fetch::http::HttpFetch;
 use serde_json::Value;
 use tests::background::Background;
+use tests::crawl::{crawl_with, settings, text};
+use tests::data;
 use tests::scripted::words;
 use tests::site::{Noise, Sites};
 
@@ -112,7 +118,7 @@ fn a_new_user_sees_what_changed() -> anyhow::Result<()> {
             let diff: Value = serde_json::from_str(&run(&["diff", "--json"], &dir)?.1)?;
             rounds += 1;
             // What is gone is looked for ever more seldom: within seconds, that is every second or third round.
-            if !urls(&diff, "back").is_empty() || rounds == 20 {
+            if !urls(&diff, "back").is_empty() || rounds == 200 {
                 break diff;
             }
         };
@@ -121,5 +127,90 @@ fn a_new_user_sees_what_changed() -> anyhow::Result<()> {
         assert!(urls(&whole, "new").len() >= 5, "since the beginning everything is new: {whole:#}");
         assert_eq!(run(&["diff", "--since", "yesterday"], &dir)?.0, Some(2));
     }
+    Ok(())
+}
+
+/// A real manual, and its next version in its place: what `diff` tells, beside what the files themselves say.
+#[test]
+fn the_next_version_of_a_manual_is_told_right() -> anyhow::Result<()> {
+    let (Some(old), Some(new)) = (data::docs("postgresql-15")?, data::docs("postgresql-17")?) else { return Ok(()) };
+    let Some(pairs) = data::shared("docs/same-page-pairs.tsv") else { return Ok(()) };
+    let (folder, base) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let fill = |from: &Path| -> anyhow::Result<()> {
+        for file in fs::read_dir(folder.path())? {
+            fs::remove_file(file?.path())?;
+        }
+        for file in fs::read_dir(from)? {
+            let file = file?;
+            if file.path().extension().is_some_and(|extension| extension == "html") {
+                fs::copy(file.path(), folder.path().join(file.file_name()))?;
+            }
+        }
+        Ok(())
+    };
+    fill(&old)?;
+    let sites = Arc::new(Sites::new([("a.test".to_owned(), folder.path().to_owned())], Noise::default())?);
+    let server = Background::start(|listener| Arc::clone(&sites).run(listener))?;
+    let connect_to = server.connect_to();
+    let crawl = |more: &[(&str, &str)]| {
+        let more: Vec<_> = more.iter().copied().chain([("fetch.connect-to", connect_to.as_str())]).collect();
+        let settings = settings(&more)?;
+        let seeds = ["http://a.test/index.html".to_owned()];
+        crawl_with(HttpFetch::new(&settings)?, &Clock::System, &base.path().join("crawl"), &seeds, &settings)
+    };
+    let first = crawl(&[])?;
+    fill(&new)?;
+    let before = sites.asked().len();
+    let second = crawl(&[("fetch.recrawl", "true")])?;
+    let round = second.stats.round.clone().expect("a round");
+    println!(
+        "{} pages, then {} requests: {} visits, {} copies trusted, {} checked",
+        first.stats.pages,
+        sites.asked().len() - before,
+        round.visits,
+        round.trusted,
+        round.checked
+    );
+    let diff = Diff::read(&base.path().join("crawl"), round.started)?;
+    let names = |pages: &[crawler::diff::Page]| -> BTreeSet<String> {
+        pages.iter().map(|page| page.url.trim_start_matches("http://a.test/").to_owned()).collect()
+    };
+    let (added, changed, missing) = (names(&diff.new), names(&diff.changed), names(&diff.missing));
+    let is_in = |folder: &Path, name: &String| folder.join(name).exists();
+    assert!(added.iter().all(|name| !is_in(&old, name) && is_in(&new, name)), "new pages are new: {added:?}");
+    assert!(missing.iter().all(|name| !is_in(&new, name)), "missing pages are missing: {missing:?}");
+    assert!(added.len() > 20 && missing.len() > 20, "{} and {}", added.len(), missing.len());
+    let visited: BTreeSet<&str> = second.pages[first.pages.len()..].iter().map(|page| text(page, "url")).collect();
+    // Pages by the resemblance of their versions: how many were visited, and called changed.
+    let mut bands = [
+        ("equal words", 0u32, 0u32),
+        ("from .95 on", 0, 0),
+        (".9 to .95", 0, 0),
+        (".8 to .9", 0, 0),
+        ("below .8", 0, 0),
+    ];
+    for line in fs::read_to_string(pairs)?.lines().filter(|line| line.starts_with("postgresql-15/")) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let name = fields[0].trim_start_matches("postgresql-15/").to_owned();
+        if !visited.contains(format!("http://a.test/{name}").as_str()) {
+            continue;
+        }
+        let alike: f64 = fields[6].parse()?;
+        let band = match alike {
+            _ if fields[3] == "1" => 0,
+            0.95.. => 1,
+            0.9.. => 2,
+            0.8.. => 3,
+            _ => 4,
+        };
+        bands[band].1 += 1;
+        bands[band].2 += u32::from(changed.contains(&name));
+    }
+    for (band, visited, changed) in bands {
+        println!("{band:12} {visited:5} visited {changed:5} called changed");
+    }
+    let [equal, .., other] = bands;
+    assert!(f64::from(equal.2) <= 0.02 * f64::from(equal.1), "{equal:?}");
+    assert!(f64::from(other.2) >= 0.97 * f64::from(other.1), "{other:?}");
     Ok(())
 }
