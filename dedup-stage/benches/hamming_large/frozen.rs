@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use dedup_stage::hamming::Design;
 use dedup_stage::hamming::frozen::{self, Frozen, Plan, Source};
 use dedup_stage::hamming::search::{search_frozen, values_near};
-use dedup_stage::hamming::{Design, Probe};
 use memmap2::{Advice, MmapMut};
 
 use crate::clock::{cpu_time, process_time};

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use dedup_stage::hamming::frozen::Source;
 use dedup_stage::hamming::search::search;
-use dedup_stage::hamming::{Design, Fill, Fingerprints, Index, pairs};
+use dedup_stage::hamming::{Design, Fill, Fingerprints, Index, Probe, pairs};
 
 use clock::{cpu_time, page_faults, process_time, resident};
 use data::ByRow;
