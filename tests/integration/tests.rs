@@ -34,6 +34,7 @@ mod diff;
 mod docs;
 mod failures;
 mod gate;
+mod harm;
 mod invariants;
 mod kill;
 mod known;

@@ -9,6 +9,7 @@ use frontier::{Admission, Detail, Found, Frontier, Job, JobKind, Merits, Millis,
 use url::Url;
 
 use super::Result;
+use super::alike::Alike;
 use super::ledger::Ledger;
 use super::log::Log;
 use super::message::{Finding, Named, Order, Report, SitemapFinding};
@@ -47,6 +48,7 @@ pub(super) struct Desk<'a> {
     pub requisite_hosts: HashSet<u64>,
     pub local: LocalTrouble,
     pub hosts: HostTroubles,
+    pub alike: Alike,
     pub clock: Clock,
 }
 
@@ -89,7 +91,9 @@ impl Desk<'_> {
     /// What one report changes.
     pub fn take(&mut self, report: Report) -> Result<()> {
         self.log.note(&report);
-        let Report { job, ended_at, heard, finding, .. } = report;
+        // What it weighs counts until it is done.
+        let Report { job, ended_at, heard, received, finding, weight: _weight, .. } = report;
+        self.frontier.received(received, ended_at);
         if let Some((status, heard)) = heard
             && self.access.hear(&job.url, status, &heard, &mut self.ledger.session)
         {
@@ -197,7 +201,8 @@ impl Desk<'_> {
     }
 
     fn take_sitemap(&mut self, job: &Job, at: Millis, finding: SitemapFinding) -> Result<()> {
-        let SitemapFinding { status, elapsed, retry_after, redirect, pages, sitemaps } = finding;
+        let SitemapFinding { status, elapsed, retry_after, redirect, pages, sitemaps, cut } = finding;
+        self.ledger.stats.sitemaps_cut += u64::from(cut);
         self.local.answered();
         if retry_after.is_some() {
             self.ledger.commit_soon(self.clock.now());

@@ -4,6 +4,7 @@
 //! were fetched and lets their links pass or not (`desk`), and commits what changed in groups (`ledger`). Fetchers and page
 //! workers know nothing of it.
 
+mod alike;
 mod batch;
 mod close;
 mod desk;
@@ -28,6 +29,7 @@ mod scoring;
 mod start;
 mod stats;
 mod trouble;
+mod under_way;
 mod usage;
 mod visits;
 mod worker;
@@ -55,6 +57,7 @@ pub use rescue::lost;
 pub use start::run;
 pub use stats::{Nobody, Observer, Snapshot, Stats, StopReason, TICK};
 pub use trouble::WorstHost;
+use under_way::UnderWay;
 pub use visits::Round;
 pub use worker::Context;
 
@@ -232,7 +235,7 @@ impl Engine<'_> {
                 Next::Idle => break,
             }
         }
-        self.jobs.set_pressure(!self.jobs.has_credit() && self.desk.frontier.counts().hosts_waiting > 0);
+        self.jobs.set_pressure(self.desk.frontier.is_crowded(self.now(), self.jobs.credits()));
         Ok(())
     }
 
@@ -330,6 +333,9 @@ impl Engine<'_> {
                 }
                 while let Some(report) = self.jobs.next_report() {
                     self.desk.take(report)?;
+                    if self.desk.ledger.is_full() {
+                        self.desk.commit()?;
+                    }
                 }
             },
             default(until.saturating_duration_since(Instant::now())) => {},

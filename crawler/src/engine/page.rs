@@ -37,7 +37,6 @@ impl Desk<'_> {
             // The server asked to come back later: the URL is queued again, and nothing has been fetched yet.
             return Ok(());
         }
-        self.frontier.received(finding.wire_bytes, ended_at);
         let before = self.before(&job)?;
         let (passage, alike) = self.judge(&job, &finding, before.as_ref().and_then(|before| before.shown.as_ref()))?;
         let Passage { judgement, links: fate, shown } = passage;
@@ -46,6 +45,10 @@ impl Desk<'_> {
         let content = content(&job, &finding, &judgement, twin.as_ref(), before.as_ref());
         let (counts, new_links) = self.take_links(&job, &judgement, relevance, &finding, fate)?;
         self.need(&job, &judgement, &finding)?;
+        if let Some(signature) = finding.page.signature.as_ref().filter(|_| finding.judgeable) {
+            let alike = self.alike.page(job.page.url.site.host, &signature.sketch);
+            self.frontier.looked_alike(&job, alike);
+        }
         self.teach(&job, status, &judgement, content, twin.as_ref(), counts)?;
 
         let ended = Ended::of(status, &judgement, before.as_ref());
@@ -70,6 +73,7 @@ impl Desk<'_> {
         stats.wire_bytes += finding.wire_bytes;
         stats.links_cut += u64::from(finding.page.links_cut);
         stats.unscored += u64::from(finding.is_unscored());
+        stats.text_cut += finding.page.text_cut;
         if let Some(relevance) = relevance {
             stats.scored += 1;
             stats.relevance += f64::from(relevance);

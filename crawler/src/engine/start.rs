@@ -17,6 +17,7 @@ use super::message::{Fetched, Report};
 #[cfg(feature = "pdf")]
 use super::pdfs;
 use super::scores::Scores;
+use super::under_way::UnderWay;
 use super::usage::Usage;
 use super::{Engine, EngineError, Observer, Parts, Result, Stats, StopReason, login, rescue, scoring, worker};
 use crate::fetch::Fetch;
@@ -31,7 +32,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let (orders, orders_out) = mpsc::channel(credits);
     let (fetched_in, fetched) = crossbeam_channel::bounded::<Fetched>(credits);
     let (reports_in, reports) = crossbeam_channel::bounded::<Vec<Report>>(credits);
-    let (abandon, pressure) = (CancellationToken::new(), Pressure::default());
+    let (abandon, pressure) = (CancellationToken::new(), Pressure::new(credits));
 
     let threads = match settings.dedup.threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -42,7 +43,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let fetchers = Fetchers {
         fetch,
         clock: parts.clock.clone(),
-        budget: Budget::new(settings.fetch.body_budget.0),
+        budget: Budget::for_slots(settings.fetch.body_budget.0, credits),
         keep_wire: settings.output.warc,
         pressure: pressure.clone(),
         #[cfg(feature = "pdf")]
@@ -59,7 +60,8 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         }
         false => (reports_in, None),
     };
-    let workers = worker::start(threads, &parts.context, &fetched, &read_in)?;
+    let under_way = UnderWay::default();
+    let workers = worker::start(threads, &parts.context, &under_way, &fetched, &read_in)?;
     drop((fetched, read_in));
 
     let now = parts.clock.now();
@@ -67,7 +69,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let rescue = rescue::Rescue::open(&parts.session)?;
     let ledger = Ledger::open(parts.session, parts.sinks, parts.stats, now)?;
     let Parts { frontier, flow, access, clock, .. } = parts;
-    let (local, hosts, waiting) = Default::default();
+    let (local, hosts, alike, waiting) = Default::default();
     let usage = Usage::new(&settings.fetch.user_agent, &settings.access.purpose);
     let log = Log::open(&settings.output)?;
     let mut desk = Desk {
@@ -86,6 +88,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         requisite_hosts: HashSet::new(),
         local,
         hosts,
+        alike,
         clock,
     };
     if settings.fetch.recrawl {
@@ -93,7 +96,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     }
     let mut engine = Engine {
         desk,
-        jobs: Jobs::new(credits, orders, reports, pressure),
+        jobs: Jobs::new(credits, orders, reports, pressure, under_way),
         dir: parts.dir,
         control: parts.control,
         observer,

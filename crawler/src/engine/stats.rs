@@ -81,6 +81,10 @@ pub struct Stats {
     pub requisite_bytes: u64,
     /// Those given up without an answer.
     pub requisites_failed: u64,
+    /// Bytes of text beyond the cap on the text of one page: their words do not count.
+    pub text_cut: u64,
+    /// Sitemaps with more bytes of URLs than are read.
+    pub sitemaps_cut: u64,
     /// Bytes of decoded bodies.
     pub bytes: u64,
     /// Bytes of bodies as received.
