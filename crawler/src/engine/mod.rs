@@ -57,7 +57,6 @@ pub use rescue::lost;
 pub use start::run;
 pub use stats::{Nobody, Observer, Snapshot, Stats, StopReason, TICK};
 pub use trouble::WorstHost;
-use under_way::UnderWay;
 pub use visits::Round;
 pub use worker::Context;
 

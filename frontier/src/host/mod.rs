@@ -31,7 +31,8 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::failure::Failure;
-use crate::job::{Millis, Outcome};
+use crate::job::Outcome;
+use crate::numbers::Millis;
 use crate::process::{Line, Progress, Shares};
 use crate::schedule::{self, Phase, Rank};
 use crate::spaces;

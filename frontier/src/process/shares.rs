@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 
-use super::AddressId;
+use crate::numbers::AddressId;
 
 /// What a share of the slots is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
