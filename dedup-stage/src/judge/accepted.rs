@@ -159,20 +159,32 @@ impl Accepted {
     }
 }
 
-/// After pages were added or removed under their own keys: the earliest page with each fingerprint stands under the fingerprint
-/// alone again.
+/// After entries were copied or deleted key by key: the earliest page with each fingerprint stands under the fingerprint alone
+/// again, and under no other key.
 pub(super) fn put_earliest_first(session: &mut Session) -> Result<()> {
-    let (mut last, mut moves) = (None, Vec::new());
+    let (mut first, mut doubles, mut moves) = (None, Vec::new(), Vec::new());
     each_part(session, &KeyRange::whole(spaces::ACCEPTED), &mut |entries| {
         for (key, value) in entries {
-            let Some((fingerprint, order)) = key.split_first_chunk::<8>() else { continue };
-            // The earliest page of each fingerprint comes first.
-            if last.replace(*fingerprint) != Some(*fingerprint) && !order.is_empty() {
-                moves.push((*fingerprint, key.clone(), value.clone()));
+            let Some((fingerprint, place)) = key.split_first_chunk::<8>() else { continue };
+            match first {
+                // It was put first before, and copied once more.
+                Some((known, order)) if known == *fingerprint => {
+                    if place == u64::to_be_bytes(order) {
+                        doubles.push(key.clone());
+                    }
+                }
+                // The earliest page of each fingerprint comes first.
+                _ => {
+                    first = Some((*fingerprint, Entry::read(value)?.order));
+                    if !place.is_empty() {
+                        moves.push((*fingerprint, key.clone(), value.clone()));
+                    }
+                }
             }
         }
         Ok(())
     })?;
+    doubles.into_iter().for_each(|key| session.delete(spaces::ACCEPTED, key));
     for (fingerprint, key, value) in moves {
         session.delete(spaces::ACCEPTED, key);
         session.put(spaces::ACCEPTED, fingerprint, value);
