@@ -75,6 +75,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                     --score-with CMD";
         return Err(Usage(what.into()).into());
     }
+    if settings.output.requisites && !settings.output.warc {
+        return Err(Usage("--requisites is for the archive alone: it needs --warc".into()).into());
+    }
     let fetch = HttpFetch::new(&settings)?;
     Topic::open(&settings.focus, dir.session(), &mut |url| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
