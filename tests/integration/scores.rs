@@ -79,8 +79,8 @@ fn a_crawl_goes_on_whatever_the_program_does() -> anyhow::Result<()> {
         // It is started again, and asked again what it left open.
         ("--dies-after 3", PAGES - 5),
         ("--hangs-after 8", 8),
-        // A page that ends it is given up; the others are not.
-        ("--dies-of 'Page 7\"'", 8),
+        // A page that ends it twice is given up; then the program rests for a second.
+        ("--dies-of 'Page 7\"'", 6),
         ("--says nonsense", 0),
         ("--says '{\"id\":99999,\"score\":1}'", 0),
         ("--says 2", 0),
