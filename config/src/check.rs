@@ -55,9 +55,6 @@ pub(crate) fn check(settings: &Settings) -> Result<(), (&'static str, String)> {
     within("urls.max-length", urls.max_length as u64, 16, 1 << 20)?;
     within("urls.max-segments", urls.max_segments as u64, 1, u64::MAX)?;
     within("urls.max-repeats", urls.max_repeats as u64, 1, u64::MAX)?;
-    if output.requisites && !output.warc {
-        return Err(("output.requisites", "is for the archive alone: it needs --warc".into()));
-    }
     if !output.dashboard.is_empty() && output.dashboard.parse::<SocketAddr>().is_err() {
         return Err(("output.dashboard", format!("{:?} is not an address such as 127.0.0.1:8080", output.dashboard)));
     }

@@ -77,7 +77,7 @@ const ENDINGS: &[(&str, &[&str])] = &[
     ("protocol", &["h2-window-overflow", "h2-window-zero", "h2-huge-frame", "h2-early-end"]),
     ("tls", &["tls-wrong-name", "tls-expired", "tls-unknown", "tls-not", "tls-not-yet", "tls-many-names"]),
     ("tls", &["tls-long-chain", "tls-noise"]),
-    ("200", &["tls-long-chain"]),
+    ("200", &["tls-long-chain", "tls-many-names"]),
 ];
 
 async fn fetch(fetcher: Arc<HttpFetch>, case: Case, budget: Arc<Budget>) -> (Case, String) {

@@ -99,6 +99,9 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
                     --score-with CMD";
         return Err(Usage(what.into()).into());
     }
+    if settings.output.requisites && !settings.output.warc {
+        return Err(Usage("--requisites is for the archive alone: it needs --warc".into()).into());
+    }
     let resumed = dir.stats()?.0.pages;
     if let Some(budget) = refresh {
         settings.fetch.recrawl = true;

@@ -69,7 +69,7 @@ impl CrawlDir {
             max_hops: Frontier::MOST_HOPS,
             topic: topic.map(Arc::new),
             scores: settings.focus.has_program(),
-            requisites: settings.output.requisites,
+            requisites: settings.output.requisites && settings.output.warc,
             archive: settings.output.warc.then(|| request_fields(settings)),
             logins: access.logins(),
             has_account: access.has_account(),

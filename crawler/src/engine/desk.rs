@@ -163,6 +163,9 @@ impl Desk<'_> {
             }
             _ => Outcome::Failed(error.kind()),
         };
+        if let FetchError::Slow(_) = error {
+            tracing::info!("{}: {error}", job.url);
+        }
         if matches!(job.kind, JobKind::Resolve | JobKind::Robots) && matches!(outcome, Outcome::Failed(_)) {
             self.ledger.stats.count_errand_failure(error.kind().name().to_owned());
         }

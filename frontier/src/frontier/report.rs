@@ -25,7 +25,7 @@ impl Frontier {
     /// How often in a row a body may find no room before that counts as an attempt.
     const NO_ROOM: u8 = 3;
     /// How long a host waits whose body found no room; doubled each time.
-    const ROOM: Millis = 1_000;
+    const ROOM: Millis = 200;
 
     /// A job ended at `at`. True if its URL was queued again. A job that is not open is ignored.
     pub fn report(&mut self, job: &Job, outcome: Outcome, at: Millis, session: &mut Session) -> Result<bool> {

@@ -29,7 +29,7 @@ impl Planted {
     /// Share of the contents that have a second URL.
     const COPIES: f64 = 0.2;
     /// Links on a page.
-    const LINKS: usize = 10;
+    const LINKS: usize = 20;
 
     /// A web of so many contents on so many hosts. This share of the links of good pages leads to good ones; those of bad pages
     /// do so as often as makes good pages as much linked to as others.

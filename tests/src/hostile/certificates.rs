@@ -22,8 +22,8 @@ pub(super) const CASES: &[(&str, &str)] = &[
     ("tls-cut", "a reset within the handshake"),
     ("tls-silent", "a handshake that never ends"),
     ("tls-not-yet", "a certificate of the future"),
-    ("tls-many-names", "a certificate with 10,000 names"),
-    ("tls-long-chain", "a chain of 1,000 certificates"),
+    ("tls-many-names", "a certificate with 1,000 names"),
+    ("tls-long-chain", "a chain of 500 certificates"),
     ("tls-noise", "random bytes instead of a handshake"),
 ];
 
@@ -47,7 +47,7 @@ impl Certificates {
         let (authority, issuer) = authority();
         let (_, stranger) = authority_named("a stranger");
         let any = format!("*.{DOMAIN}");
-        let many: Vec<String> = (0..10_000).map(|n| format!("name-{n}.{DOMAIN}")).collect();
+        let many: Vec<String> = (0..1_000).map(|n| format!("name-{n}.{DOMAIN}")).collect();
         Self {
             authority,
             good: server(&[&any], 2000..2096, 1, &issuer),
@@ -61,7 +61,7 @@ impl Certificates {
                 1,
                 &issuer,
             ),
-            long_chain: server(&[&any], 2000..2096, 1_000, &issuer),
+            long_chain: server(&[&any], 2000..2096, 500, &issuer),
         }
     }
 }
