@@ -1,14 +1,15 @@
 //! Rounds of visits: one page of each cluster is asked for again, copies are trusted and checked, and what dies, diverges or
 //! comes back is noticed. The server's own list of requests is the judge.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+mod program;
+
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crawler::clock::Clock;
 use serde_json::Value;
-use tests::crawl::{Crawled, crawl_with, lines, settings, text};
+use tests::crawl::{Crawled, crawl_with, settings, text};
 use tests::scripted::{Scripted, html, missing, words};
 use tests::told::{self, Told};
 
@@ -177,6 +178,7 @@ fn a_copy_that_diverges_is_found_and_visited_from_then_on() -> anyhow::Result<()
         let (asked, crawled) = site.refresh()?;
         let copies = asked.iter().filter(|path| is_copy(path)).count();
         assert!(copies <= 3, "a small sample: {asked:?}");
+        assert_eq!(asked.iter().collect::<BTreeSet<_>>().len(), asked.len(), "nothing twice: {asked:?}");
         assert_eq!(asked.iter().filter(|path| !is_copy(path)).count() as u64, UNIQUE, "in round {round}");
         let is_asked = asked.contains(&path);
         assert!(found.is_none() || is_asked, "once found it is visited in each round: {round}");
@@ -306,106 +308,4 @@ fn a_visit_tells_what_changed_and_which_links_are_new() -> anyhow::Result<()> {
     assert!((0.1..0.6).contains(&alike), "half of its words are others: {alike}");
     assert_eq!(visits(&crawled, "/extra")[0]["new_links"], Value::Null, "a first visit");
     Ok(())
-}
-
-/// The program, over HTTP: `refresh` with a budget, and again after it was killed.
-mod program {
-    use std::process::{Command, Output, Stdio};
-
-    use super::*;
-
-    fn site() -> anyhow::Result<Told> {
-        Told::new(|asked| match (asked.target.as_str(), page_of(&asked.target)) {
-            ("/", _) => told::html(front()),
-            (_, Some(number)) => told::html(page(number)),
-            _ => told::missing(),
-        })
-    }
-
-    fn command(told: &Told, first: &str, dir: &Path) -> anyhow::Result<Command> {
-        let settings = told.settings(&[])?;
-        let mut command = Command::new(env!("CARGO_BIN_EXE_crawl"));
-        command.arg(first);
-        match first {
-            "crawl" => command.arg("--dir").arg(dir).arg("http://a.test/"),
-            _ => command.arg(dir),
-        };
-        command.args([
-            "--allow-private",
-            "--delay-factor",
-            "0",
-            "--address-delay",
-            "0s",
-            "--patience",
-            "1s",
-            "--quiet",
-        ]);
-        command.args(["--connect-to", &settings.fetch.connect_to[0]]);
-        Ok(command)
-    }
-
-    fn done(output: &Output) {
-        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    }
-
-    /// Visits of each URL, from `pages.jsonl`.
-    fn numbers(dir: &Path) -> anyhow::Result<BTreeMap<String, Vec<u64>>> {
-        let mut numbers = BTreeMap::<String, Vec<u64>>::new();
-        for line in lines(dir, "pages.jsonl")? {
-            numbers.entry(text(&line, "url").into()).or_default().push(line["visit"].as_u64().unwrap_or(0));
-        }
-        Ok(numbers)
-    }
-
-    #[test]
-    fn a_budget_is_kept_and_the_next_round_goes_on_with_the_oldest() -> anyhow::Result<()> {
-        let (told, base) = (site()?, tempfile::tempdir()?);
-        let dir = base.path().join("crawl");
-        done(&command(&told, "crawl", &dir)?.args(["--delay", "0s", "--max-pages", "1000"]).output()?);
-        let mut visited = BTreeSet::new();
-        for _ in 0..2 {
-            let before = told.asked().len();
-            done(&command(&told, "refresh", &dir)?.args(["--delay", "0s", "--budget", "10"]).output()?);
-            let asked = asked(&told, before);
-            assert_eq!(asked.len(), 10, "{asked:?}");
-            visited.extend(asked);
-        }
-        assert!(visited.len() >= 18, "what waits longest comes first: {visited:?}");
-        let stored = Command::new(env!("CARGO_BIN_EXE_crawl")).args(["report", "--json"]).arg(&dir).output()?;
-        let report: Value = serde_json::from_slice(&stored.stdout)?;
-        assert_eq!(report["round"]["number"], 2);
-        // The budget was the round's alone: the crawl has its own limit still.
-        done(&command(&told, "crawl", &dir)?.args(["--delay", "0s"]).output()?);
-        Ok(())
-    }
-
-    #[test]
-    fn a_round_that_was_killed_goes_on_and_visits_nothing_twice() -> anyhow::Result<()> {
-        let (told, base) = (site()?, tempfile::tempdir()?);
-        let dir = base.path().join("crawl");
-        done(&command(&told, "crawl", &dir)?.args(["--delay", "0s"]).output()?);
-        let before = told.asked().len();
-        let mut round = command(&told, "refresh", &dir)?.args(["--delay", "150ms"]).stderr(Stdio::null()).spawn()?;
-        while told.asked().len() < before + 15 {
-            assert!(round.try_wait()?.is_none(), "it ended before it could be killed");
-            std::thread::yield_now();
-        }
-        round.kill()?;
-        round.wait()?;
-        let half = asked(&told, before);
-        done(&command(&told, "refresh", &dir)?.args(["--delay", "0s"]).output()?);
-        let numbers = numbers(&dir)?;
-        for (url, visits) in &numbers {
-            let path = url.trim_start_matches("http://a.test");
-            let expected: &[u64] = if is_copy(path) && visits.len() == 1 { &[1] } else { &[1, 2] };
-            assert_eq!(visits, expected, "{url}");
-        }
-        assert_eq!(numbers.len() as u64, UNIQUE + COPIES);
-        let all = asked(&told, before).len();
-        assert!(all < half.len() + UNIQUE as usize, "what was committed is not asked for again: {all} requests");
-        let report = Command::new(env!("CARGO_BIN_EXE_crawl")).args(["report", "--json"]).arg(&dir).output()?;
-        let report: Value = serde_json::from_slice(&report.stdout)?;
-        assert_eq!((&report["round"]["number"], &report["round"]["done"]), (&1.into(), &true.into()), "one round");
-        Ok(())
-    }
 }

@@ -46,6 +46,11 @@ impl Queue {
         self.0.len()
     }
 
+    /// Whether there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Bytes that are allocated.
     pub fn allocated(&self) -> usize {
         self.0.capacity() * size_of::<Reverse<Entry>>()

@@ -133,7 +133,7 @@ impl Turns {
 
     /// Whether no queue has an entry.
     pub fn is_empty(&self) -> bool {
-        self.hosts.iter().all(|lane| lane.queue.len() == 0)
+        self.hosts.iter().all(|lane| lane.queue.is_empty())
     }
 
     /// Entries of one host's queue.

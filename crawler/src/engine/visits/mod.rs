@@ -81,6 +81,8 @@ pub(super) struct Visits {
     left: HashSet<u64>,
     /// Visits in the queue of the frontier, with their hosts.
     open: HashMap<u64, HostId>,
+    /// Checks that were ordered in this round.
+    ordered: u64,
 }
 
 /// Above the priority of every link: within a host, visits come first.
@@ -107,7 +109,7 @@ impl Visits {
             round.freshness_before = freshness;
         }
         let (turns, hosts, left, open) = Default::default();
-        let mut visits = Self { roster, checks, turns, hosts, left, open };
+        let mut visits = Self { roster, checks, turns, hosts, left, open, ordered: round.checked };
         for (rank, at) in order.into_iter().enumerate() {
             visits.push(at, u32::try_from(rank).unwrap_or(u32::MAX));
         }
@@ -169,6 +171,7 @@ impl Visits {
         round.visits += 1;
         round.changed += u64::from(matches!(ended, Ended::Showed { changed: Some(Changed::Content), .. }));
         round.missing += u64::from(ended == Ended::Missing);
+        self.roster.members[place].asked = now;
         self.roster.members[place].life = match ended {
             Ended::Showed { .. } => Life::Alive,
             Ended::Missing => Life::Missing { times: 1, since: seconds(now) },
@@ -189,8 +192,8 @@ impl Visits {
                     self.roster.copies(place).iter().copied().filter(|copy| self.checks.contains(copy)).collect();
                 if changed == Some(Changed::Content) && due.is_empty() && self.may_check(round) {
                     // Whether copies go along shows when their original changes.
-                    let oldest = self.roster.copies(place).iter().copied();
-                    due.extend(oldest.min_by_key(|copy| self.roster.members[*copy].checked));
+                    let unseen = self.roster.copies(place).iter().copied().filter(|copy| !self.was_seen(*copy, round));
+                    due.extend(unseen.min_by_key(|copy| self.roster.members[*copy].checked));
                 }
                 due.into_iter().for_each(|copy| self.check(copy, round));
             }
@@ -216,7 +219,7 @@ impl Visits {
                 round.diverged += 1;
                 self.roster.leave(place, days, true);
                 for other in self.roster.alike(of, place) {
-                    if self.may_check(round) {
+                    if self.may_check(round) && !self.was_seen(other, round) {
                         self.check(other, round);
                     }
                 }
@@ -227,14 +230,21 @@ impl Visits {
 
     /// Whether one more check is within the bound.
     fn may_check(&self, round: &Round) -> bool {
-        ((round.checked + self.checks.len() as u64) as f64)
-            < MOST_CHECKS * (round.visits + self.left.len() as u64) as f64
+        let checks = self.ordered + self.checks.len() as u64;
+        (checks as f64) < MOST_CHECKS * (round.visits + self.left.len() as u64) as f64
+    }
+
+    /// Whether a copy was visited in this round, or is about to be.
+    fn was_seen(&self, copy: usize, round: &Round) -> bool {
+        let member = &self.roster.members[copy];
+        member.asked >= round.started || self.left.contains(&member.id.url) || self.open.contains_key(&member.id.url)
     }
 
     fn check(&mut self, copy: usize, round: &mut Round) {
         if !self.checks.remove(&copy) {
             round.trusted = round.trusted.saturating_sub(1);
         }
+        self.ordered += 1;
         self.push(copy, 0);
     }
 

@@ -104,9 +104,9 @@ fn beliefs(roster: &Roster, now: Seconds) -> (Refresh, HashMap<SiteId, HostId>) 
     }
     // The first review finds what hosts differ by, the second one what pages differ by beside that.
     for _ in 0..2 {
-        for host in 0..pages.len() {
+        for (host, pages) in pages.iter().enumerate() {
             refresh.review(host as HostId, now);
-            for &at in &pages[host] {
+            for &at in pages {
                 refresh.pass(roster.members[at].id.url, &roster.members[at].cluster);
             }
             refresh.reviewed();
