@@ -2,6 +2,7 @@
 //!
 //! Settings are built in layers, the weakest first: the defaults, a profile, files, the environment, flags. See [`Layers`].
 
+pub mod bounds;
 mod check;
 mod connect_to;
 mod deprecated;

@@ -52,10 +52,15 @@ pub fn written(href: &str) -> Option<(&str, u64)> {
 pub struct Resolver {
     written: Seen,
     resolved: Seen,
+    /// Bytes of the links so far.
+    bytes: usize,
 }
 
 impl Resolver {
-    /// The distinct http and https links of the outline, relative to `base`, and how many distinct ones the cap cut. `places` gets a pair for
+    /// Targets for which memory is kept between pages.
+    const KEPT: usize = 1 << 16;
+
+    /// The distinct http and https links of the outline, relative to `base`, and how many distinct ones the caps cut. `places` gets a pair for
     /// every place outside what is believed to be chrome at which a link stands: position in the text, and number of the
     /// link; in order.
     pub fn resolve(
@@ -65,8 +70,11 @@ impl Resolver {
         believed: Signs,
         places: &mut Vec<(u32, u32)>,
     ) -> (Vec<Link>, u32) {
-        self.written.clear();
-        self.resolved.clear();
+        for seen in [&mut self.written, &mut self.resolved] {
+            seen.clear();
+            seen.shrink_to(Self::KEPT);
+        }
+        self.bytes = 0;
         places.clear();
         let mut links: Vec<Link> = Vec::new();
         let mut cut = 0;
@@ -100,7 +108,8 @@ impl Resolver {
         let Some(url) = crate::url::resolve(base, href).ok().filter(is_web) else { return NOWHERE };
         let url = without_fragment(url);
         let place = links.len() as u32;
-        let full = links.len() >= Reader::MAX_LINKS;
+        let bytes = self.bytes + url.as_str().len();
+        let full = links.len() >= Reader::MAX_LINKS || bytes > Reader::MAX_LINK_BYTES;
         match self.resolved.entry(xxh3_64(url.as_str().as_bytes())) {
             std::collections::hash_map::Entry::Occupied(entry) => *entry.get(),
             std::collections::hash_map::Entry::Vacant(entry) if full => {
@@ -108,6 +117,7 @@ impl Resolver {
                 *entry.insert(CUT)
             }
             std::collections::hash_map::Entry::Vacant(entry) => {
+                self.bytes = bytes;
                 links.push(Link { url, nofollow: true, anchor: String::new(), content: false });
                 *entry.insert(place)
             }

@@ -76,11 +76,13 @@ pub struct Page {
     pub noindex: bool,
     /// See `noindex`; links of such a page are not followed.
     pub nofollow: bool,
-    /// Links in document order; one per distinct URL, at most [`Reader::MAX_LINKS`].
+    /// Links in document order; one per distinct URL, at most [`Reader::MAX_LINKS`] and [`Reader::MAX_LINK_BYTES`].
     pub links: Vec<Link>,
-    /// Distinct links that `MAX_LINKS` cut; of more than 100,000 links as written, those written in different ways count as
+    /// Distinct links that these caps cut; of more than 100,000 links as written, those written in different ways count as
     /// different.
     pub links_cut: u32,
+    /// Bytes of visible text beyond [`Reader::MAX_TEXT`].
+    pub text_cut: u64,
     /// Hashes of the distinct images, videos, sounds and embedded files of the page's own site outside chrome, sorted, at
     /// most [`Reader::MAX_MEDIA`]. A medium counts by the last two segments of its path.
     pub media: Vec<u64>,
@@ -119,11 +121,15 @@ pub struct Reader {
 
 impl Reader {
     /// Cap on the links taken from one page.
-    pub const MAX_LINKS: usize = 10_000;
+    pub const MAX_LINKS: usize = config::bounds::LINKS;
+    /// Cap on the bytes of their URLs, as resolved: a long base makes short links long.
+    pub const MAX_LINK_BYTES: usize = config::bounds::LINK_BYTES;
     /// Cap on the media taken from one page.
     pub const MAX_MEDIA: usize = 256;
     /// Bytes of a body that are read; what follows counts for its digest only.
     pub const MAX_BODY: usize = 16 << 20;
+    /// Bytes of visible text whose words count.
+    pub const MAX_TEXT: usize = config::bounds::TEXT;
     /// Elements of scratch memory that are kept for the next page.
     const KEPT: usize = 1 << 20;
     /// Cap on the title, in bytes.
@@ -157,9 +163,13 @@ impl Reader {
         self.hashes.clear();
         self.hashes.shrink_to(Self::KEPT);
         self.spans.clear();
+        let mut room = Self::MAX_TEXT;
         for block in &self.outline.blocks {
-            let start = self.hashes.len();
-            self.words.hashes(&self.outline.text[block.range()], &mut self.hashes);
+            let (start, text) = (self.hashes.len(), &self.outline.text[block.range()]);
+            let read = head(text, room);
+            room -= read.len();
+            page.text_cut += (text.len() - read.len()) as u64;
+            self.words.hashes(read, &mut self.hashes);
             self.spans.push(start..self.hashes.len());
         }
         page.words = self.hashes.len() as u32;
@@ -229,6 +239,12 @@ impl Reader {
     pub fn blocks(&self) -> &[Block] {
         &self.outline.blocks
     }
+}
+
+/// The first characters of a text, of at most so many bytes.
+fn head(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or(0)]
 }
 
 /// A hash of words in order.

@@ -15,6 +15,8 @@ pub struct Session {
     /// By the number of the space.
     pending: Vec<(Space, Pending)>,
     changes: usize,
+    /// Bytes of all changes since the last commit.
+    bytes: usize,
     /// Where old values are kept, if they are.
     pub(super) log: Option<Log>,
 }
@@ -28,7 +30,7 @@ impl std::fmt::Debug for Session {
 impl Session {
     /// Starts with nothing pending.
     pub fn new(store: Box<dyn Store>) -> Self {
-        Self { store, pending: Vec::new(), changes: 0, log: None }
+        Self { store, pending: Vec::new(), changes: 0, bytes: 0, log: None }
     }
 
     /// Sets a value. In a session that keeps an undo log: of a new entry, see [`Session::overwrite`].
@@ -47,6 +49,7 @@ impl Session {
             self.pending.push((space, Pending::new()));
         }
         self.pending[number].0 = space;
+        self.bytes += key.len() + value.as_ref().map_or(0, Vec::len);
         self.changes += usize::from(self.pending[number].1.insert(key, value).is_none());
     }
 
@@ -107,6 +110,11 @@ impl Session {
         Ok(())
     }
 
+    /// Bytes of the keys and values of all changes since the last commit, those that were changed again included.
+    pub fn pending_bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Number of pending changes.
     pub fn pending(&self) -> usize {
         self.changes
@@ -122,7 +130,7 @@ impl Session {
             let changes = std::mem::take(pending).into_iter();
             batch.extend(changes.map(|(key, value)| Change { space: *space, key, value }));
         }
-        self.changes = 0;
+        (self.changes, self.bytes) = (0, 0);
         let result = self.store.commit(&batch);
         if result.is_err() {
             for Change { space, key, value } in batch {

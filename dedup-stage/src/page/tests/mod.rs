@@ -62,6 +62,11 @@ fn links_beyond_the_cap_are_counted() {
     assert_eq!(cut(&full), (Reader::MAX_LINKS, 0));
     assert_eq!(cut(&format!("{full}{full}<a href=mailto:x><a href=/1#top>")), (Reader::MAX_LINKS, 0));
     assert_eq!(cut(&format!("{full}{}{}", page(10_000..10_007), page(10_000..10_007))), (Reader::MAX_LINKS, 7));
+    // A long base makes short links long.
+    let long = format!("<base href=/{}/>{}", "b".repeat(2_000), page(0..10).replace("/", ""));
+    assert_eq!(cut(&long), (10, 0));
+    let (kept, lost) = cut(&long.replace("<a", &format!("{}<a", page(10..2_000).replace("/", ""))));
+    assert!(kept * 2_000 <= Reader::MAX_LINK_BYTES && kept > 500 && kept + lost as usize == 2_000, "{kept}, {lost}");
     // More links as written than are kept: only what leads elsewhere is lost.
     let again = page(0..5).repeat(25_000);
     assert_eq!(cut(&again), (5, 0));

@@ -1,0 +1,43 @@
+//! What a crawl holds in memory at most, whatever the web does: every bound in one table.
+//!
+//! Beside these a crawl holds the seen-set and the index, which grow with the URLs and pages that it has met. Beyond a bound,
+//! state lies on disk, or the least useful is left out, and that is counted (see `troubles` in the report). Response bodies
+//! have the bound that `fetch.body-budget` sets, and everything that depends on the number of jobs the one of
+//! `fetch.concurrency`.
+
+/// Links of one page.
+pub const LINKS: usize = 10_000;
+/// Bytes of their URLs, as resolved: a long base makes short links long.
+pub const LINK_BYTES: usize = 1 << 20;
+/// Bytes of visible text of one page whose words count.
+pub const TEXT: usize = 4 << 20;
+/// Entries of one sitemap (sitemaps.org).
+pub const SITEMAP_ENTRIES: usize = 50_000;
+/// Bytes of their URLs.
+pub const SITEMAP_BYTES: usize = 8 << 20;
+/// Sitemaps of one host in one run: sitemaps can name sitemaps without end.
+pub const SITEMAPS: u32 = 50_000;
+/// Bytes of URLs on their way from the page workers to the engine, beyond which no large answer is begun.
+pub const UNDER_WAY: usize = 24 << 20;
+/// Bytes of changes that wait for a commit, beyond which one is made at once.
+pub const UNCOMMITTED: usize = 4 << 20;
+/// Bytes of queued URLs that are in memory; the others are on disk.
+pub const QUEUE: usize = 32 << 20;
+/// Hosts in memory; the others sleep on disk.
+pub const HOSTS: usize = 20_000;
+/// Groups and lanes of URLs of all hosts in memory.
+pub const HOST_PARTS: usize = 250_000;
+/// Kinds of URL of one host; what comes later shares one.
+pub const GROUPS: usize = 64;
+/// Schemes and ports of one host, beside the default ones, those of seeds, and those that made room for others.
+pub const ORIGINS: usize = 32;
+/// Robots files of others that may wait at one host.
+pub const ERRANDS: usize = 32;
+/// Origins that wait for one robots file.
+pub const ASKERS: usize = 4_096;
+/// Hosts whose last pages are remembered, to see whether they are alike.
+pub const HOSTS_COMPARED: usize = 4_096;
+/// Hosts whose troubles are counted.
+pub const HOSTS_IN_TROUBLE: usize = 10_000;
+/// Names whose addresses are remembered.
+pub const NAMES: usize = 50_000;
