@@ -14,7 +14,7 @@ use crate::url::Visit;
 
 impl Frontier {
     /// Most sitemaps of one host in one run of the program: sitemaps can name sitemaps without end.
-    const SITEMAPS: u32 = 50_000;
+    const SITEMAPS: u32 = config::bounds::SITEMAPS;
 
     /// Queues an entry; false where its host has no room for it. `fixed` if the port of the URL shall always have room. With
     /// `queued` its URL comes into the state of being queued, with this last visit; without, it is there already.
@@ -94,6 +94,11 @@ impl Frontier {
                 let rank = host.rank();
                 self.schedule.make_ready(id, &mut host.phase, rank);
             }
+            Phase::Benched(line, ..) => {
+                let rank = host.rank();
+                self.schedule.make_ready(id, &mut host.phase, rank);
+                self.schedule.bench(id, &mut host.phase, line);
+            }
             // It waits for a robots.txt; what is new may not need to.
             Phase::Waiting(due, _) if due > host.pace.not_before => self.settle(id),
             Phase::Waiting(..) | Phase::Parked(..) | Phase::Fetching => {}
@@ -105,6 +110,7 @@ impl Frontier {
         let host = self.hosts.get_mut(id);
         let rank = (host.has_work() && !host.pace.is_troubled()).then(|| host.rank());
         self.schedule.stands(id, &mut host.standing, rank);
+        self.shares.count(&mut host.counted, rank.is_some() && host.progress.is_proven());
         if host.has_work() {
             // A first look at the address is no request, and need not wait; after a failed one it does.
             let early = matches!(host.place, Place::Unknown) && !host.pace.is_troubled();

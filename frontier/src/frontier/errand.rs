@@ -121,7 +121,7 @@ impl Frontier {
             // What they said in an earlier run of the program still holds.
             delay = delay.max(host.pace.crawl_delay);
         }
-        if host.pace.crawl_delay != delay {
+        if host.pace.crawl_delay != delay && self.conduct.politeness.robots == Robots::Obey {
             let before = host.pace.delay(&self.conduct.politeness);
             host.pace.crawl_delay = delay;
             // The wait that has begun is already the longer one.
@@ -136,7 +136,7 @@ impl Frontier {
             // It waited for this.
             self.settle(id);
         }
-        if self.conduct.sitemaps && self.conduct.politeness.robots == Robots::Obey {
+        if self.conduct.sitemaps {
             for sitemap in &sitemaps {
                 self.add_sitemap(sitemap, session)?;
             }

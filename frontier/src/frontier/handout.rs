@@ -16,10 +16,11 @@ use crate::host::entry::Entry;
 use crate::host::lane::{LaneKey, Seq};
 use crate::host::place::Place;
 use crate::job::{Job, JobKind, Merits, Millis, Next, Via};
+use crate::process::Line;
 use crate::reason::Detail;
 use crate::robots::Rules;
 use crate::rules::Stop;
-use crate::schedule::{self, Phase};
+use crate::schedule::{self, Phase, Room};
 use crate::url::{Kept, State};
 
 impl Frontier {
@@ -41,7 +42,10 @@ impl Frontier {
         self.call_sleepers(now, session)?;
         self.wake(now);
         let mut refusals = 0;
-        while let Some(id) = self.schedule.best() {
+        while let Some((id, room)) = self.schedule.best(&self.shares) {
+            if self.must_wait_in_line(id, room) {
+                continue;
+            }
             if self.is_held_back(id, now) {
                 break;
             }
@@ -103,6 +107,7 @@ impl Frontier {
                     let host = self.hosts.get_mut(id);
                     self.schedule.stands(id, &mut host.standing, None);
                     self.schedule.rest(id, &mut host.phase);
+                    self.shares.count(&mut host.counted, false);
                 }
             }
         }
@@ -111,17 +116,36 @@ impl Frontier {
         Ok(due.map_or(Next::Idle, Next::Wait))
     }
 
-    /// Whether the best ready host should wait, because another has something much better that is due soon. A host waits for
-    /// others at most a tenth of its own delay: then a crawl that has few slots spends them on what is worth most, and no
-    /// crawl takes much longer.
+    /// Whether the best ready host should wait, because another has something much better that is due soon. That is so only
+    /// while slots are scarce: a slot that nobody else needs is never idle for this. And a host waits at most a tenth of its
+    /// own delay: then a crawl that has few slots spends them on what is worth most, and no crawl takes much longer.
     fn is_held_back(&self, id: HostId, now: Millis) -> bool {
         let host = self.hosts.get(id);
-        let (Phase::Ready(rank, _), Some(best)) = (host.phase, self.schedule.best_standing()) else { return false };
+        let (Phase::Ready(rank, _) | Phase::Benched(_, rank, _), Some(best)) =
+            (host.phase, self.schedule.best_standing())
+        else {
+            return false;
+        };
         let longest = host.pace.delay(&self.conduct.politeness) / Self::HELD_BACK;
         self.conduct.holds_back
+            && self.shares.are_scarce(self.jobs.open.len())
             && schedule::score(rank) < self.conduct.priority.hold_back * schedule::score(best)
             && now < host.pace.not_before.saturating_add(longest)
             && (self.schedule.fetching() > 0 || self.schedule.next_due().is_some_and(|due| due < now + Self::SOON))
+    }
+
+    /// Whether a ready host would exceed a share of the slots. Then it stands in the line of that share from now on.
+    fn must_wait_in_line(&mut self, id: HostId, room: Room) -> bool {
+        let host = self.hosts.get_mut(id);
+        let mut lines = host.shares().into_iter();
+        let full = |line: &Line| self.shares.is_full(*line) && (room == Room::Own || self.shares.is_strict(*line));
+        lines.find(full).is_some_and(|line| self.schedule.bench(id, &mut host.phase, line))
+    }
+
+    /// Whether hosts are ready at `now` for which there is no slot, as far as a look at the schedule tells.
+    pub fn is_crowded(&self, now: Millis, free_slots: usize) -> bool {
+        self.schedule.has_line()
+            || free_slots == 0 && (!self.schedule.is_calm() || self.schedule.next_due().is_some_and(|due| due <= now))
     }
 
     /// Moves the hosts that are due at `now` among the ready ones.
@@ -200,7 +224,9 @@ impl Frontier {
             job.trial = entry.trial.clone();
         }
         self.schedule.fetch(id, &mut host.phase);
-        self.jobs.open.insert(job.id, Open { host: id, task });
+        let lines = host.shares();
+        self.shares.take(&lines);
+        self.jobs.open.insert(job.id, Open { host: id, task, lines });
         job
     }
 

@@ -54,6 +54,16 @@ impl Frontier {
         Ok(())
     }
 
+    /// A page was judged: whether it is like others of its host, and so brought little text of its own. A host of which many
+    /// are gets a falling share of the fetches.
+    pub fn looked_alike(&mut self, job: &Job, alike: bool) {
+        if let Some(id) = self.hosts.find(job.page.url.site) {
+            let host = self.hosts.get_mut(id);
+            host.ceiling.page(alike);
+            host.pace.stretch = host.ceiling.stretch();
+        }
+    }
+
     /// What a page that was judged teaches rules, and what a trial of rules or of a hold across domains showed. To be called
     /// after [`Frontier::verdict`] for every page that was judged, whether rules are used or not. What a rule that is
     /// withdrawn by this had stopped is queued again, by [`Frontier::step`].

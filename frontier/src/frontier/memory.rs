@@ -38,10 +38,11 @@ impl Frontier {
                 self.addresses.unpark(id, (address, rank, turn));
                 host.pace.not_before
             }
-            Phase::Idle(_) | Phase::Ready(..) | Phase::Fetching => host.pace.not_before,
+            Phase::Idle(_) | Phase::Ready(..) | Phase::Benched(..) | Phase::Fetching => host.pace.not_before,
         };
         self.schedule.leave(id, host.phase);
         self.schedule.stands(id, &mut host.standing, None);
+        self.shares.count(&mut host.counted, false);
         self.troubled -= u64::from(host.pace.is_troubled());
         self.addresses.leave(host.place.ids(), self.now);
         let due = host.has_work().then_some(due);
@@ -52,7 +53,7 @@ impl Frontier {
     pub(super) fn call_sleepers(&mut self, now: Millis, session: &mut Session) -> Result<()> {
         while let Some((due, site)) = self.hosts.sleep.first(session)? {
             if !self.hosts.has_room(&self.queues) {
-                let idle = self.schedule.best().is_none() && self.schedule.next_due().is_none_or(|next| due < next);
+                let idle = self.schedule.is_calm() && self.schedule.next_due().is_none_or(|next| due < next);
                 if due > now || !idle {
                     break;
                 }

@@ -39,7 +39,7 @@ use crate::host::queue::Queues;
 use crate::host::stocks::Stocks;
 use crate::host::{HostId, Hosts, Sweep};
 use crate::job::Millis;
-use crate::process::{Addresses, Rate};
+use crate::process::{Addresses, Line, Rate, Shares};
 use crate::rules::Rules;
 use crate::schedule::Schedule;
 use crate::scope::Scope;
@@ -69,6 +69,8 @@ pub struct Frontier {
     addresses: Addresses,
     /// Caps over all hosts.
     rate: Rate,
+    /// Who may hold how many slots.
+    shares: Shares,
     /// What is to be done in the background.
     works: Works,
     /// Links that duplicates have and their twins do not.
@@ -137,6 +139,8 @@ struct Jobs {
 struct Open {
     host: HostId,
     task: Task,
+    /// The shares of the slots that it draws on.
+    lines: Box<[Line]>,
 }
 
 /// What a job is about.
@@ -180,6 +184,7 @@ impl Frontier {
             schedule: Schedule::default(),
             addresses: Addresses::default(),
             rate: Rate::new(&settings.politeness, now),
+            shares: Shares::new(settings.fetch.concurrency.max(1)),
             works: Works::open(session)?,
             news: News::default(),
             rules: None,

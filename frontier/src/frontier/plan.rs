@@ -121,13 +121,18 @@ impl Frontier {
             if let Some(plan) = self.first(id, &url, now) {
                 return Ok(plan);
             }
-            if entry.sitemap || self.conduct.politeness.robots == Robots::Ignore {
+            let ignored = self.conduct.politeness.robots == Robots::Ignore;
+            // What is ignored is asked for all the same where it may name sitemaps.
+            if entry.sitemap || ignored && !self.conduct.sitemaps {
                 return Ok(Plan::Fetch(at, Box::new(entry), url, trial));
             }
             let host = self.hosts.get_mut(id);
             let origin = host.origins.get_mut(number);
             let origin = origin.ok_or_else(|| Error::Damaged("the origin of a queued URL is missing".into()))?;
             match origin.access(&url, site, now, session)? {
+                Access::Forbidden | Access::Wait(_) if ignored => {
+                    return Ok(Plan::Fetch(at, Box::new(entry), url, trial));
+                }
                 Access::Allowed => return Ok(Plan::Fetch(at, Box::new(entry), url, trial)),
                 Access::Forbidden => {
                     let refusal = Refusal::Reason(SkipReason::Robots, Detail::RobotsForbid);

@@ -24,12 +24,17 @@ impl Frontier {
     const ADDRESS_LIFE: Millis = 3_600_000;
     /// How often in a row a body may find no room before that counts as an attempt.
     const NO_ROOM: u8 = 3;
+    /// How long a host waits whose body found no room; doubled each time.
+    const ROOM: Millis = 200;
 
     /// A job ended at `at`. True if its URL was queued again. A job that is not open is ignored.
     pub fn report(&mut self, job: &Job, outcome: Outcome, at: Millis, session: &mut Session) -> Result<bool> {
         self.now = self.now.max(at);
-        let Some(Open { host: id, task }) = self.jobs.open.remove(&job.id) else { return Ok(false) };
-        let troubled = self.hosts.get(id).pace.is_troubled();
+        let Some(Open { host: id, task, lines }) = self.jobs.open.remove(&job.id) else { return Ok(false) };
+        self.shares.give_back(&lines);
+        let host = self.hosts.get_mut(id);
+        host.used_slot(&outcome);
+        let troubled = host.pace.is_troubled();
         let again = match task {
             Task::Resolve => {
                 self.resolved(id, outcome, at);
@@ -94,6 +99,7 @@ impl Frontier {
             }
             Outcome::Returned { requested: true } if entry.returned >= Self::NO_ROOM => {
                 host.pace.ended(at, politeness);
+                host.pace.wait_until(at + (Self::ROOM << (entry.attempts + 2).min(5)));
                 (End::Failed { failure: Failure::NoRoom }, true)
             }
             Outcome::Later => {
@@ -117,8 +123,10 @@ impl Frontier {
             }
             _ => {
                 host.pace.ended(at, politeness);
-                host.pace.wait_until(at + Self::RETURNED);
-                entry.returned += u8::from(matches!(outcome, Outcome::Returned { requested: true }));
+                let requested = matches!(outcome, Outcome::Returned { requested: true });
+                let wait = if requested { Self::ROOM << entry.returned.min(5) } else { Self::RETURNED };
+                host.pace.wait_until(at + wait);
+                entry.returned += u8::from(requested);
                 let packed = host.pack(&entry, &job.url, key.group);
                 self.queues.put_back(&mut host.lanes, key, seq, packed);
                 if !entry.sitemap {

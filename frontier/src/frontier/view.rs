@@ -150,7 +150,9 @@ impl Frontier {
                 _ if matches!(host.place, Place::Unknown | Place::Unresolved(_)) => HostState::Preparing,
                 // It waits for a robots.txt, not for its delay.
                 Phase::Waiting(due, _) if due > host.pace.not_before => HostState::Preparing,
-                Phase::Waiting(..) | Phase::Ready(..) | Phase::Parked(..) => HostState::Waiting(host.pace.not_before),
+                Phase::Waiting(..) | Phase::Ready(..) | Phase::Benched(..) | Phase::Parked(..) => {
+                    HostState::Waiting(host.pace.not_before)
+                }
             };
             visit(HostView {
                 name: &host.name,

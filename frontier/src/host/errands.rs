@@ -39,9 +39,9 @@ pub struct Errands {
 
 impl Errands {
     /// Files that may wait at one host. Others count as files that cannot be had now: they are asked for later.
-    pub const MOST: usize = 32;
+    pub const MOST: usize = config::bounds::ERRANDS;
     /// Askers of one file.
-    pub const ASKERS: usize = 4_096;
+    pub const ASKERS: usize = config::bounds::ASKERS;
     /// Pages of the host that come between two errands.
     const BETWEEN: u32 = 3;
 

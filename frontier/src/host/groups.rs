@@ -71,7 +71,7 @@ impl Groups {
     /// Kind of the records of groups in [`spaces::HOSTS`].
     pub const TAG: u8 = b'g';
     /// Groups that a host may have; what comes later shares the group `*` of its origin.
-    const MOST: usize = 64;
+    const MOST: usize = config::bounds::GROUPS;
     /// Longest label.
     const LABEL: usize = 80;
     /// Evidence is put on record in steps of so many pages.

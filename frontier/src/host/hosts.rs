@@ -51,9 +51,9 @@ struct Rest<'a> {
 
 impl Hosts {
     /// Hosts in memory …
-    pub const MOST: usize = if cfg!(test) { 3 } else { 20_000 };
+    pub const MOST: usize = if cfg!(test) { 3 } else { config::bounds::HOSTS };
     /// … and groups and lanes of all of them.
-    const WEIGHT: usize = if cfg!(test) { 40 } else { 250_000 };
+    const WEIGHT: usize = if cfg!(test) { 40 } else { config::bounds::HOST_PARTS };
 
     /// What `session` remembers, with the lanes that have `stocks` given to `queues`. Hosts with work come into memory as long
     /// as it has room. `boot` is when this process began.

@@ -6,6 +6,7 @@
 //! come back ([`Hosts`]).
 
 pub mod budget;
+pub mod ceiling;
 mod choose;
 pub mod entry;
 pub mod errands;
@@ -29,9 +30,13 @@ use dedup_stage::url::SiteId;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::failure::Failure;
+use crate::job::{Millis, Outcome};
+use crate::process::{Line, Progress, Shares};
 use crate::schedule::{self, Phase, Rank};
 use crate::spaces;
 use budget::{Budget, Limits};
+use ceiling::Ceiling;
 use entry::{Entry, Packed};
 use errands::Errands;
 pub use evidence::Expected;
@@ -75,6 +80,10 @@ pub struct Host {
     pub name: Box<str>,
     /// What it is doing.
     pub phase: Phase,
+    /// How it has used its slots.
+    pub progress: Progress,
+    /// Whether it is counted among the proven hosts that have work.
+    pub counted: bool,
     /// Its rank among the hosts that others wait for.
     pub standing: Option<Rank>,
     /// When it may be asked again.
@@ -87,6 +96,8 @@ pub struct Host {
     pub groups: Groups,
     /// What its duplicates have cost.
     pub budget: Budget,
+    /// What it has brought.
+    pub ceiling: Ceiling,
     /// Queued URLs.
     pub lanes: Vec<Lane>,
     /// Robots files to be asked for here, because they moved here.
@@ -111,18 +122,24 @@ struct Record {
 }
 
 impl Host {
+    /// An answer that took so long held its slot for too long.
+    const LONG: Millis = 10_000;
+
     /// A host not met before.
     pub fn new(site: SiteId, name: &str) -> Self {
         Self {
             site,
             name: name.into(),
             phase: Phase::NEW,
+            progress: Progress::default(),
+            counted: false,
             standing: None,
             pace: Pace::new(name),
             place: Place::Unknown,
             origins: Origins::default(),
             groups: Groups::default(),
             budget: Budget::default(),
+            ceiling: Ceiling::default(),
             lanes: Vec::new(),
             errands: Errands::default(),
             pages: 0,
@@ -195,6 +212,28 @@ impl Host {
     /// Works out what is to be expected of each group.
     pub fn expect(&mut self, weights: &Priority) {
         self.groups.expect(weights);
+    }
+
+    /// The shares of the slots that a job of it draws on.
+    pub fn shares(&self) -> Box<[Line]> {
+        Shares::of(self.progress, self.site.domain, self.place.ids())
+    }
+
+    /// A job of it gave its slot back.
+    pub fn used_slot(&mut self, outcome: &Outcome) {
+        match outcome {
+            Outcome::Done { elapsed, .. } if *elapsed >= Self::LONG => self.progress.was_slow(),
+            Outcome::Done { .. } => self.progress.answered(),
+            Outcome::Failed(Failure::Timeout | Failure::Slow | Failure::NoRoom) => self.progress.was_slow(),
+            // A robots.txt that comes at once says little of the pages.
+            Outcome::Robots(_)
+            | Outcome::RobotsMoved(_)
+            | Outcome::Failed(_)
+            | Outcome::Resolved(_)
+            | Outcome::Returned { .. }
+            | Outcome::Later
+            | Outcome::Refused(_) => {}
+        }
     }
 
     /// Writes down what must outlive the process.

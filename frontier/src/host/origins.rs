@@ -207,7 +207,7 @@ pub struct Origins {
 
 impl Origins {
     /// Origins beside those that always have room.
-    const MOST: usize = 32;
+    const MOST: usize = config::bounds::ORIGINS;
     /// Origins with those that made room.
     const EVER: usize = 96;
 

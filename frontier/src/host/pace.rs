@@ -25,6 +25,9 @@ pub struct Pace {
     failures: u32,
     /// How often it was set aside since it last answered.
     set_aside: u32,
+    /// By how much the delay is longer because the host brings little, in thousandths.
+    #[serde(skip)]
+    pub stretch: u64,
     /// Mixed into the jitter, so that hosts that failed together do not come back together.
     seed: u64,
 }
@@ -48,7 +51,8 @@ impl Pace {
     pub fn delay(&self, settings: &Politeness) -> Millis {
         let own = (self.response as f64 * settings.delay_factor) as Millis;
         let clamp = settings.max_crawl_delay.0.max(settings.delay.0);
-        settings.delay.0.max(self.crawl_delay.min(clamp)).max(own.min(clamp)).max(self.penalty)
+        let delay = settings.delay.0.max(self.crawl_delay.min(clamp)).max(own.min(clamp)).max(self.penalty);
+        delay.saturating_add(delay.saturating_mul(self.stretch) / 1_000).min(delay.max(Self::LONGEST))
     }
 
     /// Whether the host is slowed down or set aside.
@@ -137,6 +141,11 @@ mod tests {
         assert_eq!(pace.delay(&settings), 400);
         pace.crawl_delay = 1_000_000;
         assert_eq!(pace.delay(&settings), 5_000, "clamped");
+        pace.stretch = 500;
+        assert_eq!(pace.delay(&settings), 7_500, "a host that brings little is asked more seldom");
+        pace.crawl_delay = Millis::MAX;
+        pace.stretch = u64::MAX;
+        assert_eq!(pace.delay(&settings), Pace::LONGEST);
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub struct Queues {
 
 impl Queues {
     /// Bytes of entries in memory, over all lanes: each lane has an even share of them …
-    const BYTES: usize = if cfg!(test) { 1_500 } else { 64 << 20 };
+    const BYTES: usize = if cfg!(test) { 1_500 } else { config::bounds::QUEUE };
     /// … at most so many …
     const AHEAD: usize = if cfg!(test) { 400 } else { 8 << 10 };
     /// … and, however many lanes there are, so many: reading entries one by one costs too much.

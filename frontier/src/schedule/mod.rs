@@ -1,10 +1,10 @@
 //! Whose turn it is: hosts that wait for their time, and hosts that are ready, the best first and in turn among equals.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::host::HostId;
 use crate::job::Millis;
-use crate::process::AddressId;
+use crate::process::{AddressId, Line, Shares};
 
 /// Where a host stands; exactly one of these at any time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub enum Phase {
     Ready(Rank, Turn),
     /// Due, but its address is not: it stands in the line of that address.
     Parked(AddressId, Rank, Turn),
+    /// Ready, but a share of the slots that it draws on is used up: it stands in the line of that share.
+    Benched(Line, Rank, Turn),
     /// Has a job open.
     Fetching,
 }
@@ -51,6 +53,8 @@ pub type Turn = u64;
 pub struct Schedule {
     waiting: BTreeSet<(Millis, Turn, HostId)>,
     ready: BTreeSet<(Rank, Turn, HostId)>,
+    /// Ready hosts that wait for their share of the slots. No line is empty.
+    lines: BTreeMap<Line, BTreeSet<(Rank, Turn, HostId)>>,
     idle: BTreeSet<(Turn, HostId)>,
     /// Hosts that worse ones wait for.
     standing: BTreeSet<(Rank, HostId)>,
@@ -58,7 +62,19 @@ pub struct Schedule {
     fetching: u64,
 }
 
+/// Which slots a host may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// Those of its shares.
+    Own,
+    /// Those that nobody else is ready for, too.
+    Spare,
+}
+
 impl Schedule {
+    /// Most lines: each is looked at for each job.
+    const LINES: usize = 64;
+
     /// The host waits until `due`.
     pub fn wait(&mut self, host: HostId, phase: &mut Phase, due: Millis) {
         self.leave(host, *phase);
@@ -70,7 +86,7 @@ impl Schedule {
     /// The host is ready. Where it was ready before, it keeps its turn.
     pub fn make_ready(&mut self, host: HostId, phase: &mut Phase, rank: Rank) {
         let turn = match *phase {
-            Phase::Waiting(_, turn) | Phase::Ready(_, turn) => turn,
+            Phase::Waiting(_, turn) | Phase::Ready(_, turn) | Phase::Benched(.., turn) => turn,
             Phase::Idle(_) | Phase::Parked(..) | Phase::Fetching => {
                 self.turn += 1;
                 self.turn
@@ -112,9 +128,38 @@ impl Schedule {
         self.waiting.first().map(|(due, ..)| *due)
     }
 
-    /// The best ready host.
-    pub fn best(&self) -> Option<HostId> {
-        self.ready.first().map(|(.., host)| *host)
+    /// The best ready host whose shares have room as far as is known; else the best one for which a share would have to be
+    /// exceeded that is not kept to when nobody else is ready. Tells which of both it is.
+    pub fn best(&self, shares: &Shares) -> Option<(HostId, Room)> {
+        let heads = || self.lines.iter().filter_map(|(line, hosts)| Some((*line, hosts.first()?)));
+        let with_room = heads().filter(|(line, _)| !shares.is_full(*line)).map(|(_, head)| head);
+        if let Some((.., host)) = self.ready.first().into_iter().chain(with_room).min() {
+            return Some((*host, Room::Own));
+        }
+        let lenient = heads().filter(|(line, _)| !shares.is_strict(*line)).map(|(_, head)| head);
+        lenient.min().map(|(.., host)| (*host, Room::Spare))
+    }
+
+    /// Whether nobody is ready.
+    pub fn is_calm(&self) -> bool {
+        self.ready.is_empty() && self.lines.is_empty()
+    }
+
+    /// Whether a ready host waits for its share of the slots.
+    pub fn has_line(&self) -> bool {
+        !self.lines.is_empty()
+    }
+
+    /// A ready host stands in the line of a share of the slots; false where there are too many lines.
+    pub fn bench(&mut self, host: HostId, phase: &mut Phase, line: Line) -> bool {
+        let (Phase::Ready(rank, turn) | Phase::Benched(_, rank, turn)) = *phase else { return false };
+        if self.lines.len() >= Self::LINES && !self.lines.contains_key(&line) {
+            return false;
+        }
+        self.leave(host, *phase);
+        self.lines.entry(line).or_default().insert((rank, turn, host));
+        *phase = Phase::Benched(line, rank, turn);
+        true
     }
 
     /// Hosts that can best leave memory: first those that have been idle longest, then those that are due last, then those
@@ -123,7 +168,8 @@ impl Schedule {
         let idle = self.idle.iter().map(|(_, host)| *host);
         let waiting = self.waiting.iter().rev().map(|(.., host)| *host);
         let ready = self.ready.iter().rev().map(|(.., host)| *host);
-        idle.chain(waiting).chain(ready)
+        let benched = self.lines.values().flat_map(|line| line.iter().rev()).map(|(.., host)| *host);
+        idle.chain(waiting).chain(benched).chain(ready)
     }
 
     /// The host has something of this rank, or nothing that others should wait for.
@@ -154,7 +200,7 @@ impl Schedule {
 
     /// Hosts that wait or are ready.
     pub fn waiting(&self) -> u64 {
-        (self.waiting.len() + self.ready.len()) as u64
+        (self.waiting.len() + self.ready.len() + self.lines.values().map(BTreeSet::len).sum::<usize>()) as u64
     }
 
     /// The host is nowhere any more: it leaves memory, or is about to stand elsewhere.
@@ -163,6 +209,14 @@ impl Schedule {
             Phase::Idle(turn) => _ = self.idle.remove(&(turn, host)),
             Phase::Waiting(due, turn) => _ = self.waiting.remove(&(due, turn, host)),
             Phase::Ready(rank, turn) => _ = self.ready.remove(&(rank, turn, host)),
+            Phase::Benched(line, rank, turn) => {
+                if let Some(hosts) = self.lines.get_mut(&line) {
+                    hosts.remove(&(rank, turn, host));
+                    if hosts.is_empty() {
+                        self.lines.remove(&line);
+                    }
+                }
+            }
             Phase::Fetching => self.fetching -= 1,
             Phase::Parked(..) => {}
         }

@@ -64,7 +64,7 @@ struct Raw {
 
 impl<'a> Sitemap<'a> {
     /// Entries that are read (sitemaps.org).
-    pub const MAX_ENTRIES: usize = 50_000;
+    pub const MAX_ENTRIES: usize = config::bounds::SITEMAP_ENTRIES;
     /// Bytes that are read, unpacked (sitemaps.org).
     pub const MAX_BYTES: usize = 50 << 20;
 

@@ -5,3 +5,4 @@ mod pace;
 mod refusals;
 mod robots;
 mod sim;
+mod slots;

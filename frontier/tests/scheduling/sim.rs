@@ -12,7 +12,8 @@ use frontier::{
 };
 use url::Url;
 
-/// Answers jobs on a simulated clock; every answer takes `RESPONSE`.
+/// Answers jobs on a simulated clock; every answer takes `RESPONSE`, but for those of hosts whose name begins with `slow`:
+/// they lose their slot after `SLOW`.
 pub struct Sim {
     pub frontier: Frontier,
     pub session: Session,
@@ -21,6 +22,8 @@ pub struct Sim {
     pub robots: BTreeMap<String, Answered>,
     /// The address of a host.
     pub address: fn(&str) -> [u8; 4],
+    /// Jobs that may be open at once.
+    pub slots: usize,
     /// Requests: start, end, URL.
     pub log: Vec<(Millis, Millis, String)>,
     /// Jobs not answered yet, by the time of the answer.
@@ -37,6 +40,11 @@ pub enum Answered {
 }
 
 pub const RESPONSE: Millis = 10;
+pub const SLOW: Millis = 3_000;
+
+fn is_slow(url: &Url) -> bool {
+    url.host_str().is_some_and(|host| host.starts_with("slow"))
+}
 
 pub fn polite(delay: Millis) -> Settings {
     let mut settings = Settings::default();
@@ -66,7 +74,7 @@ impl Sim {
             [10, 0, (number >> 8) as u8, number as u8]
         };
         let (robots, log, open) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
-        Self { frontier, session, now: 1_000, robots, address, log, open }
+        Self { frontier, session, now: 1_000, robots, address, slots: usize::MAX, log, open }
     }
 
     /// Adds a seed.
@@ -103,6 +111,7 @@ impl Sim {
                     Some(Answered::Moved(target)) => Outcome::RobotsMoved(Url::parse(target).unwrap()),
                 }
             }
+            JobKind::Page | JobKind::Sitemap if is_slow(&job.url) => Outcome::Failed(Failure::Slow),
             JobKind::Page | JobKind::Sitemap => {
                 Outcome::Done { status: 200, elapsed: RESPONSE, retry_after: None, target: None }
             }
@@ -112,9 +121,15 @@ impl Sim {
     /// Runs until nothing is due before `end`, or `requests` were made.
     pub fn run(&mut self, end: Millis, requests: usize) {
         while self.now < end && self.log.len() < requests {
-            let wake = match self.frontier.next(self.now, &mut self.session).unwrap() {
+            let is_full = self.open.len() >= self.slots;
+            let next = if is_full { Next::Idle } else { self.frontier.next(self.now, &mut self.session).unwrap() };
+            let wake = match next {
                 Next::Job(job) => {
-                    let took = if job.kind == JobKind::Resolve { 1 } else { RESPONSE };
+                    let took = match job.kind {
+                        JobKind::Resolve => 1,
+                        JobKind::Page if is_slow(&job.url) => SLOW,
+                        _ => RESPONSE,
+                    };
                     if job.kind != JobKind::Resolve {
                         self.log.push((self.now, self.now + took, job.url.to_string()));
                     }

@@ -1,0 +1,183 @@
+//! Slots are shared. A slot is what one job holds while it is open; a crawl has `concurrency` of them.
+//!
+//! Hosts that answer slowly hold their slots long, so that without a rule a few of them would hold all slots. The rules are
+//! those of max-min fairness: nobody is cut while nobody else waits.
+//!
+//! - Hosts that have answered with a page (*proven* hosts) find slots that only they may take: one for each that has work, up to a quarter.
+//! - Hosts that lately lost a slot because they were slow hold at most a quarter together while proven hosts have work.
+//! - A registrable domain, and an address, hold at most a quarter while hosts of others are ready.
+//!
+//! A ready host that would exceed a share waits in the *line* of that share until it has room.
+
+use std::collections::BTreeMap;
+
+use super::AddressId;
+
+/// What a share of the slots is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Line {
+    /// Hosts that were slow lately.
+    Slow,
+    /// Hosts that have not answered yet, and slow ones.
+    Unproven,
+    /// The hosts of a registrable domain, by its hash.
+    Domain(u64),
+    /// The hosts at an address.
+    Address(AddressId),
+}
+
+/// How a host has used its slots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    answered: bool,
+    slow: u8,
+}
+
+impl Progress {
+    /// Good answers after which a slow host is as it was.
+    const FORGIVEN: u8 = 4;
+
+    /// It answered with a page, in time.
+    pub fn answered(&mut self) {
+        self.answered = true;
+        self.slow = self.slow.saturating_sub(1);
+    }
+
+    /// It held a slot for nothing.
+    pub fn was_slow(&mut self) {
+        self.slow = Self::FORGIVEN;
+    }
+
+    /// Whether it has answered, and was not slow lately.
+    pub fn is_proven(self) -> bool {
+        self.answered && self.slow == 0
+    }
+
+    /// The lines that it may have to wait in for this.
+    fn lines(self) -> impl Iterator<Item = Line> {
+        let slow = (self.slow > 0).then_some(Line::Slow);
+        slow.into_iter().chain((!self.is_proven()).then_some(Line::Unproven))
+    }
+}
+
+/// Who holds how many slots.
+#[derive(Debug, Default)]
+pub struct Shares {
+    slots: usize,
+    held: BTreeMap<Line, usize>,
+    /// Proven hosts that have work.
+    proven: usize,
+}
+
+impl Shares {
+    /// So many slots, all of them free.
+    pub fn new(slots: usize) -> Self {
+        Self { slots, ..Self::default() }
+    }
+
+    /// The shares that a job of a host draws on.
+    pub fn of(progress: Progress, domain: u64, addresses: &[AddressId]) -> Box<[Line]> {
+        let addresses = addresses.iter().map(|id| Line::Address(*id));
+        progress.lines().chain([Line::Domain(domain)]).chain(addresses).collect()
+    }
+
+    /// Whether a share has no slot left.
+    pub fn is_full(&self, line: Line) -> bool {
+        let quarter = self.slots / 4;
+        let most = match line {
+            Line::Unproven => self.slots - self.proven.min(quarter),
+            Line::Slow | Line::Domain(_) | Line::Address(_) => quarter.max(1),
+        };
+        self.held.get(&line).is_some_and(|held| *held >= most)
+    }
+
+    /// Whether a share is kept to though nobody else is ready: proven hosts that wait for their time find a slot at once.
+    pub fn is_strict(&self, line: Line) -> bool {
+        matches!(line, Line::Slow | Line::Unproven) && self.proven > 0
+    }
+
+    /// Whether few slots are left while so many jobs are open.
+    pub fn are_scarce(&self, open: usize) -> bool {
+        self.slots.saturating_sub(open) <= (self.slots / 4).max(1)
+    }
+
+    /// A job takes a slot.
+    pub fn take(&mut self, lines: &[Line]) {
+        for line in lines {
+            *self.held.entry(*line).or_default() += 1;
+        }
+    }
+
+    /// A job gives its slot back.
+    pub fn give_back(&mut self, lines: &[Line]) {
+        for line in lines {
+            if let Some(held) = self.held.get_mut(line) {
+                *held -= 1;
+                if *held == 0 {
+                    self.held.remove(line);
+                }
+            }
+        }
+    }
+
+    /// A host is one of the proven hosts that have work from now on, or is none. `counted` tells what it was before.
+    pub fn count(&mut self, counted: &mut bool, proven: bool) {
+        self.proven += usize::from(proven);
+        self.proven -= usize::from(*counted);
+        *counted = proven;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proven_hosts_find_slots_that_others_may_not_take() {
+        let mut shares = Shares::new(64);
+        let (mut counted, mut slow) = ([false; 12], Progress::default());
+        slow.was_slow();
+        let lines = Shares::of(slow, 1, &[]);
+        assert_eq!(*lines, [Line::Slow, Line::Unproven, Line::Domain(1)]);
+        for _ in 0..60 {
+            shares.take(&[Line::Unproven]);
+        }
+        assert!(!shares.is_full(Line::Unproven) && !shares.is_strict(Line::Unproven), "nobody is proven");
+        counted.iter_mut().for_each(|counted| shares.count(counted, true));
+        assert!(shares.is_full(Line::Unproven) && shares.is_strict(Line::Unproven));
+        (0..9).for_each(|_| shares.give_back(&[Line::Unproven]));
+        assert!(!shares.is_full(Line::Unproven), "12 slots are kept for 12 proven hosts");
+        counted.iter_mut().for_each(|counted| shares.count(counted, false));
+        assert!(!shares.is_strict(Line::Unproven));
+    }
+
+    #[test]
+    fn a_quarter_is_the_share_of_a_domain_and_never_less_than_a_slot() {
+        for (slots, share) in [(1, 1), (2, 1), (3, 1), (64, 16)] {
+            let mut shares = Shares::new(slots);
+            for held in 0..share {
+                assert!(!shares.is_full(Line::Domain(7)), "{held} of {slots}");
+                shares.take(&[Line::Domain(7), Line::Address(3)]);
+            }
+            assert!(shares.is_full(Line::Domain(7)) && shares.is_full(Line::Address(3)));
+            assert!(!shares.is_full(Line::Domain(8)) && !shares.is_strict(Line::Domain(7)));
+            shares.give_back(&[Line::Domain(7)]);
+            assert!(!shares.is_full(Line::Domain(7)));
+        }
+    }
+
+    #[test]
+    fn a_host_that_was_slow_is_proven_again_after_good_answers() {
+        let mut progress = Progress::default();
+        assert!(!progress.is_proven(), "it never answered");
+        progress.answered();
+        assert!(progress.is_proven());
+        progress.was_slow();
+        for _ in 1..Progress::FORGIVEN {
+            progress.answered();
+            assert!(!progress.is_proven());
+        }
+        progress.answered();
+        assert!(progress.is_proven());
+    }
+}
