@@ -50,7 +50,17 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
     for (kind, count) in &stats.cut {
         add(&format!("cut_{kind}"), *count, format!("bodies cut, and so not compared: {}", kind.replace('_', " ")));
     }
-    add("links_cut", stats.links_cut, "links not read, because their page has more than 10,000".into());
+    add(
+        "links_cut",
+        stats.links_cut,
+        "links not read, because their page has more than 10,000, or 1 MiB of them".into(),
+    );
+    add(
+        "text_cut",
+        stats.text_cut,
+        "bytes of text whose words do not count, because their page has more than 4 MiB".into(),
+    );
+    add("sitemaps_cut", stats.sitemaps_cut, "sitemaps read in part, because they have more than 8 MiB of URLs".into());
     found.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.kind.cmp(&b.kind)));
     found
 }

@@ -5,6 +5,7 @@ use dedup_stage::flow::Flow;
 use frontier::{Admission, Detail, Found, Frontier, Job, JobKind, Millis, Outcome, SkipReason, Via};
 
 use super::Result;
+use super::alike::Alike;
 use super::ledger::Ledger;
 use super::message::{Finding, Named, Order, Report, SitemapFinding};
 use super::rescue::Rescue;
@@ -29,6 +30,7 @@ pub(super) struct Desk<'a> {
     pub rescue: Rescue,
     pub local: LocalTrouble,
     pub hosts: HostTroubles,
+    pub alike: Alike,
     pub clock: Clock,
 }
 
@@ -62,7 +64,9 @@ impl Desk<'_> {
 
     /// What one report changes.
     pub fn take(&mut self, report: Report) -> Result<()> {
-        let Report { job, ended_at, heard, finding, .. } = report;
+        // What it weighs counts until it is done.
+        let Report { job, ended_at, heard, received, finding, weight: _weight, .. } = report;
+        self.frontier.received(received, ended_at);
         if let Some((status, heard)) = heard
             && self.access.hear(&job.url, status, &heard, &mut self.ledger.session)
         {
@@ -115,6 +119,9 @@ impl Desk<'_> {
             }
             _ => Outcome::Failed(error.kind()),
         };
+        if let FetchError::Slow(_) = error {
+            tracing::info!("{}: {error}", job.url);
+        }
         if matches!(job.kind, JobKind::Resolve | JobKind::Robots) && matches!(outcome, Outcome::Failed(_)) {
             self.ledger.stats.count_errand_failure(error.kind().name().to_owned());
         }
@@ -148,7 +155,8 @@ impl Desk<'_> {
     }
 
     fn take_sitemap(&mut self, job: &Job, at: Millis, finding: SitemapFinding) -> Result<()> {
-        let SitemapFinding { status, elapsed, retry_after, redirect, pages, sitemaps } = finding;
+        let SitemapFinding { status, elapsed, retry_after, redirect, pages, sitemaps, cut } = finding;
+        self.ledger.stats.sitemaps_cut += u64::from(cut);
         self.local.answered();
         if retry_after.is_some() {
             self.ledger.commit_soon(self.clock.now());

@@ -8,6 +8,7 @@ use frontier::JobKind;
 use tokio::sync::mpsc;
 
 use super::message::{Order, Report};
+use super::under_way::UnderWay;
 use super::{EngineError, Result};
 use crate::fetch::pressure::Pressure;
 
@@ -26,6 +27,8 @@ pub(super) struct Jobs {
     open_pages: u64,
     /// Tells the fetchers whether hosts wait for a credit.
     pressure: Pressure,
+    /// Tells the page workers which report is taken next.
+    under_way: UnderWay,
 }
 
 impl Jobs {
@@ -35,13 +38,19 @@ impl Jobs {
         orders: mpsc::Sender<Order>,
         reports: Receiver<Vec<Report>>,
         pressure: Pressure,
+        under_way: UnderWay,
     ) -> Self {
-        Self { orders, reports, reorder: Reorder::default(), credits, open: 0, open_pages: 0, pressure }
+        Self { orders, reports, reorder: Reorder::default(), credits, open: 0, open_pages: 0, pressure, under_way }
     }
 
     /// Whether another job may be opened.
     pub fn has_credit(&self) -> bool {
         self.credits > 0
+    }
+
+    /// Jobs that may still be opened.
+    pub fn credits(&self) -> usize {
+        self.credits
     }
 
     /// Jobs open now.
@@ -63,7 +72,7 @@ impl Jobs {
         sent.map_err(|_| EngineError::Internal("the fetchers are gone"))
     }
 
-    /// Says whether hosts wait for a credit, or bodies for room.
+    /// Says whether hosts wait for a credit.
     pub fn set_pressure(&self, waiting: bool) {
         self.pressure.set(waiting);
     }
@@ -78,9 +87,16 @@ impl Jobs {
     /// The next report in order, if it has come. Its credit is free again.
     pub fn next_report(&mut self) -> Option<Report> {
         let report = self.reorder.pop()?;
+        self.under_way.next(self.reorder.next());
         self.credits += 1;
         self.open -= 1;
         self.open_pages -= u64::from(report.job.kind == JobKind::Page);
         Some(report)
+    }
+}
+
+impl Drop for Jobs {
+    fn drop(&mut self) {
+        self.under_way.close();
     }
 }

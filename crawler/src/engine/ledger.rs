@@ -18,6 +18,8 @@ use crate::sink::{Lengths, PageOut, Sink};
 const COMMIT_PAGES: u32 = 500;
 /// … or so many milliseconds, whichever comes first.
 const COMMIT_INTERVAL: Millis = 1_000;
+/// … or so many bytes of keys and values.
+const COMMIT_BYTES: usize = config::bounds::UNCOMMITTED;
 /// … but at once after a host asked for time, if the last commit was so long ago.
 const PROMISE_INTERVAL: Millis = 50;
 
@@ -78,7 +80,12 @@ impl Ledger {
 
     /// Whether a commit is due.
     pub fn is_due(&self, now: Millis) -> bool {
-        self.pages_since_commit >= COMMIT_PAGES || now >= self.commit_at
+        self.pages_since_commit >= COMMIT_PAGES || now >= self.commit_at || self.is_full()
+    }
+
+    /// Whether what waits for the commit takes so much memory that nothing should be added.
+    pub fn is_full(&self) -> bool {
+        self.session.pending_bytes() >= COMMIT_BYTES
     }
 
     /// A host asked to be left alone for a while: a crash must not make the crawl forget that.

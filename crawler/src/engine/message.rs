@@ -8,9 +8,10 @@ use dedup_stage::judge::OutLink;
 use dedup_stage::page::Page;
 use dedup_stage::url::UrlId;
 use frontier::robots::Rules;
-use frontier::{Job, Millis, SkipReason};
+use frontier::{Job, JobKind, Millis, SkipReason};
 use url::Url;
 
+use super::under_way::Weight;
 use super::usage::Said;
 use crate::access::{Heard, Worn};
 use crate::archive::Exchange;
@@ -58,12 +59,13 @@ pub enum Answer {
 }
 
 impl Fetched {
-    /// Bytes of a page that takes a while to read.
+    /// Bytes of a page that takes a while to read, or makes a large report.
     const LARGE: usize = 64 << 10;
 
-    /// Whether reading it takes a while.
+    /// Whether reading it takes a while, or makes a large report.
     pub fn is_large(&self) -> bool {
-        matches!(&self.answer, Ok(Answer::Response(response)) if response.body.len() > Self::LARGE)
+        let is_sitemap = self.job.kind == JobKind::Sitemap;
+        matches!(&self.answer, Ok(Answer::Response(response)) if is_sitemap || response.body.len() > Self::LARGE)
     }
 }
 
@@ -78,8 +80,12 @@ pub struct Report {
     pub ended_at: Millis,
     /// What the answer said to the one who asked.
     pub heard: Option<(u16, Heard)>,
+    /// Bytes of a body as received.
+    pub received: u64,
     /// What it is.
     pub finding: Finding,
+    /// The memory that it holds, where that is much.
+    pub weight: Option<Weight>,
 }
 
 /// What came of a job.
@@ -130,6 +136,26 @@ pub struct SitemapFinding {
     pub pages: Vec<Named>,
     /// Further sitemaps.
     pub sitemaps: Vec<Url>,
+    /// Whether there are more of both than were read.
+    pub cut: bool,
+}
+
+impl Finding {
+    /// Bytes that a URL takes beside its own.
+    const BESIDE: usize = 200;
+
+    /// About how much memory its URLs take.
+    pub fn bytes(&self) -> usize {
+        let of = |url: &Url| url.as_str().len() + Self::BESIDE;
+        match self {
+            Finding::Page(page) => page.links.iter().map(|link| of(&link.url)).sum(),
+            Finding::Sitemap(sitemap) => {
+                let urls = sitemap.pages.iter().map(|page| &page.url).chain(&sitemap.sitemaps);
+                urls.map(of).sum()
+            }
+            _ => 0,
+        }
+    }
 }
 
 /// A page that a sitemap names.

@@ -4,6 +4,7 @@
 //! were fetched and lets their links pass or not (`desk`), and commits what changed in groups (`ledger`). Fetchers and page
 //! workers know nothing of it.
 
+mod alike;
 mod batch;
 mod close;
 mod desk;
@@ -19,6 +20,7 @@ mod rescue;
 mod scores;
 mod stats;
 mod trouble;
+mod under_way;
 mod usage;
 mod worker;
 
@@ -50,6 +52,7 @@ pub use rescue::lost;
 use scores::Scores;
 pub use stats::{Nobody, Observer, Snapshot, Stats, StopReason, TICK};
 pub use trouble::WorstHost;
+use under_way::UnderWay;
 use usage::Usage;
 pub use worker::Context;
 
@@ -144,14 +147,14 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let (orders, orders_out) = mpsc::channel(credits);
     let (fetched_in, fetched) = crossbeam_channel::bounded::<Fetched>(credits);
     let (reports_in, reports) = crossbeam_channel::bounded::<Vec<Report>>(credits);
-    let (abandon, pressure) = (CancellationToken::new(), Pressure::default());
+    let (abandon, pressure) = (CancellationToken::new(), Pressure::new(credits));
 
     let fetch = Arc::new(fetch);
     let log_in = log_in(Arc::clone(&fetch), settings);
     let fetchers = Fetchers {
         fetch,
         clock: parts.clock.clone(),
-        budget: Budget::new(settings.fetch.body_budget.0),
+        budget: Budget::for_slots(settings.fetch.body_budget.0, credits),
         keep_wire: settings.output.warc,
         pressure: pressure.clone(),
         fetched: fetched_in,
@@ -161,7 +164,8 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
     };
-    let workers = worker::start(threads, &parts.context, &fetched, &reports_in)?;
+    let under_way = UnderWay::default();
+    let workers = worker::start(threads, &parts.context, &under_way, &fetched, &reports_in)?;
     drop((fetched, reports_in));
 
     let now = parts.clock.now();
@@ -169,12 +173,12 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let rescue = rescue::Rescue::open(&parts.session)?;
     let ledger = Ledger::open(parts.session, parts.sinks, parts.stats, now)?;
     let Parts { frontier, flow, access, clock, .. } = parts;
-    let (local, hosts) = Default::default();
+    let (local, hosts, alike) = Default::default();
     let usage = Usage::new(&settings.fetch.user_agent, &settings.access.purpose);
-    let desk = Desk { settings, frontier, flow, access, usage, scores, ledger, rescue, local, hosts, clock };
+    let desk = Desk { settings, frontier, flow, access, usage, scores, ledger, rescue, local, hosts, alike, clock };
     let mut engine = Engine {
         desk,
-        jobs: Jobs::new(credits, orders, reports, pressure),
+        jobs: Jobs::new(credits, orders, reports, pressure, under_way),
         dir: parts.dir,
         control: parts.control,
         observer,
@@ -265,7 +269,7 @@ impl Engine<'_> {
                 Next::Idle => break,
             }
         }
-        self.jobs.set_pressure(!self.jobs.has_credit() && self.desk.frontier.counts().hosts_waiting > 0);
+        self.jobs.set_pressure(self.desk.frontier.is_crowded(self.now(), self.jobs.credits()));
         Ok(())
     }
 
@@ -340,6 +344,9 @@ impl Engine<'_> {
                 }
                 while let Some(report) = self.jobs.next_report() {
                     self.desk.take(report)?;
+                    if self.desk.ledger.is_full() {
+                        self.desk.commit()?;
+                    }
                 }
             },
             default(until.saturating_duration_since(Instant::now())) => {},

@@ -36,7 +36,6 @@ impl Desk<'_> {
             // The server asked to come back later: the URL is queued again, and nothing has been fetched yet.
             return Ok(());
         }
-        self.frontier.received(finding.wire_bytes, ended_at);
         let before = self.before(&job)?;
         let passage = self.judge(&job, &finding, before.as_ref().and_then(|before| before.shown.as_ref()))?;
         let Passage { judgement, links: fate, shown } = passage;
@@ -44,6 +43,10 @@ impl Desk<'_> {
         let twin = judgement.verdict.twin().map(|of| self.ledger.page(of)).transpose()?.flatten();
         let content = content(&job, &finding, &judgement, twin.as_ref(), before.as_ref());
         let counts = self.take_links(&job, &judgement, relevance, &finding, fate)?;
+        if let Some(signature) = finding.page.signature.as_ref().filter(|_| finding.judgeable) {
+            let alike = self.alike.page(job.page.url.site.host, &signature.sketch);
+            self.frontier.looked_alike(&job, alike);
+        }
         self.teach(&job, status, &judgement, content, twin.as_ref(), counts)?;
 
         let trouble = self.trouble(&job, &finding)?;
@@ -65,6 +68,7 @@ impl Desk<'_> {
         stats.bytes += finding.bytes;
         stats.wire_bytes += finding.wire_bytes;
         stats.links_cut += u64::from(finding.page.links_cut);
+        stats.text_cut += finding.page.text_cut;
         if let Some(relevance) = relevance {
             stats.scored += 1;
             stats.relevance += f64::from(relevance);

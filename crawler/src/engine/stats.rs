@@ -71,6 +71,10 @@ pub struct Stats {
     pub worst_host: Option<WorstHost>,
     /// Links beyond the cap on the links of one page: they were not read.
     pub links_cut: u64,
+    /// Bytes of text beyond the cap on the text of one page: their words do not count.
+    pub text_cut: u64,
+    /// Sitemaps with more bytes of URLs than are read.
+    pub sitemaps_cut: u64,
     /// Bytes of decoded bodies.
     pub bytes: u64,
     /// Bytes of bodies as received.

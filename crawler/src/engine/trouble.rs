@@ -68,7 +68,7 @@ pub(super) struct HostTroubles {
 
 impl HostTroubles {
     /// Hosts that are remembered. A host that comes later is not counted.
-    const MOST: usize = 10_000;
+    const MOST: usize = config::bounds::HOSTS_IN_TROUBLE;
 
     /// Something of this kind went wrong with a URL.
     pub fn note(&mut self, url: &Url, kind: &str) {

@@ -18,6 +18,7 @@ use url::Url;
 use super::batch;
 use super::line::{Facts, line};
 use super::message::{Answer, Fetched, Finding, Named, Report, SitemapFinding};
+use super::under_way::UnderWay;
 use super::usage::{Said, is_tdm};
 use crate::access::{Heard, Worn};
 use crate::auth::login::Login;
@@ -64,16 +65,27 @@ pub struct Context {
 pub fn start(
     threads: usize,
     context: &Arc<Context>,
+    under_way: &UnderWay,
     fetched: &Receiver<Fetched>,
     reports: &Sender<Vec<Report>>,
 ) -> std::io::Result<Vec<JoinHandle<()>>> {
     (0..threads)
         .map(|n| {
-            let (context, fetched, reports) = (Arc::clone(context), fetched.clone(), reports.clone());
+            let (context, under_way) = (Arc::clone(context), under_way.clone());
+            let (fetched, reports) = (fetched.clone(), reports.clone());
             std::thread::Builder::new().name(format!("page-{n}")).spawn(move || {
                 let finder = context.topic.clone().map(Finder::new);
                 let mut worker = Worker { context: &context, reader: Reader::default(), finder };
-                batch::each(&fetched, &reports, Fetched::is_large, |item| worker.report(item));
+                batch::each(&fetched, &reports, Fetched::is_large, |item| {
+                    // Nothing waits here: results are sent before a large item is begun.
+                    if item.is_large() {
+                        under_way.admit(item.sequence);
+                    }
+                    let mut report = worker.report(item);
+                    let bytes = report.finding.bytes();
+                    report.weight = (bytes > Worker::LIGHT).then(|| under_way.weigh(bytes));
+                    report
+                });
             })
         })
         .collect()
@@ -96,13 +108,19 @@ pub(super) struct Answered<'a> {
 }
 
 impl Worker<'_> {
+    /// Bytes of a report that are not counted.
+    const LIGHT: usize = 64 << 10;
+    /// Bytes of the URLs of one sitemap that are read.
+    const SITEMAP: usize = config::bounds::SITEMAP_BYTES;
+
     /// One answer in, one report out, whatever the answer does to the parser.
     fn report(&mut self, item: Fetched) -> Report {
         let Fetched { sequence, job, ended_at, worn, said, answer } = item;
-        let mut heard = None;
+        let (mut heard, mut received) = (None, 0);
         let finding = match answer {
             Ok(Answer::Addresses(addresses)) => Finding::Addresses(addresses),
             Ok(Answer::Response(response)) => {
+                received = response.wire_bytes;
                 if matches!(job.kind, JobKind::Page | JobKind::Sitemap) {
                     heard = Some((response.status, Heard::read(&job.url, &response, &self.context.logins)));
                 }
@@ -116,7 +134,7 @@ impl Worker<'_> {
             }
             Err(error) => failed(&job, ended_at, error),
         };
-        Report { sequence, job, ended_at, heard, finding }
+        Report { sequence, job, ended_at, heard, received, finding, weight: None }
     }
 
     fn read(&mut self, answered: &Answered<'_>) -> Finding {
@@ -159,12 +177,19 @@ impl Worker<'_> {
             redirect: response.redirect_target(&job.url),
             pages: Vec::new(),
             sitemaps: Vec::new(),
+            cut: false,
         };
         if !(200..300).contains(&response.status) {
             return finding;
         }
         let mut known = HashSet::new();
+        let mut bytes = 0;
         for entry in Sitemap::open(&response.body, &job.url) {
+            bytes += entry.loc.as_str().len();
+            if bytes > Self::SITEMAP {
+                finding.cut = true;
+                break;
+            }
             match entry.kind {
                 sitemap::Kind::Page => {
                     let (id, _) = self.context.keys.identify(&entry.loc);

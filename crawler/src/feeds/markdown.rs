@@ -4,7 +4,7 @@
 use url::Url;
 
 /// Links of one document.
-const MAX_LINKS: usize = 10_000;
+const MAX_LINKS: usize = config::bounds::LINKS;
 
 /// The links, in order, each once: http or https, without fragment.
 pub fn links(text: &str, base: &Url) -> Vec<Url> {

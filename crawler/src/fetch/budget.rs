@@ -1,19 +1,46 @@
 //! One byte budget for all bodies in memory: a body that does not fit is given up, nobody waits while holding bytes.
+//!
+//! A part of it is divided evenly among the slots: each body has that much for itself, whatever the others hold. So bodies
+//! that are large, or never end, leave room for the pages of the others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// Bytes that bodies may hold together.
 #[derive(Debug)]
 pub struct Budget {
-    total: u64,
+    /// What each body may hold for itself.
+    own: u64,
+    /// What all bodies may hold beyond that.
+    shared: u64,
     used: AtomicU64,
+    used_of_shared: AtomicU64,
+    began: Instant,
+    /// When a body last found no room, in milliseconds since it began, plus 1; 0 for never.
+    refused: AtomicU64,
 }
 
 impl Budget {
-    /// A budget of so many bytes.
+    /// The part of it that bodies have for themselves.
+    pub(super) const OWN: u64 = 16;
+    /// For how long after a body found no room others are asked to make some.
+    const TIGHT: Duration = Duration::from_secs(3);
+
+    /// A budget of so many bytes, all of them shared.
     pub fn new(total: u64) -> Arc<Self> {
-        Arc::new(Self { total, used: AtomicU64::new(0) })
+        Self::of(0, total)
+    }
+
+    /// A budget of so many bytes for so many slots.
+    pub fn for_slots(total: u64, slots: usize) -> Arc<Self> {
+        let own = total / Self::OWN / slots.max(1) as u64;
+        Self::of(own, total - own * slots as u64)
+    }
+
+    fn of(own: u64, shared: u64) -> Arc<Self> {
+        let (used, used_of_shared, refused) = Default::default();
+        Arc::new(Self { own, shared, used, used_of_shared, began: Instant::now(), refused })
     }
 
     /// An empty share of it, to grow as a body arrives.
@@ -24,6 +51,18 @@ impl Budget {
     /// Bytes held now.
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
+    }
+
+    /// What a body that holds so many bytes holds of the shared part.
+    pub(super) fn beyond(&self, held: u64) -> u64 {
+        held.saturating_sub(self.own)
+    }
+
+    /// Whether a body found no room shortly before `now`.
+    pub(super) fn is_tight(&self, now: Instant) -> bool {
+        let refused = self.refused.load(Ordering::Relaxed);
+        let at = self.began + Duration::from_millis(refused);
+        refused > 0 && now.saturating_duration_since(at) < Self::TIGHT
     }
 }
 
@@ -38,23 +77,49 @@ impl Share {
     /// Takes `bytes` more; false, and nothing taken, if the budget has no room.
     pub fn grow(&mut self, bytes: u64) -> bool {
         let Some(budget) = &self.budget else { return true };
-        let fits = budget
-            .used
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
-                (used + bytes <= budget.total).then_some(used + bytes)
-            })
-            .is_ok();
+        let more = budget.beyond(self.bytes + bytes) - budget.beyond(self.bytes);
+        let fit = |used: u64| (used + more <= budget.shared).then_some(used + more);
+        let fits = budget.used_of_shared.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fit).is_ok();
         if fits {
             self.bytes += bytes;
+            budget.used.fetch_add(bytes, Ordering::Relaxed);
+        } else {
+            budget.refused.store(budget.began.elapsed().as_millis() as u64 + 1, Ordering::Relaxed);
         }
         fits
+    }
+
+    /// Bytes that it holds.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
     }
 }
 
 impl Drop for Share {
     fn drop(&mut self) {
         if let Some(budget) = &self.budget {
+            budget.used_of_shared.fetch_sub(budget.beyond(self.bytes), Ordering::Relaxed);
             budget.used.fetch_sub(self.bytes, Ordering::Relaxed);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_slot_has_room_for_a_small_body_whatever_others_hold() {
+        let (total, slots) = (64 << 20, 64);
+        let budget = Budget::for_slots(total, slots);
+        let mut large: Vec<Share> = (0..8).map(|_| budget.share()).collect();
+        while large.iter_mut().any(|share| share.grow(64 << 10)) {}
+        assert!(budget.is_tight(Instant::now()));
+        let small: Vec<Share> = (8..slots).map(|_| budget.share()).collect();
+        let fit = small.into_iter().map(|mut share| (share.grow(64 << 10), share)).collect::<Vec<_>>();
+        assert!(fit.iter().all(|(fits, _)| *fits));
+        assert!(budget.used() <= total);
+        drop((large, fit));
+        assert_eq!((budget.used(), budget.used_of_shared.load(Ordering::Relaxed)), (0, 0));
     }
 }

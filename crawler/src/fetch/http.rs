@@ -21,7 +21,7 @@ use super::decode::Decoder;
 use super::fields::{message, request_headers};
 use super::files::{self, Kept};
 use super::names::Names;
-use super::pressure::Pressure;
+use super::pressure::{Given, Pressure, Watch};
 use super::route::{Pinned, Route, SOCKETS, route};
 use super::{Fetch, FetchError, Request, Response, Truncation, failure};
 use crate::clock::Clock;
@@ -157,7 +157,12 @@ impl HttpFetch {
     }
 
     /// Sends the request and waits for the headers.
-    async fn send(&self, request: &Request, started: Instant) -> Result<reqwest::Response, FetchError> {
+    async fn send(
+        &self,
+        request: &Request,
+        watch: &mut Watch,
+        started: Instant,
+    ) -> Result<reqwest::Response, FetchError> {
         let Route { url, host, sockets, single } = self.route(request)?;
         let message = message(request, url, host);
         let keep = !single && self.kept.admits(&message.url()[..url::Position::BeforePath], started.into_std());
@@ -170,7 +175,7 @@ impl HttpFetch {
             match timeout_at(look, &mut answer).await {
                 Ok(response) => break response.map_err(|error| self.name(&error))?,
                 Err(_) if Instant::now() >= deadline => return Err(FetchError::Timeout("no headers in time".into())),
-                Err(_) => give_way(request, 0, started)?,
+                Err(_) => give_way(watch, 0, 0)?,
             }
         };
         self.check_peer(&response)?;
@@ -195,7 +200,7 @@ impl HttpFetch {
     /// Reads the body into `body` as far as it may be.
     async fn read(
         &self,
-        request: &Request,
+        watch: &mut Watch,
         frames: &mut reqwest::Body,
         body: &mut Body,
         started: Instant,
@@ -207,14 +212,14 @@ impl HttpFetch {
             let frame = match timeout_at(look.min(deadline), frames.frame()).await {
                 Err(_) if Instant::now() >= deadline => return Ok(Some(Truncation::Time)),
                 Err(_) => {
-                    give_way(request, body.wire_bytes, started)?;
+                    give_way(watch, body.wire_bytes, body.share.bytes())?;
                     continue;
                 }
                 Ok(None) => return Ok(body.finish()),
                 Ok(Some(Err(error))) => return Ok(Some(failure::of_body(&error))),
                 Ok(Some(Ok(frame))) => frame,
             };
-            give_way(request, body.wire_bytes, started)?;
+            give_way(watch, body.wire_bytes, body.share.bytes())?;
             deadline = (Instant::now() + self.timeouts.idle).min(end);
             let Ok(chunk) = frame.into_data() else { continue };
             match body.push(&chunk) {
@@ -229,7 +234,8 @@ impl HttpFetch {
 impl Fetch for HttpFetch {
     async fn fetch(&self, request: Request) -> Result<Response, FetchError> {
         let (sent_at, started) = (Clock::System.now(), Instant::now());
-        let response = self.send(&request, started).await?;
+        let mut watch = request.pressure.watch(&request.budget, request.attempt, started.into_std());
+        let response = self.send(&request, &mut watch, started).await?;
         let address = response.remote_addr().map(|peer| peer.ip()).filter(|_| self.proxied == Proxied::No);
         let (head, mut frames) = http::Response::<reqwest::Body>::from(response).into_parts();
         let (status, headers) = (head.status.as_u16(), head.headers);
@@ -247,11 +253,12 @@ impl Fetch for HttpFetch {
             promised.unwrap_or(0),
         );
         let truncated = if readable {
-            self.read(&request, &mut frames, &mut body, started).await?
+            self.read(&mut watch, &mut frames, &mut body, started).await?
         } else {
             self.drain(&mut frames, promised, started).await;
             Some(if worth { Truncation::Encoding } else { Truncation::NotAPage })
         };
+        watch.ended_well(Instant::now().into_std());
         Ok(Response {
             status,
             headers,
@@ -299,14 +306,15 @@ impl HttpFetch {
     }
 }
 
-/// An error where a request that has brought so many bytes should give up its slot to a host that waits.
-fn give_way(request: &Request, bytes: u64, started: Instant) -> Result<(), FetchError> {
-    let elapsed = started.elapsed();
-    if !request.pressure.takes_slot(bytes, elapsed, request.attempt) {
-        return Ok(());
-    }
-    let seconds = elapsed.as_secs();
-    Err(FetchError::Slow(format!("{bytes} bytes in {seconds} s, while other hosts waited for a free slot")))
+/// An error where a request that has brought `bytes`, and holds `held` of the budget, must give way to others.
+fn give_way(watch: &mut Watch, bytes: u64, held: u64) -> Result<(), FetchError> {
+    let Some(given) = watch.must_give_way(bytes, held, Instant::now().into_std()) else { return Ok(()) };
+    let why = match given {
+        Given::Slot => "other hosts waited for a free slot",
+        Given::Room => "other bodies found no room in memory",
+    };
+    let seconds = watch.elapsed().as_secs();
+    Err(FetchError::Slow(format!("{bytes} bytes in {seconds} s, while {why}")))
 }
 
 /// What all requests share.

@@ -20,7 +20,7 @@ const LONGEST: Duration = Duration::from_secs(24 * 3600);
 /// How long a failure is remembered.
 const FAILURE: Duration = Duration::from_secs(30);
 /// Names remembered; past this, those whose answer has expired are forgotten.
-const MOST_NAMES: usize = 100_000;
+const MOST_NAMES: usize = config::bounds::NAMES;
 
 /// Finds addresses.
 pub(super) struct Names {

@@ -1,0 +1,62 @@
+//! Whether a page is like others of its host: its sketch resembles that of one of the last pages there, though not enough to
+//! make it a duplicate. A site that varies one text without end shows this.
+
+use std::collections::{HashMap, VecDeque};
+
+use dedup_stage::signature::Sketch;
+
+/// The sketches of the last pages of each host.
+#[derive(Debug, Default)]
+pub(super) struct Alike {
+    last: HashMap<u64, VecDeque<Sketch>>,
+}
+
+impl Alike {
+    /// Hosts that are remembered; then all are forgotten.
+    const HOSTS: usize = config::bounds::HOSTS_COMPARED;
+    /// Pages of a host that are remembered.
+    const PAGES: usize = 16;
+    /// Resemblance from which pages are alike. Estimates of unlike pages are 0 ± 0.053 (352 bins of one bit).
+    const LEAST: f32 = 0.3;
+
+    /// Whether a page of the host with this hash is like one of its last.
+    pub(super) fn page(&mut self, host: u64, sketch: &Sketch) -> bool {
+        if self.last.len() >= Self::HOSTS && !self.last.contains_key(&host) {
+            self.last.clear();
+        }
+        let last = self.last.entry(host).or_default();
+        let alike = last.iter().any(|other| sketch.compare(other).resemblance >= Self::LEAST);
+        if last.len() == Self::PAGES {
+            last.pop_front();
+        }
+        last.push_back(*sketch);
+        alike
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dedup_stage::page::{Input, Reader};
+
+    use super::*;
+
+    #[test]
+    fn pages_that_vary_one_text_are_alike_and_articles_are_not() {
+        let (mut alike, mut rng) = (Alike::default(), fastrand::Rng::with_seed(7));
+        let mut words = |count: usize| -> String {
+            (0..count).map(|_| (0..rng.usize(4..9)).map(|_| rng.lowercase()).chain([' ']).collect::<String>()).collect()
+        };
+        let apology = words(60);
+        let mut page = |host: u64, text: &str| {
+            let url = "http://a.test/x".parse().unwrap();
+            let body = format!("<title>t</title><p>{text}</p>");
+            let input = Input { url: &url, status: 200, content_type: Some("text/html"), body: body.as_bytes() };
+            let signature = Reader::default().read(&input).signature.expect("enough text");
+            alike.page(host, &signature.sketch)
+        };
+        let sorry: Vec<bool> = (0..10).map(|_| page(1, &(apology.clone() + &words(40)))).collect();
+        assert_eq!(sorry, [vec![false], vec![true; 9]].concat());
+        assert!((0..50).all(|_| !page(2, &words(100))));
+        assert!(!page(3, &apology), "another host");
+    }
+}
