@@ -26,6 +26,31 @@ fn demote_finds_everything_with_no_more_fetches_than_the_ideal_gate() -> anyhow:
     Ok(())
 }
 
+/// Catches a crawl in which hosts wait for better ones though nobody needs the slot. Time is that of a clock that stands still
+/// until the crawl waits: so this is what delays cost, and nothing else.
+#[test]
+fn demote_takes_no_longer_than_keep_for_the_same_pages() -> anyhow::Result<()> {
+    for slots in ["64", "1"] {
+        let mut times = Vec::new();
+        for mode in ["keep", "demote"] {
+            let world = WebKind::Copies.make(1, 600)?.expect("a synthetic web");
+            let (clock, dir) = (Clock::at(1_700_000_000_000), tempfile::tempdir()?);
+            let keys = [
+                ("politeness.delay", "100ms"),
+                ("fetch.concurrency", slots),
+                ("dedup.on-duplicate", mode),
+                ("limits.patience", "1h"),
+            ];
+            let fetch = WorldFetch::new(Arc::clone(&world), clock.clone());
+            let crawled = crawl_with(fetch, &clock, dir.path(), &world.seeds(), &settings(&keys)?)?;
+            println!("{slots} slots, {mode}: {} pages in {} ms", crawled.pages.len(), crawled.stats.elapsed_ms);
+            times.push(crawled.stats.elapsed_ms as f64 / crawled.pages.len() as f64);
+        }
+        assert!(times[1] <= 1.1 * times[0], "{slots} slots: {times:?} ms a page");
+    }
+    Ok(())
+}
+
 /// The share of pages about the topic among the first `limit`, crawled in so many runs.
 fn harvest(world: &Arc<dyn World>, keys: &[(&str, &str)], limits: &[&str]) -> anyhow::Result<f64> {
     harvest_in(tempfile::tempdir()?.path(), world, keys, limits)

@@ -53,7 +53,8 @@ const ENDINGS: &[(&str, &[&str])] = &[
     ("500", &["robots-error"]),
     ("200 Length", &["endless-body", "robots-huge", "million-links", "h2-endless-body", "bomb-gzip"]),
     ("302 Length", &["redirect-body"]),
-    ("200 Time", &["slow-body", "stalled-body", "h2-stall"]),
+    ("200 Time", &["slow-body", "stalled-body", "h2-stall", "h2-drip", "h2-padding", "h2-trailers"]),
+    ("200 Disconnect", &["h2-padding", "h2-trailers"]),
     ("200 Disconnect", &["length-too-long", "chunk-cut", "reset-body", "h2-empty-data", "h2-over-window"]),
     ("200 Encoding", &["chunk-garbage", "chunk-overflow", "chunk-extension", "chunk-trailers"]),
     ("200 Encoding", &["bomb-gzip", "bomb-gzip-gzip", "bomb-deflate", "bomb-deflate-deflate", "bomb-br", "bomb-zstd"]),
@@ -63,14 +64,20 @@ const ENDINGS: &[(&str, &[&str])] = &[
     ),
     ("200 NotAPage", &["not-a-page"]),
     ("timeout", &["silent", "slow-headers", "endless-interim", "tls-silent", "h2-pings", "h2-settings"]),
+    ("timeout", &["h2-interim", "h2-unknown", "h2-priorities", "h2-streams", "h2-resets", "h2-window-zero"]),
     (
         "protocol",
         &["endless-headers", "huge-header", "many-headers", "length-negative", "length-twice", "header-garbage"],
     ),
     ("protocol", &["not-http", "no-status", "h2-endless-headers", "h2-huge-headers", "h2-bad-frame", "h2-bad-hpack"]),
     ("reset", &["reset-request", "reset-headers", "reset-body", "close-request", "close-headers", "tls-cut"]),
-    ("reset", &["h2-rapid-reset", "h2-goaway"]),
-    ("tls", &["tls-wrong-name", "tls-expired", "tls-unknown", "tls-not"]),
+    ("reset", &["h2-rapid-reset", "h2-goaway", "h2-interim", "h2-unknown", "h2-priorities", "h2-push", "h2-streams"]),
+    ("reset", &["h2-resets", "h2-window-overflow", "h2-window-zero", "h2-huge-frame", "h2-early-end"]),
+    ("protocol", &["h2-interim", "h2-unknown", "h2-priorities", "h2-push", "h2-streams", "h2-resets"]),
+    ("protocol", &["h2-window-overflow", "h2-window-zero", "h2-huge-frame", "h2-early-end"]),
+    ("tls", &["tls-wrong-name", "tls-expired", "tls-unknown", "tls-not", "tls-not-yet", "tls-many-names"]),
+    ("tls", &["tls-long-chain", "tls-noise"]),
+    ("200", &["tls-long-chain", "tls-many-names"]),
 ];
 
 async fn fetch(fetcher: Arc<HttpFetch>, case: Case, budget: Arc<Budget>) -> (Case, String) {

@@ -26,6 +26,7 @@ mod crawls;
 mod docs;
 mod failures;
 mod gate;
+mod harm;
 mod invariants;
 mod kill;
 mod known;

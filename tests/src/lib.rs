@@ -4,6 +4,7 @@ pub mod background;
 pub mod choosing;
 pub mod client;
 pub mod crawl;
+pub mod crowd;
 pub mod data;
 pub mod failing;
 pub mod fuzz;

@@ -1,6 +1,7 @@
 //! TLS that should not be trusted, and handshakes that go wrong.
 
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
@@ -20,6 +21,10 @@ pub(super) const CASES: &[(&str, &str)] = &[
     ("tls-not", "plain text where TLS is expected"),
     ("tls-cut", "a reset within the handshake"),
     ("tls-silent", "a handshake that never ends"),
+    ("tls-not-yet", "a certificate of the future"),
+    ("tls-many-names", "a certificate with 1,000 names"),
+    ("tls-long-chain", "a chain of 500 certificates"),
+    ("tls-noise", "random bytes instead of a handshake"),
 ];
 
 /// One server configuration for each kind of certificate.
@@ -30,6 +35,9 @@ pub(super) struct Certificates {
     wrong_name: Arc<ServerConfig>,
     expired: Arc<ServerConfig>,
     unknown: Arc<ServerConfig>,
+    not_yet: Arc<ServerConfig>,
+    many_names: Arc<ServerConfig>,
+    long_chain: Arc<ServerConfig>,
 }
 
 impl Certificates {
@@ -39,12 +47,21 @@ impl Certificates {
         let (authority, issuer) = authority();
         let (_, stranger) = authority_named("a stranger");
         let any = format!("*.{DOMAIN}");
+        let many: Vec<String> = (0..1_000).map(|n| format!("name-{n}.{DOMAIN}")).collect();
         Self {
             authority,
-            good: server(&any, 2096, &issuer),
-            wrong_name: server("other.test", 2096, &issuer),
-            expired: server(&any, 2001, &issuer),
-            unknown: server(&any, 2096, &stranger),
+            good: server(&[&any], 2000..2096, 1, &issuer),
+            wrong_name: server(&["other.test"], 2000..2096, 1, &issuer),
+            expired: server(&[&any], 2000..2001, 1, &issuer),
+            unknown: server(&[&any], 2000..2096, 1, &stranger),
+            not_yet: server(&[&any], 2095..2096, 1, &issuer),
+            many_names: server(
+                &many.iter().chain([&any]).map(String::as_str).collect::<Vec<_>>(),
+                2000..2096,
+                1,
+                &issuer,
+            ),
+            long_chain: server(&[&any], 2000..2096, 500, &issuer),
         }
     }
 }
@@ -62,16 +79,18 @@ fn authority_named(name: &str) -> (rcgen::Certificate, Issuer<'static, KeyPair>)
     (certificate, Issuer::new(params, key))
 }
 
-fn server(name: &str, until: i32, issuer: &Issuer<'static, KeyPair>) -> Arc<ServerConfig> {
-    let mut params = CertificateParams::new([name.to_owned()]).expect("a name");
-    params.not_before = date_time_ymd(2000, 1, 1);
-    params.not_after = date_time_ymd(until, 1, 1);
+/// With a certificate for these names that holds in these years, shown so many times.
+fn server(names: &[&str], years: Range<i32>, times: usize, issuer: &Issuer<'static, KeyPair>) -> Arc<ServerConfig> {
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let mut params = CertificateParams::new(names).expect("names");
+    params.not_before = date_time_ymd(years.start, 1, 1);
+    params.not_after = date_time_ymd(years.end, 1, 1);
     let key = KeyPair::generate().expect("a key");
     let certificate = params.signed_by(&key, issuer).expect("a certificate");
     let key = PrivateKeyDer::try_from(key.serialize_der()).expect("a key");
     let mut config = ServerConfig::builder()
         .with_no_client_auth()
-        .with_single_cert(vec![certificate.der().clone()], key)
+        .with_single_cert(vec![certificate.der().clone(); times], key)
         .expect("a matching key");
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Arc::new(config)
@@ -93,6 +112,11 @@ pub(super) async fn shake_hands(site: &Site, mut stream: TcpStream) -> io::Resul
         stream.read_exact(&mut first[..seen]).await?;
         return stream.set_zero_linger();
     }
+    if asks_for("tls-noise") {
+        stream.read_exact(&mut first[..seen]).await?;
+        let noise: Vec<u8> = (0..8_192u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        return stream.write_all(&noise).await;
+    }
     if asks_for("tls-silent") {
         wire::stall().await?;
     }
@@ -104,6 +128,9 @@ pub(super) async fn shake_hands(site: &Site, mut stream: TcpStream) -> io::Resul
         "tls-wrong-name" => &certificates.wrong_name,
         "tls-expired" => &certificates.expired,
         "tls-unknown" => &certificates.unknown,
+        "tls-not-yet" => &certificates.not_yet,
+        "tls-many-names" => &certificates.many_names,
+        "tls-long-chain" => &certificates.long_chain,
         _ => &certificates.good,
     };
     let stream = start.into_stream(Arc::clone(config)).await?;

@@ -22,16 +22,32 @@ pub(super) const CASES: &[(&str, &str)] = &[
     ("h2-endless-body", "a body without end"),
     ("h2-over-window", "more body than the window allows"),
     ("h2-stall", "headers, and no body"),
+    ("h2-drip", "a body of one byte a frame, without end"),
+    ("h2-padding", "a body of padding without end"),
+    ("h2-trailers", "trailers far over the announced limit"),
+    ("h2-interim", "interim answers without end"),
+    ("h2-unknown", "frames of unknown kinds without end"),
+    ("h2-priorities", "priorities without end"),
+    ("h2-push", "a pushed answer, which nobody may push"),
+    ("h2-streams", "100,000 streams that the server opens"),
+    ("h2-resets", "resets of 100,000 streams that do not exist"),
+    ("h2-window-overflow", "a window that grows beyond what a window may be"),
+    ("h2-window-zero", "a window that grows by nothing"),
+    ("h2-huge-frame", "a frame of 16 MB"),
+    ("h2-early-end", "an end of the stream in the middle of the headers"),
 ];
 
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
+const PRIORITY: u8 = 2;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
+const PUSH_PROMISE: u8 = 5;
 const PING: u8 = 6;
 const GOAWAY: u8 = 7;
 const WINDOW_UPDATE: u8 = 8;
 const CONTINUATION: u8 = 9;
+const UNKNOWN: u8 = 0x77;
 
 const INITIAL_WINDOW_SIZE: [u8; 2] = [0, 4];
 /// Bytes of body in a frame.
@@ -40,7 +56,10 @@ const PIECE: i64 = 16_000;
 const END_STREAM: u8 = 1;
 const ACK: u8 = 1;
 const END_HEADERS: u8 = 4;
+const PADDED: u8 = 8;
 
+/// `:status: 100`, literally.
+const INTERIM: &[u8] = b"\x08\x03100";
 /// `:status: 200` from the static table, and `content-type: text/html` as a literal with an indexed name (RFC 7541).
 const OK: &[u8] = b"\x88\x0f\x10\x09text/html";
 
@@ -141,6 +160,65 @@ async fn respond(case: &str, stream: u32, client: &mut TlsStream<TcpStream>, win
             client.write_all(&ok).await?;
             client.flush().await?;
             stall().await.map(|_| ())
+        }
+        "h2-drip" => {
+            client.write_all(&ok).await?;
+            loop {
+                client.write_all(&frame(DATA, 0, stream, b"x")).await?;
+                client.flush().await?;
+                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            }
+        }
+        "h2-padding" => {
+            client.write_all(&ok).await?;
+            let data = frame(DATA, PADDED, stream, &[&[200][..], &[0; 200]].concat());
+            loop {
+                while windows.connection.min(windows.stream) >= 201 {
+                    client.write_all(&data).await?;
+                    windows.connection -= 201;
+                    windows.stream -= 201;
+                }
+                client.flush().await?;
+                read_frame(client, windows).await?;
+            }
+        }
+        "h2-trailers" => {
+            client.write_all(&[ok, frame(DATA, 0, stream, b"<title>two</title>words")].concat()).await?;
+            client.write_all(&frame(HEADERS, END_STREAM, stream, &literal)).await?;
+            for _ in 0..4_000 {
+                client.write_all(&frame(CONTINUATION, 0, stream, &literal)).await?;
+            }
+            client.write_all(&frame(CONTINUATION, END_HEADERS, stream, b"")).await
+        }
+        "h2-interim" => forever(client, &frame(HEADERS, END_HEADERS, stream, INTERIM)).await,
+        "h2-unknown" => forever(client, &frame(UNKNOWN, 0, stream, &[0; 64])).await,
+        "h2-priorities" => forever(client, &frame(PRIORITY, 0, stream, &[0, 0, 0, 0, 16])).await,
+        "h2-push" => {
+            let promise = [&[0, 0, 0, 2][..], b"\x82\x87\x84\x41\x06x.test"].concat();
+            client.write_all(&frame(PUSH_PROMISE, END_HEADERS, stream, &promise)).await?;
+            client.write_all(&frame(HEADERS, END_HEADERS, 2, OK)).await
+        }
+        "h2-streams" => {
+            for number in 1..100_000 {
+                client.write_all(&frame(HEADERS, END_HEADERS, 2 * number, OK)).await?;
+            }
+            Ok(())
+        }
+        "h2-resets" => {
+            for number in 1..100_000 {
+                client.write_all(&frame(RST_STREAM, 0, stream + 2 * number, &8_u32.to_be_bytes())).await?;
+            }
+            Ok(())
+        }
+        "h2-window-overflow" => {
+            let most = frame(WINDOW_UPDATE, 0, 0, &0x7fff_ffff_u32.to_be_bytes());
+            client.write_all(&[most.clone(), most].concat()).await
+        }
+        "h2-window-zero" => client.write_all(&frame(WINDOW_UPDATE, 0, 0, &[0; 4])).await,
+        "h2-huge-frame" => client.write_all(&frame(DATA, 0, stream, &vec![b'x'; (1 << 24) - 1])).await,
+        "h2-early-end" => {
+            client.write_all(&frame(HEADERS, 0, stream, OK)).await?;
+            client.write_all(&frame(DATA, END_STREAM, stream, b"words")).await
         }
         _ => {
             let body = frame(DATA, END_STREAM, stream, b"<title>two</title>words over HTTP/2");

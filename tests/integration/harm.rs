@@ -1,0 +1,111 @@
+//! Hosts that harm others, against the program itself (issue "Hosts that harm others"): nobody starves, nothing grows without
+//! bound, and every local trouble is called local. `cargo run --release -p tests --bin harm` has the full sizes.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use tests::crowd::run::{Ran, crawl, crawl_and};
+use tests::crowd::{Crowd, seeds};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn program() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_crawl"))
+}
+
+const POLITE: [&str; 6] = ["--delay", "200ms", "--delay-factor", "0", "--address-delay", "0ms"];
+
+fn harmful() -> impl Iterator<Item = String> {
+    [("drip", 8), ("fill", 2), ("heads", 3), ("stutter", 3)].into_iter().flat_map(|(kind, count)| seeds(kind, count))
+}
+
+/// Crawls three healthy hosts, beside others, with few slots and little room.
+fn beside(others: impl IntoIterator<Item = String>) -> anyhow::Result<Ran> {
+    let (crowd, dir) = (Crowd::start(200)?, tempfile::tempdir()?);
+    let few = ["--concurrency", "8", "--body-budget", "16MiB", "--scope", "host", "--attempts", "2"];
+    let all = others.into_iter().chain(seeds("well", 3));
+    crawl(program(), &crowd, dir.path(), &[&POLITE[..], &few].concat(), all, 20 * SECOND)
+}
+
+/// Catches a crawl whose slots, or whose room for bodies, belong to whoever holds them longest.
+#[test]
+fn healthy_hosts_keep_their_pace_beside_hosts_that_hold_slots() -> anyhow::Result<()> {
+    let (alone, among) = std::thread::scope(|scope| {
+        let alone = scope.spawn(|| beside([]));
+        let among = beside(harmful());
+        (alone.join().expect("no panic"), among)
+    });
+    let (alone, among) = (alone?, among?);
+    let rate = |ran: &Ran| ran.rate("well", 10 * SECOND, 19 * SECOND);
+    println!("{:.1} pages a second; alone {:.1}", rate(&among), rate(&alone));
+    assert!(rate(&alone) > 5.0, "{}", alone.said);
+    assert!(rate(&among) >= 0.9 * rate(&alone), "{:.1} pages a second; alone {:.1}", rate(&among), rate(&alone));
+    let reasons: Vec<_> = harmful().filter_map(|seed| among.reason(seed.split('/').nth(2)?)).collect();
+    assert!(!reasons.is_empty(), "some are given up by now");
+    for reason in reasons {
+        let named = ["slow: ", "the answer came too slowly", "body took longer", "body longer"];
+        assert!(named.iter().any(|name| reason.starts_with(name)), "{reason}");
+    }
+    Ok(())
+}
+
+/// Catches a crawl that takes the limit of its own files for a fault of the hosts.
+#[test]
+fn more_hosts_than_files_are_crawled_to_the_last_page() -> anyhow::Result<()> {
+    let (crowd, dir) = (Crowd::start(2)?, tempfile::tempdir()?);
+    let mut limited = Command::new("sh");
+    limited.args(["-c", r#"ulimit -Sn 64; ulimit -Hn 256; exec "$0" "$@""#]).arg(program().get_program());
+    let flags = [&POLITE[..], &["--scope", "host"]].concat();
+    let ran = crawl(limited, &crowd, dir.path(), &flags, seeds("well", 600), 60 * SECOND)?;
+    assert_eq!(ran.status.code(), Some(0), "{}", ran.said);
+    assert_eq!((ran.pages.len(), ran.skipped.len()), (1_200, 0));
+    assert!(ran.pages.iter().all(|page| page["status"] == 200));
+    Ok(())
+}
+
+/// Catches whatever grows with what a page says.
+#[test]
+fn pages_that_are_more_than_memory_holds_cost_no_more_than_their_bound() -> anyhow::Result<()> {
+    let attacks: [(&str, usize, &[&str]); 5] =
+        [("base", 32, &[]), ("words", 4, &[]), ("maps", 2, &["--sitemaps"]), ("wild", 1, &[]), ("million", 2, &[])];
+    for (kind, count, more) in attacks {
+        let (crowd, dir) = (Crowd::start(2)?, tempfile::tempdir()?);
+        let flags = [&POLITE[..], &["--scope", "any"], more].concat();
+        let ran = crawl(program(), &crowd, dir.path(), &flags, seeds(kind, count), 5 * SECOND)?;
+        println!("{kind}: {} MiB after {} requests", ran.peak >> 10, ran.log.len());
+        assert!(ran.log.len() > count, "{kind}: {}", ran.said);
+        assert!(ran.peak > 0 && ran.peak <= 200 << 10, "{kind}: {} MiB", ran.peak >> 10);
+    }
+    Ok(())
+}
+
+/// Catches a crawl that makes up for the time for which it was suspended.
+#[test]
+fn a_suspended_crawl_is_as_polite_as_before() -> anyhow::Result<()> {
+    let (crowd, dir) = (Crowd::start(15)?, tempfile::tempdir()?);
+    let signal = |name: &str, pid: u32| Command::new("kill").args([name, &pid.to_string()]).status();
+    let mut stopped = None;
+    let flags = [&POLITE[..], &["--scope", "host"]].concat();
+    let ran = crawl_and(program(), &crowd, dir.path(), &flags, seeds("well", 3), 60 * SECOND, |child| {
+        anyhow::ensure!(crowd.wait_for(15, 20 * SECOND), "too few requests");
+        anyhow::ensure!(signal("-STOP", child.id())?.success());
+        let began = Instant::now();
+        std::thread::sleep(3 * SECOND);
+        anyhow::ensure!(signal("-CONT", child.id())?.success());
+        stopped = Some((began, Instant::now()));
+        Ok(())
+    })?;
+    let (began, ended) = stopped.expect("it was suspended");
+    assert_eq!((ran.status.code(), ran.pages.len()), (Some(0), 45), "{}", ran.said);
+    let mut last = BTreeMap::new();
+    for asked in &ran.log {
+        if let Some(before) = last.insert(asked.host.as_str(), asked.at) {
+            assert!(asked.at - before >= Duration::from_millis(200), "{asked:?}");
+        }
+    }
+    let grace = Duration::from_millis(300);
+    let during = ran.log.iter().filter(|asked| asked.at > began + grace && asked.at < ended).count();
+    assert_eq!(during, 0, "a suspended process asks for nothing");
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! Hosts whose pages are well-formed, and more than a crawl can hold in memory.
+
+use std::fmt::Write;
+use std::io;
+
+use fastrand::Rng;
+use tokio::net::TcpStream;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{missing, page, send, words};
+
+pub(super) async fn answer(kind: &str, host: &str, path: &str, stream: &mut TcpStream) -> io::Result<()> {
+    let mut rng = Rng::with_seed(xxh3_64(format!("{host}{path}").as_bytes()));
+    if path == "/robots.txt" {
+        return match kind {
+            "maps" => {
+                let lines: String = (0..20).map(|n| format!("Sitemap: http://{host}/map-{n}.xml\n")).collect();
+                send(stream, "200 OK", "text/plain", lines.as_bytes()).await
+            }
+            _ => missing(stream).await,
+        };
+    }
+    if kind == "maps" && path.starts_with("/map-") {
+        return sitemap(host, &mut rng, stream).await;
+    }
+    let mut html = String::from("<html><head>");
+    if kind == "base" {
+        let _ = write!(html, "<base href=\"http://{host}/{}/\">", "b".repeat(1_900));
+    }
+    let _ = write!(html, "<title>{host}{path}</title></head><body><p>");
+    words(&mut html, 60, &mut rng);
+    let mut link = |href: std::fmt::Arguments<'_>| _ = write!(html, "<a href={href}>x</a> ");
+    match kind {
+        "base" => (0..10_000).for_each(|_| link(format_args!("{:x}", rng.u64(..)))),
+        "wild" => (0..9_000).for_each(|_| link(format_args!("http://s{:x}.wild.test/", rng.u64(..)))),
+        "million" => (0..1_000_000).for_each(|n| link(format_args!("/{n}"))),
+        // A hundred thousand hosts with ten pages each, a hundred of them named on each page of the first.
+        "many" if host == "many-0.test" && path == "/" => {
+            (0..1_000).for_each(|n| link(format_args!("/list/{n}")));
+        }
+        "many" if host == "many-0.test" => {
+            let first = path.rsplit('/').next().and_then(|n| n.parse::<usize>().ok()).unwrap_or(0) * 100;
+            (first..first + 100).for_each(|n| link(format_args!("http://many-{}.test/", n + 1)));
+        }
+        "many" => (1..10).for_each(|n| link(format_args!("/{n}"))),
+        "ports" => (1..10_000).for_each(|port| link(format_args!("http://{host}:{}/", port + 1_024))),
+        "queries" => (0..5_000).for_each(|_| link(format_args!("/q?{:x}={:x}", rng.u64(..), rng.u64(..)))),
+        "deep" => (0..2_000).for_each(|n| link(format_args!("/{}{n}", "d/".repeat(800)))),
+        "anchors" => {
+            for n in 0..10_000 {
+                let _ = write!(html, "<a href=/{n}-{:x}>{}</a>", rng.u32(..), "anchor text ".repeat(50));
+            }
+        }
+        "words" => {
+            link(format_args!("/{:x}", rng.u64(..)));
+            link(format_args!("/{:x}", rng.u64(..)));
+            while html.len() < 8_300_000 {
+                let _ = write!(html, "{:x} ", rng.u64(..));
+            }
+        }
+        _ => {}
+    }
+    page(stream, &html).await
+}
+
+/// A sitemap of nearly 50 MiB.
+async fn sitemap(host: &str, rng: &mut Rng, stream: &mut TcpStream) -> io::Result<()> {
+    let mut xml = String::from("<?xml version=\"1.0\"?><urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">");
+    let path = "p".repeat(900);
+    for _ in 0..50_000 {
+        let _ = write!(xml, "<url><loc>http://{host}/{path}/{:x}</loc></url>", rng.u64(..));
+    }
+    xml.push_str("</urlset>");
+    send(stream, "200 OK", "application/xml", xml.as_bytes()).await
+}

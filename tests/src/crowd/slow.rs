@@ -1,0 +1,47 @@
+//! Hosts that hold what others need: slots, and room for bodies.
+
+use std::io;
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+use super::missing;
+
+const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n";
+const SECOND: Duration = Duration::from_secs(1);
+
+pub(super) async fn answer(kind: &str, path: &str, stream: &mut TcpStream) -> io::Result<()> {
+    if path == "/robots.txt" {
+        return missing(stream).await;
+    }
+    stream.write_all(HEAD).await?;
+    match kind {
+        // A byte a second.
+        "drip" => {
+            stream.write_all(b"\r\n").await?;
+            forever(stream, b"x", SECOND).await
+        }
+        // Nearly all that a body may be, at once; then a byte a second.
+        "fill" => {
+            stream.write_all(b"content-length: 8300000\r\n\r\n").await?;
+            stream.write_all(&vec![b'x'; 8_200_000]).await?;
+            forever(stream, b"x", SECOND).await
+        }
+        // Just as fast as one answer alone must be.
+        "stutter" => {
+            stream.write_all(b"\r\n").await?;
+            forever(stream, &[b'x'; 1_100], SECOND).await
+        }
+        // Headers without end.
+        _ => forever(stream, b"x-more: and more\r\n", SECOND).await,
+    }
+}
+
+async fn forever(stream: &mut TcpStream, piece: &[u8], pause: Duration) -> io::Result<()> {
+    loop {
+        stream.write_all(piece).await?;
+        stream.flush().await?;
+        tokio::time::sleep(pause).await;
+    }
+}
