@@ -80,7 +80,7 @@ fn entries_are_chosen_and_changed_on_the_way() {
 fn a_store_that_refuses_ends_the_copy_and_it_can_be_done_again() {
     let mut session = Session::new(Box::new(Memory::default()));
     (0..100u8).for_each(|key| session.put(POINTS, [key], [key]));
-    let mut disk = Double::default();
+    let disk = Double::default();
     disk.fail(Fault::Refuse);
     let mut to = Session::new(Box::new(disk.clone()));
     let ranges = [KeyRange::of_prefix(POINTS, &[])];
