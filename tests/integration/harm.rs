@@ -104,7 +104,8 @@ fn a_suspended_crawl_is_as_polite_as_before() -> anyhow::Result<()> {
             assert!(asked.at - before >= Duration::from_millis(200), "{asked:?}");
         }
     }
-    let grace = Duration::from_millis(300);
+    // What was sent before may be read a little later.
+    let grace = SECOND;
     let during = ran.log.iter().filter(|asked| asked.at > began + grace && asked.at < ended).count();
     assert_eq!(during, 0, "a suspended process asks for nothing");
     Ok(())

@@ -98,7 +98,7 @@ impl Shares {
 
     /// Whether few slots are left while so many jobs are open.
     pub fn are_scarce(&self, open: usize) -> bool {
-        self.slots.saturating_sub(open) <= (self.slots / 4).max(1)
+        4 * self.slots.saturating_sub(open) <= self.slots
     }
 
     /// A job takes a slot.
