@@ -192,9 +192,10 @@ mod tests {
         }
         let page = link(1, Wish::Follow);
         assert!(link(1, Wish::Sitemap).put(one, &mut session).unwrap(), "a sitemap is not a page");
-        assert_eq!(waiting(1, &session).unwrap(), [page.clone()]);
-        taken(&[page.clone()], &id, &mut session).unwrap();
-        assert!(!page.put(one, &mut session).unwrap());
+        let page = std::slice::from_ref(&page);
+        assert_eq!(waiting(1, &session).unwrap(), page);
+        taken(page, &id, &mut session).unwrap();
+        assert!(!page[0].clone().put(one, &mut session).unwrap());
         assert_eq!(waiting(9, &session).unwrap(), [link(1, Wish::Sitemap)]);
     }
 

@@ -107,9 +107,11 @@ fn what_was_lifted_and_fetched_before_a_restart_is_not_fetched_again() {
 }
 
 #[test]
-fn a_host_waits_for_a_much_better_one_and_not_for_ever() {
-    for (on_duplicate, waits) in [(OnDuplicate::Demote, true), (OnDuplicate::Drop, false)] {
+fn where_slots_are_scarce_a_host_waits_for_a_much_better_one_and_not_for_ever() {
+    let cases = [(OnDuplicate::Demote, 1, true), (OnDuplicate::Demote, 64, false), (OnDuplicate::Drop, 1, false)];
+    for (on_duplicate, slots, waits) in cases {
         let mut settings = settings(on_duplicate);
+        settings.fetch.concurrency = slots;
         settings.politeness.delay = Duration(10_000);
         let mut sim = Sim::open(&settings, &Double::default());
         sim.add("http://a.test/first", 0.9);
@@ -123,7 +125,7 @@ fn a_host_waits_for_a_much_better_one_and_not_for_ever() {
         assert_eq!(better.url.path(), "/higher");
         // The better host is busy, and has more.
         let second = sim.next();
-        assert_eq!(second.is_none(), waits, "{on_duplicate:?}");
+        assert_eq!(second.is_none(), waits, "{on_duplicate:?}, {slots} slots");
         if waits {
             // The host waits a tenth of its own delay at most.
             sim.now += 1_000;

@@ -18,6 +18,9 @@ pub struct Graph {
     last: HashMap<u64, u64>,
 }
 
+/// Called with the place of a record, its page and its links.
+type Visit<'a> = &'a mut dyn FnMut(u64, PageId, &[Edge]) -> io::Result<()>;
+
 impl Graph {
     /// Opens the graph of the crawl in `dir`, of which the state vouches for so many bytes.
     ///
@@ -43,7 +46,7 @@ impl Graph {
         })
     }
 
-    fn each_record(&self, visit: &mut dyn FnMut(u64, PageId, &[Edge]) -> io::Result<()>) -> io::Result<()> {
+    fn each_record(&self, visit: Visit<'_>) -> io::Result<()> {
         if self.length == 0 {
             return Ok(());
         }

@@ -99,12 +99,11 @@ pub fn delete(session: &mut Session, ranges: &[KeyRange], meant: Meant<'_>) -> R
     Ok(count)
 }
 
+/// A key and its value.
+pub type Entry = (Vec<u8>, Vec<u8>);
+
 /// Shows the entries of a range, part by part.
-pub fn each_part(
-    session: &Session,
-    range: &KeyRange,
-    show: &mut dyn FnMut(&[(Vec<u8>, Vec<u8>)]) -> Result<()>,
-) -> Result<()> {
+pub fn each_part(session: &Session, range: &KeyRange, show: &mut dyn FnMut(&[Entry]) -> Result<()>) -> Result<()> {
     let mut rest = range.clone();
     while let Some(entries) = part(session, &mut rest)? {
         show(&entries)?;
@@ -113,7 +112,7 @@ pub fn each_part(
 }
 
 /// The next entries of a range, which begins behind them then; `None` where there are no more.
-fn part(session: &Session, rest: &mut KeyRange) -> Result<Option<Vec<(Vec<u8>, Vec<u8>)>>> {
+fn part(session: &Session, rest: &mut KeyRange) -> Result<Option<Vec<Entry>>> {
     let mut entries = Vec::new();
     session.scan(rest.space, &rest.from, &rest.to, &mut |key, value| {
         entries.push((key.to_vec(), value.to_vec()));

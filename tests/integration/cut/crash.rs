@@ -34,8 +34,11 @@ fn open(dir: &Path, store: &Double) -> Result<CrawlDir, OpenError> {
     CrawlDir::with_session(dir, Shared::new(store.clone()).session())
 }
 
+/// Values by space and key.
+type Contents = BTreeMap<(&'static str, Vec<u8>), Vec<u8>>;
+
 /// Everything in a state but what names the cut and counts commits.
-fn contents(store: &Double) -> anyhow::Result<BTreeMap<(&'static str, Vec<u8>), Vec<u8>>> {
+fn contents(store: &Double) -> anyhow::Result<Contents> {
     let (session, mut all) = (Session::new(Box::new(store.clone())), BTreeMap::new());
     for space in of_crawl().iter().filter(|space| *space != Space::META) {
         session.scan(space, &[], &[], &mut |key, value| {

@@ -66,7 +66,7 @@ fn entries_are_chosen_and_changed_on_the_way() {
     (0..100u8).for_each(|key| session.put(POINTS, [key], [key]));
     let other = Double::default();
     let ranges = [KeyRange::whole(POINTS)];
-    let even = |key: &[u8]| key[0] % 2 == 0;
+    let even = |key: &[u8]| key[0].is_multiple_of(2);
     let copied = |key: &[u8], value: &[u8]| Ok(even(key).then(|| vec![value[0] / 2]));
     assert_eq!(copy(&session, &ranges, &copied, &mut Session::new(Box::new(other.clone()))).unwrap(), 50);
     let wanted: Map = (0..50u8).map(|half| ((POINTS, vec![2 * half]), vec![half])).collect();
