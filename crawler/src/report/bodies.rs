@@ -1,4 +1,5 @@
-//! Bodies of fetched pages, where the crawl keeps them: in its WARC files, found by their CDXJ lines.
+//! Bodies of fetched pages, where the crawl keeps them: in its WARC files, found by their CDXJ lines. A body that the archive has
+//! from another URL stands there as a revisit record; it is found by its digest.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -19,7 +20,18 @@ use crate::clock;
 #[derive(Clone, Debug, Default)]
 pub struct Bodies {
     /// In the order in which they were fetched.
-    places: HashMap<String, Vec<Place>>,
+    places: HashMap<String, Vec<Kept>>,
+}
+
+/// One answer of a URL.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Kept {
+    /// Its record.
+    record: Place,
+    /// Of a revisit: the digest of its body, which stands in the record of another URL.
+    digest: Option<String>,
+    /// The record that has its body.
+    body: Option<Place>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,8 +45,26 @@ struct Place {
 struct Entry {
     url: String,
     mime: String,
+    #[serde(default)]
+    status: String,
+    #[serde(default)]
+    digest: String,
     offset: String,
     filename: String,
+}
+
+impl Entry {
+    fn is_revisit(&self) -> bool {
+        self.mime == "warc/revisit"
+    }
+
+    /// Where the record stands; none if the line names a file elsewhere.
+    fn place(&self, folder: &Path) -> Option<Place> {
+        if self.filename.contains(['/', '\\']) {
+            return None;
+        }
+        Some(Place { file: folder.join(&self.filename), offset: self.offset.parse().ok()? })
+    }
 }
 
 impl Bodies {
@@ -46,63 +76,96 @@ impl Bodies {
     /// Looks for `urls` in the archive of the crawl in `dir`. No archive is no failure.
     pub fn find(dir: &Path, urls: &HashSet<&str>) -> io::Result<Self> {
         let mut bodies = Self::default();
-        let folder = dir.join(Self::FOLDER);
-        let files = match folder.read_dir() {
-            Ok(files) => files,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(bodies),
-            Err(error) => return Err(error),
-        };
-        let wanted: Vec<_> = urls.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
-        let wanted: Vec<_> = wanted.iter().map(Finder::new).collect();
-        for file in files {
-            let path = file?.path();
-            if urls.is_empty() || path.extension().is_none_or(|extension| extension != "cdxj") {
-                continue;
-            }
-            let mut file = BufReader::with_capacity(1 << 18, File::open(path)?);
-            let mut line = Vec::new();
-            while file.read_until(b'\n', &mut line)? > 0 {
-                // Nearly every line is of another page, and to find that out is cheaper than to read it.
-                if wanted.iter().any(|url| url.find(&line).is_some()) {
-                    bodies.take(&line, &folder, urls);
-                }
-                line.clear();
-            }
+        if urls.is_empty() {
+            return Ok(bodies);
         }
-        // Files are numbered in the order of fetching, and appended to.
-        bodies.places.values_mut().for_each(|places| places.sort_unstable());
+        let folder = dir.join(Self::FOLDER);
+        let quoted: Vec<_> = urls.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
+        each_entry(&folder, &quoted, &mut |entry| {
+            if urls.contains(entry.url.as_str()) {
+                bodies.take(entry, &folder);
+            }
+        })?;
+        let kept = bodies.places.values().flatten();
+        let digests: Vec<_> = kept.filter_map(|kept| kept.digest.clone()).collect::<HashSet<_>>().into_iter().collect();
+        let mut by_digest = HashMap::new();
+        if !digests.is_empty() {
+            each_entry(&folder, &digests, &mut |entry| {
+                if !entry.is_revisit()
+                    && let Some(place) = entry.place(&folder)
+                {
+                    by_digest.insert(entry.digest, place);
+                }
+            })?;
+        }
+        for places in bodies.places.values_mut() {
+            for kept in places.iter_mut() {
+                if let Some(digest) = &kept.digest {
+                    kept.body = by_digest.get(digest).cloned();
+                }
+            }
+            places.retain(|kept| kept.body.is_some());
+            // Files are numbered in the order of fetching, and appended to.
+            places.sort_unstable();
+        }
         Ok(bodies)
     }
 
-    fn take(&mut self, line: &[u8], folder: &Path, urls: &HashSet<&str>) {
-        let Some(json) = line.splitn(3, |byte| *byte == b' ').nth(2) else { return };
-        let Ok(entry) = serde_json::from_slice::<Entry>(json) else { return };
-        let inside = !entry.filename.contains(['/', '\\']);
-        if let Ok(offset) = entry.offset.parse()
-            && inside
-            && entry.mime != "warc/revisit"
-            && urls.contains(entry.url.as_str())
-        {
-            self.places.entry(entry.url).or_default().push(Place { file: folder.join(entry.filename), offset });
+    fn take(&mut self, entry: Entry, folder: &Path) {
+        // "Not modified" has no body, here or elsewhere.
+        if entry.is_revisit() && entry.status == "304" {
+            return;
         }
+        let Some(record) = entry.place(folder) else { return };
+        let digest = entry.is_revisit().then_some(entry.digest);
+        let body = digest.is_none().then(|| record.clone());
+        self.places.entry(entry.url).or_default().push(Kept { record, digest, body });
     }
 
     /// The visible text of a page as it was fetched last; `None` where its body is not kept or cannot be read.
     pub fn text(&self, url: &str) -> Option<String> {
-        text_of(&record_at(self.places.get(url)?.last()?)?, url)
+        text_of(&record_at(self.places.get(url)?.last()?.body.as_ref()?)?, url)
     }
 
     /// When the body was fetched that a page had at this time, and its visible text.
     pub fn text_as_of(&self, url: &str, at: Millis) -> Option<(Millis, String)> {
-        for place in self.places.get(url)?.iter().rev() {
-            let record = record_at(place)?;
-            let date = clock::parse(record.fields.text("WARC-Date")?)?;
+        for kept in self.places.get(url)?.iter().rev() {
+            let date = clock::parse(record_at(&kept.record)?.fields.text("WARC-Date")?)?;
             if date <= at {
-                return Some((date, text_of(&record, url)?));
+                return Some((date, text_of(&record_at(kept.body.as_ref()?)?, url)?));
             }
         }
         None
     }
+}
+
+/// Calls `act` with each CDXJ entry in a folder whose line has one of some texts. No folder is no failure.
+fn each_entry(folder: &Path, texts: &[String], act: &mut dyn FnMut(Entry)) -> io::Result<()> {
+    let files = match folder.read_dir() {
+        Ok(files) => files,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let texts: Vec<_> = texts.iter().map(Finder::new).collect();
+    for file in files {
+        let path = file?.path();
+        if path.extension().is_none_or(|extension| extension != "cdxj") {
+            continue;
+        }
+        let mut file = BufReader::with_capacity(1 << 18, File::open(path)?);
+        let mut line = Vec::new();
+        while file.read_until(b'\n', &mut line)? > 0 {
+            // Nearly every line is of another page, and to find that out is cheaper than to read it.
+            if texts.iter().any(|text| text.find(&line).is_some())
+                && let Some(json) = line.splitn(3, |byte| *byte == b' ').nth(2)
+                && let Ok(entry) = serde_json::from_slice(json)
+            {
+                act(entry);
+            }
+            line.clear();
+        }
+    }
+    Ok(())
 }
 
 fn record_at(place: &Place) -> Option<Record> {
