@@ -6,7 +6,7 @@ use dedup_stage::judge::{Shown, Verdict};
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::{PageId, UrlId};
 use frontier::rules::Content;
-use frontier::{Millis, Via};
+use frontier::{Job, Millis, Via};
 use serde::{Deserialize, Serialize};
 
 use crate::fetch::Validators;
@@ -79,6 +79,24 @@ fn key(page: PageId) -> [u8; UrlId::BYTES + 4] {
 impl PageRecord {
     /// The line of this page is in the outputs of another directory: its host came from there.
     pub const ELSEWHERE: u64 = u64::MAX;
+
+    /// The record of a visit for `job`, of which nothing is known yet but that it was answered with `status` at this time.
+    pub fn of(job: &Job, at: Millis, status: u16) -> Self {
+        Self {
+            verdict: VerdictKind::Unjudged,
+            status,
+            depth: job.depth,
+            offset: 0,
+            source: job.source,
+            via: job.via,
+            fetched_at: at,
+            url: job.url.as_str().to_owned(),
+            validators: Validators::default(),
+            payload: None,
+            content: None,
+            shown: None,
+        }
+    }
 
     /// Writes the record of `page`.
     pub fn put(&self, page: PageId, session: &mut Session) {

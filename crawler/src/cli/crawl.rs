@@ -42,14 +42,21 @@ pub struct Args {
     /// File of settings (TOML)
     #[arg(long, value_name = "FILE")]
     config: Vec<PathBuf>,
+    #[command(flatten)]
+    voice: Voice,
+    #[command(flatten)]
+    settings: SettingFlags,
+}
+
+/// How much a run says.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(super) struct Voice {
     /// Say nothing but errors
     #[arg(short, long)]
     quiet: bool,
     /// Say what the crawler does, a line for each request; twice: more of it; three times: also what its libraries do
     #[arg(short, long, action = clap::ArgAction::Count)]
     verbose: u8,
-    #[command(flatten)]
-    settings: SettingFlags,
 }
 
 /// Runs the command.
@@ -70,9 +77,9 @@ pub(super) enum Budget {
 
 impl Args {
     /// For a run that begins nothing and goes on in `dir`.
-    pub(super) fn over(dir: PathBuf, quiet: bool, verbose: u8, settings: SettingFlags) -> Self {
+    pub(super) fn over(dir: PathBuf, voice: Voice, settings: SettingFlags) -> Self {
         let (seeds, seed_files, profile, config) = Default::default();
-        Self { seeds, dir, seed_files, profile, config, quiet, verbose, settings }
+        Self { seeds, dir, seed_files, profile, config, voice, settings }
     }
 }
 
@@ -81,7 +88,7 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
     // From here on a signal ends the crawl with its state saved, even if it comes before the crawl has begun.
     let (control_in, control) = crossbeam_channel::unbounded();
     signals::watch(control_in.clone())?;
-    start_log(args.quiet, args.verbose);
+    start_log(args.voice);
     let seeds = seeds(args)?;
     // Everything that may be wrong with the call is looked at before anything is made on disk.
     layers(args, None)?.finish()?;
@@ -90,7 +97,7 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
     }
     let mut dir = if refresh.is_some() { CrawlDir::existing(&args.dir)? } else { CrawlDir::open(&args.dir)? };
     let layers = layers(args, dir.settings()?.as_deref())?;
-    if !args.quiet {
+    if !args.voice.quiet {
         layers.warnings().iter().for_each(|warning| say!("note: {warning}"));
     }
     let mut settings = layers.finish()?;
@@ -116,23 +123,24 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
             runtime.map_err(|error| TopicError::Example { url: url.to_string(), reason: error.to_string() })?;
         runtime.block_on(focus::example(&fetch, &settings, url, &Clock::System))
     })?;
-    if settings.fetch.contact.is_empty() && !settings.fetch.allow_private && !args.quiet {
+    if settings.fetch.contact.is_empty() && !settings.fetch.allow_private && !args.voice.quiet {
         say!("note: no --contact: site owners cannot reach you; give a URL or an e-mail address");
     }
-    if resumed > 0 && refresh.is_none() && !args.quiet {
+    if resumed > 0 && refresh.is_none() && !args.voice.quiet {
         say!("going on with the crawl in {} after {resumed} pages", args.dir.display());
     }
     let parts = dir.start(&settings, seeds, Clock::System, control)?;
     let parts = engine::Parts { only_visits: refresh.is_some(), ..parts };
     let live = live_page(&settings.output.dashboard, &args.dir, control_in)?;
-    let mut watching = Watching { terminal: Terminal::new(settings.output.progress, args.quiet), live, found: None };
+    let mut watching =
+        Watching { terminal: Terminal::new(settings.output.progress, args.voice.quiet), live, found: None };
     let result = engine::run(parts, fetch, &mut watching);
     watching.terminal.finish();
     let (lost, rules) = watching.found.unwrap_or_default();
     drop(watching);
     let (reason, stats) =
         result.with_context(|| format!("stopped; run the same command again to go on in {}", args.dir.display()))?;
-    if !args.quiet {
+    if !args.voice.quiet {
         let told = Told {
             dir: &args.dir,
             stats: &stats,
@@ -235,7 +243,7 @@ fn parse_seed(text: &str) -> Result<Url, String> {
 }
 
 /// Log lines go to stderr, beside the progress.
-fn start_log(quiet: bool, verbose: u8) {
+fn start_log(Voice { quiet, verbose }: Voice) {
     let level = match (quiet, verbose) {
         (true, _) => "error",
         (false, 0) => "warn",

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 
-use super::crawl::{self, Budget};
+use super::crawl::{self, Budget, Voice};
 use super::flags::SettingFlags;
 
 /// Arguments of `crawler refresh`.
@@ -15,20 +15,16 @@ pub struct Args {
     /// What the round may cost: a number of pages, or a time such as 10m [default: every visit that it has]
     #[arg(long, value_name = "PAGES|TIME")]
     budget: Option<Budget>,
-    /// Say nothing but errors
-    #[arg(short, long)]
-    quiet: bool,
-    /// Say more; twice: everything
-    #[arg(short, long, action = clap::ArgAction::Count)]
-    verbose: u8,
+    #[command(flatten)]
+    voice: Voice,
     #[command(flatten)]
     settings: SettingFlags,
 }
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let Args { dir, budget, quiet, verbose, settings } = args;
-    crawl::go(&crawl::Args::over(dir, quiet, verbose, settings), Some(budget.unwrap_or(Budget::All)))
+    let Args { dir, budget, voice, settings } = args;
+    crawl::go(&crawl::Args::over(dir, voice, settings), Some(budget.unwrap_or(Budget::All)))
 }
 
 impl FromStr for Budget {

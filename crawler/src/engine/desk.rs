@@ -183,20 +183,8 @@ impl Desk<'_> {
         self.hosts.note(&job.url, error.kind().name());
         let before = self.before(job)?;
         let out = PageOut::failed(line);
-        let record = PageRecord {
-            verdict: out.judgement.verdict.into(),
-            status: 0,
-            depth: job.depth,
-            offset: 0,
-            source: job.source,
-            via: job.via,
-            fetched_at: at,
-            url: job.url.as_str().to_owned(),
-            validators: Default::default(),
-            payload: None,
-            content: None,
-            shown: before.and_then(|before| before.shown),
-        };
+        let shown = before.and_then(|before| before.shown);
+        let record = PageRecord { shown, ..PageRecord::of(job, at, 0) };
         self.rescue.fetched(job, false, &mut self.ledger.session);
         self.ledger.record(job.page, &out, record)?;
         self.visit_ended(job, at, Ended::Trouble);

@@ -1,5 +1,6 @@
 //! The fetchers: one thread with a tokio runtime, one task a job. Answers enter the channel to the page workers with
-//! their sequence number; nothing here waits for anything but the network.
+//! their sequence number; nothing here waits for anything but the network, and the
+//! child processes that read PDF files.
 
 use std::cell::Cell;
 use std::panic::AssertUnwindSafe;

@@ -6,7 +6,7 @@ use frontier::{Admission, Found, Job, JobKind, Merits, Millis, Outcome, Via};
 use super::Result;
 use super::desk::Desk;
 use super::message::{Need, PageFinding};
-use crate::record::{PageRecord, VerdictKind};
+use crate::record::PageRecord;
 use crate::requisites::MOST_HOPS;
 use crate::sink::PageOut;
 
@@ -64,7 +64,6 @@ impl Desk<'_> {
         if self.frontier.report(job, outcome, at, &mut self.ledger.session)? {
             return Ok(());
         }
-        self.frontier.received(finding.wire_bytes, at);
         if let Via::Requisite { hops } = job.via
             && hops < MOST_HOPS
         {
@@ -85,20 +84,6 @@ impl Desk<'_> {
 
     fn record_requisite(&mut self, job: &Job, at: Millis, status: u16, out: &PageOut<'_>) -> Result<()> {
         self.requisites = self.requisites.saturating_sub(1);
-        let record = PageRecord {
-            verdict: VerdictKind::Unjudged,
-            status,
-            depth: job.depth,
-            offset: 0,
-            source: job.source,
-            via: job.via,
-            fetched_at: at,
-            url: job.url.as_str().to_owned(),
-            validators: Default::default(),
-            payload: None,
-            content: None,
-            shown: None,
-        };
-        self.ledger.record(job.page, out, record)
+        self.ledger.record(job.page, out, PageRecord::of(job, at, status))
     }
 }

@@ -207,17 +207,11 @@ impl Desk<'_> {
         let payload = finding.exchange.as_ref().map(|exchange| exchange.payload.0);
         let record = PageRecord {
             verdict: judgement.verdict.into(),
-            status: finding.status,
-            depth: job.depth,
-            offset: 0,
-            source: job.source,
-            via: job.via,
-            fetched_at: at,
-            url: job.url.as_str().to_owned(),
             validators,
             payload: payload.filter(|_| !finding.unchanged).or(before.and_then(|before| before.payload)),
             content,
             shown,
+            ..PageRecord::of(job, at, finding.status)
         };
         self.ledger.record(job.page, &out, record)
     }
