@@ -73,7 +73,11 @@ fn main() -> anyhow::Result<()> {
             }
         }
         let lost = held.difference(&found).count() as f64;
-        print!("seed {seed}: {} fetched, {} contents, {urls} held back, {lost} contents lost among them; ", stats.pages, found.len());
+        print!(
+            "seed {seed}: {} fetched, {} contents, {urls} held back, {lost} contents lost among them; ",
+            stats.pages,
+            found.len()
+        );
         runs += 1;
         helds.push(f64::from(urls));
         match engine::lost(&session)? {
@@ -101,6 +105,8 @@ fn main() -> anyhow::Result<()> {
         }
     }
     let (told, held, width) = (widths.len(), median(helds), median(widths));
-    println!("{covered} of {runs} cover, {told} with an estimate; {held} URLs held back, width {width:.1} % of the pages fetched (medians)");
+    println!(
+        "{covered} of {runs} cover, {told} with an estimate; {held} URLs held back, width {width:.1} % of the pages fetched (medians)"
+    );
     Ok(())
 }
