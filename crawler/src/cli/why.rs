@@ -361,7 +361,7 @@ fn how(via: Via) -> &'static str {
             Release::Template => "released: links like it brought new pages",
             Release::Pair => "released: the pages of the other domain show something else",
             Release::Rule => "released: the rule that stopped it was withdrawn",
-            Release::Cluster => "released: a sample of URLs like it brought new pages",
+            Release::Lot => "released: a sample of URLs like it brought new pages",
             Release::Reason => "released: the reason for which it was refused is gone",
             Release::Mode => "released: the crawl follows the links of duplicates now",
         },

@@ -9,7 +9,7 @@ use url::Url;
 
 use super::Result;
 use super::desk::Desk;
-use super::known::family;
+use super::barren::family;
 use super::message::{LinkNote, PageFinding};
 use crate::outbound::{Outbound, Wish};
 

@@ -10,7 +10,7 @@ mod close;
 mod desk;
 mod fetchers;
 mod jobs;
-mod known;
+mod barren;
 mod ledger;
 mod line;
 mod links;

@@ -11,7 +11,7 @@ use url::Url;
 
 use super::Result;
 use super::desk::Desk;
-use super::known::is_known;
+use super::barren::has_known_text;
 use super::ledger;
 use super::links::LinkCounts;
 use super::message::{PageFinding, RedirectFinding};
@@ -168,7 +168,7 @@ impl Desk<'_> {
             id: job.page.url,
             content,
             twin: twin.as_ref(),
-            barren: is_known(judgement) && counts.beyond == 0,
+            barren: has_known_text(judgement) && counts.beyond == 0,
             offspring: counts.within,
         };
         Ok(frontier.learn(job, &lesson, &ledger::shows, session)?)

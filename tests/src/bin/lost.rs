@@ -92,13 +92,13 @@ fn main() -> anyhow::Result<()> {
         if arguments.rules {
             for rule in stored(&session)? {
                 println!(
-                    "  {:9} {:?} proof {}:{} audits {}:{} stopped {}  {rule}",
+                    "  {:9} {:?} proof {}:{} trials {}:{} stopped {}  {rule}",
                     rule.kind(),
                     rule.status,
                     rule.proof.agreed,
                     rule.proof.differed,
-                    rule.audits.agreed,
-                    rule.audits.differed,
+                    rule.trials.agreed,
+                    rule.trials.differed,
                     rule.stopped
                 );
             }

@@ -38,7 +38,7 @@ impl Index {
         let soon = n.max(Self::HORIZON);
         let is_crowded = self.distance() > 3 && tables(soon) > 2.0 * runs(soon);
         match is_crowded {
-            false => self.moving = true,
+            false => self.uses_tables = true,
             true if self.runs.is_none() && runs(n) < n => self.runs = Some(Runs::new(self.distance())),
             true => {}
         }

@@ -61,7 +61,7 @@ pub struct Index {
     /// The fingerprints of the runs, where runs are used.
     runs: Option<Runs>,
     /// Whether tables are in use. Then new fingerprints go to the tables, and those of list and runs move there.
-    moving: bool,
+    uses_tables: bool,
     /// While no tables are in use: at this number of fingerprints the form is chosen again.
     look_at: usize,
     /// Sets of tables: one, or two while fingerprints move from the first to the second.
@@ -121,7 +121,7 @@ impl Index {
         Self {
             flat: Flat::default(),
             runs: None,
-            moving: list == 0,
+            uses_tables: list == 0,
             look_at: list,
             sets: vec![Tables::new(design, load)],
             larger,
@@ -184,7 +184,7 @@ impl Index {
     pub fn insert(&mut self, fingerprint: u64) -> bool {
         let known = self.level.run(Listed { list: &self.flat, fingerprint })
             || self.runs.as_ref().is_some_and(|runs| runs.contains(fingerprint))
-            || self.moving && self.sets.iter().any(|set| set.contains(fingerprint));
+            || self.uses_tables && self.sets.iter().any(|set| set.contains(fingerprint));
         if !known {
             self.insert_new(fingerprint);
         }
@@ -193,7 +193,7 @@ impl Index {
 
     /// Adds a fingerprint that is not in the index. The caller knows that, for example from a query.
     pub fn insert_new(&mut self, fingerprint: u64) {
-        if self.moving {
+        if self.uses_tables {
             self.newest_mut().insert(fingerprint);
             self.move_on();
             return;

@@ -16,7 +16,7 @@ pub struct Probe {
     complete: bool,
     /// The state of the index when the query began: whether tables were in use, how many sets of tables had been given up, and
     /// how many buckets each table had. If any of these has changed since, `visits` is worked out again.
-    moving: bool,
+    uses_tables: bool,
     past: usize,
     buckets: [usize; Probe::TABLES],
     len: usize,
@@ -39,7 +39,7 @@ impl Default for Probe {
         Self {
             query: 0,
             complete: false,
-            moving: false,
+            uses_tables: false,
             past: 0,
             buckets: [0; Probe::TABLES],
             len: 0,
@@ -60,8 +60,8 @@ impl Index {
     /// before the present one is answered. (Loading buckets of the next query between comparisons of the present one was measured,
     /// and was no faster.)
     pub fn begin(&self, query: u64, probe: &mut Probe) {
-        (probe.query, probe.moving, probe.past, probe.len, probe.complete) = (query, self.moving, self.past, 0, true);
-        if !self.moving {
+        (probe.query, probe.uses_tables, probe.past, probe.len, probe.complete) = (query, self.uses_tables, self.past, 0, true);
+        if !self.uses_tables {
             return;
         }
         let mut sizes = probe.buckets.iter_mut();
@@ -96,7 +96,7 @@ impl Index {
         if let Some(runs) = &self.runs {
             runs.within(kernel, probe.query, out);
         }
-        if !self.moving {
+        if !self.uses_tables {
             return;
         }
         if self.is_current(probe) {
@@ -178,7 +178,7 @@ impl Index {
             sizes.next().is_some_and(|then| table.is_whole(*then, ball))
         };
         probe.complete
-            && (probe.moving, probe.past) == (self.moving, self.past)
+            && (probe.uses_tables, probe.past) == (self.uses_tables, self.past)
             && self
                 .sets
                 .iter()

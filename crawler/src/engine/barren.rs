@@ -6,7 +6,7 @@ use frontier::Job;
 use frontier::rules::Family;
 
 /// Whether the text of a page was known before: that of a copy, or of one page of a list.
-pub(super) fn is_known(judgement: &Judgement) -> bool {
+pub(super) fn has_known_text(judgement: &Judgement) -> bool {
     match judgement.verdict {
         Verdict::Exact { .. } => true,
         Verdict::Near { resemblance, .. } | Verdict::Known { twin: Twin { resemblance, .. }, .. } => {
@@ -19,5 +19,5 @@ pub(super) fn is_known(judgement: &Judgement) -> bool {
 
 /// The family of URLs that a page tells something about: only a page without new text does.
 pub(super) fn family(job: &Job, judgement: &Judgement) -> Option<Family> {
-    if is_known(judgement) { Family::of(&job.url) } else { None }
+    if has_known_text(judgement) { Family::of(&job.url) } else { None }
 }
