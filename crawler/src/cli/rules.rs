@@ -11,7 +11,7 @@ use super::shown::Shown;
 use super::{Telling, tell};
 use crate::crawl::CrawlDir;
 use crate::report::html::put;
-use crate::report::learned::{Learned, trials, proof, spending, state};
+use crate::report::learned::{Learned, proof, spending, state, trials};
 use crate::report::units;
 
 /// Runs the command.

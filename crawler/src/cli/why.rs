@@ -355,7 +355,6 @@ fn how(via: Via) -> &'static str {
         Via::Trial => "queued as a trial: it was held or stopped, to see whether that is right",
         Via::Rescue => "queued as part of the sample of what was held or stopped at the end",
         Via::Released { why } => match why {
-            Release::Linked => "released: a page that is no duplicate links to it",
             Release::Counterpart => "released: what it was held for failed, was refused or does not exist",
             Release::Waited => "released: what it was held for was not fetched when everything else was done",
             Release::Template => "released: links like it brought new pages",

@@ -231,8 +231,7 @@ impl Rescue {
         self.round.held = held;
         let unknown = Lost { estimate: 0.0, low: 0.0, high: held as f64 };
         let of = |counts: &dyn Fn(&u64, &Outcome) -> bool| {
-            let last =
-                results.iter().filter(|(lot, result)| result.round == self.round.number && counts(lot, result));
+            let last = results.iter().filter(|(lot, result)| result.round == self.round.number && counts(lot, result));
             let (drawn, new) = last.fold((0, 0), |(drawn, new), (_, result)| (drawn + result.drawn, new + result.new));
             // The drawn pages were fetched, so they are not lost. Only what is still held counts.
             estimate(Sample { left: held, drawn, new }).unwrap_or(unknown)

@@ -1,4 +1,4 @@
-//! Covering designs: fewer tables for the same key bits.
+//! Covering designs: fewer tables for the same key bits. They are for k = 3; the online index does not use them by default.
 
 /// Blocks of bits, and for each table the set of blocks its key is made of (bit i for block i).
 ///

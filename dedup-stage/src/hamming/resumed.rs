@@ -1,4 +1,4 @@
-//! Snapshots of the online index, and going on from them.
+//! A snapshot of an online index as a file, and an index that goes on from it. For users of the library: the crawler does not use it.
 
 use std::io::{Seek, Write};
 

@@ -122,7 +122,9 @@ impl Frontier {
     pub(super) fn explained(&mut self, id: UrlId, url: &Url, session: &mut Session) -> Result<Option<Way>> {
         let Some(rules) = &self.rules else { return Ok(None) };
         let Some(stop) = rules.shown_by(url, id, &self.urls, session)? else { return Ok(None) };
-        let (Some(ladder_key), Some(other)) = (stop_key(&stop, rules, id, url), stop.representative) else { return Ok(None) };
+        let (Some(ladder_key), Some(other)) = (stop_key(&stop, rules, id, url), stop.representative) else {
+            return Ok(None);
+        };
         let mut ladder = Ladder::get(ladder_key, session)?;
         let step = ladder.next(Strictness::between(id.site, other.site));
         ladder.take(step);

@@ -274,9 +274,7 @@ impl Frontier {
                 Release::Mode
             }
             (Which::All { stopped: true }, State::Stopped { representative: Some(_), .. }) => Release::Mode,
-            (Which::Lot(of), state) if lot(id, state).is_some_and(|lot| lot.0 == *of) => {
-                Release::Lot
-            }
+            (Which::Lot(of), state) if lot(id, state).is_some_and(|lot| lot.0 == *of) => Release::Lot,
             _ => return Ok(()),
         };
         if let Some(link) = state.link() {

@@ -343,7 +343,10 @@ mod tests {
         }
         assert_eq!(candidates.by_id.len(), Candidates::ALL);
         assert_eq!(candidates.watching.len(), Candidates::ALL);
-        assert_eq!(candidates.members, candidates.by_id.values().map(|candidate| candidate.members.len()).sum::<usize>());
+        assert_eq!(
+            candidates.members,
+            candidates.by_id.values().map(|candidate| candidate.members.len()).sum::<usize>()
+        );
         let walk = candidates.by_id.values().fold(Evidence::default(), |sum, other| sum.and(other.evidence));
         assert!(walk.agreed + walk.differed > 0);
         assert_eq!(candidates.shapes.into_values().collect::<Vec<_>>(), [walk]);

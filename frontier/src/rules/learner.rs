@@ -5,11 +5,11 @@ use dedup_stage::store::{Error, Result, Session};
 use dedup_stage::url::{Keys, PageId, SiteId, UrlId};
 use url::Url;
 
+use super::candidates::{Candidate, CandidateId, Candidates, Place};
 use super::evidence::{Evidence, Proof};
 use super::family::{Families, Family};
 use super::proven::Proven;
 use super::rule::{Cause, Rule, RuleId, Status};
-use super::candidates::{Candidate, CandidateId, Candidates, Place};
 use super::{Content, Lesson, Shows, Stop};
 use crate::hold::ladder::{self, Ladder, LadderKey};
 use crate::hold::{Fate, fate, folder};

@@ -43,7 +43,6 @@ mod rule;
 #[cfg(test)]
 mod tests;
 
-
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 

@@ -28,7 +28,11 @@ pub enum Kind {
 pub const TABLE: &[(Kind, Kind, &str)] = &[
     (Kind::Unmet, Kind::Queued, "a page that is no duplicate links to it; a seed, sitemap, feed or redirect names it"),
     (Kind::Unmet, Kind::HeldFor, "a duplicate links to it, and the twin has a counterpart of the link"),
-    (Kind::Unmet, Kind::HeldAs, "a duplicate links to it, and the link is news; a corpus has the page that links to it"),
+    (
+        Kind::Unmet,
+        Kind::HeldAs,
+        "a duplicate links to it, and the link is news; a corpus has the page that links to it",
+    ),
     (
         Kind::Unmet,
         Kind::Stopped,

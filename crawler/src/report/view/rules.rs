@@ -3,7 +3,7 @@
 use frontier::rules::Totals;
 
 use super::super::html::{Web, WebLink, put};
-use super::super::learned::{Learned, trials, proof, spending, state};
+use super::super::learned::{Learned, proof, spending, state, trials};
 use super::super::units;
 use super::{Table, count};
 

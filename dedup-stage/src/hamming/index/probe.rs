@@ -1,14 +1,14 @@
 //! Queries of the online index.
 //!
-//! A query has two halves, so that memory can be loaded while the caller does something else. [`Index::begin`] works out which
-//! buckets are to be read, and has them loaded into the cache. [`Index::finish`] reads them.
+//! A query has two halves, so that memory can be loaded while the caller does something else. [`Index::begin`] computes which
+//! buckets are to be read, and starts to load them into the cache. [`Index::finish`] reads them.
 
 use super::Index;
 use crate::hamming::kernel::{Kernel, Work};
 use crate::hamming::table::Table;
 use crate::hamming::tables::Tables;
 
-/// A query under way: the buckets it will read are being loaded. To be used again for the next one.
+/// A query that has begun: the buckets that it will read are being loaded. The same value can be used for the next query.
 #[derive(Clone, Debug)]
 pub struct Probe {
     query: u64,
@@ -28,9 +28,9 @@ pub struct Probe {
 type Visit = (u32, u32);
 
 impl Probe {
-    /// Buckets that are loaded at a time. Four tables with one flipped bit each need so many.
+    /// At most this many buckets are loaded at a time. Four tables with one flipped bit each need this many.
     const VISITS: usize = 72;
-    /// Tables whose sizes are remembered. In designs with more tables, `finish` works the buckets out again.
+    /// The sizes of at most this many tables are remembered. In designs with more tables, `finish` computes the buckets again.
     const TABLES: usize = 8;
 }
 
@@ -56,11 +56,12 @@ impl Index {
         self.finish(&probe, out);
     }
 
-    /// Begins a query: starts to load the buckets that [`Index::finish`] will read. This helps where the next query is known
-    /// before the present one is answered. (Loading buckets of the next query between comparisons of the present one was measured,
-    /// and was no faster.)
+    /// Begins a query: starts to load the buckets that [`Index::finish`] will read. This helps a caller that knows the next query
+    /// before the present one is answered. (It was measured whether it helps to load the next buckets between the comparisons of
+    /// the present query: it does not.)
     pub fn begin(&self, query: u64, probe: &mut Probe) {
-        (probe.query, probe.uses_tables, probe.past, probe.len, probe.complete) = (query, self.uses_tables, self.past, 0, true);
+        (probe.query, probe.uses_tables, probe.past, probe.len, probe.complete) =
+            (query, self.uses_tables, self.past, 0, true);
         if !self.uses_tables {
             return;
         }
@@ -169,7 +170,7 @@ impl Index {
         }
     }
 
-    /// Whether the buckets of a query are still the right ones: no table has grown or was replaced since it began.
+    /// Whether `probe` still has the right buckets: no table has grown or was replaced since the query began.
     #[inline(always)]
     fn is_current(&self, probe: &Probe) -> bool {
         let mut sizes = probe.buckets.iter();

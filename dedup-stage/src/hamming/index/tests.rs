@@ -1,9 +1,9 @@
-//! The online index, and what it is compared with.
+//! Tests of the online index against a naive search.
 
 use super::*;
 use proptest::prelude::*;
 
-/// The definition, to compare with.
+/// The naive search.
 #[derive(Default)]
 struct Scan(Vec<u64>);
 
@@ -128,7 +128,7 @@ fn all_move_on_and_the_memory_is_given_back() {
     for (n, fingerprint) in random(7).take(5000).enumerate() {
         assert!(index.insert(fingerprint) && fixed.insert(fingerprint));
         assert_eq!(index.len(), n + 1);
-        // A probe that is older than the last insertions.
+        // This query began before the last insertions.
         match n % 5 {
             0 => {
                 query = fingerprint;
