@@ -20,8 +20,8 @@ pub enum Via {
     Seed,
     /// A link of a page.
     Link,
-    /// The target of a redirect. It adds no depth. With `same_key`, the URL may be queued although it was met before, because
-    /// source and target are one URL to the frontier.
+    /// The target of a redirect. It adds no depth. With `same_key`, the URL may be queued although it was met before,
+    /// because source and target are one URL to the frontier.
     Redirect {
         /// Hops of the chain so far, this one included (at most 10). A direct link starts again at 0.
         hops: u8,
@@ -43,8 +43,8 @@ pub enum Via {
     },
     /// It was held or stopped, and was drawn for the sample at the end of the crawl. Set by the frontier.
     Rescue,
-    /// A page needs it to be shown: an image, a style, a script, a font. It is no page: scope, rules, budgets and caps on pages
-    /// do not hold for it.
+    /// A page needs it to be shown: an image, a style, a script, a font. It is no page: scope, rules, budgets and caps on
+    /// pages do not hold for it.
     Requisite {
         /// Requisites in a row that led to it. (A style that a style imports is a requisite of a requisite.)
         hops: u8,
@@ -132,7 +132,8 @@ impl TryFrom<u8> for Release {
 pub enum Brought {
     /// Text or media that no page before it had.
     Content,
-    /// Only links: its text is that of another page, but it has other links. It is unique. Trials show what its links are worth.
+    /// Only links: its text is that of another page, but it has other links. It is unique. Trials show what its links are
+    /// worth.
     Links,
     /// Nothing: it is a duplicate.
     Nothing,
@@ -190,8 +191,8 @@ pub struct Found<'a> {
 /// Why a link of a duplicate is to be held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold<'a> {
-    /// The twin has this counterpart of the link. If both pages have the same link, the counterpart is the URL itself. Such a URL
-    /// is queued if it was never met, because nothing else can be fetched in its place.
+    /// The twin has this counterpart of the link. If both pages have the same link, the counterpart is the URL itself.
+    /// Such a URL is queued if it was never met, because nothing else can be fetched in its place.
     For(UrlId),
     /// The link is news: the twin has no such link.
     News,
@@ -265,8 +266,8 @@ pub enum Outcome {
     Resolved(Vec<IpAddr>),
     /// `Robots`: the answer.
     Robots(Rules),
-    /// `Robots`: the file is elsewhere, perhaps on another host. The frontier asks for it there, as politely as for anything else
-    /// (at most five hops, then the file counts as unavailable: RFC 9309, section 2.3.1.2).
+    /// `Robots`: the file is elsewhere, perhaps on another host. The frontier asks for it there, as politely as for
+    /// anything else (at most five hops, then the file counts as unavailable: RFC 9309, section 2.3.1.2).
     RobotsMoved(Url),
     /// A page or sitemap was answered. The URL is done, unless the server asked for time (429, 503).
     Done {

@@ -1,8 +1,9 @@
 //! What to fetch next, and when.
 //!
-//! The frontier knows every URL that the crawl has met, and the state of each. It keeps the URLs that are still to be fetched in
-//! the queues of their hosts. It hands them out so that no host is asked twice at once, or sooner than its delay allows. It opens
-//! no socket and reads no clock: time is a parameter. State that must survive goes through a [`dedup_stage::store::Session`].
+//! The frontier knows every URL that the crawl has met, and the state of each. It keeps the URLs that are still to be
+//! fetched in the queues of their hosts. It hands them out so that no host is asked twice at once, or sooner than its
+//! delay allows. It opens no socket and reads no clock: time is a parameter. State that must survive goes through a
+//! [`dedup_stage::store::Session`].
 //!
 //! Where to read first: `url/life.rs` and `url/table.rs` (the states of a URL), `frontier/plan.rs` (the decisions before a
 //! fetch), `hold/mod.rs` (URLs that are held back), `host/queue.rs` (how millions of URLs are queued).

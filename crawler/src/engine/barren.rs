@@ -1,5 +1,5 @@
-//! Decides whether a page has new text. A page without new text, and without a new link out of its family, is *barren*: learned
-//! rules count such pages to find traps. (This is not about known corpora alone.)
+//! Decides whether a page has new text. A page without new text, and without a new link out of its family, is *barren*:
+//! learned rules count such pages to find traps. (This is not about known corpora alone.)
 
 use dedup_stage::corpus::Twin;
 use dedup_stage::judge::{Acquitted, Judge, Judgement, Verdict};

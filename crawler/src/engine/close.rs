@@ -15,8 +15,8 @@ use crate::sink::write_skipped;
 const FORBIDDEN: &str = "robots";
 
 impl Desk<'_> {
-    /// Writes `skipped.jsonl` anew, and updates the counters that need the whole state. The crawl is complete if nothing is queued,
-    /// nothing failed, and every held or stopped URL is so for a page that was fetched.
+    /// Writes `skipped.jsonl` anew, and updates the counters that need the whole state. The crawl is complete if nothing
+    /// is queued, nothing failed, and every held or stopped URL is so for a page that was fetched.
     pub(super) fn close(&mut self, reason: StopReason, dir: &Path) -> Result<()> {
         self.ledger.note_end(reason)?;
         let rules = self.frontier.rules();

@@ -39,8 +39,8 @@ pub(super) struct Desk<'a> {
     /// While pages are visited again.
     pub visits: Option<Visits>,
     pub log: Log,
-    /// Jobs that wait until the login to their site is done, or until `--max-pages` has room. Meanwhile their hosts get no other
-    /// job.
+    /// Jobs that wait until the login to their site is done, or until `--max-pages` has room. Meanwhile their hosts get
+    /// no other job.
     pub waiting: VecDeque<Job>,
     /// Requisites that this run has queued and not yet fetched.
     pub requisites: u64,
@@ -253,8 +253,8 @@ impl Desk<'_> {
         Ok(self.frontier.step(&mut self.ledger.session)?)
     }
 
-    /// Everything queued is done: releases URLs that must be fetched after all, and goes on with the rescue. True if there is
-    /// something to do.
+    /// Everything queued is done: releases URLs that must be fetched after all, and goes on with the rescue. True if
+    /// there is something to do.
     pub fn drain(&mut self) -> Result<bool> {
         if self.frontier.drain(&mut self.ledger.session)? {
             return Ok(true);

@@ -1,5 +1,5 @@
-//! The fetchers: one thread with a tokio runtime, and one task for each job. Each answer gets its sequence number and goes to the
-//! page workers. The tasks wait only for the network, and for the child processes that read PDF files.
+//! The fetchers: one thread with a tokio runtime, and one task for each job. Each answer gets its sequence number and
+//! goes to the page workers. The tasks wait only for the network, and for the child processes that read PDF files.
 
 use std::cell::Cell;
 use std::panic::AssertUnwindSafe;
@@ -51,7 +51,8 @@ impl<F: Fetch> Fetchers<F> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         std::thread::Builder::new().name("fetchers".into()).spawn(move || {
             let shared = Rc::new(self);
-            // All tasks share this thread, so no other task runs between numbering and sending: numbers have the channel's order.
+            // All tasks share this thread, so no other task runs between numbering and sending: numbers have the
+            // channel's order.
             let sequence = Rc::new(Cell::new(0));
             let tasks = LocalSet::new();
             let serve = async {

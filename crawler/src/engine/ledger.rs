@@ -1,7 +1,7 @@
 //! The ledger: state, outputs and counters of a crawl, and the commit that makes them durable together.
 //!
-//! The changes of one report are committed together, and the changes of many reports in one commit. Outputs are synced before the
-//! commit that records their lengths. At the next start they are cut back to these lengths.
+//! The changes of one report are committed together, and the changes of many reports in one commit. Outputs are synced
+//! before the commit that records their lengths. At the next start they are cut back to these lengths.
 
 use dedup_stage::store::{Result as StoreResult, Session, Space};
 use dedup_stage::url::PageId;

@@ -32,8 +32,8 @@ impl Desk<'_> {
     /// At most this many new links of one page are named.
     const NAMED: usize = 100;
 
-    /// Takes the links of one page: they are queued, or held. At a later visit to its URL, also returns the links that were not met
-    /// before.
+    /// Takes the links of one page: they are queued, or held. At a later visit to its URL, also returns the links that
+    /// were not met before.
     pub(super) fn take_links(
         &mut self,
         job: &Job,
@@ -104,8 +104,8 @@ impl Desk<'_> {
         Ok((counts, named))
     }
 
-    /// Takes a link of a duplicate: it is held for its counterpart, as news or as known. True if it was held, stopped or queued now.
-    /// (The frontier may decide to try it at once.)
+    /// Takes a link of a duplicate: it is held for its counterpart, as news or as known. True if it was held, stopped or
+    /// queued now. (The frontier may decide to try it at once.)
     fn hold<'h>(&mut self, found: &Found<'_>, note: &LinkNote, hold: impl FnOnce() -> Hold<'h>) -> Result<bool> {
         if note.refusal.is_some() {
             self.admit(found, note.refusal)?;

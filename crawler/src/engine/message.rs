@@ -1,5 +1,5 @@
-//! The messages between engine, fetchers and page workers. Every job that leaves the engine comes back as exactly one [`Report`],
-//! whatever happens to it on the way.
+//! The messages between engine, fetchers and page workers. Every job that leaves the engine comes back as exactly one
+//! [`Report`], whatever happens to it on the way.
 
 use std::net::IpAddr;
 use std::sync::Arc;

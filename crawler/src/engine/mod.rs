@@ -1,9 +1,9 @@
-//! The engine: one thread that makes every decision. It owns the frontier, the flow (the judge and the gate) and the ledger (the
-//! state, the outputs and the counters), so it needs no locks.
+//! The engine: one thread that makes every decision. It owns the frontier, the flow (the judge and the gate) and the
+//! ledger (the state, the outputs and the counters), so it needs no locks.
 //!
-//! The engine hands out jobs while it has credits (`jobs`), and takes one report for each. It judges pages in the order in which
-//! they were fetched, and queues or holds their links (`desk`). It commits the changes in groups (`ledger`). Fetchers and page
-//! workers know nothing about it.
+//! The engine hands out jobs while it has credits (`jobs`), and takes one report for each. It judges pages in the order
+//! in which they were fetched, and queues or holds their links (`desk`). It commits the changes in groups (`ledger`).
+//! Fetchers and page workers know nothing about it.
 
 mod alike;
 mod barren;
@@ -121,13 +121,14 @@ pub struct Parts<'a> {
     pub clock: Clock,
     /// Wishes of the owner.
     pub control: Receiver<Control>,
-    /// Whether the run is only for a round of visits. If so, a crawl that is not finished does not go on after the last visit.
+    /// Whether the run is only for a round of visits. If so, a crawl that is not finished does not go on after the last
+    /// visit.
     pub only_visits: bool,
 }
 
 impl Parts<'_> {
-    /// Takes links from another directory of the same crawl. They are durable when this returns. A link that was met here before
-    /// changes nothing, so links may arrive twice.
+    /// Takes links from another directory of the same crawl. They are durable when this returns. A link that was met here
+    /// before changes nothing, so links may arrive twice.
     pub fn arrive(&mut self, links: &[Outbound]) -> Result<()> {
         for link in links {
             link.arrive(&mut self.frontier, &mut self.session)?;
@@ -289,8 +290,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Waits for a report, a wish of the owner, the end of a login, or the time at which something is due. The engine waits nowhere
-    /// else.
+    /// Waits for a report, a wish of the owner, the end of a login, or the time at which something is due. The engine
+    /// waits nowhere else.
     fn wait(&mut self) -> Result<()> {
         let now = self.now();
         let mut deadline = (self.last_tick + TICK).min(self.desk.ledger.commit_at());

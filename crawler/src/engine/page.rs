@@ -1,5 +1,5 @@
-//! Takes the answer to a request for a page: gets the verdict, decides the fate of the links, teaches the frontier, and writes the
-//! line in the outputs.
+//! Takes the answer to a request for a page: gets the verdict, decides the fate of the links, teaches the frontier, and
+//! writes the line in the outputs.
 
 use std::sync::Arc;
 
@@ -100,8 +100,8 @@ impl Desk<'_> {
         Ok(if finding.status >= 400 { Some(finding.status.to_string()) } else { cut })
     }
 
-    /// Whether a redirect leads to a URL that redirects back, at once or by way of other URLs. (A redirect to its own URL is followed,
-    /// because it may set a cookie.)
+    /// Whether a redirect leads to a URL that redirects back, at once or by way of other URLs. (A redirect to its own URL
+    /// is followed, because it may set a cookie.)
     fn leads_back(&self, from: UrlId, redirect: &RedirectFinding) -> Result<bool> {
         let mut at = redirect.target;
         for _ in 0..Frontier::MOST_HOPS {
@@ -235,8 +235,9 @@ struct Taken {
     alike: Option<f32>,
 }
 
-/// The content of a page for learned rules. A page with nearly the same text as its twin has the content of the twin. An unchanged
-/// page has the content of its last visit. Any other page with text has its own content, even if it has too little text to be judged.
+/// The content of a page for learned rules. A page with nearly the same text as its twin has the content of the twin. An
+/// unchanged page has the content of its last visit. Any other page with text has its own content, even if it has too
+/// little text to be judged.
 fn content(
     job: &Job,
     finding: &PageFinding,

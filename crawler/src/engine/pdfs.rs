@@ -1,5 +1,5 @@
-//! Reads PDF files in child processes, before the answer gets its number. While a file is read, its job keeps its slot. So a file
-//! that takes all of its time and memory costs one slot. No page worker and no other answer waits for it.
+//! Reads PDF files in child processes, before the answer gets its number. While a file is read, its job keeps its slot.
+//! So a file that takes all of its time and memory costs one slot. No page worker and no other answer waits for it.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Reads the answer to a request for a page in a page worker: text and links (from HTML, PDF, feeds and others), the permissions of
-//! its site, and the bytes of the outputs.
+//! Reads the answer to a request for a page in a page worker: text and links (from HTML, PDF, feeds and others), the
+//! permissions of its site, and the bytes of the outputs.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -58,7 +58,8 @@ impl Worker<'_> {
         if let Some(target) = &redirect {
             let link = OutLink::new(target.clone(), false, &self.context.keys);
             redirect_finding = Some(RedirectFinding { same_key: link.id == job.page.url, target: link.id });
-            // The frontier refuses a redirect with too many hops, and records it, because another link may lead to its target.
+            // The frontier refuses a redirect with too many hops, and records it, because another link may lead to its
+            // target.
             notes.push(LinkNote { refusal: self.refusal(target, job.depth), ..LinkNote::default() });
             links.push(link);
         } else {
@@ -220,8 +221,8 @@ impl Worker<'_> {
         urls.into_iter().map(|url| Need { id: self.context.keys.identify(&url).0, url }).collect()
     }
 
-    /// The links of a page, one per identity, with their notes and relations. In a focused crawl, `hits` has the topic's words near
-    /// each link.
+    /// The links of a page, one per identity, with their notes and relations. In a focused crawl, `hits` has the topic's
+    /// words near each link.
     fn links(&self, job: &Job, page: &mut Page, hits: Vec<LinkHits>) -> (Vec<OutLink>, Vec<LinkNote>, Vec<Rels>) {
         let mut hits = hits.into_iter();
         let own = Hints::from_bits(job.merits.hint);

@@ -1,15 +1,15 @@
-//! Rescue: when nothing is queued any more, `drop` mode fetches a sample of the URLs that are held or stopped. This finds pages
-//! that are no copies. At the end it gives an estimate of the pages that were lost.
+//! Rescue: when nothing is queued any more, `drop` mode fetches a sample of the URLs that are held or stopped. This finds
+//! pages that are no copies. At the end it gives an estimate of the pages that were lost.
 //!
 //! Held and stopped URLs that most likely share their fate are a *lot* ([`frontier::Lot`]). The rescue goes in rounds:
 //!
 //! 1. A *round* draws a few URLs from each of as many lots as the budget allows, and queues them as trials.
-//! 2. When all of them are fetched, each lot with a new page is released: all its URLs are queued. A lot that was tried without
-//!    a new page is not tried in the next rounds.
-//! 3. When half of the budget is spent, after [`Rescue::ROUNDS`] rounds, or when all lots were tried, the last round draws single
-//!    URLs from everything that is still held or stopped. The share of new pages in this sample gives the estimate
-//!    ([`crate::estimate`]). A lot with a new page in the last round is also released, if at least one in [`Rescue::WORTH`] of its
-//!    drawn URLs was new, or if at most [`Rescue::FEW`] of its URLs are left.
+//! 2. When all of them are fetched, each lot with a new page is released: all its URLs are queued. A lot that was tried
+//!    without a new page is not tried in the next rounds.
+//! 3. When half of the budget is spent, after [`Rescue::ROUNDS`] rounds, or when all lots were tried, the last round
+//!    draws single URLs from everything that is still held or stopped. The share of new pages in this sample gives the
+//!    estimate ([`crate::estimate`]). A lot with a new page in the last round is also released, if at least one in
+//!    [`Rescue::WORTH`] of its drawn URLs was new, or if at most [`Rescue::FEW`] of its URLs are left.
 //!
 //! The budget bounds the URLs that are drawn. The URLs of released lots are fetched beyond it.
 //!
@@ -53,8 +53,8 @@ struct Round {
 struct Trial {
     round: u32,
     lot: u64,
-    /// Whether it brought a new page; `None` until it was answered. In the results, a trial that was never answered counts as one
-    /// that brought nothing.
+    /// Whether it brought a new page; `None` until it was answered. In the results, a trial that was never answered
+    /// counts as one that brought nothing.
     new: Option<bool>,
 }
 
@@ -143,7 +143,8 @@ impl Rescue {
         self.begin(true, left, usize::MAX, frontier, ledger)
     }
 
-    /// Releases the lots with a new page in the last round, if their release is worth the fetches. True if any were released.
+    /// Releases the lots with a new page in the last round, if their release is worth the fetches. True if any were
+    /// released.
     fn release(
         &mut self,
         results: &BTreeMap<u64, Outcome>,
@@ -166,8 +167,8 @@ impl Rescue {
         Ok(!left.is_empty())
     }
 
-    /// The lots with a new page in the last round, each with the number of its URLs that are still held or stopped. Lots without
-    /// such URLs are left out.
+    /// The lots with a new page in the last round, each with the number of its URLs that are still held or stopped. Lots
+    /// without such URLs are left out.
     fn left_with_new(
         &self,
         results: &BTreeMap<u64, Outcome>,
@@ -225,8 +226,8 @@ impl Rescue {
         Ok(any)
     }
 
-    /// Estimates from the results of the last round how many pages were lost. `held` URLs are still held or stopped. `left` are the
-    /// lots with new pages that still have URLs.
+    /// Estimates from the results of the last round how many pages were lost. `held` URLs are still held or stopped.
+    /// `left` are the lots with new pages that still have URLs.
     fn conclude(&mut self, results: &BTreeMap<u64, Outcome>, held: u64, left: &BTreeMap<u64, u64>) {
         self.round.held = held;
         let unknown = Lost { estimate: 0.0, low: 0.0, high: held as f64 };
@@ -238,9 +239,9 @@ impl Rescue {
         };
         let lost = match self.round.released {
             false => of(&|_, _| true),
-            // Released lots are not held any more, so only the results of the other lots count for the URLs that are left. But the
-            // same sample has also chosen which lots were released. So the upper end from the other lots would be too low, and the
-            // upper end from the whole sample is used.
+            // Released lots are not held any more, so only the results of the other lots count for the URLs that are
+            // left. But the same sample has also chosen which lots were released. So the upper end from the other lots
+            // would be too low, and the upper end from the whole sample is used.
             true => {
                 let rest = of(&|lot, result| result.new == 0 || left.contains_key(lot));
                 Lost { high: rest.high.max(of(&|_, _| true).high), ..rest }

@@ -1,5 +1,5 @@
-//! The glue between the desk and a round of visits (`visits`): the round begins and ends here, and the desk tells it about each
-//! visit that has ended.
+//! The glue between the desk and a round of visits (`visits`): the round begins and ends here, and the desk tells it
+//! about each visit that has ended.
 
 use config::OnDuplicate;
 use dedup_stage::judge::{Judgement, Shown};
@@ -79,9 +79,9 @@ impl Desk<'_> {
         }
     }
 
-    /// The validators for a conditional request. A copy gets a conditional request only if its original still shows what the copy
-    /// was a copy of. Otherwise it gets a full request, because "not modified" compares the copy with its own past, and not with the
-    /// original.
+    /// The validators for a conditional request. A copy gets a conditional request only if its original still shows what
+    /// the copy was a copy of. Otherwise it gets a full request, because "not modified" compares the copy with its own
+    /// past, and not with the original.
     pub(super) fn validators(&self, job: &Job) -> Result<Option<Validators>> {
         let Some(before) = self.before(job)? else { return Ok(None) };
         if let Some(of) = before.shown.as_ref().and_then(|shown| shown.of) {
@@ -95,8 +95,8 @@ impl Desk<'_> {
         Ok(Some(before.validators).filter(|known| !known.is_empty()))
     }
 
-    /// Whether the judge must forget the content of a URL, so that no later page is a duplicate of it: the URL is gone, or a copy
-    /// takes its place.
+    /// Whether the judge must forget the content of a URL, so that no later page is a duplicate of it: the URL is gone,
+    /// or a copy takes its place.
     pub(super) fn is_to_forget(&self, job: &Job, ended: Ended) -> Result<bool> {
         if job.page.visit < 2 || !matches!(ended, Ended::Missing | Ended::Moved) {
             return Ok(false);

@@ -47,7 +47,8 @@ impl Scores {
         })
     }
 
-    /// The worth of a page, 0..1: its score by the user's program, or else its relevance to the topic. `None` in other crawls.
+    /// The worth of a page, 0..1: its score by the user's program, or else its relevance to the topic. `None` in other
+    /// crawls.
     pub fn relevance(&mut self, job: &Job, hits: Option<&PageHits>, score: Option<f32>) -> Option<f32> {
         let topical = self.focus.as_mut().and_then(|focus| Some(focus.page(hits?)));
         if let (Some(likely), Some(score)) = (&mut self.likely, score) {
@@ -56,7 +57,8 @@ impl Scores {
         score.or(topical)
     }
 
-    /// The parts that all links of a page share. `novelty` is the share of the page that is new, 0..1; `depth` is that of the links.
+    /// The parts that all links of a page share. `novelty` is the share of the page that is new, 0..1; `depth` is that of
+    /// the links.
     pub fn page(&self, job: &Job, novelty: f32, depth: u32, relevance: Option<f32>) -> PageScore {
         let expected = f32::from(job.merits.relevance) / 255.0;
         let worth = self.focus.as_ref().map(|focus| focus.worth(relevance, expected));

@@ -1,8 +1,8 @@
 //! The stage between page workers and engine in which a program of the user scores pages (`--score-with`).
 //!
-//! All reports pass through this stage. The report of a page with text waits until the program has answered or failed. The stage has
-//! a thread of its own, so that the engine waits for nothing but reports. A report that waits here keeps its credit, so the crawl
-//! runs at the speed of the program.
+//! All reports pass through this stage. The report of a page with text waits until the program has answered or failed.
+//! The stage has a thread of its own, so that the engine waits for nothing but reports. A report that waits here keeps
+//! its credit, so the crawl runs at the speed of the program.
 
 use std::collections::VecDeque;
 use std::thread::JoinHandle;
@@ -14,8 +14,8 @@ use crate::score::{Program, Said, finish};
 
 /// At most this many questions are asked together.
 const BATCH: usize = 64;
-/// The program is asked this often about a page before the page goes on without a score, because the program may have failed on
-/// another page.
+/// The program is asked this often about a page before the page goes on without a score, because the program may have
+/// failed on another page.
 const TRIES: u32 = 2;
 
 /// Starts the stage. It ends when `reports` is closed.
@@ -112,7 +112,8 @@ impl Stage {
         }
     }
 
-    /// Gives the program up. The questions that it has not answered are asked once more, or their pages go on without a score.
+    /// Gives the program up. The questions that it has not answered are asked once more, or their pages go on without a
+    /// score.
     fn failed(&mut self, why: &str) {
         self.program.fail(why);
         for asked in self.open.drain(..).rev() {

@@ -58,8 +58,8 @@ pub struct Stats {
     pub relevance: f64,
     /// Pages about which the program that scores pages gave no answer.
     pub unscored: u64,
-    /// At the end of a run: URLs that could not be fetched because robots.txt forbids it or cannot be read, or because their host
-    /// cannot be found, by the word for the reason.
+    /// At the end of a run: URLs that could not be fetched because robots.txt forbids it or cannot be read, or because
+    /// their host cannot be found, by the word for the reason.
     pub withheld: BTreeMap<String, u64>,
     /// URLs that were held as links of duplicates, at the last commit.
     pub held: u64,

@@ -1,8 +1,8 @@
 //! Bounds the memory of reports on their way from the page workers to the engine.
 //!
-//! A body is dropped when its page was read, but the URLs of the page stay in its report: a compressed sitemap of some kilobytes
-//! can name megabytes of URLs. So a worker begins no large answer while the reports under way hold too much memory. The answer that
-//! the engine waits for is always read, because nothing would move without it.
+//! A body is dropped when its page was read, but the URLs of the page stay in its report: a compressed sitemap of some
+//! kilobytes can name megabytes of URLs. So a worker begins no large answer while the reports under way hold too much
+//! memory. The answer that the engine waits for is always read, because nothing would move without it.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 

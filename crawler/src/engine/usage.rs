@@ -1,8 +1,8 @@
-//! The statements of origins about the use of their pages that are known before a page is fetched: in robots.txt, and for some
-//! purposes in `tdmrep.json`.
+//! The statements of origins about the use of their pages that are known before a page is fetched: in robots.txt, and for
+//! some purposes in `tdmrep.json`.
 //!
-//! Both are kept in the state, so that a later run need not ask for them. The frontier keeps the rules of robots.txt about fetching;
-//! they are not here.
+//! Both are kept in the state, so that a later run need not ask for them. The frontier keeps the rules of robots.txt
+//! about fetching; they are not here.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use crate::spaces;
 
 /// The statements of at most this many origins are held in memory.
 const MOST: usize = 65_536;
-/// While the `tdmrep.json` of its origin is being fetched, a page is put back at most this often. After that, the file counts as
-/// absent.
+/// While the `tdmrep.json` of its origin is being fetched, a page is put back at most this often. After that, the file
+/// counts as absent.
 const MOST_WAITS: u32 = 600;
 
 /// The statements of one origin.
@@ -61,8 +61,8 @@ impl Usage {
         Self { token: token.to_owned(), purpose: Purpose::named(purpose), known, waits }
     }
 
-    /// Takes the robots.txt or `tdmrep.json` of an origin, which may have statements about the use of its pages. `file` is empty if
-    /// it has none, or if there is no such file.
+    /// Takes the robots.txt or `tdmrep.json` of an origin, which may have statements about the use of its pages. `file`
+    /// is empty if it has none, or if there is no such file.
     pub fn heard(&mut self, url: &Url, file: Vec<u8>, session: &mut Session) {
         self.known.remove(origin(url));
         self.waits.remove(origin(url));

@@ -1,7 +1,7 @@
 //! The flow judges a page and decides the fate of its links.
 //!
-//! The crawler and [`crate::stage::Stage`] both send their pages through a [`Flow`]. A flow writes nothing about a page outside the
-//! judge's own spaces, and waits for nothing. Its caller keeps the records of pages and passes them in.
+//! The crawler and [`crate::stage::Stage`] both send their pages through a [`Flow`]. A flow writes nothing about a page
+//! outside the judge's own spaces, and waits for nothing. Its caller keeps the records of pages and passes them in.
 
 mod gate;
 #[cfg(test)]
@@ -40,11 +40,12 @@ pub enum Fate {
     Follow(f32),
     /// No link is followed. Each is held for its counterpart on the page's twin, or as news.
     Hold(Held),
-    /// The page is unique, but only by its links: its text is that of another page. Such a page may belong to a list or to a trap.
-    /// So its links are treated like those of a duplicate, and trials tell what they are worth. Only in `drop`.
+    /// The page is unique, but only by its links: its text is that of another page. Such a page may belong to a list or
+    /// to a trap. So its links are treated like those of a duplicate, and trials tell what they are worth. Only in
+    /// `drop`.
     Try(Held),
-    /// No link is followed. A known corpus has the page (its place among the corpora is given). A corpus has no links to compare
-    /// with, so each link is held as known.
+    /// No link is followed. A known corpus has the page (its place among the corpora is given). A corpus has no links to
+    /// compare with, so each link is held as known.
     HoldKnown(u32),
 }
 
@@ -58,10 +59,11 @@ impl Held {
         self.0.twin()
     }
 
-    /// The counterpart of a link of the duplicate. It is computed at each call, because the frontier knows most links of a duplicate
-    /// already and does not ask for their counterparts.
+    /// The counterpart of a link of the duplicate. It is computed at each call, because the frontier knows most links of
+    /// a duplicate already and does not ask for their counterparts.
     ///
-    /// If the twin's links are not known (a copy of a page with too little text), this is the link that the twin most probably has.
+    /// If the twin's links are not known (a copy of a page with too little text), this is the link that the twin most
+    /// probably has.
     pub fn counterpart(&self, link: &OutLink) -> Counterpart {
         self.0.counterpart(link)
     }
@@ -83,8 +85,8 @@ impl Flow {
         &mut self.judge
     }
 
-    /// Judges a page and decides the fate of its links. `url_of` tells the URL of an earlier page; it is asked only if the texts
-    /// of two pages are alike.
+    /// Judges a page and decides the fate of its links. `url_of` tells the URL of an earlier page; it is asked only if
+    /// the texts of two pages are alike.
     pub fn page(&mut self, case: &Case<'_>, url_of: UrlOf<'_>, session: &mut Session) -> Result<Passage> {
         let (judgement, twin) = self.judge.judge_beside_twin(case, url_of, session)?;
         let shown = Shown::after(case, &judgement);

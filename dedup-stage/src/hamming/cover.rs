@@ -7,8 +7,8 @@
 ///
 /// # References
 ///
-/// Pagh, "CoveringLSH: Locality-Sensitive Hashing without False Negatives" (TALG 2018), for the idea; Gordon, Kuperberg, Patashnik,
-/// "New Constructions for Covering Designs" (1995), for the designs.
+/// Pagh, "CoveringLSH: Locality-Sensitive Hashing without False Negatives" (TALG 2018), for the idea; Gordon, Kuperberg,
+/// Patashnik, "New Constructions for Covering Designs" (1995), for the designs.
 #[derive(Clone, Copy, Debug)]
 pub struct Cover {
     /// Number of blocks.

@@ -6,8 +6,8 @@ use super::cover::{COVERS, Cover};
 use super::key::{Key, cut};
 use super::recursion::Recursion;
 
-/// The keys of all tables. If two fingerprints are within `distance` of each other, a query for one finds the other in at least one
-/// table.
+/// The keys of all tables. If two fingerprints are within `distance` of each other, a query for one finds the other in at
+/// least one table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Design {
     /// The name on the command line.
@@ -19,14 +19,14 @@ pub struct Design {
 }
 
 impl Design {
-    /// Two halves. The flips of both add up to k - 1; the first half has (k - 1) / 2 of them, rounded up. For k = 3 each half has
-    /// one flip, because one half has at most one error. For k = 0 there is one table, without flips.
+    /// Two halves. The flips of both add up to k - 1; the first half has (k - 1) / 2 of them, rounded up. For k = 3 each
+    /// half has one flip, because one half has at most one error. For k = 0 there is one table, without flips.
     pub fn halves(k: u32) -> Self {
         Self { name: "halves".into(), ..Self::flips(2.min(k + 1), k) }
     }
 
-    /// One table for each of `blocks` blocks. The flips of all blocks add up to k - blocks + 1, so k errors cannot exceed the flips
-    /// of every block.
+    /// One table for each of `blocks` blocks. The flips of all blocks add up to k - blocks + 1, so k errors cannot exceed
+    /// the flips of every block.
     ///
     /// # Panics
     ///
@@ -40,14 +40,15 @@ impl Design {
         Self { name: format!("flips-{blocks}"), distance: k, keys }
     }
 
-    /// The simple designs of the paper: any k of `blocks` blocks may differ, so there is a table for each choice of the other blocks.
+    /// The simple designs of the paper: any k of `blocks` blocks may differ, so there is a table for each choice of the
+    /// other blocks.
     pub fn choose(blocks: u32, k: u32) -> Self {
         let recursion = Recursion { splits: vec![blocks] };
         Self { name: format!("choose-{blocks}"), distance: k, keys: recursion.keys(k) }
     }
 
-    /// For k = 3: one half has at most one error. If a half is cut into c parts, c - 1 of them have no error. So there are 2c tables,
-    /// each keyed by all parts of a half but one.
+    /// For k = 3: one half has at most one error. If a half is cut into c parts, c - 1 of them have no error. So there
+    /// are 2c tables, each keyed by all parts of a half but one.
     pub fn drop_one(parts: u32) -> Self {
         let mut keys = Vec::new();
         for half in cut(u64::MAX, 2) {
@@ -90,16 +91,17 @@ impl Design {
         Self::all(k).into_iter().find(|design| design.name == name)
     }
 
-    /// The design that the online index begins with: two halves up to k = 3, so that a half needs at most one flip, and four quarters
-    /// above.
+    /// The design that the online index begins with: two halves up to k = 3, so that a half needs at most one flip, and
+    /// four quarters above.
     pub fn standard(k: u32) -> Self {
         if k <= 3 { Self::halves(k) } else { Self::flips(4, k) }
     }
 
     /// The design for a large set, and the number of fingerprints from which on the online index uses it.
     ///
-    /// A quarter has 65,536 keys. In a large set each key has so many fingerprints that reading them costs more than reading the many
-    /// buckets of a ball of radius 2 around a third. (`cargo bench -p dedup-stage --bench hamming_large -- designs` measures where.)
+    /// A quarter has 65,536 keys. In a large set each key has so many fingerprints that reading them costs more than
+    /// reading the many buckets of a ball of radius 2 around a third. (`cargo bench -p dedup-stage --bench hamming_large
+    /// -- designs` measures where.)
     pub fn larger(k: u32) -> Option<(usize, Self)> {
         let from = match k {
             4 | 5 => 2_000_000,
@@ -120,8 +122,8 @@ impl Design {
 
     /// A difference of at most `distance` bits that no table catches. `None` proves that the design is exact.
     ///
-    /// Bits that lie in the same keys form a class. It is enough to try each way to spread the errors over the classes. It is also
-    /// enough to try exactly `distance` errors: if a table catches these, it catches any part of them.
+    /// Bits that lie in the same keys form a class. It is enough to try each way to spread the errors over the classes.
+    /// It is also enough to try exactly `distance` errors: if a table catches these, it catches any part of them.
     pub fn missed(&self) -> Option<u64> {
         let mut classes: Vec<(Vec<bool>, u64)> = Vec::new();
         for bit in (0..64).map(|i| 1u64 << i) {

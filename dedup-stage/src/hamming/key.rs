@@ -44,7 +44,8 @@ pub struct Keyed {
 }
 
 impl View {
-    /// The view of a key. If the key is half a fingerprint with at most one flip, buckets are numbered by the nearest codeword.
+    /// The view of a key. If the key is half a fingerprint with at most one flip, buckets are numbered by the nearest
+    /// codeword.
     pub fn new(key: Key) -> Self {
         let code = match (key.mask.count_ones(), key.flips) {
             (32, flips @ ..=1) => Code::hamming(&[5], flips),

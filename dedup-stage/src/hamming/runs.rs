@@ -1,4 +1,5 @@
-//! Runs: whole fingerprints side by side, by quarters. They suit fingerprints that crowd into few buckets, as those of pages do.
+//! Runs: whole fingerprints side by side, by quarters. They suit fingerprints that crowd into few buckets, as those of
+//! pages do.
 
 use super::design::Design;
 use super::kernel::Kernel;
@@ -6,16 +7,17 @@ use super::key::Key;
 use super::memory::prefetch;
 use super::segments::Segments;
 
-/// A set of fingerprints, stored four times, once for each quarter of the bits. Fingerprints with the same quarter form a *run*. They
-/// lie whole and side by side in memory.
+/// A set of fingerprints, stored four times, once for each quarter of the bits. Fingerprints with the same quarter form a
+/// *run*. They lie whole and side by side in memory.
 ///
-/// Some bits are nearly the same in all fingerprints of one language or one site. Then a ball of keys finds many fingerprints, and
-/// half of a fingerprint tells few of them apart. Runs compare whole fingerprints at once, and read memory line after line.
+/// Some bits are nearly the same in all fingerprints of one language or one site. Then a ball of keys finds many
+/// fingerprints, and half of a fingerprint tells few of them apart. Runs compare whole fingerprints at once, and read
+/// memory line after line.
 ///
 /// # Complexity
 ///
-/// A query looks up the ball of each quarter (68 runs at k = 7) and reads all fingerprints of these runs. A fingerprint takes four
-/// times 8 bytes. Runs also have spare room beyond their length, and 2 MB are used in any case.
+/// A query looks up the ball of each quarter (68 runs at k = 7) and reads all fingerprints of these runs. A fingerprint
+/// takes four times 8 bytes. Runs also have spare room beyond their length, and 2 MB are used in any case.
 #[derive(Clone, Debug)]
 pub struct Runs {
     k: u32,

@@ -3,8 +3,8 @@
 use super::design::Design;
 use super::table::Table;
 
-/// A set of tables: one table for each key of a design. Each fingerprint is in every table. The fingerprints may be moving to
-/// another set.
+/// A set of tables: one table for each key of a design. Each fingerprint is in every table. The fingerprints may be
+/// moving to another set.
 #[derive(Clone, Debug)]
 pub struct Tables {
     /// The design, which has the keys of the tables.
@@ -69,8 +69,8 @@ impl Tables {
         }
     }
 
-    /// Whether a fingerprint of this set has moved to the next set. The buckets before `next` have moved. For the bucket that is
-    /// under way, `arrived` looks the fingerprint up in the next set.
+    /// Whether a fingerprint of this set has moved to the next set. The buckets before `next` have moved. For the bucket
+    /// that is under way, `arrived` looks the fingerprint up in the next set.
     #[inline(always)]
     pub fn has_moved(&self, fingerprint: u64, arrived: impl FnOnce() -> bool) -> bool {
         self.next.is_some_and(|(next, _)| {

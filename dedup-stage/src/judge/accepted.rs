@@ -1,7 +1,7 @@
 //! The accepted pages by fingerprint: their sketches, for the second look.
 //!
-//! The store holds all of them. The fingerprints of pages crowd, so the second look is asked for often, and mostly finds nothing.
-//! So the pages that were accepted or looked at last are also in memory.
+//! The store holds all of them. The fingerprints of pages crowd, so the second look is asked for often, and mostly finds
+//! nothing. So the pages that were accepted or looked at last are also in memory.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -159,8 +159,8 @@ impl Accepted {
     }
 }
 
-/// After entries were copied or deleted key by key: the earliest page with each fingerprint stands under the fingerprint alone
-/// again, and under no other key.
+/// After entries were copied or deleted key by key: the earliest page with each fingerprint stands under the fingerprint
+/// alone again, and under no other key.
 pub(super) fn put_earliest_first(session: &mut Session) -> Result<()> {
     let (mut first, mut doubles, mut moves) = (None, Vec::new(), Vec::new());
     each_part(session, &KeyRange::whole(spaces::ACCEPTED), &mut |entries| {

@@ -1,5 +1,5 @@
-//! A candidate for a twin: an accepted page with everything that is needed to compare later pages with it. One judge sends these to
-//! another.
+//! A candidate for a twin: an accepted page with everything that is needed to compare later pages with it. One judge
+//! sends these to another.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -24,8 +24,8 @@ pub struct Candidate {
     pub id: PageId,
     /// SHA-256 of its body.
     pub sha256: [u8; 32],
-    /// Fingerprint and sketch, by which near-duplicates are found. `None` if only a page with the same bytes can be a duplicate of
-    /// this one: it has too little text, or is a near-duplicate itself.
+    /// Fingerprint and sketch, by which near-duplicates are found. `None` if only a page with the same bytes can be a
+    /// duplicate of this one: it has too little text, or is a near-duplicate itself.
     pub signature: Option<Signature>,
     /// Its links and media.
     pub links: LinkSet,
@@ -41,8 +41,8 @@ impl Candidate {
 }
 
 impl Judge {
-    /// Calls `visit` with the candidates of some hosts, so that another judge can accept them. Pages that are compared by their bytes
-    /// alone are among them. They come in no order.
+    /// Calls `visit` with the candidates of some hosts, so that another judge can accept them. Pages that are compared by
+    /// their bytes alone are among them. They come in no order.
     pub fn candidates(
         &self,
         session: &Session,

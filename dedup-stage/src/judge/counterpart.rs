@@ -111,9 +111,9 @@ impl Comparison {
         Ok(())
     }
 
-    /// Whether the links or the media of the page say something new. Its links do if at least four of the links in its content, and
-    /// more than half of them, are news. Its media do if the page has little text and the twin lacks more than half of them. `None`
-    /// if neither do.
+    /// Whether the links or the media of the page say something new. Its links do if at least four of the links in its
+    /// content, and more than half of them, are news. Its media do if the page has little text and the twin lacks more
+    /// than half of them. `None` if neither do.
     pub(super) fn contradicts(
         &mut self,
         case: &Case<'_>,
@@ -155,9 +155,9 @@ impl Comparison {
         news >= NEWS && news * 2 > all
     }
 
-    /// Whether the twin has a link that differs from this one only in opaque words. If these words name sessions, both links lead to
-    /// one page. If they name pages, the links lead to two. So such a link does not help to make the page unique. But it is news, and
-    /// trials decide about it.
+    /// Whether the twin has a link that differs from this one only in opaque words. If these words name sessions, both
+    /// links lead to one page. If they name pages, the links lead to two. So such a link does not help to make the page
+    /// unique. But it is news, and trials decide about it.
     fn is_opaque_twin(&self, link: &OutLink) -> bool {
         let Some(known) = &self.known else { return false };
         opaque::name(self.own_site(), link).is_some_and(|name| known.opaque.contains(name))
@@ -174,8 +174,8 @@ impl Comparison {
         if all == 0 { 1.0 } else { common as f32 / all as f32 }
     }
 
-    /// The counterpart of a link of the page. If the twin's links are not known, or only a sample of them, this is the link that the
-    /// twin most probably has.
+    /// The counterpart of a link of the page. If the twin's links are not known, or only a sample of them, this is the
+    /// link that the twin most probably has.
     pub(crate) fn counterpart(&self, link: &OutLink) -> Counterpart {
         self.look_up(link).unwrap_or_else(|| match &self.mapping {
             Some(mapping) if link.id.site == self.own_site() => {

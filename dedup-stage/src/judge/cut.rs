@@ -1,7 +1,7 @@
 //! Moves the accepted pages of a set of hosts to another state of the same crawl.
 //!
-//! The judge finds pages by their contents, so the entries of a host lie all over its spaces. Each entry names the URL of its page,
-//! which tells whether the entry moves. After a page has moved, no page here is a duplicate of it any more.
+//! The judge finds pages by their contents, so the entries of a host lie all over its spaces. Each entry names the URL of
+//! its page, which tells whether the entry moves. After a page has moved, no page here is a duplicate of it any more.
 
 use super::accepted::put_earliest_first;
 use super::digests::Owner;
@@ -11,8 +11,8 @@ use crate::store::cut::{self, KeyRange};
 use crate::store::{Result, Session, codec};
 use crate::url::Sites;
 
-/// Copies the accepted pages of `sites` to another state, which has no pages (or some of these, after a crash). Returns the number
-/// of entries.
+/// Copies the accepted pages of `sites` to another state, which has no pages (or some of these, after a crash). Returns
+/// the number of entries.
 pub fn copy(sites: &Sites, from: &Session, to: &mut Session) -> Result<u64> {
     let mut count = cut::copy(from, &sites.keys(spaces::LINKS, &[]), &cut::as_it_is, to)?;
     for (range, of) in by_content() {

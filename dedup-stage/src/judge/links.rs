@@ -33,8 +33,8 @@ impl OutLink {
     }
 }
 
-/// The 32 bits that stand for a link in the [`LinkSet`] of a page on the host `site`: its reference if it leads to this host, and
-/// half of its identity if it leads elsewhere.
+/// The 32 bits that stand for a link in the [`LinkSet`] of a page on the host `site`: its reference if it leads to this
+/// host, and half of its identity if it leads elsewhere.
 pub(super) fn name_on(site: SiteId, id: UrlId, reference: u32) -> u32 {
     if id.site == site { reference } else { id.url as u32 }
 }
@@ -119,7 +119,8 @@ pub(super) fn media_of<'a>(case: &Case<'a>) -> impl Iterator<Item = u32> + use<'
 pub struct Sample {
     /// Size of the whole set.
     pub count: u32,
-    /// The smallest members, sorted. Each but the first is stored as the difference to its predecessor, which takes fewer bytes.
+    /// The smallest members, sorted. Each but the first is stored as the difference to its predecessor, which takes fewer
+    /// bytes.
     steps: Vec<u32>,
 }
 

@@ -13,7 +13,8 @@ use crate::store::{Result, Session};
 pub(super) struct Found {
     /// `Near`, or `Unique` if there is no twin.
     pub(super) judgement: Judgement,
-    /// The comparison of the page with its twin. If the page is unique only by its links, with the earliest page with its text.
+    /// The comparison of the page with its twin. If the page is unique only by its links, with the earliest page with its
+    /// text.
     pub(super) twin: Option<Comparison>,
     /// Whether some page was ever accepted with exactly this fingerprint.
     pub(super) is_known: bool,
@@ -26,8 +27,8 @@ struct Alike {
 }
 
 impl Judge {
-    /// For one page, the links of at most this many pages with the same text are read and compared. Otherwise a list of ten thousand
-    /// pages with equal text would cost ten thousand reads for each of its pages.
+    /// For one page, the links of at most this many pages with the same text are read and compared. Otherwise a list of
+    /// ten thousand pages with equal text would cost ten thousand reads for each of its pages.
     const COMPARED: usize = 32;
 
     /// Looks for the twin of a page among the accepted pages of other URLs.

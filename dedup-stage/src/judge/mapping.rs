@@ -1,4 +1,5 @@
-//! Turns links of a page into links of its twin, by the differences between the URLs of both pages: host, folders, parameters.
+//! Turns links of a page into links of its twin, by the differences between the URLs of both pages: host, folders,
+//! parameters.
 
 use ::url::Url;
 
@@ -47,8 +48,8 @@ impl Mapping {
         Self { twin: twin.clone(), prefixes, parameters, added }
     }
 
-    /// The URLs that the twin may have in place of a link, the least changed first. Hosts and folders are swapped in links to
-    /// the page's own host only.
+    /// The URLs that the twin may have in place of a link, the least changed first. Hosts and folders are swapped in
+    /// links to the page's own host only.
     pub(super) fn variants<'a>(&'a self, link: &'a Url, to_own_host: bool) -> impl Iterator<Item = Url> + 'a {
         let queries = self.queries(link.query());
         let (base, paths) =
@@ -59,8 +60,8 @@ impl Mapping {
         })
     }
 
-    /// The URL that the twin most probably has in place of a link to the page's own host, if the links of the twin are not known:
-    /// everything that differs is swapped.
+    /// The URL that the twin most probably has in place of a link to the page's own host, if the links of the twin are
+    /// not known: everything that differs is swapped.
     pub(super) fn likeliest(&self, link: &Url) -> Url {
         let paths = self.paths(link.path());
         let path = paths.get(1).unwrap_or(&paths[0]);

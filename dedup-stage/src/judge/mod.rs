@@ -3,22 +3,22 @@
 //! The steps, in this order:
 //!
 //! 1. Guards. A page that was cut short, an error page and a file that is no text are not judged.
-//! 2. The same URL. A page that shows what its URL showed at the last visit is *unchanged*. Otherwise the earlier content of the
-//!    URL is withdrawn: no later page is a duplicate of it.
+//! 2. The same URL. A page that shows what its URL showed at the last visit is *unchanged*. Otherwise the earlier content
+//!    of the URL is withdrawn: no later page is a duplicate of it.
 //! 3. Exact. Another URL showed the same bytes (SHA-256).
 //! 4. Near. Another accepted page has a fingerprint within the Hamming distance (found with exact recall by
 //!    [`crate::hamming`]), and its text is alike at the second look ([`crate::signature::Sketch`]).
-//! 5. Links and media. A page with the text of an earlier page is still unique if it has other links, or if it has little text
-//!    and other media.
+//! 5. Links and media. A page with the text of an earlier page is still unique if it has other links, or if it has little
+//!    text and other media.
 //! 6. Known corpora. A page that says something new in this crawl may be in a corpus that exists already
-//!    ([`crate::corpus::Corpora`]). Then it is a duplicate of a document there. It is not accepted, because its copies will be found
-//!    in the corpus, too.
+//!    ([`crate::corpus::Corpora`]). Then it is a duplicate of a document there. It is not accepted, because its copies
+//!    will be found in the corpus, too.
 //!
-//! The twin of a duplicate is the nearest accepted page. If several have the same distance, it is the earliest of them. Earlier
-//! means a smaller *order* ([`Case::order`]). A page never is the twin of a page of its own URL.
+//! The twin of a duplicate is the nearest accepted page. If several have the same distance, it is the earliest of them.
+//! Earlier means a smaller *order* ([`Case::order`]). A page never is the twin of a page of its own URL.
 //!
-//! The judge keeps nothing by URL. Its caller stores the last content of each URL ([`Shown`]) with the records of pages, and passes
-//! it in at the next visit.
+//! The judge keeps nothing by URL. Its caller stores the last content of each URL ([`Shown`]) with the records of pages,
+//! and passes it in at the next visit.
 
 mod accepted;
 mod candidate;
@@ -73,8 +73,8 @@ pub struct Case<'a> {
     pub judgeable: bool,
     /// The text and fingerprints of the page. The judge does not use [`Page::links`].
     pub page: &'a Page,
-    /// Its links, one per URL identity, in the order of the page. Links that may not be followed are among them, because they are
-    /// part of the content.
+    /// Its links, one per URL identity, in the order of the page. Links that may not be followed are among them, because
+    /// they are part of the content.
     pub links: &'a [OutLink],
 }
 

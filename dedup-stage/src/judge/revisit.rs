@@ -10,8 +10,8 @@ use crate::store::{Result, Session};
 use crate::url::PageId;
 
 impl Judge {
-    /// Whether a page says what its URL said at the last visit. It has the same bytes; or it has the same words (or nearly the same
-    /// words), and its links and media say nothing new.
+    /// Whether a page says what its URL said at the last visit. It has the same bytes; or it has the same words (or
+    /// nearly the same words), and its links and media say nothing new.
     pub(super) fn is_unchanged(&mut self, case: &Case<'_>, before: &Shown, session: &Session) -> Result<bool> {
         if case.page.sha256 == before.sha256 {
             return Ok(true);
@@ -42,8 +42,8 @@ impl Judge {
         Ok(look.same_text && look.resemblance >= Self::SAME_TEXT)
     }
 
-    /// Estimated resemblance of a page's text to the text of its URL at the last visit, 0..1; `None` if one of them has too little
-    /// text. To be called before the page is judged, because the judge then forgets the earlier text.
+    /// Estimated resemblance of a page's text to the text of its URL at the last visit, 0..1; `None` if one of them has
+    /// too little text. To be called before the page is judged, because the judge then forgets the earlier text.
     pub fn resemblance_to_before(&mut self, case: &Case<'_>, session: &Session) -> Result<Option<f32>> {
         let Some(before) = case.before.filter(|_| case.is_compared()) else { return Ok(None) };
         if case.page.sha256 == before.sha256 || case.page.text == before.text && before.text != 0 {
@@ -65,8 +65,8 @@ impl Judge {
         }
     }
 
-    /// Judges a page that says what its URL said at the last visit. The judge's records of it stay as they are. Only a page that was
-    /// a duplicate is compared again, because its twin may say something else by now.
+    /// Judges a page that says what its URL said at the last visit. The judge's records of it stay as they are. Only a
+    /// page that was a duplicate is compared again, because its twin may say something else by now.
     pub(super) fn revisit(
         &mut self,
         case: &Case<'_>,

@@ -28,8 +28,8 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// The record to store after a page was judged. A visit without content (an error, say) leaves the earlier record. `None` if
-    /// there is no record yet.
+    /// The record to store after a page was judged. A visit without content (an error, say) leaves the earlier record.
+    /// `None` if there is no record yet.
     pub fn after(case: &Case<'_>, judgement: &Judgement) -> Option<Self> {
         let Case { order, id, before, page, .. } = *case;
         let (sha256, text) = (page.sha256, page.text);
@@ -51,8 +51,8 @@ impl Shown {
         Some(Self { visit: id.visit, order, sha256, simhash, text, sketch, accepted, of })
     }
 
-    /// Whether it repeated a page of another URL, or a known document. (Among pages with a fingerprint, only duplicates are not
-    /// accepted.)
+    /// Whether it repeated a page of another URL, or a known document. (Among pages with a fingerprint, only duplicates
+    /// are not accepted.)
     pub(super) fn is_duplicate(&self) -> bool {
         self.of.is_some() || self.simhash.is_some() && !self.accepted
     }

@@ -73,7 +73,8 @@ impl Verdict {
         self.nearness().is_some()
     }
 
-    /// The known corpus that has the page, if there is one (also for an unchanged page). The links of the page are held as known.
+    /// The known corpus that has the page, if there is one (also for an unchanged page). The links of the page are held
+    /// as known.
     pub fn known(&self) -> Option<u32> {
         match *self {
             Verdict::Known { corpus, .. } => Some(corpus),
@@ -104,9 +105,9 @@ impl Verdict {
 pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
-    /// How much of the page is new, 0..1. It is 1 for a unique page and 0 for an exact or unchanged one. For a near duplicate
-    /// it is `1 - resemblance * (1 + links) / 2`, where `links` is the share of the page's content links that its twin has
-    /// too. For a known document it is `1 - resemblance`, because nothing is known about its links.
+    /// How much of the page is new, 0..1. It is 1 for a unique page and 0 for an exact or unchanged one. For a near
+    /// duplicate it is `1 - resemblance * (1 + links) / 2`, where `links` is the share of the page's content links that
+    /// its twin has too. For a known document it is `1 - resemblance`, because nothing is known about its links.
     pub novelty: f32,
     /// For a unique page with the text of an earlier page: what makes it unique. `None` if its text is new.
     pub acquitted: Option<Acquitted>,
@@ -115,7 +116,8 @@ pub struct Judgement {
 /// What makes a page with the text of an earlier one unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acquitted {
-    /// It has other links. A trap has other links on each page, too. Only the pages behind the links tell what they are worth.
+    /// It has other links. A trap has other links on each page, too. Only the pages behind the links tell what they are
+    /// worth.
     ByLinks,
     /// It has other media.
     ByMedia,
@@ -125,8 +127,8 @@ impl Judgement {
     /// The judgement on a page that is not judged.
     pub const UNJUDGED: Self = Self { verdict: Verdict::Unjudged, novelty: 0.5, acquitted: None };
 
-    /// The change since the last visit of this URL, at which it showed `before`: `no`, `bytes` (the same content in other bytes) or
-    /// `content`. `None` at the first visit, and if nothing can be compared.
+    /// The change since the last visit of this URL, at which it showed `before`: `no`, `bytes` (the same content in other
+    /// bytes) or `content`. `None` at the first visit, and if nothing can be compared.
     pub fn changed(&self, before: Option<&Shown>) -> Option<&'static str> {
         match (self.verdict, before) {
             (Verdict::Unchanged { bytes: false, .. }, _) => Some("no"),

@@ -21,8 +21,8 @@ impl Frontier {
     /// For at most this many queued targets of redirects, memory holds whether a direct link leads there, too.
     const CHAINED: usize = 65_536;
 
-    /// Announces URLs (`id.url`) that will be asked about or added next, such as the links of a page. This makes it faster to look
-    /// them up.
+    /// Announces URLs (`id.url`) that will be asked about or added next, such as the links of a page. This makes it
+    /// faster to look them up.
     pub fn expect(&self, urls: impl IntoIterator<Item = u64>) {
         self.urls.expect(urls);
     }
@@ -37,9 +37,10 @@ impl Frontier {
         self.urls.state(id, session)
     }
 
-    /// Takes a link of a page that is no duplicate, or a seed, sitemap, feed or redirect. The URL is queued if it was never met, if
-    /// it was held, or if it was refused for a reason that lies in another link. If it is queued with a lower priority, it may be
-    /// queued again with the better one (in `demote`, and in focused crawls); it counts as seen all the same.
+    /// Takes a link of a page that is no duplicate, or a seed, sitemap, feed or redirect. The URL is queued if it was
+    /// never met, if it was held, or if it was refused for a reason that lies in another link. If it is queued with a
+    /// lower priority, it may be queued again with the better one (in `demote`, and in focused crawls); it counts as seen
+    /// all the same.
     pub fn add(&mut self, found: &Found<'_>, session: &mut Session) -> Result<Admission> {
         if self.is_foreign(found.id.site) {
             return Ok(Admission::Foreign);
@@ -65,7 +66,8 @@ impl Frontier {
         }
     }
 
-    /// Refuses a link: outside the scope, too deep, `nofollow` and so on. The refusal is recorded, unless the URL was met before.
+    /// Refuses a link: outside the scope, too deep, `nofollow` and so on. The refusal is recorded, unless the URL was met
+    /// before.
     pub fn refuse(&mut self, found: &Found<'_>, reason: SkipReason, session: &mut Session) -> Result<Admission> {
         if self.is_foreign(found.id.site) {
             return Ok(Admission::Foreign);
@@ -76,8 +78,8 @@ impl Frontier {
         self.refused(found, reason, Detail::None, session)
     }
 
-    /// Queues a sitemap that a sitemap index names. (The frontier itself queues the sitemaps that robots.txt names.) A sitemap is
-    /// fetched before any page of its host, and robots.txt does not hold for it.
+    /// Queues a sitemap that a sitemap index names. (The frontier itself queues the sitemaps that robots.txt names.) A
+    /// sitemap is fetched before any page of its host, and robots.txt does not hold for it.
     pub fn add_sitemap(&mut self, url: &Url, session: &mut Session) -> Result<Admission> {
         // The hash need not have the crawl's secret, because a collision made on purpose hides no more than another sitemap.
         let hash = xxh3::xxh3_64_with_seed(url.as_str().as_bytes(), u64::from_be_bytes(*b"sitemaps"));
@@ -170,7 +172,8 @@ impl Frontier {
         Ok(Admission::Refused(reason))
     }
 
-    /// A direct link leads to a queued URL. If the URL was queued as the target of a redirect, its hops do not count any more.
+    /// A direct link leads to a queued URL. If the URL was queued as the target of a redirect, its hops do not count any
+    /// more.
     fn met_directly(&mut self, found: &Found<'_>) {
         if hops(found.via) == 0
             && let Some(direct) = self.jobs.chained.get_mut(&found.id.url)
@@ -179,8 +182,8 @@ impl Frontier {
         }
     }
 
-    /// A direct link leads to a URL that redirects. If its chain of redirects was cut because the chain had begun at another URL,
-    /// the chain goes on, and hops are counted from this link.
+    /// A direct link leads to a URL that redirects. If its chain of redirects was cut because the chain had begun at
+    /// another URL, the chain goes on, and hops are counted from this link.
     fn restart_chain(&mut self, found: &Found<'_>, session: &mut Session) -> Result<()> {
         let was_cut = self.urls.counters().refused_for(SkipReason::Trap) > 0;
         if !was_cut || hops(found.via) > 0 {

@@ -18,8 +18,8 @@ const MOST: usize = 100;
 const PART: usize = 4_096;
 
 impl Frontier {
-    /// Looks for contradictions in the state: a URL in two states, a queued URL without an entry, wrong counters, a URL that is
-    /// held for nothing, a record under the key of another URL. One sentence for each finding, at most 100.
+    /// Looks for contradictions in the state: a URL in two states, a queued URL without an entry, wrong counters, a URL
+    /// that is held for nothing, a record under the key of another URL. One sentence for each finding, at most 100.
     pub fn check(&self, session: &Session) -> Result<Vec<String>> {
         let mut found = Vec::new();
         let mut counted = Counters::default();

@@ -1,16 +1,17 @@
 //! Moves a set of hosts to another state of the same crawl. No frontier may have one of the states open.
 //!
-//! All records of a host lie under keys that begin with the identity of the host (in the queue, with the era before it). So they
-//! move as ranges of keys. Three kinds of entries have other keys:
+//! All records of a host lie under keys that begin with the identity of the host (in the queue, with the era before it).
+//! So they move as ranges of keys. Three kinds of entries have other keys:
 //!
-//! - An entry of the index of held URLs ([`spaces::HELD_FOR`]) begins with the URL that is waited for, which may be on a host that
-//!   does not move. The entry goes where the held URL goes.
+//! - An entry of the index of held URLs ([`spaces::HELD_FOR`]) begins with the URL that is waited for, which may be on a
+//!   host that does not move. The entry goes where the held URL goes.
 //! - Hosts that sleep on disk are listed by the time when they are due.
-//! - Work in the background is copied to the other state, and also stays here. In the state that has none of its URLs, it finds
-//!   nothing to do.
+//! - Work in the background is copied to the other state, and also stays here. In the state that has none of its URLs, it
+//!   finds nothing to do.
 //!
-//! A URL can be held for a URL on the other side of the cut. Nobody will tell when that URL was fetched. So [`prepare`] asks for a
-//! new decision about each of these, unless the other URL was fetched well already: then the held URL is a copy, and stays held.
+//! A URL can be held for a URL on the other side of the cut. Nobody will tell when that URL was fetched. So [`prepare`]
+//! asks for a new decision about each of these, unless the other URL was fetched well already: then the held URL is a
+//! copy, and stays held.
 
 use std::collections::BTreeSet;
 

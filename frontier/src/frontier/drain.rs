@@ -1,5 +1,6 @@
-//! Releases of many URLs: when nothing is left to be fetched, when the rescue asks for it, and when a crawl goes on with another
-//! mode, scope or cap. Also here: the settings of a run (rules, scope, caps, own hosts) and the walk over all held URLs.
+//! Releases of many URLs: when nothing is left to be fetched, when the rescue asks for it, and when a crawl goes on with
+//! another mode, scope or cap. Also here: the settings of a run (rules, scope, caps, own hosts) and the walk over all
+//! held URLs.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -31,9 +32,9 @@ impl Frontier {
         self.rules.as_ref()
     }
 
-    /// From now on, a queued URL that `scope` does not admit is refused when its turn comes. To be called at the start of a run.
-    /// `changed` says whether the scope, a cap or a limit of URLs has changed since the last run. If so, [`Frontier::step`]
-    /// decides again about the URLs that one of these refused.
+    /// From now on, a queued URL that `scope` does not admit is refused when its turn comes. To be called at the start of
+    /// a run. `changed` says whether the scope, a cap or a limit of URLs has changed since the last run. If so,
+    /// [`Frontier::step`] decides again about the URLs that one of these refused.
     pub fn use_scope(&mut self, scope: Arc<Scope>, changed: bool, session: &mut Session) {
         self.bounds.scope = Some(scope);
         if changed {
@@ -41,7 +42,8 @@ impl Frontier {
         }
     }
 
-    /// Sets the caps on the pages of one host and of one registrable domain; 0 for no cap. To be called at the start of a run.
+    /// Sets the caps on the pages of one host and of one registrable domain; 0 for no cap. To be called at the start of a
+    /// run.
     pub fn cap_pages(&mut self, of_host: u64, of_domain: u64, session: &Session) -> Result<()> {
         self.bounds.of_host = of_host;
         self.bounds.of_domain = of_domain;
@@ -60,8 +62,9 @@ impl Frontier {
         self.keys.id(url)
     }
 
-    /// Nothing is left to be fetched, or the hosts of what is left cannot be asked. In `demote`, releases what rewrites stopped.
-    /// Then releases what is held or stopped for URLs that are still queued. True if there is work to be done: the crawl goes on.
+    /// Nothing is left to be fetched, or the hosts of what is left cannot be asked. In `demote`, releases what rewrites
+    /// stopped. Then releases what is held or stopped for URLs that are still queued. True if there is work to be done:
+    /// the crawl goes on.
     pub fn drain(&mut self, session: &mut Session) -> Result<bool> {
         if !self.works.is_empty() {
             return Ok(true);
@@ -78,8 +81,8 @@ impl Frontier {
         Ok(!self.works.is_empty())
     }
 
-    /// Releases every held link of a duplicate, and if `stopped` is set also the URLs that rewrites stopped. (URLs that a corpus
-    /// knows stay held.) This is for a crawl that goes on in another mode. [`Frontier::step`] does the work.
+    /// Releases every held link of a duplicate, and if `stopped` is set also the URLs that rewrites stopped. (URLs that a
+    /// corpus knows stay held.) This is for a crawl that goes on in another mode. [`Frontier::step`] does the work.
     pub fn release_all(&mut self, stopped: bool, session: &mut Session) {
         self.works.add(Task::Records { of: None, which: Which::All { stopped } }, session);
     }

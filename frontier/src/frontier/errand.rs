@@ -152,7 +152,8 @@ impl Frontier {
     }
 }
 
-/// The rules of an origin whose robots.txt has too many redirects: none, as if there were no file (RFC 9309, section 2.3.1.2).
+/// The rules of an origin whose robots.txt has too many redirects: none, as if there were no file (RFC 9309, section
+/// 2.3.1.2).
 fn unavailable(at: Millis) -> Rules {
     Rules::read(&Answer { url: &nowhere(), status: 404, retry_after: None, body: &[], at }, "")
 }

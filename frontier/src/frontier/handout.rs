@@ -37,8 +37,8 @@ impl Frontier {
         std::mem::take(&mut self.jobs.withdrawn)
     }
 
-    /// The next job that may start at `now`. On the way, URLs are refused that robots.txt forbids or whose budget is spent, and
-    /// URLs are stopped by learned rules.
+    /// The next job that may start at `now`. On the way, URLs are refused that robots.txt forbids or whose budget is
+    /// spent, and URLs are stopped by learned rules.
     ///
     /// # Complexity
     ///
@@ -122,9 +122,9 @@ impl Frontier {
         Ok(due.map_or(Next::Idle, Next::Wait))
     }
 
-    /// Whether the best ready host should wait, because another host has a much better URL that is due soon. A host waits only
-    /// while slots are scarce, so no slot is idle that nobody else needs. And it waits at most a tenth of its own delay, so no
-    /// crawl takes much longer. In this way a crawl with few slots spends them on its best URLs.
+    /// Whether the best ready host should wait, because another host has a much better URL that is due soon. A host waits
+    /// only while slots are scarce, so no slot is idle that nobody else needs. And it waits at most a tenth of its own
+    /// delay, so no crawl takes much longer. In this way a crawl with few slots spends them on its best URLs.
     fn is_held_back(&self, id: HostId, now: Millis) -> bool {
         let host = self.hosts.get(id);
         let (Phase::Ready(rank, _) | Phase::Benched(_, rank, _), Some(best)) =
@@ -175,7 +175,8 @@ impl Frontier {
     /// Counts a request to the host, if the caps over all hosts allow it. Otherwise returns the time at which to ask again.
     fn request(&mut self, id: HostId, now: Millis) -> std::result::Result<(), Millis> {
         self.rate.request(now)?;
-        // A host that is alone at its address may be asked once in each delay. Hosts that share an address need not wait longer.
+        // A host that is alone at its address may be asked once in each delay. Hosts that share an address need not wait
+        // longer.
         let politeness = &self.conduct.politeness;
         let floor = politeness.address_delay.0.min(politeness.delay.0);
         self.addresses.started(self.hosts.get(id).place.ids(), now, floor);

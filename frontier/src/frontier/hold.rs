@@ -1,6 +1,6 @@
-//! How links of duplicates enter the frontier. A link is held for its counterpart or as news, or learned rules stop it. It is
-//! queued if it must be tried, or if its counterpart has fallen. `Frontier::release` queues a URL of any state that was held,
-//! stopped or refused.
+//! How links of duplicates enter the frontier. A link is held for its counterpart or as news, or learned rules stop it.
+//! It is queued if it must be tried, or if its counterpart has fallen. `Frontier::release` queues a URL of any state that
+//! was held, stopped or refused.
 
 use std::sync::Arc;
 
@@ -34,9 +34,9 @@ pub(super) enum Way {
 }
 
 impl Frontier {
-    /// Whether a duplicate's link to a URL (`id.url`) may change the state of the URL: the URL was never met, is held, or was
-    /// refused for a reason that another link may not have. Answered from memory, so that the caller need not find the
-    /// counterparts of most links.
+    /// Whether a duplicate's link to a URL (`id.url`) may change the state of the URL: the URL was never met, is held, or
+    /// was refused for a reason that another link may not have. Answered from memory, so that the caller need not find
+    /// the counterparts of most links.
     pub fn wants_counterpart(&self, url: u64) -> bool {
         is_open(self.urls.get(url))
     }
@@ -95,9 +95,9 @@ impl Frontier {
         }
     }
 
-    /// Queues a link as a trial. A trial of a pair of hosts or of a rule comes before all other URLs of its host, because other
-    /// URLs wait for the result. A trial of news comes after all other URLs, so that it is not credited with pages that the
-    /// other URLs bring.
+    /// Queues a link as a trial. A trial of a pair of hosts or of a rule comes before all other URLs of its host, because
+    /// other URLs wait for the result. A trial of news comes after all other URLs, so that it is not credited with pages
+    /// that the other URLs bring.
     pub(super) fn try_link(&mut self, found: &Found<'_>, trial: Trial, session: &mut Session) -> Result<Admission> {
         let priority = if matches!(trial, Trial::News { .. }) { 0.0 } else { 1.0 };
         self.queue_trial(&Found { via: Via::Trial, priority, ..found.clone() }, trial, session)

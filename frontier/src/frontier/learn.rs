@@ -1,5 +1,5 @@
-//! What the frontier learns from a judged page: about its group and host, and about the template, pair of hosts or rule that the
-//! page was a trial of.
+//! What the frontier learns from a judged page: about its group and host, and about the template, pair of hosts or rule
+//! that the page was a trial of.
 
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::UrlId;
@@ -18,12 +18,12 @@ use crate::rules::{Lesson, RuleId, Shows, Stop, shown_at};
 use crate::url::{Ended, Standing};
 
 impl Frontier {
-    /// Takes the verdict on a page: what it brought (`None` if it was not judged: an error, an image), and how much of it was new,
-    /// 0..1. To be called for every page that was answered, after all its links were added, held or refused.
+    /// Takes the verdict on a page: what it brought (`None` if it was not judged: an error, an image), and how much of it
+    /// was new, 0..1. To be called for every page that was answered, after all its links were added, held or refused.
     ///
-    /// Duplicates spend the budget of their group and host; other pages earn it back. If a budget is spent, a URL of the group or
-    /// host is refused when its turn comes. The novelty changes the priority of other URLs of the group. For a trial of news,
-    /// this is the result.
+    /// Duplicates spend the budget of their group and host; other pages earn it back. If a budget is spent, a URL of the
+    /// group or host is refused when its turn comes. The novelty changes the priority of other URLs of the group. For a
+    /// trial of news, this is the result.
     pub fn verdict(&mut self, job: &Job, brought: Option<Brought>, novelty: f32, session: &mut Session) -> Result<()> {
         let duplicate = brought.map(|brought| brought == Brought::Nothing);
         match job.trial.as_deref() {
@@ -55,8 +55,8 @@ impl Frontier {
         Ok(())
     }
 
-    /// A page was judged. `alike`: it is like other pages of its host, and so brought little text of its own. A host with many such
-    /// pages gets a falling share of the fetches.
+    /// A page was judged. `alike`: it is like other pages of its host, and so brought little text of its own. A host with
+    /// many such pages gets a falling share of the fetches.
     pub fn looked_alike(&mut self, job: &Job, alike: bool) {
         if let Some(id) = self.hosts.find(job.page.url.site) {
             let host = self.hosts.get_mut(id);
@@ -65,9 +65,9 @@ impl Frontier {
         }
     }
 
-    /// Learns rules from a page that was judged, and takes the result of a trial of rules or of a pair of hosts. To be called after
-    /// [`Frontier::verdict`] for every page that was judged, even if rules are switched off. If this withdraws a rule,
-    /// [`Frontier::step`] queues the URLs that the rule stopped.
+    /// Learns rules from a page that was judged, and takes the result of a trial of rules or of a pair of hosts. To be
+    /// called after [`Frontier::verdict`] for every page that was judged, even if rules are switched off. If this
+    /// withdraws a rule, [`Frontier::step`] queues the URLs that the rule stopped.
     pub fn learn(&mut self, job: &Job, lesson: &Lesson<'_>, shows: Shows<'_>, session: &mut Session) -> Result<()> {
         match job.trial.as_deref() {
             Some(Trial::Pair { counterpart }) => {

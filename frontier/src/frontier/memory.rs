@@ -1,5 +1,5 @@
-//! Decides which hosts are in memory. Their number is bounded. If there are more, some hosts that have nothing to do soon sleep
-//! on disk, and come back when they are due.
+//! Decides which hosts are in memory. Their number is bounded. If there are more, some hosts that have nothing to do soon
+//! sleep on disk, and come back when they are due.
 
 use dedup_stage::store::{Result, Session};
 
@@ -48,8 +48,8 @@ impl Frontier {
         self.hosts.put_to_sleep(id, due, &mut self.queues, session);
     }
 
-    /// Brings back hosts that sleep: as many as there is room for. If all hosts in memory wait, one host that is due comes back
-    /// although there is no room.
+    /// Brings back hosts that sleep: as many as there is room for. If all hosts in memory wait, one host that is due
+    /// comes back although there is no room.
     pub(super) fn call_sleepers(&mut self, now: Millis, session: &mut Session) -> Result<()> {
         while let Some((due, site)) = self.hosts.sleep.first(session)? {
             if !self.hosts.has_room(&self.queues) {

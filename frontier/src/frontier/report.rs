@@ -194,8 +194,8 @@ impl Frontier {
         Ok(())
     }
 
-    /// The page of a trial was visited. If the visit went well, the result of a trial of rules or of a pair comes with the lesson
-    /// ([`Frontier::learn`]).
+    /// The page of a trial was visited. If the visit went well, the result of a trial of rules or of a pair comes with
+    /// the lesson ([`Frontier::learn`]).
     fn trial_ended(&mut self, job: &Job, trial: &Arc<Trial>, end: End, session: &mut Session) -> Result<()> {
         let well = matches!(end, End::Answered { status: 200..300 | 304 });
         match **trial {

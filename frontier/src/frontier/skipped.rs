@@ -45,8 +45,8 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// Begins a walk over all URLs that are not fetched. With `withheld`, it also visits URLs that stay queued because their host
-    /// cannot be asked.
+    /// Begins a walk over all URLs that are not fetched. With `withheld`, it also visits URLs that stay queued because
+    /// their host cannot be asked.
     pub fn new(withheld: bool) -> Self {
         Self { record: Some(Vec::new()), withheld, place: (0, 0, 0) }
     }

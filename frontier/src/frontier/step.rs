@@ -1,5 +1,5 @@
-//! Does the work in the background, a little at a time: it decides again about URLs that are held or stopped, after the URL that
-//! they wait for was fetched, a template was tried, a rule or a pair of hosts fell, or bounds changed.
+//! Does the work in the background, a little at a time: it decides again about URLs that are held or stopped, after the
+//! URL that they wait for was fetched, a template was tried, a rule or a pair of hosts fell, or bounds changed.
 
 use std::ops::ControlFlow;
 
@@ -21,8 +21,8 @@ use crate::spaces;
 use crate::url::{Cause, Kept, Standing, State, Urls, held_for};
 
 impl Frontier {
-    /// Does a little of the work in the background: at most some 256 URLs change. The engine calls this once in each pass through
-    /// its loop. True if there is more to do.
+    /// Does a little of the work in the background: at most some 256 URLs change. The engine calls this once in each pass
+    /// through its loop. True if there is more to do.
     pub fn step(&mut self, session: &mut Session) -> Result<bool> {
         let Some(Work { task, at }) = self.works.first().cloned() else { return Ok(false) };
         let up_to = match task {
@@ -41,8 +41,8 @@ impl Frontier {
         Ok(!self.works.is_empty())
     }
 
-    /// Calls `act` for the next URLs that wait for `anchor` (a URL or a template), until `act` returns false. Returns the key from
-    /// which to go on, if there are more.
+    /// Calls `act` for the next URLs that wait for `anchor` (a URL or a template), until `act` returns false. Returns the
+    /// key from which to go on, if there are more.
     fn each_held_for(
         &mut self,
         anchor: UrlId,
@@ -63,7 +63,8 @@ impl Frontier {
         Ok(behind(&keys, Works::STEP))
     }
 
-    /// Decides again about a URL that is held or stopped for `anchor`, which was fetched, was given up, or waits for another URL.
+    /// Decides again about a URL that is held or stopped for `anchor`, which was fetched, was given up, or waits for
+    /// another URL.
     fn look_again(&mut self, id: UrlId, anchor: UrlId, session: &mut Session) -> Result<()> {
         match self.urls.state(id, session)? {
             Some(State::HeldFor { counterparts, link }) => self.hold_again(id, counterparts, link, session),

@@ -8,9 +8,11 @@ use crate::url::{Cause, End, Ended, Standing, State, Urls};
 /// The state of a counterpart or representative: fetched, still queued, or failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// This URL was fetched well. It is the counterpart or representative itself, or the end of its redirects, holds and stops.
+    /// This URL was fetched well. It is the counterpart or representative itself, or the end of its redirects, holds and
+    /// stops.
     Well(UrlId),
-    /// This URL is still queued. It is the counterpart or representative itself, or the end of its redirects, holds and stops.
+    /// This URL is still queued. It is the counterpart or representative itself, or the end of its redirects, holds and
+    /// stops.
     Pending(UrlId),
     /// The counterpart or representative was never met, failed, was refused, is missing, or waits for the URL in question.
     Fallen,

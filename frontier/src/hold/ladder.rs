@@ -1,15 +1,17 @@
-//! How often a URL that is held or stopped is tried: at first often, then fewer and fewer, but never less than one in a hundred.
+//! How often a URL that is held or stopped is tried: at first often, then fewer and fewer, but never less than one in a
+//! hundred.
 //!
-//! A *ladder* is the record of the trials for one reason to hold or stop URLs, in one place. For a rule, the place is one folder
-//! of one host. For a hold across domains, the place is a pair of hosts: the host of the links, and the host of their
-//! counterparts.
+//! A *ladder* is the record of the trials for one reason to hold or stop URLs, in one place. For a rule, the place is one
+//! folder of one host. For a hold across domains, the place is a pair of hosts: the host of the links, and the host of
+//! their counterparts.
 //!
-//! After `a` trials that agreed, [`Ladder::gap`] URLs are held or stopped before the next trial. A trial without a result yet
-//! counts as one that agreed. Otherwise a page with many links would cause a trial for each of them. A trial that differs makes
-//! the ladder *fall*: nothing more is held or stopped for this reason in this place, and the URLs that were are released.
+//! After `a` trials that agreed, [`Ladder::gap`] URLs are held or stopped before the next trial. A trial without a result
+//! yet counts as one that agreed. Otherwise a page with many links would cause a trial for each of them. A trial that
+//! differs makes the ladder *fall*: nothing more is held or stopped for this reason in this place, and the URLs that were
+//! are released.
 //!
-//! A trial needs something to compare with. While the representative is not fetched, the URL is stopped and not decided about.
-//! At most `4 (1 + a)²` such URLs wait on one ladder, so that a slow host cannot hold back much of another host.
+//! A trial needs something to compare with. While the representative is not fetched, the URL is stopped and not decided
+//! about. At most `4 (1 + a)²` such URLs wait on one ladder, so that a slow host cannot hold back much of another host.
 
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::SiteId;
@@ -96,8 +98,8 @@ impl Ladder {
     const RAREST: u32 = 100;
     /// Across domains, this many URLs are tried before the first one is held.
     const FIRST: u32 = 4;
-    /// The ladder falls if more counterparts than this are missing, and more than trials have agreed. A site that copies a few
-    /// pages of another site, and only links to the rest, is no mirror.
+    /// The ladder falls if more counterparts than this are missing, and more than trials have agreed. A site that copies
+    /// a few pages of another site, and only links to the rest, is no mirror.
     const MISSING: u32 = 4;
 
     /// The ladder of a rule that `agreed` pairs of this place have proved.

@@ -6,8 +6,9 @@
 //! - `sample` draws URLs at random at the end of the crawl.
 //! - `works` lists the releases that are still to be done.
 //!
-//! A URL that is held or stopped has a record like every other URL ([`crate::url::State`]). [`crate::spaces::HELD_FOR`] is an
-//! index: it lists the URLs that are held for a URL or for a template. [`crate::url::Urls`] changes records and index together.
+//! A URL that is held or stopped has a record like every other URL ([`crate::url::State`]). [`crate::spaces::HELD_FOR`]
+//! is an index: it lists the URLs that are held for a URL or for a template. [`crate::url::Urls`] changes records and
+//! index together.
 
 mod fate;
 pub mod ladder;

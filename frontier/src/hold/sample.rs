@@ -1,7 +1,7 @@
 //! Samples of everything that is held or stopped, for the rescue and the estimate at the end of a crawl.
 //!
-//! The identity of each URL is hashed together with the number of the round. The URLs with the lowest hashes are a simple random
-//! sample without replacement. One pass over the records finds them, and keeps only the sample in memory.
+//! The identity of each URL is hashed together with the number of the round. The URLs with the lowest hashes are a simple
+//! random sample without replacement. One pass over the records finds them, and keeps only the sample in memory.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,9 +13,10 @@ use crate::host::groups::label;
 use crate::rules::is_id;
 use crate::url::{Cause, State};
 
-/// A lot: held or stopped URLs that most likely share their fate. (The word is that of acceptance sampling: a few are drawn, and
-/// the whole lot is judged by them.) These are the lots: the URLs of one folder that are held for counterparts on one host, the
-/// news of one template, the URLs of one folder that one corpus knows, and the URLs of one folder that one rule stopped.
+/// A lot: held or stopped URLs that most likely share their fate. (The word is that of acceptance sampling: a few are
+/// drawn, and the whole lot is judged by them.) These are the lots: the URLs of one folder that are held for counterparts
+/// on one host, the news of one template, the URLs of one folder that one corpus knows, and the URLs of one folder that
+/// one rule stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lot(pub u64);
 
@@ -44,8 +45,8 @@ pub struct Sample {
 }
 
 /// The folder of a URL, as a hash: its first path segment and the names of its parameters. All segments that look like an
-/// identifier (of a session, for example) count as one segment. Otherwise each session would be a folder of its own, and what
-/// is learned about one session would not help with the next.
+/// identifier (of a session, for example) count as one segment. Otherwise each session would be a folder of its own, and
+/// what is learned about one session would not help with the next.
 pub fn folder(url: &Url) -> u64 {
     let label = label(url);
     match label.trim_start_matches('/').split_once('/') {

@@ -1,6 +1,6 @@
-//! Work in the background: releases and decisions that concern too many URLs for one commit. [`Frontier::step`](crate::Frontier::step)
-//! does the work in small steps, of at most [`Works::STEP`] URLs each. Each piece of work is on record with the key that it has
-//! reached, so a crash loses none of it.
+//! Work in the background: releases and decisions that concern too many URLs for one commit.
+//! [`Frontier::step`](crate::Frontier::step) does the work in small steps, of at most [`Works::STEP`] URLs each. Each
+//! piece of work is on record with the key that it has reached, so a crash loses none of it.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;

@@ -1,11 +1,11 @@
 //! Candidates: rewrites that were suggested and are neither proven nor refuted.
 //!
-//! A pair of URLs that show the same suggests candidates ([`propose`]). Each page that is judged afterwards may test a candidate:
-//! the rewrite makes one class of several URLs, and two pages of one class agree or differ. They are a *test pair*. Each class
-//! gives one test pair.
+//! A pair of URLs that show the same suggests candidates ([`propose`]). Each page that is judged afterwards may test a
+//! candidate: the rewrite makes one class of several URLs, and two pages of one class agree or differ. They are a *test
+//! pair*. Each class gives one test pair.
 //!
-//! The number of candidates is bounded, for each host and over all hosts. If a host has too many, it gives up the one with the
-//! least evidence. If there are too many over all hosts, the oldest is given up.
+//! The number of candidates is bounded, for each host and over all hosts. If a host has too many, it gives up the one
+//! with the least evidence. If there are too many over all hosts, the oldest is given up.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -25,11 +25,11 @@ use super::{Content, Lesson, Map};
 pub(super) struct Candidate {
     pub rewrite: Rewrite,
     pub evidence: Evidence,
-    /// By class: the first page of the class that was fetched, and whether the class has given its test pair. A class gives one
-    /// pair, however many URLs it has, because the test takes pairs for independent of each other.
+    /// By class: the first page of the class that was fetched, and whether the class has given its test pair. A class
+    /// gives one pair, however many URLs it has, because the test takes pairs for independent of each other.
     pub members: Map<UrlId, Member>,
-    /// The contents on which test pairs agreed. Each content counts once, because a site that shows one apology for every URL
-    /// must not prove any rule.
+    /// The contents on which test pairs agreed. Each content counts once, because a site that shows one apology for every
+    /// URL must not prove any rule.
     contents: HashSet<u64>,
     /// The folders of the copies in agreeing pairs, with the number of these pairs.
     pub folders: Map<u64, u32>,
@@ -95,8 +95,8 @@ impl Candidates {
     const REFUSED: usize = 65_536;
     /// A candidate with this many agreeing pairs, and none against it, is applied before other rewrites are suggested.
     const LEADING: u32 = 3;
-    /// The mirror of a subtree becomes a candidate when it was suggested this often. Most often the pair comes from a mirror of
-    /// the whole host that also has a folder of copies.
+    /// The mirror of a subtree becomes a candidate when it was suggested this often. Most often the pair comes from a
+    /// mirror of the whole host that also has a folder of copies.
     const HINTS: u32 = 4;
     /// Most mirrors of subtrees whose suggestions are counted.
     const COUNTED: usize = 4_096;
@@ -178,7 +178,8 @@ impl Candidates {
         }
         for rewrite in propose(&url, &twin) {
             if self.explains_host(&url, &twin) {
-                // A candidate for a whole host explains the pair. Smaller folders are suggested only after pairs spoke against it.
+                // A candidate for a whole host explains the pair. Smaller folders are suggested only after pairs spoke
+                // against it.
                 break;
             }
             let inverse = rewrite.inverse();
@@ -204,7 +205,8 @@ impl Candidates {
         }
     }
 
-    /// Whether a candidate for a mirror turns two URLs of two hosts into the same URL, and no pair speaks against the candidate.
+    /// Whether a candidate for a mirror turns two URLs of two hosts into the same URL, and no pair speaks against the
+    /// candidate.
     fn explains_host(&self, url: &Url, twin: &Url) -> bool {
         let host = url.host_str().unwrap_or_default();
         url.host_str() != twin.host_str()
@@ -214,8 +216,8 @@ impl Candidates {
             })
     }
 
-    /// Makes room for one more candidate of a host. If the host has too many, the one with the fewest agreeing pairs is given up;
-    /// if there are several of these, the oldest. False if all of them have many agreeing pairs.
+    /// Makes room for one more candidate of a host. If the host has too many, the one with the fewest agreeing pairs is
+    /// given up; if there are several of these, the oldest. False if all of them have many agreeing pairs.
     fn make_room(&mut self, host: &str) -> bool {
         if self.of(host).len() < Self::HERE {
             return true;

@@ -1,18 +1,18 @@
 //! The two tests of a rule: the first one proves the rule, the second one watches over it afterwards.
 //!
-//! A rewrite says that a URL shows what its representative shows. A test pair is two fetched pages of one class: they agree, or
-//! they differ. For the statistics, each pair is one Bernoulli trial.
+//! A rewrite says that a URL shows what its representative shows. A test pair is two fetched pages of one class: they
+//! agree, or they differ. For the statistics, each pair is one Bernoulli trial.
 //!
 //! **Proof** is a sequential probability ratio test. It decides between two shares of agreeing pairs: at least
-//! [`Proof::TRUE`], and at most [`Proof::FALSE`]. A rule with a share of at most [`Proof::FALSE`] is accepted with a probability
-//! of at most [`Proof::ALPHA`] (Wald's bound, α / (1 − β)). A rule with a share of at least [`Proof::TRUE`] is refused with a
-//! probability of at most [`Proof::BETA`]. The pair that suggested the rule is not counted. If all pairs agree, 33 pairs prove
-//! a rule.
+//! [`Proof::TRUE`], and at most [`Proof::FALSE`]. A rule with a share of at most [`Proof::FALSE`] is accepted with a
+//! probability of at most [`Proof::ALPHA`] (Wald's bound, α / (1 − β)). A rule with a share of at least [`Proof::TRUE`]
+//! is refused with a probability of at most [`Proof::BETA`]. The pair that suggested the rule is not counted. If all
+//! pairs agree, 33 pairs prove a rule.
 //!
-//! The same software often runs on several hosts. So the pairs of other hosts are prior evidence for a rule of the same shape
-//! (the same parameter, folder or ending, or whole hosts as mirrors). They count half, and at most as odds of a hundred to
-//! one. With all of this prior evidence, 11 pairs still have to agree. Prior evidence against a rule is ignored, because hosts
-//! differ.
+//! The same software often runs on several hosts. So the pairs of other hosts are prior evidence for a rule of the same
+//! shape (the same parameter, folder or ending, or whole hosts as mirrors). They count half, and at most as odds of a
+//! hundred to one. With all of this prior evidence, 11 pairs still have to agree. Prior evidence against a rule is
+//! ignored, because hosts differ.
 //!
 //! **Watch** is a cumulative sum over the trials of a proven rule. Each trial adds the log-likelihood ratio of a share of
 //! [`Watch::BROKEN`] against [`Proof::TRUE`]; the sum is never below zero. Two failures within about ten trials bring it to

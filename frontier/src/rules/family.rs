@@ -1,13 +1,13 @@
 //! Families of URLs, and the test that tells which of them are traps. A family is a folder, or the queries of one path.
 //!
 //! A page is *barren* if its text was known and it has no new link out of its family. (The engine decides this:
-//! `crawler/src/engine/barren.rs`.) The test is a cumulative sum over the pages of a family. Each page adds the log-likelihood
-//! ratio of "99 in 100 are barren" against "nine in ten are barren"; the sum is never below zero. So [`RUN`] barren pages in a
-//! row prove a trap. If some of the pages brought something, it takes more pages. In a family in which one page in ten brings
-//! something, [`RUN`] barren pages in a row come up once in 2,000 runs.
+//! `crawler/src/engine/barren.rs`.) The test is a cumulative sum over the pages of a family. Each page adds the
+//! log-likelihood ratio of "99 in 100 are barren" against "nine in ten are barren"; the sum is never below zero. So
+//! [`RUN`] barren pages in a row prove a trap. If some of the pages brought something, it takes more pages. In a family
+//! in which one page in ten brings something, [`RUN`] barren pages in a row come up once in 2,000 runs.
 //!
-//! A trap also has no end: on average, each of its pages leads to at least [`OFFSPRING`] new URLs of the family. A family with
-//! fewer new URLs comes to an end by itself, and is no trap.
+//! A trap also has no end: on average, each of its pages leads to at least [`OFFSPRING`] new URLs of the family. A family
+//! with fewer new URLs comes to an end by itself, and is no trap.
 
 use std::fmt;
 
@@ -91,8 +91,8 @@ impl Families {
     /// At most this many families are watched.
     const MOST: usize = 65_536;
 
-    /// Counts one more page of a family. `offspring` is the number of new URLs of the family that it links to. True if the family
-    /// is a trap now.
+    /// Counts one more page of a family. `offspring` is the number of new URLs of the family that it links to. True if
+    /// the family is a trap now.
     pub fn page(&mut self, family: &Family, barren: bool, offspring: u32) -> bool {
         let id = family.id();
         if self.watched.len() >= Self::MOST && !self.watched.contains_key(&id) {

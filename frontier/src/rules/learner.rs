@@ -1,5 +1,5 @@
-//! The learner decides whether rules stop a URL whose turn has come ([`Rules::meet`]), and learns from each page that was judged
-//! ([`Rules::learn`]).
+//! The learner decides whether rules stop a URL whose turn has come ([`Rules::meet`]), and learns from each page that was
+//! judged ([`Rules::learn`]).
 
 use dedup_stage::store::{Error, Result, Session};
 use dedup_stage::url::{Keys, PageId, SiteId, UrlId};
@@ -27,8 +27,8 @@ pub struct Rules {
     lenient: bool,
 }
 
-/// Kind of the records of representatives in [`spaces::RULES`], by class. If a class has no such record, the class itself is its
-/// representative.
+/// Kind of the records of representatives in [`spaces::RULES`], by class. If a class has no such record, the class itself
+/// is its representative.
 const REPRESENTATIVE: u8 = b'c';
 
 impl Rules {
@@ -60,8 +60,8 @@ impl Rules {
     }
 
     /// A URL's turn has come. If rules stop the URL, returns the stop and the fate of the representative. (A trap has no
-    /// representative; its fate counts as [`Fate::Well`].) If no other URL of its class was fetched well or is queued, the URL
-    /// becomes the representative of the class.
+    /// representative; its fate counts as [`Fate::Well`].) If no other URL of its class was fetched well or is queued,
+    /// the URL becomes the representative of the class.
     pub(crate) fn meet(
         &mut self,
         url: &Url,
@@ -150,8 +150,8 @@ impl Rules {
         withdrawn
     }
 
-    /// Learns from a page that was judged. `shows` reads the content of an earlier page. If this page proves rewrites, returns
-    /// the hosts whose URLs they rewrite.
+    /// Learns from a page that was judged. `shows` reads the content of an earlier page. If this page proves rewrites,
+    /// returns the hosts whose URLs they rewrite.
     pub(crate) fn learn(
         &mut self,
         lesson: &Lesson<'_>,
@@ -206,7 +206,8 @@ impl Rules {
         Ok(proven)
     }
 
-    /// A candidate becomes a rule. Returns the host whose URLs the rule rewrites, or `None` if there is no room for the rule.
+    /// A candidate becomes a rule. Returns the host whose URLs the rule rewrites, or `None` if there is no room for the
+    /// rule.
     fn prove(&mut self, id: CandidateId, url: &Url, session: &mut Session) -> Result<Option<SiteId>> {
         let Some(Candidate { rewrite, evidence, members, folders, .. }) = self.candidates.forget(id) else {
             return Ok(None);
@@ -234,8 +235,8 @@ impl Rules {
 
     fn weigh_family(&mut self, lesson: &Lesson<'_>, session: &mut Session) {
         let Some(family) = Family::of(lesson.url) else { return };
-        // If a rewrite explains why the page is a copy, the page says nothing about its family. Neither does a stopped URL that
-        // is fetched at the end of a crawl in `demote`.
+        // If a rewrite explains why the page is a copy, the page says nothing about its family. Neither does a stopped
+        // URL that is fetched at the end of a crawl in `demote`.
         if self.lenient || lesson.barren && self.is_explained(lesson.url) {
             return;
         }

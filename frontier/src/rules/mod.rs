@@ -5,32 +5,32 @@
 //! A *rewrite* changes a URL, for example by dropping a parameter. It says that both URLs show the same page. The life of a
 //! rewrite:
 //!
-//! 1. Two URLs were found to show the same. This pair suggests rewrites that turn one into the other (`propose`). A suggested
-//!    rewrite becomes a *candidate* (`candidates`), unless it is proven or was refused before, or its host has too many
-//!    candidates. A mirror of a part of a host must be suggested several times.
+//! 1. Two URLs were found to show the same. This pair suggests rewrites that turn one into the other (`propose`). A
+//!    suggested rewrite becomes a *candidate* (`candidates`), unless it is proven or was refused before, or its host has
+//!    too many candidates. A mirror of a part of a host must be suggested several times.
 //! 2. Other pairs of fetched URLs test the candidate, until it is proven or refuted (`evidence`).
-//! 3. A proven rewrite is applied (`proven`). Apply all proven rewrites to a URL, one after the other: the result is the *class*
-//!    of the URL. One URL of each class is fetched. It is the *representative* of the class. When the turn of another URL of the
-//!    class comes, that URL is stopped.
+//! 3. A proven rewrite is applied (`proven`). Apply all proven rewrites to a URL, one after the other: the result is the
+//!    *class* of the URL. One URL of each class is fetched. It is the *representative* of the class. When the turn of
+//!    another URL of the class comes, that URL is stopped.
 //! 4. Some of the stopped URLs are fetched all the same, as trials (`crate::hold::ladder`). A trial that shows something
-//!    else ends the rule in the folder of that URL. Two failed trials close together withdraw the whole rule, and the URLs that
-//!    it stopped are queued again.
+//!    else ends the rule in the folder of that URL. Two failed trials close together withdraw the whole rule, and the
+//!    URLs that it stopped are queued again.
 //!
-//! The representative of a class is the URL that is on record as such. If none is on record, or it failed, the representative is
-//! the class itself, if that URL was fetched well or is queued. Otherwise the next URL of the class whose turn comes is put on
-//! record as the representative. The proof of a rule does this as well: in each class that tested the rule, the page that was
-//! fetched first is put on record.
+//! The representative of a class is the URL that is on record as such. If none is on record, or it failed, the
+//! representative is the class itself, if that URL was fetched well or is queued. Otherwise the next URL of the class
+//! whose turn comes is put on record as the representative. The proof of a rule does this as well: in each class that
+//! tested the rule, the page that was fetched first is put on record.
 //!
-//! A URL whose representative is still queued is stopped, too. When the representative was fetched, the stopped URL is tried or
-//! stays stopped. If the representative has no good answer, the stopped URL is queued again.
+//! A URL whose representative is still queued is stopped, too. When the representative was fetched, the stopped URL is
+//! tried or stays stopped. If the representative has no good answer, the stopped URL is queued again.
 //!
 //! A *trap* is a *family* of URLs (a folder, or the queries of one path) whose pages bring nothing (`family`): no new text,
 //! and no new link out of the family, but ever more links to URLs of the family. The URLs of a trap are stopped, and some of
 //! them are tried.
 //!
-//! Rules act when the turn of a URL comes, and when a duplicate links to a URL that its twin does not link to. They never change
-//! the queue. Nothing here reads a clock or opens a socket. What is learned goes into the session, which the caller commits.
-//! Start to read at `learner`, which puts these parts together.
+//! Rules act when the turn of a URL comes, and when a duplicate links to a URL that its twin does not link to. They never
+//! change the queue. Nothing here reads a clock or opens a socket. What is learned goes into the session, which the
+//! caller commits. Start to read at `learner`, which puts these parts together.
 
 mod candidates;
 mod evidence;

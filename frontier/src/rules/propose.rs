@@ -5,8 +5,8 @@ use url::Url;
 
 use super::rewrite::{Rewrite, is_id, origin, skeleton};
 
-/// The rewrites that give `url` and `twin` the same class. If one URL is the other with something added, the longer one is the
-/// copy. Otherwise `url` is the copy.
+/// The rewrites that give `url` and `twin` the same class. If one URL is the other with something added, the longer one
+/// is the copy. Otherwise `url` is the copy.
 pub fn propose(url: &Url, twin: &Url) -> Vec<Rewrite> {
     let mut found = Vec::new();
     if origin(url) != origin(twin) {
@@ -102,7 +102,8 @@ fn ending(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     let (a, b) = (long.path(), short.path());
     let begin = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     let end = a[begin..].bytes().rev().zip(b[begin..].bytes().rev()).take_while(|(a, b)| a == b).count();
-    // The longer path must contain all of the shorter one. The addition must stand in the last segment, or be one more segment.
+    // The longer path must contain all of the shorter one. The addition must stand in the last segment, or be one more
+    // segment.
     if begin + end != b.len() || begin == 0 || !a.is_char_boundary(begin) || !b.is_char_boundary(begin) {
         return;
     }

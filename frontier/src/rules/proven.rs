@@ -71,7 +71,8 @@ impl Proven {
         self.rules.is_empty()
     }
 
-    /// Adds a rule about the host of `url`. Returns its identity, or `None` if there is no room for it or it was proven before.
+    /// Adds a rule about the host of `url`. Returns its identity, or `None` if there is no room for it or it was proven
+    /// before.
     pub fn add(&mut self, url: &Url, cause: Cause, proof: Evidence, session: &mut Session) -> Option<RuleId> {
         let rule = Rule::new(self.keys.site(url), self.order.len() as u32, cause, proof);
         if self.order.len() >= Self::MOST || self.rules.contains_key(&rule.id) {
@@ -95,8 +96,8 @@ impl Proven {
         }
     }
 
-    /// A URL that these rules had stopped was fetched as a trial. `agrees`: it showed what the rules say. Calls `withdrawn` for
-    /// each rule that is withdrawn now.
+    /// A URL that these rules had stopped was fetched as a trial. `agrees`: it showed what the rules say. Calls
+    /// `withdrawn` for each rule that is withdrawn now.
     pub fn tried(
         &mut self,
         ids: &[RuleId],

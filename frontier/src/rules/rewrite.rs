@@ -1,5 +1,5 @@
-//! Rewrites: the changes that rules make to URLs. No list of words is behind them: a folder, parameter or ending is known only by
-//! the name that its site gives it.
+//! Rewrites: the changes that rules make to URLs. No list of words is behind them: a folder, parameter or ending is known
+//! only by the name that its site gives it.
 
 use std::fmt;
 
@@ -16,8 +16,8 @@ pub enum Rewrite {
         /// Its name.
         name: String,
     },
-    /// URLs that begin with one prefix show what URLs with another prefix show: a mirror of a host or subtree, `www.` or none,
-    /// https or http, a folder of copies.
+    /// URLs that begin with one prefix show what URLs with another prefix show: a mirror of a host or subtree, `www.` or
+    /// none, https or http, a folder of copies.
     Prefix {
         /// URL up to and with a slash.
         from: String,
@@ -149,8 +149,8 @@ impl Rewrite {
         }
     }
 
-    /// Whether the rewrite explains why pages are copies. A rewrite that only says that two folders of one host show the same does
-    /// not: in a trap, all folders show the same.
+    /// Whether the rewrite explains why pages are copies. A rewrite that only says that two folders of one host show the
+    /// same does not: in a trap, all folders show the same.
     pub fn explains(&self) -> bool {
         match self {
             Rewrite::Prefix { from, to } => from.starts_with(to.as_str()) || self.host() != self.target_host(),

@@ -16,8 +16,8 @@ pub enum State {
         /// The last visit, if it was visited before.
         before: Option<Visit>,
     },
-    /// Only duplicates link to it, and their twins have counterparts of these links. It is fetched if none of the counterparts
-    /// can be fetched.
+    /// Only duplicates link to it, and their twins have counterparts of these links. It is fetched if none of the
+    /// counterparts can be fetched.
     HeldFor {
         /// The counterparts, at most [`State::COUNTERPARTS`]. It waits for the first one.
         counterparts: Vec<UrlId>,
@@ -42,9 +42,9 @@ pub enum State {
         /// What is needed to queue it.
         link: Kept,
     },
-    /// It is not fetched. Another link lifts the reasons scope, depth, length, trap, nofollow and scheme. A new robots.txt lifts
-    /// robots. Changed settings lift scope, depth, length, trap and the caps on pages. A spent budget, an address and a purpose
-    /// stay.
+    /// It is not fetched. Another link lifts the reasons scope, depth, length, trap, nofollow and scheme. A new
+    /// robots.txt lifts robots. Changed settings lift scope, depth, length, trap and the caps on pages. A spent budget,
+    /// an address and a purpose stay.
     Refused {
         /// The reason.
         reason: SkipReason,

@@ -1,5 +1,5 @@
-//! The state of a URL in one byte. Memory holds this byte for every URL that was ever met. It answers most questions about links,
-//! so that most links cost no look into the store.
+//! The state of a URL in one byte. Memory holds this byte for every URL that was ever met. It answers most questions
+//! about links, so that most links cost no look into the store.
 
 use crate::reason::SkipReason;
 use crate::url::{Cause, End, State};
@@ -47,8 +47,8 @@ pub enum Note {
     None,
     /// Decide about the URLs that are held or stopped for it.
     Awaited,
-    /// It was visited before, and its record has that visit. If it fails now, decide about the URLs that are held or stopped for
-    /// it.
+    /// It was visited before, and its record has that visit. If it fails now, decide about the URLs that are held or
+    /// stopped for it.
     Again,
 }
 
@@ -115,8 +115,8 @@ impl Standing {
         }
     }
 
-    /// The standing of a URL with this record. A queued URL is taken to be in the worst band, because only its queue entry has
-    /// the band.
+    /// The standing of a URL with this record. A queued URL is taken to be in the worst band, because only its queue
+    /// entry has the band.
     pub fn of(state: &State) -> Self {
         match state {
             State::Queued { before } => {

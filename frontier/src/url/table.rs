@@ -23,8 +23,8 @@ pub enum Kind {
     Gone,
 }
 
-/// Every change of state: from, to, causes. A URL in the state `Queued` may also be queued anew (with a better priority, or after
-/// a failed attempt), and a URL in `HeldFor` may get further counterparts. Both stay in their state.
+/// Every change of state: from, to, causes. A URL in the state `Queued` may also be queued anew (with a better priority,
+/// or after a failed attempt), and a URL in `HeldFor` may get further counterparts. Both stay in their state.
 pub const TABLE: &[(Kind, Kind, &str)] = &[
     (Kind::Unmet, Kind::Queued, "a page that is no duplicate links to it; a seed, sitemap, feed or redirect names it"),
     (Kind::Unmet, Kind::HeldFor, "a duplicate links to it, and the twin has a counterpart of the link"),

@@ -1,9 +1,9 @@
-//! All URLs ever met: their records on disk, one byte for each in memory, and the counters. [`Urls::change`] and [`Urls::queue`]
-//! change the state of a URL. They check the table of changes, and write the record, the byte, the counters and the index of held
-//! URLs together.
+//! All URLs ever met: their records on disk, one byte for each in memory, and the counters. [`Urls::change`] and
+//! [`Urls::queue`] change the state of a URL. They check the table of changes, and write the record, the byte, the
+//! counters and the index of held URLs together.
 //!
-//! The frontier owns the records (`Frontier::urls`). The engine owns the frontier and the store session, and lends the session
-//! at each call.
+//! The frontier owns the records (`Frontier::urls`). The engine owns the frontier and the store session, and lends the
+//! session at each call.
 
 use std::ops::ControlFlow;
 
@@ -26,8 +26,8 @@ pub struct Urls {
 }
 
 impl Urls {
-    /// The store that is being opened has a queue entry for this URL. If there are several entries, the one in the best band counts.
-    /// To be called for all queue entries before [`Urls::open`].
+    /// The store that is being opened has a queue entry for this URL. If there are several entries, the one in the best
+    /// band counts. To be called for all queue entries before [`Urls::open`].
     pub fn found_queued(&mut self, url: u64, band: u8) {
         let better = match self.get(url) {
             Some(Standing::Queued { band: known, .. }) => band < known,
@@ -115,8 +115,8 @@ impl Urls {
         self.move_to(id, to, Standing::of(to), session)
     }
 
-    /// Changes the state of a URL to `Queued`, in a band of priority. `before` is its last visit, if it was visited. Errors as for
-    /// [`Urls::change`].
+    /// Changes the state of a URL to `Queued`, in a band of priority. `before` is its last visit, if it was visited.
+    /// Errors as for [`Urls::change`].
     pub fn queue(&mut self, id: UrlId, before: Option<Visit>, band: u8, session: &mut Session) -> Result<()> {
         let note = if before.is_some() { Note::Again } else { Note::None };
         self.move_to(id, &State::Queued { before }, Standing::Queued { band, note }, session)
@@ -175,7 +175,8 @@ impl Urls {
         }
     }
 
-    /// Notes that other URLs are held or stopped for this queued URL. When it was fetched, some of them may have to be tried.
+    /// Notes that other URLs are held or stopped for this queued URL. When it was fetched, some of them may have to be
+    /// tried.
     pub fn await_end(&mut self, url: u64) {
         self.note(url, Note::Awaited);
     }
@@ -200,7 +201,8 @@ impl Urls {
 }
 
 impl State {
-    /// The URL that this one waits for: its first counterpart or its representative. For news, the template in place of a URL.
+    /// The URL that this one waits for: its first counterpart or its representative. For news, the template in place of a
+    /// URL.
     pub fn anchor(&self, id: UrlId) -> Option<UrlId> {
         match self {
             State::HeldFor { counterparts, .. } => counterparts.first().copied(),

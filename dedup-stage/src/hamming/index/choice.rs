@@ -3,8 +3,8 @@
 use super::Index;
 use crate::hamming::runs::Runs;
 
-/// The times of the parts of a query. The unit is the time in which one fingerprint of a list is read. (`cargo bench -p dedup-stage --bench
-/// hamming_large -- real` measures them on fingerprints of pages.)
+/// The times of the parts of a query. The unit is the time in which one fingerprint of a list is read. (`cargo bench -p
+/// dedup-stage --bench hamming_large -- real` measures them on fingerprints of pages.)
 struct Cost;
 
 impl Cost {
@@ -21,15 +21,15 @@ impl Index {
     const STORED: usize = 2_048;
     /// The sample has about this many queries.
     const QUERIES: usize = 64;
-    /// The choice is made as if there were at least this number of fingerprints, because it is not worth while to move to tables
-    /// that will be crowded soon.
+    /// The choice is made as if there were at least this number of fingerprints, because it is not worth while to move to
+    /// tables that will be crowded soon.
     const HORIZON: f64 = 65_536.0;
 
     /// Chooses the form in which fingerprints outside the tables are kept from now on.
     ///
-    /// Fingerprints of pages are not random. Pages of one language or of one site have bits in common. So some buckets are crowded.
-    /// And fingerprints that are near in one half are often near in the other half, too, so the filter tells few of them apart.
-    /// Both are estimated from pairs of stored fingerprints.
+    /// Fingerprints of pages are not random. Pages of one language or of one site have bits in common. So some buckets
+    /// are crowded. And fingerprints that are near in one half are often near in the other half, too, so the filter tells
+    /// few of them apart. Both are estimated from pairs of stored fingerprints.
     pub(super) fn choose(&mut self) {
         let n = self.gathered() as f64;
         let (candidates, passed) = self.crowding();
@@ -45,8 +45,9 @@ impl Index {
         }
     }
 
-    /// Returns two shares of all pairs of stored fingerprints, each summed over all tables. The first counts the pairs in which a
-    /// query for one fingerprint reads the other. The second counts those of them whose filters are within the distance.
+    /// Returns two shares of all pairs of stored fingerprints, each summed over all tables. The first counts the pairs in
+    /// which a query for one fingerprint reads the other. The second counts those of them whose filters are within the
+    /// distance.
     fn crowding(&self) -> (f64, f64) {
         let mut sample = Vec::new();
         let (mut i, step) = (0, self.gathered().div_ceil(Self::STORED).max(1));

@@ -26,45 +26,48 @@ use super::kernel::{Kernel, Level, Work};
 use super::runs::Runs;
 use super::tables::Tables;
 
-/// A set of 64-bit fingerprints. It answers exactly which of them lie within Hamming distance `k` of a query, and it grows in
-/// place.
+/// A set of 64-bit fingerprints. It answers exactly which of them lie within Hamming distance `k` of a query, and it
+/// grows in place.
 ///
 /// # Tables
 ///
-/// A table has one part of the fingerprint as its *key*. A query reads the buckets of all keys that differ from its own key in
-/// few bits. The tables are chosen so that every fingerprint within `k` is found in at least one of them:
+/// A table has one part of the fingerprint as its *key*. A query reads the buckets of all keys that differ from its own
+/// key in few bits. The tables are chosen so that every fingerprint within `k` is found in at least one of them:
 ///
-/// - For k = 3 there are two tables, one for each half. Three errors fall on two halves, so one half has at most one error.
-///   A query looks up each half and its one-bit neighbours. (Neighbours share buckets: see `code`.) For k = 1 and k = 2 it looks
-///   up fewer neighbours. For k = 0 there is one table.
-/// - Above k = 3 there are four tables, one for each 16-bit quarter. A query looks up all keys within a radius of its quarter.
-///   The radii add up to k - 3. If all four were exceeded, there would be at least k + 1 errors.
+/// - For k = 3 there are two tables, one for each half. Three errors fall on two halves, so one half has at most one
+///   error. A query looks up each half and its one-bit neighbours. (Neighbours share buckets: see `code`.) For k = 1 and
+///   k = 2 it looks up fewer neighbours. For k = 0 there is one table.
+/// - Above k = 3 there are four tables, one for each 16-bit quarter. A query looks up all keys within a radius of its
+///   quarter. The radii add up to k - 3. If all four were exceeded, there would be at least k + 1 errors.
 ///
 /// # Growth
 ///
-/// A small set is kept in a list, because reading a short list takes less time than reading many buckets. For k = 4 to 8, a very
-/// large set is kept in three tables, one for each third of the fingerprint, because a longer key has fewer fingerprints. Above
-/// k = 3, fingerprints that crowd are kept in `Runs`, because crowded buckets are slow. When another form has become better, each
-/// insertion moves a few fingerprints to it. So no insertion has to wait until all fingerprints are moved.
+/// A small set is kept in a list, because reading a short list takes less time than reading many buckets. For k = 4 to 8,
+/// a very large set is kept in three tables, one for each third of the fingerprint, because a longer key has fewer
+/// fingerprints. Above k = 3, fingerprints that crowd are kept in `Runs`, because crowded buckets are slow. When another
+/// form has become better, each insertion moves a few fingerprints to it. So no insertion has to wait until all
+/// fingerprints are moved.
 ///
 /// # Complexity
 ///
-/// With N stored: k ≤ 3 reads at most 34 buckets a probe, all independent of each other, and keeps about 23 bytes a fingerprint.
-/// k > 3 reads a ball of buckets in each quarter, and about N / 65,536 entries for each key of the ball. From millions of
-/// fingerprints on (for k = 4 to 8) it reads a larger ball in each third, and about N / 2,000,000 entries for each key.
+/// With N stored: k ≤ 3 reads at most 34 buckets a probe, all independent of each other, and keeps about 23 bytes a
+/// fingerprint. k > 3 reads a ball of buckets in each quarter, and about N / 65,536 entries for each key of the ball.
+/// From millions of fingerprints on (for k = 4 to 8) it reads a larger ball in each third, and about N / 2,000,000
+/// entries for each key.
 ///
 /// # References
 ///
-/// Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (WWW 2007), section 3, for the problem. Norouzi, Punjani,
-/// Fleet, "Fast Exact Search in Hamming Space with Multi-Index Hashing" (PAMI 2014), for flipping key bits; Qin et al., "GPH:
-/// Similarity Search in Hamming Space" (ICDE 2018), for unequal radii.
+/// Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (WWW 2007), section 3, for the problem. Norouzi,
+/// Punjani, Fleet, "Fast Exact Search in Hamming Space with Multi-Index Hashing" (PAMI 2014), for flipping key bits; Qin
+/// et al., "GPH: Similarity Search in Hamming Space" (ICDE 2018), for unequal radii.
 #[derive(Clone, Debug)]
 pub struct Index {
     /// The fingerprints of the list.
     flat: Flat,
     /// The fingerprints of the runs, if runs are used.
     runs: Option<Runs>,
-    /// Whether tables are in use. If so, new fingerprints go to the tables, and the fingerprints of list and runs move there.
+    /// Whether tables are in use. If so, new fingerprints go to the tables, and the fingerprints of list and runs move
+    /// there.
     uses_tables: bool,
     /// While no tables are in use: at this number of fingerprints the form is chosen again.
     look_at: usize,
@@ -105,8 +108,9 @@ impl Fill {
 }
 
 impl Index {
-    /// Up to this number, fingerprints are kept in a list. (`cargo bench -p dedup-stage --bench hamming_large -- crawl` measures whole crawls: a
-    /// smaller number makes small crawls slower, twice the number makes crawls of 16,000 pages slower.)
+    /// Up to this number, fingerprints are kept in a list. (`cargo bench -p dedup-stage --bench hamming_large -- crawl`
+    /// measures whole crawls: a smaller number makes small crawls slower, twice the number makes crawls of 16,000 pages
+    /// slower.)
     const LIST: usize = 1 << 12;
     /// Each insertion moves this many fingerprints to the next form.
     const MOVED: usize = 4;

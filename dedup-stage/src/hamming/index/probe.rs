@@ -1,7 +1,7 @@
 //! Queries of the online index.
 //!
-//! A query has two halves, so that memory can be loaded while the caller does something else. [`Index::begin`] computes which
-//! buckets are to be read, and starts to load them into the cache. [`Index::finish`] reads them.
+//! A query has two halves, so that memory can be loaded while the caller does something else. [`Index::begin`] computes
+//! which buckets are to be read, and starts to load them into the cache. [`Index::finish`] reads them.
 
 use super::Index;
 use crate::hamming::kernel::{Kernel, Work};
@@ -14,8 +14,8 @@ pub struct Probe {
     query: u64,
     /// Whether `visits` has all buckets of the query.
     complete: bool,
-    /// The state of the index when the query began: whether tables were in use, how many sets of tables had been given up, and
-    /// how many buckets each table had. If any of these has changed since, `visits` is worked out again.
+    /// The state of the index when the query began: whether tables were in use, how many sets of tables had been given
+    /// up, and how many buckets each table had. If any of these has changed since, `visits` is worked out again.
     uses_tables: bool,
     past: usize,
     buckets: [usize; Probe::TABLES],
@@ -23,14 +23,15 @@ pub struct Probe {
     visits: [Visit; Probe::VISITS],
 }
 
-/// A bucket that is to be read: its table and its number. The upper 16 bits of the table are the position of its set, the lower
-/// 16 its position in the set.
+/// A bucket that is to be read: its table and its number. The upper 16 bits of the table are the position of its set, the
+/// lower 16 its position in the set.
 type Visit = (u32, u32);
 
 impl Probe {
     /// At most this many buckets are loaded at a time. Four tables with one flipped bit each need this many.
     const VISITS: usize = 72;
-    /// The sizes of at most this many tables are remembered. In designs with more tables, `finish` computes the buckets again.
+    /// The sizes of at most this many tables are remembered. In designs with more tables, `finish` computes the buckets
+    /// again.
     const TABLES: usize = 8;
 }
 
@@ -56,9 +57,9 @@ impl Index {
         self.finish(&probe, out);
     }
 
-    /// Begins a query: starts to load the buckets that [`Index::finish`] will read. This helps a caller that knows the next query
-    /// before the present one is answered. (It was measured whether it helps to load the next buckets between the comparisons of
-    /// the present query: it does not.)
+    /// Begins a query: starts to load the buckets that [`Index::finish`] will read. This helps a caller that knows the
+    /// next query before the present one is answered. (It was measured whether it helps to load the next buckets between
+    /// the comparisons of the present query: it does not.)
     pub fn begin(&self, query: u64, probe: &mut Probe) {
         (probe.query, probe.uses_tables, probe.past, probe.len, probe.complete) =
             (query, self.uses_tables, self.past, 0, true);

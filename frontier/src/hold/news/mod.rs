@@ -1,26 +1,26 @@
-//! News: links of a duplicate that its twin does not have. The page that carries such links does not tell whether they bring
-//! anything, because the months of an empty calendar and the pages of a list look alike. So a few of the links are fetched as
-//! trials. The links of a page that is unique only by its links are treated in the same way.
+//! News: links of a duplicate that its twin does not have. The page that carries such links does not tell whether they
+//! bring anything, because the months of an empty calendar and the pages of a list look alike. So a few of the links are
+//! fetched as trials. The links of a page that is unique only by its links are treated in the same way.
 //!
 //! # Templates
 //!
 //! Links are tried by *template*. A template is all links of one host and folder whose paths have one shape and whose
-//! parameters have the same names. The test of a template is sequential. At first, two trials are out at the same time; each
-//! trial that brings something allows for one more. Three trials that bring nothing end the test; each trial that brings
-//! something allows for three more failures. A trial may also tell nothing (see below). The first four of those do not count,
-//! and each further one counts as a failure. A template is *acquitted* when three trials brought something, and at most one
-//! trial in three brought nothing. Then all its links are followed, as long as that stays true.
+//! parameters have the same names. The test of a template is sequential. At first, two trials are out at the same time;
+//! each trial that brings something allows for one more. Three trials that bring nothing end the test; each trial that
+//! brings something allows for three more failures. A trial may also tell nothing (see below). The first four of those do
+//! not count, and each further one counts as a failure. A template is *acquitted* when three trials brought something,
+//! and at most one trial in three brought nothing. Then all its links are followed, as long as that stays true.
 //!
-//! A trap can have a new template for each of its links. So a second test counts the trials of all templates of a host together,
-//! and bounds what they cost. Trials of news come after all other URLs of their host, so that a trial is not credited with pages
-//! that the crawl finds without it.
+//! A trap can have a new template for each of its links. So a second test counts the trials of all templates of a host
+//! together, and bounds what they cost. Trials of news come after all other URLs of their host, so that a trial is not
+//! credited with pages that the crawl finds without it.
 //!
 //! # Lists
 //!
-//! A page without content of its own *leads* to something if it has links of another template that was acquitted by contents.
-//! Then it is one page of a list, and the next page of the list is worth a trial. A template that was acquitted because it leads
-//! does not make other templates lead; otherwise two templates of a trap could acquit each other for ever. If the page has no
-//! such links, but links of templates that are still being tried, the trial tells nothing.
+//! A page without content of its own *leads* to something if it has links of another template that was acquitted by
+//! contents. Then it is one page of a list, and the next page of the list is worth a trial. A template that was acquitted
+//! because it leads does not make other templates lead; otherwise two templates of a trap could acquit each other for
+//! ever. If the page has no such links, but links of templates that are still being tried, the trial tells nothing.
 
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::{PageId, SiteId};
@@ -31,8 +31,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use crate::job::Brought;
 use crate::spaces;
 
-/// The template of a link of `site`: a hash of folder, shape and parameter names. The identity of the host is a hash with the
-/// secret of the crawl, so nobody can make two templates collide on purpose.
+/// The template of a link of `site`: a hash of folder, shape and parameter names. The identity of the host is a hash with
+/// the secret of the crawl, so nobody can make two templates collide on purpose.
 pub fn template(url: &Url, site: SiteId) -> u64 {
     let path = url.path();
     let segments: Vec<&str> = path.split('/').skip(1).collect();
@@ -229,7 +229,8 @@ impl News {
         Ok(if self.try_one(site, template, test, session)? { Verdict::Try } else { Verdict::Hold })
     }
 
-    /// Whether a link of this template is followed because the template is acquitted. If so, it counts as a trial that is out.
+    /// Whether a link of this template is followed because the template is acquitted. If so, it counts as a trial that is
+    /// out.
     pub fn follow(&self, site: SiteId, template: u64, session: &mut Session) -> Result<bool> {
         let mut test = Test::get(site, template, session)?;
         if !test.is_acquitted() {
@@ -274,8 +275,8 @@ impl News {
         self.current = Some(Current { page, template, contents: 0, open: 0 });
     }
 
-    /// The result of a trial, after all links of its page were seen. `None` if the page was not answered well, because then the
-    /// result was given before.
+    /// The result of a trial, after all links of its page were seen. `None` if the page was not answered well, because
+    /// then the result was given before.
     pub fn showed(&mut self, page: PageId, brought: Option<Brought>) -> Option<Showed> {
         let current = self.current.take().filter(|current| current.page == page)?;
         Some(match brought {
@@ -287,8 +288,8 @@ impl News {
         })
     }
 
-    /// A trial ended. Returns what is to be done with the held links of its template, and whether held links of other templates
-    /// of the host may be tried now.
+    /// A trial ended. Returns what is to be done with the held links of its template, and whether held links of other
+    /// templates of the host may be tried now.
     pub fn ended(
         &mut self,
         site: SiteId,
