@@ -127,7 +127,7 @@ impl TryFrom<u8> for Release {
     }
 }
 
-/// What a page that was judged brought.
+/// The new things that a judged page brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Brought {
     /// Text or media that no page before it had.
@@ -200,7 +200,7 @@ pub enum Hold<'a> {
     Known(&'a str),
 }
 
-/// What became of a link.
+/// The decision about a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
     /// Queued. A link of a duplicate is queued at once if it is tried, or if its counterpart has fallen.
@@ -306,4 +306,21 @@ pub enum Next {
     Wait(Millis),
     /// Nothing is queued at all, or everything queued waits for open jobs.
     Idle,
+}
+
+#[cfg(test)]
+mod tests {
+    use dedup_stage::store::codec;
+
+    use super::*;
+
+    #[test]
+    fn the_reason_for_a_release_is_stored_as_its_number() {
+        for (number, why) in (1..).zip(Release::ALL) {
+            let bytes = codec::encode(&why);
+            assert_eq!(bytes, [number], "{why:?}");
+            assert_eq!(codec::decode::<Release>(&bytes, "a release").unwrap(), why);
+        }
+        assert!(codec::decode::<Release>(&[0], "a release").is_err(), "no reason has this number any more");
+    }
 }

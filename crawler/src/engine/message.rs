@@ -26,7 +26,7 @@ use crate::sink::Texts;
 /// A job as the engine hands it to the fetchers.
 #[derive(Debug)]
 pub struct Order {
-    /// What the frontier asks for.
+    /// The job of the frontier.
     pub job: Job,
     /// For a conditional request.
     pub validators: Option<Validators>,
@@ -51,7 +51,7 @@ pub struct Fetched {
     pub said: Option<Arc<Said>>,
     /// The answer.
     pub answer: Result<Answer, FetchError>,
-    /// What a PDF file says.
+    /// The text and links of a PDF file.
     #[cfg(feature = "pdf")]
     pub document: Option<Result<Document, PdfError>>,
 }
@@ -139,7 +139,7 @@ pub struct SitemapFinding {
     pub elapsed: Millis,
     /// `Retry-After`, as a time to wait.
     pub retry_after: Option<Millis>,
-    /// Where the sitemap is instead, if the answer is a redirect.
+    /// The target, if the answer is a redirect.
     pub redirect: Option<Url>,
     /// Pages, one per identity.
     pub pages: Vec<Named>,
@@ -176,7 +176,7 @@ pub struct Named {
     pub id: UrlId,
     /// Why it will not be fetched.
     pub refusal: Option<SkipReason>,
-    /// What the sitemap says of it.
+    /// Hints of the sitemap about it.
     pub hints: Hints,
 }
 
@@ -238,7 +238,7 @@ pub struct Need {
     pub id: UrlId,
 }
 
-/// Where a redirect leads.
+/// The target of a redirect.
 #[derive(Debug)]
 pub struct RedirectFinding {
     /// Whether the target's key is that of the source.

@@ -61,7 +61,7 @@ pub use trouble::WorstHost;
 pub use visits::Round;
 pub use worker::Context;
 
-/// What the owner of a crawl may ask of it while it runs.
+/// Orders of the owner of a crawl while it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
     /// End soon, with the state saved.
@@ -102,7 +102,7 @@ pub struct Parts<'a> {
     pub dir: PathBuf,
     /// The state.
     pub session: Session,
-    /// What to fetch next.
+    /// The frontier, which decides what to fetch next.
     pub frontier: Frontier,
     /// The judge and the gate.
     pub flow: Flow,
@@ -117,7 +117,7 @@ pub struct Parts<'a> {
     /// The program that reads PDF files.
     #[cfg(feature = "pdf")]
     pub pdf: crate::pdf::Program,
-    /// What time it is.
+    /// The clock.
     pub clock: Clock,
     /// Wishes of the owner.
     pub control: Receiver<Control>,
@@ -139,7 +139,7 @@ impl Parts<'_> {
     }
 }
 
-/// How long a stopping crawl waits for open jobs before it leaves them to the next run.
+/// A stopping crawl waits for open jobs for this time. Then it leaves them to the next run.
 const GRACE: Millis = 5_000;
 
 /// A running crawl.

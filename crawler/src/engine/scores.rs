@@ -16,9 +16,9 @@ pub(super) struct Scores {
     scoring: Scoring,
     /// In a crawl with a topic.
     focus: Option<Focus>,
-    /// Where a program scores pages.
+    /// If a program scores pages: the scores that are expected of pages not fetched yet.
     likely: Option<Likely>,
-    /// How many links lead to each URL, where that is counted.
+    /// The number of links to each URL, if it is counted.
     in_links: Option<InLinks>,
 }
 

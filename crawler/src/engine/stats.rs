@@ -168,7 +168,7 @@ impl Stats {
 pub enum StopReason {
     /// Everything in scope was fetched.
     Done,
-    /// What is queued becomes due only after `--patience`.
+    /// All queued URLs become due only after `--patience`.
     Waiting,
     /// `--max-pages`.
     PageLimit,

@@ -18,7 +18,7 @@ use crate::store::{Result, Session, codec};
 pub(super) struct Accepted {
     /// Fingerprints that several pages have or had.
     several: HashSet<u64>,
-    /// Of the earliest pages with their fingerprints.
+    /// Pages in memory. Each is the earliest page with its fingerprint.
     recent: Recent,
 }
 

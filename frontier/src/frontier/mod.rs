@@ -54,11 +54,11 @@ pub use view::{BudgetView, Counts, HostState, HostView, QueuedAs, stored_budgets
 pub struct Frontier {
     conduct: Conduct,
     keys: Keys,
-    /// Where every URL stands.
+    /// The states of all URLs.
     urls: Urls,
-    /// Where each host is, what it allows, what is queued for it.
+    /// The hosts, each with its address, the rules of its robots.txt, and its queue.
     hosts: Hosts,
-    /// What the lanes of all hosts share.
+    /// The part of the queue that the lanes of all hosts share.
     queues: Queues,
     /// Deletes queue entries that are done from the store.
     sweep: Sweep,
@@ -86,7 +86,7 @@ pub struct Frontier {
     troubled: u64,
 }
 
-/// How the crawl is to go, from its settings.
+/// The settings of the crawl, as the frontier needs them.
 #[derive(Debug)]
 struct Conduct {
     politeness: Politeness,
