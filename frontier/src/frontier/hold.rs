@@ -1,6 +1,6 @@
 //! How links of duplicates enter the frontier. A link is held for its counterpart or as news, or learned rules stop it.
-//! It is queued if it must be tried, or if its counterpart has fallen. `Frontier::release` queues a URL of any state that
-//! was held, stopped or refused.
+//! It is queued if it must be tried, or if its counterpart has fallen. Also here: `Frontier::release`, which queues a URL
+//! that is held, stopped or refused.
 
 use std::sync::Arc;
 

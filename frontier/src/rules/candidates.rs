@@ -178,8 +178,8 @@ impl Candidates {
         }
         for rewrite in propose(&url, &twin) {
             if self.explains_host(&url, &twin) {
-                // A candidate for a whole host explains the pair. Smaller folders are suggested only after pairs spoke
-                // against it.
+                // A candidate for a mirror, mostly of a larger folder, explains the pair. Smaller folders are suggested
+                // only after that candidate was refuted, or pairs spoke against it.
                 break;
             }
             let inverse = rewrite.inverse();
