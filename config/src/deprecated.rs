@@ -17,9 +17,10 @@ pub(crate) fn today(key: &str, value: &Value) -> Option<(Option<(&'static str, V
             let today = off.then(|| ("dedup.rescue", Value::String("0%".into())));
             Some((today, "`audits` is deprecated: use `rescue`, where 0% is `audits = false`".into()))
         }
-        "dedup.audits-from" => {
-            Some((None, "`audits-from` is deprecated and has no effect: there is always an estimate".into()))
-        }
+        "dedup.audits-from" => Some((
+            None,
+            "`audits-from` is deprecated and has no effect: every sample of `rescue` gives an estimate".into(),
+        )),
         _ => None,
     }
 }

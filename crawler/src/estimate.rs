@@ -1,16 +1,18 @@
-//! What the gate cost: how many new pages were lost among the URLs held back, estimated from a random sample of them.
+//! Estimates how many new pages were lost among the URLs held back, from a random sample of these URLs.
 //!
-//! **What is estimated**: how many of the URLs that are still held or stopped show a page that the judge would call unique. What
-//! could only be reached *through* such a page is not counted, and not known. Where pages carry a date or a counter, a copy may
-//! count as unique: there the estimate is an upper bound.
+//! **What is estimated**: how many of the URLs that are still held or stopped show a page that the judge would call
+//! unique. What could only be reached *through* such a page is not counted, and not known. Where pages carry a date or a
+//! counter, a copy may count as unique: there the estimate is an upper bound.
 //!
-//! **How.** The last round of the rescue draws single URLs, all with the same chance, from everything that is held or stopped, and
-//! fetches them. The estimate is the number of URLs that are left, times the share of new pages among the drawn ones.
+//! **How.** The last round of the rescue draws single URLs, all with the same chance, from everything that is held or
+//! stopped, and fetches them. The estimate is the number of URLs that are left, times the share of new pages among the
+//! drawn ones.
 //!
-//! **The interval** holds the number of new pages that are left with a probability of 95 %, given the sample. The share of new
-//! pages has Jeffreys' prior, Beta(½, ½): a sample without a new page does not prove that there are none. The number among the URLs
-//! left is then binomial. Both are simulated. A sample without a new page is no evidence that there are any, so it gives the lower
-//! end 0. (L. D. Brown, T. T. Cai, A. DasGupta, "Interval Estimation for a Binomial Proportion", Statistical Science 16, 2001.)
+//! **The interval** holds the number of new pages that are left with a probability of 95 %, given the sample. The share
+//! of new pages has Jeffreys' prior, Beta(½, ½): a sample without a new page does not prove that there are none. The
+//! number among the URLs left is then binomial. Both are simulated. A sample without a new page is no evidence that there
+//! are any, so it gives the lower end 0. (L. D. Brown, T. T. Cai, A. DasGupta, "Interval Estimation for a Binomial
+//! Proportion", Statistical Science 16, 2001.)
 
 use crate::report::units;
 

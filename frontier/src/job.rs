@@ -1,4 +1,4 @@
-//! The words in which the engine and the frontier talk: links found, jobs handed out, outcomes reported.
+//! The messages between the engine and the frontier: links found, jobs handed out, outcomes reported.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ pub enum Via {
     Seed,
     /// A link of a page.
     Link,
-    /// The target of a redirect. It adds no depth. Where `same_key` it is exempt from the seen-check, since source and
-    /// target are one URL to the frontier.
+    /// The target of a redirect. It adds no depth. With `same_key`, the URL may be queued although it was met before,
+    /// because source and target are one URL to the frontier.
     Redirect {
         /// Hops of the chain so far, this one included (at most 10). A direct link starts again at 0.
         hops: u8,
@@ -32,21 +32,21 @@ pub enum Via {
     Sitemap,
     /// Named by a feed.
     Feed,
-    /// Visited before, and to be visited again: exempt from the seen-check.
+    /// Visited before, and to be visited again. It may be queued although it was met before.
     Again,
-    /// Held or stopped, and fetched to see whether that is right. Set by the frontier.
+    /// A trial: the link would be held or stopped, or was, and is fetched to see whether that is right. Set by the frontier.
     Trial,
-    /// Was held, stopped or refused, and is no more. Set by the frontier.
+    /// It was held, stopped or refused, and is queued now. Set by the frontier.
     Released {
-        /// Why.
+        /// The reason.
         why: Release,
     },
-    /// Held or stopped, and drawn for the sample at the end of the crawl. Set by the frontier.
+    /// It was held or stopped, and was drawn for the sample at the end of the crawl. Set by the frontier.
     Rescue,
-    /// A page needs it to be shown: an image, a style, a script, a font. It is no page: scope, rules, budgets and caps on pages
-    /// do not hold for it.
+    /// A page needs it to be shown: an image, a style, a script, a font. It is no page: scope, rules, budgets and caps on
+    /// pages do not hold for it.
     Requisite {
-        /// Requisites in a row that led to it: what a style imports is one of the style.
+        /// Requisites in a row that led to it. (A style that a style imports is a requisite of a requisite.)
         hops: u8,
     },
 }
@@ -65,13 +65,12 @@ impl Via {
             Via::Rescue => "rescue",
             Via::Requisite { .. } => "requisite",
             Via::Released { why } => match why {
-                Release::Linked => "released:linked",
                 Release::Counterpart => "released:counterpart",
                 Release::Waited => "released:waited",
                 Release::Template => "released:template",
                 Release::Pair => "released:pair",
                 Release::Rule => "released:rule",
-                Release::Cluster => "released:cluster",
+                Release::Lot => "released:cluster",
                 Release::Reason => "released:reason",
                 Release::Mode => "released:mode",
             },
@@ -79,48 +78,75 @@ impl Via {
     }
 }
 
-/// Why a URL that was held, stopped or refused is queued after all.
+/// Why a URL that was held, stopped or refused is queued after all. Each reason is stored as its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "u8", try_from = "u8")]
 pub enum Release {
-    /// A page that is no duplicate links to it.
-    Linked,
     /// Its counterpart or representative failed, is missing, was refused, or was never met.
-    Counterpart,
+    Counterpart = 1,
     /// Its counterpart or representative was still not fetched when everything else was done.
-    Waited,
+    Waited = 2,
     /// Links of its template brought new contents.
-    Template,
-    /// Its counterparts on another domain turned out to show something else.
-    Pair,
-    /// A rule that stopped it was withdrawn.
-    Rule,
-    /// A sample of its cluster brought new contents.
-    Cluster,
+    Template = 3,
+    /// Its pair of hosts fell: counterparts on the other domain show something else, or are missing.
+    Pair = 4,
+    /// A rule that stopped it failed in its folder, or was withdrawn.
+    Rule = 5,
+    /// A sample of its [`Lot`](crate::Lot) brought new contents. (`released:cluster` in outputs.)
+    Lot = 6,
     /// The reason for which it was refused is gone.
-    Reason,
-    /// The crawl follows the links of duplicates now.
-    Mode,
+    Reason = 7,
+    /// The mode of the crawl has changed, or the crawl is in `demote` and everything else is done.
+    Mode = 8,
 }
 
-/// What a page that was judged brought.
+impl Release {
+    const ALL: [Release; 8] = [
+        Release::Counterpart,
+        Release::Waited,
+        Release::Template,
+        Release::Pair,
+        Release::Rule,
+        Release::Lot,
+        Release::Reason,
+        Release::Mode,
+    ];
+}
+
+impl From<Release> for u8 {
+    fn from(why: Release) -> u8 {
+        why as u8
+    }
+}
+
+impl TryFrom<u8> for Release {
+    type Error = &'static str;
+
+    fn try_from(number: u8) -> Result<Self, Self::Error> {
+        Self::ALL.into_iter().find(|why| *why as u8 == number).ok_or("no such reason for a release")
+    }
+}
+
+/// The new things that a judged page brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Brought {
     /// Text or media that no page before it had.
     Content,
-    /// Links that the page with the same text has not: it is unique, and what these are worth only trials tell.
+    /// Only links: its text is that of another page, but it has other links. It is unique. Trials show what its links are
+    /// worth.
     Links,
     /// Nothing: it is a duplicate.
     Nothing,
 }
 
-/// What a priority was made of, for whoever asks later; the frontier only carries it. Each part in steps of 1/255.
+/// The parts of a priority, which outputs show. The frontier only carries them. Each part in steps of 1/255.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Merits {
     /// Novelty of the page that carried the link.
     pub novelty: u8,
     /// Links seen.
     pub in_links: u8,
-    /// What pages and sitemaps say of it, as the crawler writes it.
+    /// Hints of pages and sitemaps about the URL, as the crawler encodes them.
     pub hint: u8,
     /// Relevance of the link, in a focused crawl.
     pub relevance: u8,
@@ -137,7 +163,7 @@ impl Merits {
         [self.novelty, self.in_links, self.hint, self.relevance]
     }
 
-    /// From [`Merits::to_bytes`].
+    /// Reads the bytes of [`Merits::to_bytes`].
     pub fn from_bytes([novelty, in_links, hint, relevance]: [u8; 4]) -> Self {
         Self { novelty, in_links, hint, relevance }
     }
@@ -146,7 +172,7 @@ impl Merits {
 /// A link that was found.
 #[derive(Clone, Debug)]
 pub struct Found<'a> {
-    /// As written: resolved, without fragment. What will be fetched.
+    /// The URL as it was written, resolved, without fragment. This will be fetched.
     pub url: &'a Url,
     /// Identity of its key.
     pub id: UrlId,
@@ -154,59 +180,59 @@ pub struct Found<'a> {
     pub depth: u32,
     /// Static priority, 0..1.
     pub priority: f32,
-    /// What it was made of.
+    /// The parts of that priority.
     pub merits: Merits,
-    /// The page that carried it; none for seeds.
+    /// The page that has the link; none for seeds.
     pub source: Option<PageId>,
     /// How it was found.
     pub via: Via,
 }
 
-/// What a link of a duplicate is held for.
+/// Why a link of a duplicate is to be held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold<'a> {
-    /// For the link of the twin that corresponds to it. The URL itself, where both have the same link.
+    /// The twin has this counterpart of the link. If both pages have the same link, the counterpart is the URL itself.
+    /// Such a URL is queued if it was never met, because nothing else can be fetched in its place.
     For(UrlId),
-    /// It is news: the twin has no such link.
+    /// The link is news: the twin has no such link.
     News,
-    /// A known corpus with this name has the page.
+    /// A known corpus with this name has the page that carries the link.
     Known(&'a str),
 }
 
-/// What became of a link.
+/// The decision about a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// Queued. A held link is queued at once where it is a trial, or where its counterpart has fallen.
+    /// Queued. A link of a duplicate is queued at once if it is tried, or if its counterpart has fallen.
     Queued,
-    /// New, and held.
+    /// Held or stopped.
     Held,
-    /// Met before, and nothing changed but perhaps its priority or its counterparts.
+    /// Met before. Nothing changed but perhaps its priority or its counterparts.
     Seen,
-    /// Refused while the reason lasts.
+    /// Refused for this reason.
     Refused(SkipReason),
-    /// It belongs to a set of hosts that another frontier has: nothing was done.
+    /// It belongs to a host of another frontier. Nothing was done.
     Foreign,
 }
 
-/// What is to be done for one host; a host has at most one job open.
+/// One job for one host. A host has at most one job open.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// Names the job in its report; never reused in a process.
     pub id: u64,
-    /// What to do.
+    /// The kind of job.
     pub kind: JobKind,
-    /// What to fetch; for `Resolve`, any URL of the host.
+    /// The URL to fetch; for `Resolve`, any URL of the host.
     pub url: Url,
-    /// What the fetch will be called: the URL's identity and the number of this visit. For jobs other than pages only the
-    /// host in it means anything.
+    /// The URL's identity and the number of this visit. For jobs other than pages, only the host in it has a meaning.
     pub page: PageId,
     /// Links from a seed.
     pub depth: u32,
-    /// The priority it was fetched with.
+    /// The priority with which it was handed out.
     pub priority: f32,
-    /// What that was made of.
+    /// The parts of that priority.
     pub merits: Merits,
-    /// The page that carried it.
+    /// The page that has the link.
     pub source: Option<PageId>,
     /// Redirect hops of the chain that led here.
     pub hops: u8,
@@ -216,7 +242,7 @@ pub struct Job {
     pub via: Via,
     /// The host's addresses, to be connected to (empty for `Resolve`).
     pub addresses: Arc<[IpAddr]>,
-    /// For a trial, what is tried.
+    /// For a trial, the question that it answers.
     pub trial: Option<Arc<Trial>>,
 }
 
@@ -233,17 +259,17 @@ pub enum JobKind {
     Page,
 }
 
-/// What came of a job. `at` of the report is the end of the response.
+/// The outcome of a job. `at` of the report is the end of the response.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// `Resolve`: the addresses that may be connected to; empty where the host has none that may.
+    /// `Resolve`: the addresses that may be connected to. Empty if the host has none of these.
     Resolved(Vec<IpAddr>),
     /// `Robots`: the answer.
     Robots(Rules),
-    /// `Robots`: the file is elsewhere, perhaps on another host. To be asked for there, as politely as anything else
-    /// (at most five hops, then the file counts as unavailable: RFC 9309, section 2.3.1.2).
+    /// `Robots`: the file is elsewhere, perhaps on another host. The frontier asks for it there, as politely as for
+    /// anything else (at most five hops, then the file counts as unavailable: RFC 9309, section 2.3.1.2).
     RobotsMoved(Url),
-    /// A page or sitemap was answered; the URL is done, unless the server asked for time (429, 503).
+    /// A page or sitemap was answered. The URL is done, unless the server asked for time (429, 503).
     Done {
         /// HTTP status.
         status: u16,
@@ -251,21 +277,21 @@ pub enum Outcome {
         elapsed: Millis,
         /// `Retry-After`, as a time to wait from now.
         retry_after: Option<Millis>,
-        /// Where a redirect leads; none for other answers, and for redirects that lead nowhere.
+        /// The target of a redirect; none for other answers, and for redirects without a target.
         target: Option<UrlId>,
     },
     /// No whole answer, for any kind of job. The frontier decides whether to try again (then
     /// [`Frontier::report`](crate::Frontier::report) returns true and no line is written) or to give the URL up.
     /// [`Failure::Address`] of a `Resolve` job: the address rules forbid all addresses of the name.
     Failed(Failure),
-    /// Not attempted, or its body did not fit: queue it again as it was.
+    /// Not attempted, or its body did not fit into memory. The URL is queued again as it was.
     Returned {
-        /// Whether a request was made, whose body did not fit. After a few of these, each counts as an attempt.
+        /// Whether a request was made, and its body did not fit. After a few of these, each counts as an attempt.
         requested: bool,
     },
-    /// Not attempted, since something else of its host comes first: queue it again, behind its equals.
+    /// Not attempted, because another fetch from its host comes first. The URL is queued again, behind its equals.
     Later,
-    /// Not attempted, and never to be: the URL is refused. (A page that was visited before stays what it was.)
+    /// Not attempted, and never to be attempted: the URL is refused. (If it was visited before, its last visit stands.)
     Refused(SkipReason),
 }
 
@@ -280,4 +306,21 @@ pub enum Next {
     Wait(Millis),
     /// Nothing is queued at all, or everything queued waits for open jobs.
     Idle,
+}
+
+#[cfg(test)]
+mod tests {
+    use dedup_stage::store::codec;
+
+    use super::*;
+
+    #[test]
+    fn the_reason_for_a_release_is_stored_as_its_number() {
+        for (number, why) in (1..).zip(Release::ALL) {
+            let bytes = codec::encode(&why);
+            assert_eq!(bytes, [number], "{why:?}");
+            assert_eq!(codec::decode::<Release>(&bytes, "a release").unwrap(), why);
+        }
+        assert!(codec::decode::<Release>(&[0], "a release").is_err(), "no reason has this number any more");
+    }
 }

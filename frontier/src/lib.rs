@@ -1,11 +1,12 @@
 //! What to fetch next, and when.
 //!
-//! The frontier knows every URL that the crawl has met and where it stands, keeps those still to be fetched in the queues of
-//! their hosts, and hands them out so that no host is asked twice at once or sooner than its delay allows. It opens no
-//! socket and reads no clock: time is a parameter, and what must survive goes through a [`dedup_stage::store::Session`].
+//! The frontier knows every URL that the crawl has met, and the state of each. It keeps the URLs that are still to be
+//! fetched in the queues of their hosts. It hands them out so that no host is asked twice at once, or sooner than its
+//! delay allows. It opens no socket and reads no clock: time is a parameter. State that must survive goes through a
+//! [`dedup_stage::store::Session`].
 //!
-//! Where to read first: `url/life.rs` and `url/table.rs` (where a URL can stand), `frontier/plan.rs` (what comes before a
-//! fetch), `hold/mod.rs` (what is held back, and for what), `host/queue.rs` (how millions of URLs are queued).
+//! Where to read first: `url/life.rs` and `url/table.rs` (the states of a URL), `frontier/plan.rs` (the decisions before a
+//! fetch), `hold/mod.rs` (URLs that are held back), `host/queue.rs` (how millions of URLs are queued).
 
 mod failure;
 mod frontier;
@@ -30,7 +31,7 @@ pub use crate::url::{Cause, Counters, End, Kept, State, Visit};
 pub use dedup_stage::url::Keys;
 pub use failure::Failure;
 pub use frontier::{BudgetView, Counts, Frontier, HostState, HostView, QueuedAs, Skipped, Walk, cut, stored_budgets};
-pub use hold::{Cluster, Draw, Drawn, Sample, Trial};
+pub use hold::{Draw, Drawn, Lot, Sample, Trial};
 pub use host::Expected;
 pub use job::{Admission, Brought, Found, Hold, Job, JobKind, Merits, Next, Outcome, Release, Via};
 pub use numbers::Millis;

@@ -1,4 +1,4 @@
-//! Why a URL was not fetched: the reasons of `skipped.jsonl`, and what can be said beside them.
+//! Why a URL was not fetched: the reasons of `skipped.jsonl`, with details.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ pub enum SkipReason {
     Budget,
     /// Longer than a URL may be.
     TooLong,
-    /// A known corpus has this page.
+    /// A known corpus has the page that linked to it first.
     Known,
     /// Its site says that it may not be used for the purpose of this crawl.
     Purpose,
@@ -80,7 +80,7 @@ impl SkipReason {
             SkipReason::Mirror => "its host or folder is a mirror of another",
             SkipReason::Budget => "its host or folder has spent its budget on duplicates",
             SkipReason::TooLong => "longer than --max-url-length",
-            SkipReason::Known => "a known corpus has this page",
+            SkipReason::Known => "a known corpus has the page that links to it",
             SkipReason::Purpose => "its site does not allow the purpose of this crawl",
         }
     }
@@ -106,7 +106,7 @@ impl SkipReason {
     }
 }
 
-/// What can be said beside a reason.
+/// More about a reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Detail {
     /// Nothing.

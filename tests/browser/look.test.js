@@ -52,7 +52,7 @@ test("the live page updates, and is steered with the token only", async () => {
     const shows = (text) => rule.filter({ hasText: text }).waitFor();
     await shows(/without %3Cb%3E%E2%80%AE/);
     await shows(/\d+ pairs of pages agreed/);
-    await shows(/not audited|\d+ audits? failed/);
+    await shows(/not tried|\d+ trials? failed/);
     await shows(/stopped for example http/);
     await page.locator("#held").filter({ hasText: "a learned URL rule" }).waitFor();
     await harmless(page);

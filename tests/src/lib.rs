@@ -1,4 +1,10 @@
-//! What the integration tests and comparisons need: the synthetic web in memory, a static site server, the test data.
+//! Tools for the integration tests (`tests/integration`) and the programs of measurement (`src/bin`).
+//!
+//! - Made-up webs and servers: [`site`], [`crowd`], [`gate`], [`hostile`], [`failing`], [`polite`], [`scripted`], [`told`].
+//! - Real test data: [`data`], [`real`].
+//! - Crawls and checks of them: [`crawl`], [`programs`], [`sound`], [`watch`].
+//!
+//! The other modules serve one program or one test each; their first lines say which.
 
 pub mod background;
 pub mod choosing;

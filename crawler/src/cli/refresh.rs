@@ -12,7 +12,8 @@ use super::flags::SettingFlags;
 pub struct Args {
     /// Crawl directory
     dir: PathBuf,
-    /// What the round may cost: a number of pages, or a time such as 10m [default: every visit that it has]
+    /// What the round may cost, pages behind new links included: a number of pages, or a time such as 10m [default: every
+    /// visit that it has]
     #[arg(long, value_name = "PAGES|TIME")]
     budget: Option<Budget>,
     #[command(flatten)]

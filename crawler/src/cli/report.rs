@@ -25,7 +25,7 @@ struct Known {
     settings: Settings,
     settings_text: Option<String>,
     seeds: Vec<String>,
-    /// What an audit found to be lost.
+    /// What the sample at the end found to be lost.
     lost: Option<Lost>,
     learned: Option<Learned>,
     /// What the state vouches for.

@@ -11,7 +11,7 @@ use super::shown::Shown;
 use super::{Telling, tell};
 use crate::crawl::CrawlDir;
 use crate::report::html::put;
-use crate::report::learned::{Learned, audits, proof, spending, state};
+use crate::report::learned::{Learned, proof, spending, state, trials};
 use crate::report::units;
 
 /// Runs the command.
@@ -44,7 +44,7 @@ fn json(rule: &Rule) -> Value {
         "rule": rule.to_string(),
         "status": state(rule),
         "proof": {"agreed": rule.proof.agreed, "differed": rule.proof.differed},
-        "audits": {"agreed": rule.audits.agreed, "differed": rule.audits.differed},
+        "audits": {"agreed": rule.trials.agreed, "differed": rule.trials.differed},
         "stopped": rule.stopped,
     })
 }
@@ -58,6 +58,6 @@ pub(super) fn text(rule: &Rule) -> String {
         Shown(&rule.to_string()),
         proof(rule),
         units::counted(rule.stopped, "URL"),
-        audits(rule),
+        trials(rule),
     )
 }

@@ -67,7 +67,7 @@ impl Collector for Metrics {
             visits(&mut out, round)?;
         }
         gauge(&mut out, "rules", "Learned rules in force", rules.proven as f64)?;
-        counter(&mut out, "rules_withdrawn", "Learned rules withdrawn after audits", rules.withdrawn)?;
+        counter(&mut out, "rules_withdrawn", "Learned rules withdrawn after trials", rules.withdrawn)?;
         counter(&mut out, "body_bytes", "Bytes of decoded bodies", stats.bytes)?;
         counter(&mut out, "received_bytes", "Bytes of bodies as received", stats.wire_bytes)?;
         counter(&mut out, "commits", "Commits to the state", stats.commits)?;

@@ -1,5 +1,6 @@
-//! Whether a page is like others of its host: its sketch resembles that of one of the last pages there, though not enough to
-//! make it a duplicate. A site that varies one text without end shows this.
+//! Decides whether a page is like other pages of its host: its sketch resembles the sketch of one of the last pages
+//! there, but not enough to make it a duplicate. A site that varies one text without end has many such pages. `page.rs`
+//! tells the frontier, which gives such a host a falling share of the fetches (`Frontier::looked_alike`).
 
 use std::collections::{HashMap, VecDeque};
 
@@ -12,14 +13,14 @@ pub(super) struct Alike {
 }
 
 impl Alike {
-    /// Hosts that are remembered; then all are forgotten.
+    /// At most this many hosts are remembered. When there are more, all are forgotten.
     const HOSTS: usize = config::bounds::HOSTS_COMPARED;
-    /// Pages of a host that are remembered.
+    /// At most this many pages of a host are remembered.
     const PAGES: usize = 16;
-    /// Resemblance from which pages are alike. Estimates of unlike pages are 0 ± 0.053 (352 bins of one bit).
+    /// From this resemblance on, pages are alike. Estimates for unlike pages are 0 ± 0.053 (352 bins of one bit).
     const LEAST: f32 = 0.3;
 
-    /// Whether a page of the host with this hash is like one of its last.
+    /// Whether a page of the host with this hash is like one of the last pages of the host.
     pub(super) fn page(&mut self, host: u64, sketch: &Sketch) -> bool {
         if self.last.len() >= Self::HOSTS && !self.last.contains_key(&host) {
             self.last.clear();

@@ -1,13 +1,13 @@
-//! Work from one channel to another, several results in a message where more work is waiting: waking up the other side for
-//! each result would cost both more than the work.
+//! Moves work from one channel to another. While more work is waiting, several results go into one message, because
+//! waking up the other side for each result would cost both sides more than the work.
 
 use crossbeam_channel::{Receiver, Sender};
 
 /// Results in one message.
 const MOST: usize = 8;
 
-/// Does `work` on each of `items`, until either channel is closed. No result waits for an item that `is_large`, nor for one
-/// that has not come yet.
+/// Does `work` on each of `items`, until one of the channels is closed. A result never waits for an item that `is_large`,
+/// nor for an item that has not come yet.
 pub fn each<T, R>(
     items: &Receiver<T>,
     results: &Sender<Vec<R>>,

@@ -1,4 +1,4 @@
-//! The end of a run: what is written down only then, because it needs a walk over the whole state.
+//! The end of a run: writes `skipped.jsonl` and the counters that need a walk over the whole state.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,11 +11,12 @@ use super::desk::{Desk, withheld_for};
 use super::stats::StopReason;
 use crate::sink::write_skipped;
 
-/// The word for URLs that robots.txt forbids: no trouble, and yet not fetched.
+/// The word for URLs that robots.txt forbids. They are not fetched, but this is no trouble.
 const FORBIDDEN: &str = "robots";
 
 impl Desk<'_> {
-    /// The run ends: writes `skipped.jsonl` anew, and counts what only the whole state tells.
+    /// Writes `skipped.jsonl` anew, and updates the counters that need the whole state. The crawl is complete if nothing
+    /// is queued, nothing failed, and every held or stopped URL is so for a page that was fetched.
     pub(super) fn close(&mut self, reason: StopReason, dir: &Path) -> Result<()> {
         self.ledger.note_end(reason)?;
         let rules = self.frontier.rules();

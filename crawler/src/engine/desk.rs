@@ -1,4 +1,4 @@
-//! The desk where reports are taken: what one report changes in frontier, judge, state and outputs.
+//! The desk: the state of the engine, and the dispatch of reports. One report changes frontier, judge, state and outputs.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -26,7 +26,7 @@ use crate::outbound::{Outbound, Wish};
 use crate::record::PageRecord;
 use crate::sink::PageOut;
 
-/// What decides about pages and links, and what keeps books of it.
+/// The state of the engine: the parts that decide about pages and links, and the parts that record it.
 pub(super) struct Desk<'a> {
     pub settings: &'a Settings,
     pub frontier: Frontier,
@@ -39,8 +39,8 @@ pub(super) struct Desk<'a> {
     /// While pages are visited again.
     pub visits: Option<Visits>,
     pub log: Log,
-    /// Jobs that wait until somebody has logged in to their site, or until there is room within `--max-pages`. Their hosts get
-    /// no other job meanwhile.
+    /// Jobs that wait until the login to their site is done, or until `--max-pages` has room. Meanwhile their hosts get
+    /// no other job.
     pub waiting: VecDeque<Job>,
     /// Requisites that this run has queued and not yet fetched.
     pub requisites: u64,
@@ -53,7 +53,7 @@ pub(super) struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    /// A job with everything that its request needs; `None` where it is not to be done now.
+    /// A job with everything that its request needs; `None` if it cannot be done now.
     pub fn order(&mut self, job: Job) -> Result<Option<Order>> {
         if job.kind != JobKind::Resolve && self.access.waits(&job.url) {
             self.waiting.push_back(job);
@@ -83,15 +83,15 @@ impl Desk<'_> {
         Ok(Some(Order { job, validators, worn, said }))
     }
 
-    /// The next of the jobs that had to wait, once they need not.
+    /// The next of the waiting jobs; `None` while a login is under way.
     pub fn waited(&mut self) -> Option<Job> {
         if self.access.is_away() { None } else { self.waiting.pop_front() }
     }
 
-    /// What one report changes.
+    /// Takes one report.
     pub fn take(&mut self, report: Report) -> Result<()> {
         self.log.note(&report);
-        // What it weighs counts until it is done.
+        // `_weight` is the memory that the report holds. It is given back when this function returns.
         let Report { job, ended_at, heard, received, finding, weight: _weight, .. } = report;
         self.frontier.received(received, ended_at);
         if let Some((status, heard)) = heard
@@ -141,7 +141,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// A robots.txt may name sitemaps on other hosts. Those of its own hosts the frontier sees to.
+    /// A robots.txt may name sitemaps on hosts of another frontier. (The frontier itself queues those on its own hosts.)
     fn name_sitemaps(&mut self, rules: &Rules) -> Result<()> {
         if self.settings.scope.sitemaps && self.settings.politeness.robots == Robots::Obey {
             for sitemap in rules.sitemaps() {
@@ -153,7 +153,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// No answer came.
+    /// Takes a failure: no answer came.
     fn take_failure(&mut self, job: &Job, at: Millis, error: &FetchError, line: &[u8]) -> Result<()> {
         let outcome = match error {
             FetchError::Budget => Outcome::Returned { requested: true },
@@ -211,7 +211,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// One link asks to be queued, unless there is a reason against it. True if it was not met before.
+    /// Queues a link, or refuses it for a reason. True if the link was new and there was no reason against it.
     pub fn admit(&mut self, found: &Found<'_>, refusal: Option<SkipReason>) -> Result<(Admission, bool)> {
         let session = &mut self.ledger.session;
         let (admission, wish) = match refusal {
@@ -227,7 +227,7 @@ impl Desk<'_> {
         Ok((admission, new))
     }
 
-    /// A sitemap asks to be read.
+    /// Queues a sitemap.
     fn add_sitemap(&mut self, url: &Url) -> Result<()> {
         let session = &mut self.ledger.session;
         if self.frontier.add_sitemap(url, session)? == Admission::Foreign {
@@ -238,7 +238,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// What was recorded of the URL's last visit.
+    /// The record of the URL's last visit.
     pub fn before(&self, job: &Job) -> Result<Option<PageRecord>> {
         let mut page = job.page;
         if page.visit < 2 {
@@ -248,12 +248,13 @@ impl Desk<'_> {
         Ok(self.ledger.page(page)?)
     }
 
-    /// Does a little of what the frontier has to do in the background. True if there is more.
+    /// Does a little of the frontier's work in the background. True if there is more.
     pub fn step(&mut self) -> Result<bool> {
         Ok(self.frontier.step(&mut self.ledger.session)?)
     }
 
-    /// Everything queued is done: releases what must be fetched after all. True if there is anything.
+    /// Everything queued is done: releases URLs that must be fetched after all, and goes on with the rescue. True if
+    /// there is something to do.
     pub fn drain(&mut self) -> Result<bool> {
         if self.frontier.drain(&mut self.ledger.session)? {
             return Ok(true);
@@ -272,7 +273,7 @@ impl Desk<'_> {
     }
 }
 
-/// The word for why the pages of a host are not asked for, where that is trouble with its robots.txt or its address.
+/// The word for trouble with the robots.txt or the address of a host, because of which its pages cannot be asked for.
 pub(super) fn withheld_for(detail: Detail) -> Option<String> {
     match detail {
         Detail::NoRobots(failure) | Detail::NoAddress(failure) => Some(failure.name().to_owned()),

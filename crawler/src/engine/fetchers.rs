@@ -1,6 +1,5 @@
-//! The fetchers: one thread with a tokio runtime, one task a job. Answers enter the channel to the page workers with
-//! their sequence number; nothing here waits for anything but the network, and the
-//! child processes that read PDF files.
+//! The fetchers: one thread with a tokio runtime, and one task for each job. Each answer gets its sequence number and
+//! goes to the page workers. The tasks wait only for the network, and for the child processes that read PDF files.
 
 use std::cell::Cell;
 use std::panic::AssertUnwindSafe;
@@ -23,13 +22,13 @@ use crate::fetch::budget::Budget;
 use crate::fetch::pressure::Pressure;
 use crate::fetch::{Fetch, FetchError, Request};
 
-/// What the fetch tasks share.
+/// The parts that all fetch tasks share.
 pub struct Fetchers<F> {
     /// Brings the answers.
     pub fetch: Arc<F>,
-    /// Stamps failures.
+    /// Gives failures their time.
     pub clock: Clock,
-    /// What bodies draw on.
+    /// The budget of memory for bodies.
     pub budget: Arc<Budget>,
     /// Whether bodies are kept as received, for the archive.
     pub keep_wire: bool,
@@ -52,7 +51,8 @@ impl<F: Fetch> Fetchers<F> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         std::thread::Builder::new().name("fetchers".into()).spawn(move || {
             let shared = Rc::new(self);
-            // Numbering and sending are one step, since all tasks share this thread: numbers have the channel's order.
+            // All tasks share this thread, so no other task runs between numbering and sending: numbers have the
+            // channel's order.
             let sequence = Rc::new(Cell::new(0));
             let tasks = LocalSet::new();
             let serve = async {
@@ -62,7 +62,7 @@ impl<F: Fetch> Fetchers<F> {
                 abandon.cancelled().await;
             };
             runtime.block_on(tasks.run_until(abandon.run_until_cancelled(serve)));
-            // Nobody waits for a file that is still being read.
+            // The engine does not wait for a file that is still being read.
             runtime.shutdown_background();
         })
     }
@@ -89,13 +89,13 @@ impl<F: Fetch> Fetchers<F> {
     }
 }
 
-/// Does one job, and sends its one answer, also when the fetcher panics.
+/// Does one job and sends one answer, even if the fetcher panics.
 async fn answer<F: Fetch>(shared: Rc<Fetchers<F>>, sequence: Rc<Cell<u64>>, order: Order) {
     let (job, worn, said) = (order.job.clone(), order.worn.clone(), order.said.clone());
     let answer = AssertUnwindSafe(shared.ask(order)).catch_unwind().await;
     #[cfg_attr(not(feature = "pdf"), allow(unused_mut))]
     let mut answer = answer.unwrap_or_else(|_| Err(FetchError::Protocol("panic in the fetcher".into())));
-    // Before it has its number: others need not wait until it was read.
+    // The file is read before the answer gets its number, so that other answers need not wait for it.
     #[cfg(feature = "pdf")]
     let document = match &mut answer {
         Ok(Answer::Response(response)) if job.kind == JobKind::Page => shared.pdfs.read(&job.url, response).await,
@@ -107,7 +107,7 @@ async fn answer<F: Fetch>(shared: Rc<Fetchers<F>>, sequence: Rc<Cell<u64>>, orde
     };
     let next = sequence.get();
     sequence.set(next + 1);
-    // Nobody listens any more only when the engine has failed; then the answer does not matter.
+    // This fails only if the engine has failed. Then nobody needs the answer.
     let _ = shared.fetched.send(Fetched {
         sequence: next,
         job,

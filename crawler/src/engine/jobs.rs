@@ -1,6 +1,7 @@
 //! The jobs that are open: the channels to and from fetchers and page workers, and the credits that bound them.
 //!
-//! A job costs a credit, and its report returns it. Every channel has a slot for every credit, so that no send can block.
+//! A job costs a credit, and its report gives the credit back. Every channel has a slot for every credit, so that no send
+//! can block.
 
 use crossbeam_channel::Receiver;
 use dedup_stage::pipeline::Reorder;
@@ -33,7 +34,7 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
-    /// No job is open, and `credits` may be.
+    /// Begins without an open job. At most `credits` jobs may be open.
     pub fn new(
         credits: usize,
         orders: mpsc::Sender<Order>,
@@ -78,7 +79,7 @@ impl Jobs {
         self.pressure.set(waiting);
     }
 
-    /// Reports have come.
+    /// Takes reports that have come.
     pub fn arrived(&mut self, reports: Vec<Report>) {
         for report in reports {
             self.reorder.push(report.sequence, report);

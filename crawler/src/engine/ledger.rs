@@ -1,7 +1,7 @@
 //! The ledger: state, outputs and counters of a crawl, and the commit that makes them durable together.
 //!
-//! What one report changes is committed together, in groups. Outputs are synced before the commit that names their lengths,
-//! and cut back to these lengths at the next start.
+//! The changes of one report are committed together, and the changes of many reports in one commit. Outputs are synced
+//! before the commit that records their lengths. At the next start they are cut back to these lengths.
 
 use dedup_stage::store::{Result as StoreResult, Session, Space};
 use dedup_stage::url::PageId;
@@ -14,13 +14,13 @@ use super::stats::{Stats, StopReason};
 use crate::record::PageRecord;
 use crate::sink::{Lengths, PageOut, Sink};
 
-/// Commit after so many pages …
+/// A commit is due after this many pages.
 const COMMIT_PAGES: u32 = 500;
-/// … or so many milliseconds, whichever comes first.
+/// A commit is due after this many milliseconds.
 const COMMIT_INTERVAL: Millis = 1_000;
-/// … or so many bytes of keys and values.
+/// A commit is due after this many bytes of keys and values.
 const COMMIT_BYTES: usize = config::bounds::UNCOMMITTED;
-/// … but at once after a host asked for time, if the last commit was so long ago.
+/// After a host asked for time, a commit is due at once, if the last commit was this long ago.
 const PROMISE_INTERVAL: Millis = 50;
 
 /// Keys in [`Space::META`].
@@ -82,12 +82,12 @@ impl Ledger {
         self.pages_since_commit >= COMMIT_PAGES || now >= self.commit_at || self.is_full()
     }
 
-    /// Whether what waits for the commit takes so much memory that nothing should be added.
+    /// Whether the changes that wait for the commit take so much memory that the commit must come first.
     pub fn is_full(&self) -> bool {
         self.session.pending_bytes() >= COMMIT_BYTES
     }
 
-    /// A host asked to be left alone for a while: a crash must not make the crawl forget that.
+    /// A host asked to be left alone for a while. Commits soon, so that a crash does not make the crawl forget that.
     pub fn commit_soon(&mut self, now: Millis) {
         self.commit_at = self.commit_at.min(now.max(self.last_commit + PROMISE_INTERVAL));
     }
@@ -115,7 +115,7 @@ impl Ledger {
         PageRecord::get(page, &self.session)
     }
 
-    /// Makes everything since the last commit durable: first the outputs, then the batch that names their lengths.
+    /// Makes everything since the last commit durable: first the outputs, then the batch that records their lengths.
     pub fn commit(&mut self, now: Millis) -> Result<()> {
         (self.last_commit, self.commit_at, self.pages_since_commit) = (now, now + COMMIT_INTERVAL, 0);
         if self.session.pending() == 0 {
@@ -133,7 +133,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Everything is committed, and the run ends: outputs do what is left for the end.
+    /// Ends the run after the last commit: outputs finish their files.
     pub fn finish(&mut self) -> Result<()> {
         for sink in &mut self.sinks {
             sink.finish()?;
@@ -159,7 +159,7 @@ pub(super) fn url_of(page: PageId, session: &Session) -> StoreResult<Option<Url>
     Ok(PageRecord::get(page, session)?.and_then(|record| Url::parse(&record.url).ok()))
 }
 
-/// What a page shows, for learned rules.
+/// The content of a page, for learned rules.
 pub(super) fn shows(page: PageId, session: &Session) -> StoreResult<Option<Content>> {
     Ok(PageRecord::get(page, session)?.and_then(|record| record.content))
 }

@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::clock::rfc3339;
 
-/// What a line says before the verdict.
+/// The fields of a line that stand before the verdict.
 pub(super) struct Facts<'a> {
     pub job: &'a Job,
     pub ended_at: Millis,
@@ -22,21 +22,21 @@ pub(super) struct Facts<'a> {
     /// Links found, one per identity.
     pub links: usize,
     pub redirect_to: Option<&'a Url>,
-    /// What the page says that its URL should be.
+    /// The canonical URL that the page names.
     pub canonical: Option<&'a Url>,
     pub error: Option<&'a str>,
     pub truncated: bool,
     /// Whether the answer is a 304.
     pub unchanged: bool,
-    /// Whether there is a whole body, which has a digest.
+    /// Whether there is a whole body, so that the line has a digest.
     pub has_body: bool,
     /// Whether the request showed an account.
     pub is_private: bool,
-    /// What is said about the use of the page, as a JSON object.
+    /// The statements about the use of the page, as a JSON object.
     pub permissions: Option<&'a str>,
 }
 
-/// The beginning of the line: everything but what depends on the verdict, and the closing brace.
+/// The beginning of the line: everything but the fields that depend on the verdict, and the closing brace.
 pub(super) fn line(facts: &Facts<'_>) -> Vec<u8> {
     let Facts { job, page, .. } = facts;
     let mut out = Vec::with_capacity(768);

@@ -1,4 +1,4 @@
-//! The fate of the links of one page: they reach the frontier, or are held for those of the page's twin.
+//! The fate of the links of one page: they are queued, or held for the links of the page's twin.
 
 use std::sync::Arc;
 
@@ -8,31 +8,32 @@ use frontier::{Admission, Found, Hold, Job, Via};
 use url::Url;
 
 use super::Result;
+use super::barren::family;
 use super::desk::Desk;
-use super::known::family;
 use super::message::{LinkNote, PageFinding};
 use crate::outbound::{Outbound, Wish};
 
-/// What became of the links of one page.
+/// Counts of the links of one page.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LinkCounts {
-    /// Not met before.
+    /// Links that were not met before.
     pub new: u32,
-    /// Passed to the frontier.
+    /// Links that were queued as links.
     pub admitted: u32,
-    /// Kept from it.
+    /// Links of a duplicate (or of a page that is unique only by its links) that were held, stopped or tried.
     pub dropped: u32,
-    /// New links out of the page's family, if the page has nothing else that is new …
+    /// New links out of the page's family, if the page has no new text.
     pub beyond: u32,
-    /// … and within it.
+    /// New links within the page's family, if the page has no new text.
     pub within: u32,
 }
 
 impl Desk<'_> {
-    /// Links that are named of one page, at most.
+    /// At most this many new links of one page are named.
     const NAMED: usize = 100;
 
-    /// The links of one page reach the frontier, or are held. At a later visit to its URL, those not met before are named.
+    /// Takes the links of one page: they are queued, or held. At a later visit to its URL, also returns the links that
+    /// were not met before.
     pub(super) fn take_links(
         &mut self,
         job: &Job,
@@ -103,8 +104,8 @@ impl Desk<'_> {
         Ok((counts, named))
     }
 
-    /// A link of a duplicate is held for its counterpart, as news or as known. True if it was not met before. (A link that
-    /// is news may be tried at once; the frontier decides.)
+    /// Takes a link of a duplicate: it is held for its counterpart, as news or as known. True if it was held, stopped or
+    /// queued now. (The frontier may decide to try it at once.)
     fn hold<'h>(&mut self, found: &Found<'_>, note: &LinkNote, hold: impl FnOnce() -> Hold<'h>) -> Result<bool> {
         if note.refusal.is_some() {
             self.admit(found, note.refusal)?;

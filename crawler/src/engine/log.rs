@@ -1,8 +1,8 @@
 //! The crawl log: one line for each request, in a file (`--log`) and among the messages (`-v`).
 //!
-//! It tells what was asked and what came of it, attempts that failed and requests for robots.txt included; what the crawl made
-//! of pages is in its outputs. It is no part of the state: a crash may cost its last lines, and where it cannot be written the
-//! crawl goes on.
+//! The log has each request and its result, including failed attempts and requests for robots.txt. Verdicts are in the
+//! outputs. The log is no part of the state: a crash may lose its last lines, and if it cannot be written, the crawl goes
+//! on.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -15,14 +15,14 @@ use tracing::Level;
 use super::message::{Finding, Report};
 use crate::clock::rfc3339;
 
-/// Where requests are logged.
+/// The log, in all its forms.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     file: Option<BufWriter<File>>,
     is_json: bool,
 }
 
-/// What is known of the answer to a request.
+/// The answer to a request, in numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answered {
     /// HTTP status.
@@ -31,12 +31,12 @@ pub(super) struct Answered {
     pub bytes: u64,
     /// From request to end of body.
     pub elapsed: Millis,
-    /// Why the body is not whole, if it is not.
+    /// The reason for which the body is not whole, if it is not.
     pub cut: Option<&'static str>,
 }
 
 impl Log {
-    /// Goes on with the log that the settings name, if they name one.
+    /// Opens the log that the settings name, if they name one.
     pub fn open(settings: &config::Output) -> io::Result<Self> {
         let path = &settings.log;
         if path.is_empty() {
@@ -52,7 +52,7 @@ impl Log {
         Ok(Self { file: Some(BufWriter::new(file)), is_json })
     }
 
-    /// A request has ended.
+    /// Logs a request that has ended.
     pub fn note(&mut self, report: &Report) {
         let is_told = tracing::enabled!(Level::INFO);
         if self.file.is_none() && !is_told {
@@ -76,7 +76,7 @@ impl Log {
         self.write(|file| writeln!(file, "{line}"));
     }
 
-    /// Hands what was noted to the system.
+    /// Hands the lines to the operating system.
     pub fn flush(&mut self) {
         self.write(|file| file.flush());
     }
@@ -91,7 +91,7 @@ impl Log {
     }
 }
 
-/// A word for what was asked for.
+/// The word for the kind of a request.
 fn kind(kind: JobKind) -> &'static str {
     match kind {
         JobKind::Resolve => "address",
@@ -101,7 +101,7 @@ fn kind(kind: JobKind) -> &'static str {
     }
 }
 
-/// Columns, parted by spaces: status, kind, bytes, milliseconds, URL; then what went wrong. `-` where there is nothing.
+/// Columns, separated by spaces: status, kind, bytes, milliseconds, URL, error. `-` stands for an empty column.
 fn text(report: &Report, error: Option<&str>) -> String {
     let column = |number: Option<u64>| number.map_or("-".to_owned(), |number| number.to_string());
     let status = column(report.answered.map(|answered| u64::from(answered.status)));

@@ -1,4 +1,4 @@
-//! Logging in beside the crawl: a thread of its own for each round of logins, so that nobody waits but the sites in question.
+//! Logs in while the crawl goes on: each round of logins has a thread of its own, so that only the sites in question wait.
 
 use std::io;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::access::{Access, LoggedIn};
 use crate::clock::Clock;
 use crate::fetch::Fetch;
 
-/// Begins a round of logins; the channel brings what came of it, and is closed without that if the thread panics.
+/// Begins a round of logins. The channel brings the result. It is closed without a result if the thread panics.
 pub(super) type LogIn = Box<dyn Fn(Access) -> io::Result<Receiver<LoggedIn>>>;
 
 /// Logs in with this fetcher. Each round has a runtime of its own, whose connections end with it.
@@ -21,7 +21,7 @@ pub(super) fn with<F: Fetch>(fetch: &Arc<F>, settings: &Settings, clock: &Clock)
         let (done, logged_in) = bounded(1);
         let (fetch, settings, clock) = (Arc::clone(&fetch), Arc::clone(&settings), clock.clone());
         std::thread::Builder::new().name("login".into()).spawn(move || {
-            // Nobody listens any more where the crawl was stopped meanwhile.
+            // If the crawl was stopped meanwhile, nobody listens any more.
             let _ = done.send(runtime.block_on(access.log_in(&*fetch, &settings, &clock)));
         })?;
         Ok(logged_in)

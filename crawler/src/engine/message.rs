@@ -1,4 +1,4 @@
-//! What travels between engine, fetchers and page workers. Every job that leaves the engine comes back as exactly one
+//! The messages between engine, fetchers and page workers. Every job that leaves the engine comes back as exactly one
 //! [`Report`], whatever happens to it on the way.
 
 use std::net::IpAddr;
@@ -26,7 +26,7 @@ use crate::sink::Texts;
 /// A job as the engine hands it to the fetchers.
 #[derive(Debug)]
 pub struct Order {
-    /// What the frontier asks for.
+    /// The job of the frontier.
     pub job: Job,
     /// For a conditional request.
     pub validators: Option<Validators>,
@@ -51,12 +51,12 @@ pub struct Fetched {
     pub said: Option<Arc<Said>>,
     /// The answer.
     pub answer: Result<Answer, FetchError>,
-    /// What a PDF file says.
+    /// The text and links of a PDF file.
     #[cfg(feature = "pdf")]
     pub document: Option<Result<Document, PdfError>>,
 }
 
-/// What a fetcher brings.
+/// The answer that a fetcher brings.
 #[derive(Debug)]
 pub enum Answer {
     /// Addresses, for a `Resolve` job.
@@ -66,17 +66,17 @@ pub enum Answer {
 }
 
 impl Fetched {
-    /// Bytes of a page that takes a while to read, or makes a large report.
+    /// From this number of bytes on, a page takes a while to read, or makes a large report.
     const LARGE: usize = 64 << 10;
 
-    /// Whether reading it takes a while, or makes a large report.
+    /// Whether the answer takes a while to read, or makes a large report.
     pub fn is_large(&self) -> bool {
         let is_sitemap = self.job.kind == JobKind::Sitemap;
         matches!(&self.answer, Ok(Answer::Response(response)) if is_sitemap || response.body.len() > Self::LARGE)
     }
 }
 
-/// A job with everything that a worker made of its answer.
+/// A job with the results of a page worker.
 #[derive(Debug)]
 pub struct Report {
     /// Position in the order of judging.
@@ -87,17 +87,17 @@ pub struct Report {
     pub ended_at: Millis,
     /// The answer in numbers, if there is one.
     pub answered: Option<Answered>,
-    /// What the answer said to the one who asked.
+    /// Cookies and challenges of the answer, and whether it looks like a lost login.
     pub heard: Option<(u16, Heard)>,
     /// Bytes of a body as received.
     pub received: u64,
-    /// What it is.
+    /// The result of the job.
     pub finding: Finding,
-    /// The memory that it holds, where that is much.
+    /// The memory that the report holds, if that is much.
     pub weight: Option<Weight>,
 }
 
-/// What came of a job.
+/// The result of a job.
 #[derive(Debug)]
 pub enum Finding {
     /// Addresses of a host.
@@ -130,7 +130,7 @@ pub enum Finding {
     },
 }
 
-/// What a sitemap named.
+/// The result of a request for a sitemap.
 #[derive(Debug)]
 pub struct SitemapFinding {
     /// HTTP status.
@@ -139,7 +139,7 @@ pub struct SitemapFinding {
     pub elapsed: Millis,
     /// `Retry-After`, as a time to wait.
     pub retry_after: Option<Millis>,
-    /// Where the sitemap is instead, if the answer is a redirect.
+    /// The target, if the answer is a redirect.
     pub redirect: Option<Url>,
     /// Pages, one per identity.
     pub pages: Vec<Named>,
@@ -150,10 +150,10 @@ pub struct SitemapFinding {
 }
 
 impl Finding {
-    /// Bytes that a URL takes beside its own.
+    /// Bytes that a URL takes in memory beside its text.
     const BESIDE: usize = 200;
 
-    /// About how much memory its URLs take.
+    /// The memory that its URLs take, about.
     pub fn bytes(&self) -> usize {
         let of = |url: &Url| url.as_str().len() + Self::BESIDE;
         match self {
@@ -176,11 +176,11 @@ pub struct Named {
     pub id: UrlId,
     /// Why it will not be fetched.
     pub refusal: Option<SkipReason>,
-    /// What the sitemap says of it.
+    /// Hints of the sitemap about it.
     pub hints: Hints,
 }
 
-/// What a worker read from one answer.
+/// Everything that a worker read from one answer.
 #[derive(Debug)]
 pub struct PageFinding {
     /// HTTP status.
@@ -201,7 +201,7 @@ pub struct PageFinding {
     pub page: Page,
     /// Out-links, one per identity; a redirect has exactly one.
     pub links: Vec<OutLink>,
-    /// What else is known of each link, in the same order.
+    /// A note for each link, in the same order.
     pub notes: Vec<LinkNote>,
     /// Whether it is a feed, whose links are its entries.
     pub is_feed: bool,
@@ -213,7 +213,7 @@ pub struct PageFinding {
     pub score: Option<f32>,
     /// Target of a redirect.
     pub redirect: Option<RedirectFinding>,
-    /// What it needs to be shown, where that is fetched.
+    /// Its requisites, if requisites are fetched.
     pub needs: Vec<Need>,
     /// Its record in the link graph; empty without links.
     pub graph: Vec<u8>,
@@ -238,7 +238,7 @@ pub struct Need {
     pub id: UrlId,
 }
 
-/// Where a redirect leads.
+/// The target of a redirect.
 #[derive(Debug)]
 pub struct RedirectFinding {
     /// Whether the target's key is that of the source.
@@ -247,13 +247,13 @@ pub struct RedirectFinding {
     pub target: UrlId,
 }
 
-/// What is known of a link beside where it leads.
+/// A note about a link.
 #[derive(Debug, Default)]
 pub struct LinkNote {
-    /// Why it will not be followed, whoever links to it.
+    /// The reason for which the link is not followed, if there is one.
     pub refusal: Option<SkipReason>,
-    /// In a focused crawl: the topic about the link.
+    /// In a focused crawl: the topic's words near the link.
     pub hits: Option<Box<LinkHits>>,
-    /// What the page says of it.
+    /// Hints of the page about it.
     pub hints: Hints,
 }

@@ -1,16 +1,17 @@
-//! The engine: one thread that owns frontier, judge, state, outputs and counters, and so decides everything without a lock.
+//! The engine: one thread that makes every decision. It owns the frontier, the flow (the judge and the gate) and the
+//! ledger (the state, the outputs and the counters), so it needs no locks.
 //!
-//! It hands out jobs while it has credits (`jobs`), takes back one report for each, judges pages in the order in which they
-//! were fetched and lets their links pass or not (`desk`), and commits what changed in groups (`ledger`). Fetchers and page
-//! workers know nothing of it.
+//! The engine hands out jobs while it has credits (`jobs`), and takes one report for each. It judges pages in the order
+//! in which they were fetched, and queues or holds their links (`desk`). It commits the changes in groups (`ledger`).
+//! Fetchers and page workers know nothing about it.
 
 mod alike;
+mod barren;
 mod batch;
 mod close;
 mod desk;
 mod fetchers;
 mod jobs;
-mod known;
 mod ledger;
 mod line;
 mod links;
@@ -60,7 +61,7 @@ pub use trouble::WorstHost;
 pub use visits::Round;
 pub use worker::Context;
 
-/// What the owner of a crawl may ask of it while it runs.
+/// Orders of the owner of a crawl while it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
     /// End soon, with the state saved.
@@ -101,32 +102,33 @@ pub struct Parts<'a> {
     pub dir: PathBuf,
     /// The state.
     pub session: Session,
-    /// What to fetch next.
+    /// The frontier, which decides what to fetch next.
     pub frontier: Frontier,
     /// The judge and the gate.
     pub flow: Flow,
-    /// Who the crawl is to a site.
+    /// Cookies, accounts and signatures: the identity of the crawl at each site.
     pub access: Access,
     /// Outputs; the first is `pages.jsonl`, whose offsets page records name.
     pub sinks: Vec<Box<dyn Sink>>,
     /// Counters so far.
     pub stats: Stats,
-    /// What workers know.
+    /// The settings of the page workers.
     pub context: Arc<Context>,
     /// The program that reads PDF files.
     #[cfg(feature = "pdf")]
     pub pdf: crate::pdf::Program,
-    /// What time it is.
+    /// The clock.
     pub clock: Clock,
     /// Wishes of the owner.
     pub control: Receiver<Control>,
-    /// Whether a round of visits is all that is wanted: then a crawl that is not finished does not go on behind the last one.
+    /// Whether the run is only for a round of visits. If so, a crawl that is not finished does not go on after the last
+    /// visit.
     pub only_visits: bool,
 }
 
 impl Parts<'_> {
-    /// Links from another directory of the same crawl arrive, and are durable when this returns. Those that were met here
-    /// before change nothing, so they may arrive twice.
+    /// Takes links from another directory of the same crawl. They are durable when this returns. A link that was met here
+    /// before changes nothing, so links may arrive twice.
     pub fn arrive(&mut self, links: &[Outbound]) -> Result<()> {
         for link in links {
             link.arrive(&mut self.frontier, &mut self.session)?;
@@ -137,7 +139,7 @@ impl Parts<'_> {
     }
 }
 
-/// How long a stopping crawl waits for open jobs before it leaves them to the next run.
+/// A stopping crawl waits for open jobs for this time. Then it leaves them to the next run.
 const GRACE: Millis = 5_000;
 
 /// A running crawl.
@@ -147,17 +149,17 @@ struct Engine<'a> {
     dir: PathBuf,
     control: Receiver<Control>,
     observer: &'a mut dyn Observer,
-    /// Begins the logins that are not done …
+    /// Begins the logins that are not done.
     log_in: LogIn,
-    /// … and brings what came of them.
+    /// Brings the results of the logins.
     logged_in: Receiver<LoggedIn>,
-    /// When the frontier has something again. `None`: only a report can change that.
+    /// The time at which the frontier has the next job. `None` if it has none before a report comes.
     due: Option<Millis>,
-    /// Whether the frontier has more to do in the background.
+    /// Whether the frontier has more work in the background.
     more: bool,
     last_tick: Millis,
     paused: bool,
-    /// Set once the crawl is to end, with the time after which open jobs are left behind.
+    /// Set when the crawl must end: the reason, and the time after which open jobs are left to the next run.
     stopping: Option<(StopReason, Millis)>,
 }
 
@@ -171,7 +173,7 @@ impl Engine<'_> {
                 self.more = self.desk.step()?;
                 self.desk.feed_visits()?;
                 self.hand_out()?;
-                // What was refused when its turn came makes room for the next visits of its host.
+                // If a visit was refused when its turn came, the next visit of its host can be queued.
                 self.more |= self.desk.feed_visits()?;
             }
             if let Some(reason) = self.ended() {
@@ -197,7 +199,7 @@ impl Engine<'_> {
         self.desk.clock.now()
     }
 
-    /// Opens as many jobs as there are credits and things due.
+    /// Hands out jobs while there are credits and the frontier has a job that is due.
     fn hand_out(&mut self) -> Result<()> {
         if self.desk.access.must_log_in() {
             self.logged_in = (self.log_in)(self.desk.access.leave())?;
@@ -220,7 +222,7 @@ impl Engine<'_> {
                 continue;
             }
             match self.desk.frontier.next(self.now(), &mut self.desk.ledger.session)? {
-                // What pages need comes first on each host: this one has nothing more of it.
+                // Requisites come first on each host. This job is none, so its host has no more requisites, and it waits.
                 Next::Job(job) if is_full && !self.desk.is_for_requisites(&job) => self.desk.waiting.push_back(job),
                 Next::Job(job) => {
                     if let Some(order) = self.desk.order(job)? {
@@ -238,13 +240,13 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Whether the jobs open now are the last pages that `--max-pages` allows.
+    /// Whether `--max-pages` allows no more page jobs than are open now.
     fn is_full(&self) -> bool {
         let limit = self.desk.settings.limits.max_pages;
         limit > 0 && self.desk.ledger.stats.pages + self.jobs.open_pages() >= limit
     }
 
-    /// Whether the crawl has ended, and why.
+    /// The reason for which the crawl has ended; `None` if it has not.
     fn ended(&self) -> Option<StopReason> {
         let now = self.now();
         if let Some((reason, grace)) = self.stopping {
@@ -266,7 +268,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The run ends: everything is written down.
+    /// Writes everything down at the end of the run.
     fn finish(&mut self, reason: StopReason) -> Result<StopReason> {
         self.desk.end_round(reason);
         self.desk.close(reason, &self.dir)?;
@@ -288,7 +290,8 @@ impl Engine<'_> {
         }
     }
 
-    /// The one wait: until a report, a wish of the owner, or the next thing that is due.
+    /// Waits for a report, a wish of the owner, the end of a login, or the time at which something is due. The engine
+    /// waits nowhere else.
     fn wait(&mut self) -> Result<()> {
         let now = self.now();
         let mut deadline = (self.last_tick + TICK).min(self.desk.ledger.commit_at());
@@ -326,7 +329,7 @@ impl Engine<'_> {
             },
             recv(reports) -> some => {
                 self.jobs.arrived(some.map_err(|_| EngineError::Internal("the page workers are gone"))?);
-                // What else has come is taken in one go: waking up once for each would cost more than the work.
+                // Takes all reports that have come, because waking up once for each would cost more than the work.
                 while let Ok(some) = self.jobs.reports.try_recv() {
                     self.jobs.arrived(some);
                 }

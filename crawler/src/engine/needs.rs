@@ -1,4 +1,5 @@
-//! Requisites in the engine: what accepted pages need is queued before further pages, and goes into the archive alone.
+//! Requisites in the engine: images, styles and scripts of accepted pages. They are queued before further pages, and go
+//! into the archive alone.
 
 use dedup_stage::judge::{Judgement, Verdict};
 use frontier::{Admission, Found, Job, JobKind, Merits, Millis, Outcome, Via};
@@ -16,7 +17,7 @@ pub(super) fn is_requisite(job: &Job) -> bool {
 }
 
 impl Desk<'_> {
-    /// Whether a job brings a requisite, or may have to come before one.
+    /// Whether a job fetches a requisite, or something that must come before one: an address or a robots.txt.
     pub(super) fn is_for_requisites(&self, job: &Job) -> bool {
         match job.kind {
             JobKind::Page => is_requisite(job),
@@ -25,7 +26,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Queues what a page needs, if it is accepted.
+    /// Queues the requisites of a page, if the page is accepted.
     pub(super) fn need(&mut self, job: &Job, judgement: &Judgement, finding: &PageFinding) -> Result<()> {
         let is_accepted = match judgement.verdict {
             Verdict::Unique => true,
@@ -41,7 +42,7 @@ impl Desk<'_> {
                 url,
                 id: *id,
                 depth: job.depth + 1,
-                // They come before further pages: a page and what it needs belong together.
+                // Requisites come before further pages, so that a page and its requisites are from the same time.
                 priority: 1.0,
                 merits: Merits::default(),
                 source: Some(job.page),
@@ -76,7 +77,7 @@ impl Desk<'_> {
         self.record_requisite(job, at, status, &out)
     }
 
-    /// No answer came to a request for a requisite.
+    /// Takes a failure of a request for a requisite.
     pub(super) fn lose_requisite(&mut self, job: &Job, at: Millis) -> Result<()> {
         self.ledger.stats.requisites_failed += 1;
         self.record_requisite(job, at, 0, &PageOut { is_requisite: true, ..PageOut::failed(&[]) })

@@ -1,4 +1,5 @@
-//! What one answer changes: the verdict on the page, the fate of its links, its line in the outputs.
+//! Takes the answer to a request for a page: gets the verdict, decides the fate of the links, teaches the frontier, and
+//! writes the line in the outputs.
 
 use std::sync::Arc;
 
@@ -10,8 +11,8 @@ use frontier::{Brought, End, Frontier, Job, Millis, Outcome, SkipReason, State, 
 use url::Url;
 
 use super::Result;
+use super::barren::has_known_text;
 use super::desk::Desk;
-use super::known::is_known;
 use super::ledger;
 use super::links::LinkCounts;
 use super::message::{PageFinding, RedirectFinding};
@@ -19,7 +20,7 @@ use super::visits::Ended;
 use crate::record::PageRecord;
 use crate::sink::{Changed, PageOut, Twin};
 
-/// The words for redirects that lead nowhere.
+/// The words for redirects that are not followed: out of the scope, or without end.
 const OUT: &str = "redirected_out";
 const LOOP: &str = "redirect_loop";
 
@@ -99,8 +100,8 @@ impl Desk<'_> {
         Ok(if finding.status >= 400 { Some(finding.status.to_string()) } else { cut })
     }
 
-    /// Whether a redirect leads to a URL that redirects back, at once or over others. (One to its own URL is followed: it may
-    /// set a cookie.)
+    /// Whether a redirect leads to a URL that redirects back, at once or by way of other URLs. (A redirect to its own URL
+    /// is followed, because it may set a cookie.)
     fn leads_back(&self, from: UrlId, redirect: &RedirectFinding) -> Result<bool> {
         let mut at = redirect.target;
         for _ in 0..Frontier::MOST_HOPS {
@@ -135,7 +136,7 @@ impl Desk<'_> {
         Ok((self.flow.page(&case, &ledger::url_of, &mut self.ledger.session)?, alike))
     }
 
-    /// What the frontier learns from a page: of its group and host, of rules, of trials.
+    /// Teaches the frontier: the verdict on the page, its lesson for rules, and the result of a trial.
     fn teach(
         &mut self,
         job: &Job,
@@ -158,7 +159,7 @@ impl Desk<'_> {
                 frontier.verdict(job, Some(brought), judgement.novelty, session)?;
             }
         }
-        // What is unchanged was a lesson at its last visit.
+        // An unchanged page was a lesson at an earlier visit.
         let is_lesson = !matches!(judgement.verdict, Verdict::Unjudged | Verdict::Unchanged { .. });
         let Some(content) = content.filter(|_| is_lesson) else { return Ok(()) };
         let same = |twin: &&PageRecord| twin.content.is_some_and(|twin| twin.agrees(content));
@@ -168,7 +169,7 @@ impl Desk<'_> {
             id: job.page.url,
             content,
             twin: twin.as_ref(),
-            barren: is_known(judgement) && counts.beyond == 0,
+            barren: has_known_text(judgement) && counts.beyond == 0,
             offspring: counts.within,
         };
         Ok(frontier.learn(job, &lesson, &ledger::shows, session)?)
@@ -217,12 +218,12 @@ impl Desk<'_> {
     }
 }
 
-/// What was made of an answer, on its way to the outputs.
+/// The results for one answer, for the outputs.
 struct Taken {
     judgement: Judgement,
     /// The URL's last visit.
     before: Option<PageRecord>,
-    /// The page of another URL that it repeats.
+    /// The page of another URL that this page repeats.
     twin: Option<PageRecord>,
     content: Option<Content>,
     shown: Option<Shown>,
@@ -234,8 +235,9 @@ struct Taken {
     alike: Option<f32>,
 }
 
-/// What a page shows, for learned rules: what its twin shows, if the page is as good as equal to it. A page with too little
-/// text to be judged shows what it says. An unchanged page shows what it showed.
+/// The content of a page for learned rules. A page with nearly the same text as its twin has the content of the twin. An
+/// unchanged page has the content of its last visit. Any other page with text has its own content, even if it has too
+/// little text to be judged.
 fn content(
     job: &Job,
     finding: &PageFinding,

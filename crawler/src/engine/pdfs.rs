@@ -1,5 +1,5 @@
-//! PDF files are read while their job still has its slot, before the answer gets its number: a file that takes its whole time
-//! and memory costs that slot, and neither a page worker nor the place of any other answer.
+//! Reads PDF files in child processes, before the answer gets its number. While a file is read, its job keeps its slot.
+//! So a file that takes all of its time and memory costs one slot. No page worker and no other answer waits for it.
 
 use std::sync::Arc;
 
@@ -14,17 +14,17 @@ use crate::pdf::{self, Document, Limits, PdfError, Program};
 #[derive(Debug)]
 pub struct Pdfs {
     program: Arc<Program>,
-    /// Children that may run at once: each may take the memory of [`Limits`].
+    /// At most this many children run at once, because each may take the memory of [`Limits`].
     slots: Semaphore,
 }
 
 impl Pdfs {
-    /// With this program, so many files at once.
+    /// Reads files with this program, a given number of them at once.
     pub fn new(program: Program, at_once: usize) -> Self {
         Self { program: Arc::new(program), slots: Semaphore::new(at_once.max(1)) }
     }
 
-    /// What a file says; `None` where the answer is no PDF file, or an error.
+    /// The text and links of a file; `None` if the answer is no PDF file, or an error page.
     pub async fn read(&self, url: &Url, response: &mut Response) -> Option<Result<Document, PdfError>> {
         let content_type = response.headers.get("content-type").and_then(|value| value.to_str().ok());
         let is_good = (200..300).contains(&response.status) && !response.body.is_empty();

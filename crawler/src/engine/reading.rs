@@ -1,5 +1,5 @@
-//! What a worker reads of the answer to a request for a page: its text and links, whatever form it has; what may be done with
-//! it; and the bytes of the outputs.
+//! Reads the answer to a request for a page in a page worker: text and links (from HTML, PDF, feeds and others), the
+//! permissions of its site, and the bytes of the outputs.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -58,7 +58,8 @@ impl Worker<'_> {
         if let Some(target) = &redirect {
             let link = OutLink::new(target.clone(), false, &self.context.keys);
             redirect_finding = Some(RedirectFinding { same_key: link.id == job.page.url, target: link.id });
-            // One hop too many is refused by the frontier, which remembers it: another link may lead there.
+            // The frontier refuses a redirect with too many hops, and records it, because another link may lead to its
+            // target.
             notes.push(LinkNote { refusal: self.refusal(target, job.depth), ..LinkNote::default() });
             links.push(link);
         } else {
@@ -74,7 +75,7 @@ impl Worker<'_> {
         let needs = self.needs(answered, content_type, redirect.as_ref());
         let is_feed = matches!(kind, Kind::Feed | Kind::JsonFeed);
         let graph = graph::encode(job.page, edges(&links, &rels, redirect.is_some(), is_feed));
-        // A body that was never asked for is not one that was cut.
+        // A body that is no page was not asked for. It does not count as cut.
         let cut = response.truncated.filter(|why| *why != Truncation::NotAPage);
         let is_good = (200..300).contains(&response.status) && response.truncated.is_none();
         let judgeable = is_good && forbidden.is_none();
@@ -83,7 +84,7 @@ impl Worker<'_> {
         let is_scored = self.context.scores && judgeable && page.is_text && redirect.is_none();
         let question = if is_scored { score::question(&job.url, &page, &self.reader) } else { Vec::new() };
         if forbidden.is_some() {
-            // What may not be used is not kept: no fingerprint, no title, no archive.
+            // The page may not be used, so nothing of it is kept: no fingerprint, no title, no archive.
             (page.signature, page.title) = (None, String::new());
         }
         let error = if redirect.is_some() && job.hops >= self.context.max_hops {
@@ -146,7 +147,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Text and links of an answer, by what it holds.
+    /// Reads text and links of an answer, by the kind of its content.
     fn text(&mut self, answered: &Answered<'_>, kind: Kind, content_type: Option<&str>) -> Page {
         let Answered { job, response, .. } = *answered;
         let input = page::Input { url: &job.url, status: response.status, content_type, body: &response.body };
@@ -161,7 +162,7 @@ impl Worker<'_> {
         page
     }
 
-    /// A PDF file, as plain text; it was read before it came here.
+    /// Reads the text of a PDF file as a page of plain text. A child process extracted the text before.
     #[cfg(feature = "pdf")]
     fn pdf(&mut self, answered: &Answered<'_>, input: &page::Input<'_>) -> Page {
         let document = match answered.document {
@@ -187,13 +188,13 @@ impl Worker<'_> {
         self.reader.read(input)
     }
 
-    /// What is said about the use of an answer.
+    /// Reads what the origin, the header and the page say about the use of an answer.
     fn permissions(&self, answered: &Answered<'_>, page: &Page) -> Permissions {
         let Answered { job, said, response, .. } = *answered;
         let markup = if page.is_text { Markup::read(&response.body) } else { Markup::default() };
         let headers = response.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
         let metas = markup.metas.iter().map(|(name, content)| (name.as_str(), content.as_str()));
-        // The reader has met this one already; without the others the markup is not read again.
+        // The reader has read `noindex` already. The markup is read again only if it may have other statements.
         let metas = metas.chain(page.noindex.then_some(("robots", "noindex")));
         let known = said.map(|said| said.of(&job.url)).unwrap_or_default();
         let mut permissions = known.of_answer(headers, metas, &self.context.token);
@@ -207,7 +208,7 @@ impl Worker<'_> {
         page_lines(forms, job, ended_at, content_type, &response.body, page, self.reader.text())
     }
 
-    /// What an answer needs to be shown, where that is fetched; of a requisite that is a redirect, where it leads.
+    /// The requisites of an answer, if requisites are fetched. If the answer is a requisite and a redirect, its target.
     fn needs(&self, answered: &Answered<'_>, content_type: Option<&str>, redirect: Option<&Url>) -> Vec<Need> {
         let Answered { job, response, .. } = *answered;
         let (is_requisite, is_good) = (is_requisite(job), (200..300).contains(&response.status));
@@ -220,8 +221,8 @@ impl Worker<'_> {
         urls.into_iter().map(|url| Need { id: self.context.keys.identify(&url).0, url }).collect()
     }
 
-    /// The links of a page, one per identity, and what else is known of each. `hits` are those of the links in a focused
-    /// crawl.
+    /// The links of a page, one per identity, with their notes and relations. In a focused crawl, `hits` has the topic's
+    /// words near each link.
     fn links(&self, job: &Job, page: &mut Page, hits: Vec<LinkHits>) -> (Vec<OutLink>, Vec<LinkNote>, Vec<Rels>) {
         let mut hits = hits.into_iter();
         let own = Hints::from_bits(job.merits.hint);
@@ -250,7 +251,7 @@ impl Worker<'_> {
     }
 }
 
-/// Adds the links of `Link` header fields, and what they say of links that the page has.
+/// Adds the links of `Link` header fields, and their relations to links that the page has.
 fn header_links(response: &Response, page: &mut Page, url: &Url) {
     let values = response.headers.get_all("link").iter().filter_map(|value| value.to_str().ok());
     for (target, rels) in hints::link_header(values) {

@@ -1,24 +1,26 @@
-//! Rescue: when nothing is queued any more, `drop` mode fetches a sample of what is held or stopped. This finds pages that are no
-//! copies, and at the end it gives an estimate of the pages that were lost.
+//! Rescue: when nothing is queued any more, `drop` mode fetches a sample of the URLs that are held or stopped. This finds
+//! pages that are no copies. At the end it gives an estimate of the pages that were lost.
 //!
-//! Held and stopped URLs that most likely share their fate are a *cluster* ([`frontier::Cluster`]). The rescue goes in rounds:
+//! Held and stopped URLs that most likely share their fate are a *lot* ([`frontier::Lot`]). The rescue goes in rounds:
 //!
-//! 1. A *round* draws a few URLs from each of as many clusters as the budget allows, and queues them as trials.
-//! 2. When all of them are fetched, each cluster of which a trial brought a new page is released: all its URLs are queued.
-//!    Clusters that were tried in vain are not tried again.
-//! 3. When half of the budget is spent, or after [`Rescue::ROUNDS`] rounds, the last round draws from all URLs that are left,
-//!    whatever their clusters are. The share of new pages in this sample gives the estimate. A cluster of which the last round
-//!    brought something new is also released, if at least one in [`Rescue::WORTH`] of its drawn URLs was new, or if at most
-//!    [`Rescue::FEW`] of its URLs are left.
+//! 1. A *round* draws a few URLs from each of as many lots as the budget allows, and queues them as trials.
+//! 2. When all of them are fetched, each lot with a new page is released: all its URLs are queued. A lot that was tried
+//!    without a new page is not tried in the next rounds.
+//! 3. When half of the budget is spent, after [`Rescue::ROUNDS`] rounds, or when all lots were tried, the last round
+//!    draws single URLs from everything that is still held or stopped. The share of new pages in this sample gives the
+//!    estimate ([`crate::estimate`]). A lot with a new page in the last round is also released, if at least one in
+//!    [`Rescue::WORTH`] of its drawn URLs was new, or if at most [`Rescue::FEW`] of its URLs are left.
 //!
-//! Rounds and trials are part of the state, so that a crawl that was killed goes on where it was.
+//! The budget bounds the URLs that are drawn. The URLs of released lots are fetched beyond it.
+//!
+//! Rounds and trials are part of the state, so a crawl that was killed continues its rescue.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use config::Settings;
 use dedup_stage::store::{self, Session, Space, codec};
-use frontier::{Cluster, Draw, Frontier, Job, Via};
+use frontier::{Draw, Frontier, Job, Lot, Via};
 use serde::{Deserialize, Serialize};
 
 use super::Result;
@@ -29,20 +31,20 @@ use crate::spaces;
 /// Key in [`Space::META`].
 const STATE: &[u8] = b"rescue";
 
-/// Where the rescue stands.
+/// The state of the rescue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Round {
     /// Number of the round that is under way, from 1; 0 before the first.
     number: u32,
-    /// Whether it is the last one, of which the estimate is made.
+    /// Whether it is the last round, from which the estimate is made.
     last: bool,
-    /// URLs tried so far, in all rounds.
+    /// URLs drawn so far, in all rounds.
     spent: u64,
-    /// URLs held or stopped when the last round was drawn.
+    /// URLs that were held or stopped when the last estimate was made, or when the round was drawn.
     held: u64,
-    /// Whether clusters were released after the last round.
+    /// Whether the release of lots after the last round was decided.
     released: bool,
-    /// What was lost, once the last round is done: estimate, lower and upper end of the 95 % interval.
+    /// Estimate, lower and upper end of the 95 % interval of the pages that were lost. `None` until the last round is done.
     lost: Option<[f64; 3]>,
 }
 
@@ -50,8 +52,9 @@ struct Round {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Trial {
     round: u32,
-    cluster: u64,
-    /// Whether it brought a new page; `None` until it is fetched.
+    lot: u64,
+    /// Whether it brought a new page; `None` until it was answered. In the results, a trial that was never answered
+    /// counts as one that brought nothing.
     new: Option<bool>,
 }
 
@@ -61,7 +64,7 @@ pub(super) struct Rescue {
     round: Round,
 }
 
-/// What was lost, as the last run that went to its end found.
+/// The estimate of the pages that were lost, from the last run that came to its end.
 pub fn lost(session: &Session) -> store::Result<Option<Lost>> {
     let round = stored(session)?;
     Ok(round.lost.map(|[estimate, low, high]| Lost { estimate, low, high }))
@@ -73,23 +76,23 @@ fn stored(session: &Session) -> store::Result<Round> {
 }
 
 impl Rescue {
-    /// A rescue may cost this many fetches, however small the crawl is.
+    /// At least this many URLs may be drawn, however small the crawl is.
     const LEAST: u64 = 40;
-    /// URLs drawn from a cluster in one round.
-    const OF_CLUSTER: usize = 2;
-    /// A cluster of which the last round brought something new is released if at most this many of its URLs are left …
+    /// At most this many URLs are drawn from a lot in one round.
+    const OF_LOT: usize = 2;
+    /// A lot with a new page in the last round is released if at most this many of its URLs are left.
     const FEW: u64 = 40;
-    /// … or if at least one in this many drawn URLs was new.
+    /// A lot with a new page in the last round is released if at least one in this many of its drawn URLs was new.
     const WORTH: u64 = 20;
-    /// Rounds before the last one.
+    /// At most this many rounds come before the last one.
     const ROUNDS: u32 = 6;
 
-    /// Goes on where the state was left.
+    /// Reads the state of the rescue from `session`.
     pub fn open(session: &Session) -> store::Result<Self> {
         Ok(Self { round: stored(session)? })
     }
 
-    /// A page was fetched, and brought a new page or not.
+    /// A URL was fetched. If it was drawn, records whether it brought a new page.
     pub fn fetched(&self, job: &Job, new: bool, session: &mut Session) {
         if job.via != Via::Rescue {
             return;
@@ -118,21 +121,21 @@ impl Rescue {
             return Ok(false);
         }
         let mut released = false;
-        for (cluster, result) in results.iter().filter(|(_, result)| result.new > 0) {
+        for (lot, result) in results.iter().filter(|(_, result)| result.new > 0) {
             if result.round == self.round.number {
-                frontier.release_cluster(Cluster(*cluster), &mut ledger.session);
+                frontier.release_lot(Lot(*lot), &mut ledger.session);
                 released = true;
             }
         }
         let budget = budget(settings, ledger.stats.pages.saturating_sub(self.round.spent));
         let left = budget.saturating_sub(self.round.spent);
-        // Half of the budget finds what was lost, half of it tells how much is lost.
+        // Half of the budget is for finding what was lost. The rest is for the estimate.
         let for_rounds = left.saturating_sub(budget / 2);
         if self.round.number >= Self::ROUNDS || for_rounds == 0 {
             return self.begin(true, left, usize::MAX, frontier, ledger).map(|drawn| drawn || released);
         }
         let part = for_rounds.min((budget / 4).max(1));
-        let drawn = self.begin(false, part, Self::OF_CLUSTER, frontier, ledger)?;
+        let drawn = self.begin(false, part, Self::OF_LOT, frontier, ledger)?;
         if drawn || released {
             return Ok(true);
         }
@@ -140,7 +143,8 @@ impl Rescue {
         self.begin(true, left, usize::MAX, frontier, ledger)
     }
 
-    /// Releases the clusters of which the last round brought something new, if it is worth it. True if there are any.
+    /// Releases the lots with a new page in the last round, if their release is worth the fetches. True if any were
+    /// released.
     fn release(
         &mut self,
         results: &BTreeMap<u64, Outcome>,
@@ -151,20 +155,20 @@ impl Rescue {
         if left.is_empty() {
             return Ok(false);
         }
-        left.retain(|cluster, left| {
-            let Outcome { drawn, new, .. } = results[cluster];
+        left.retain(|lot, left| {
+            let Outcome { drawn, new, .. } = results[lot];
             *left <= Self::FEW || new * Self::WORTH >= drawn
         });
-        for cluster in left.keys() {
-            frontier.release_cluster(Cluster(*cluster), &mut ledger.session);
+        for lot in left.keys() {
+            frontier.release_lot(Lot(*lot), &mut ledger.session);
         }
         self.round.released = true;
         self.save(ledger);
         Ok(!left.is_empty())
     }
 
-    /// The clusters of which the last round brought something new, each with the number of its URLs that are still held or
-    /// stopped, as far as there are any.
+    /// The lots with a new page in the last round, each with the number of its URLs that are still held or stopped. Lots
+    /// without such URLs are left out.
     fn left_with_new(
         &self,
         results: &BTreeMap<u64, Outcome>,
@@ -172,10 +176,10 @@ impl Rescue {
         ledger: &Ledger,
     ) -> Result<BTreeMap<u64, u64>> {
         let with_new = results.iter().filter(|(_, result)| result.round == self.round.number && result.new > 0);
-        let mut left: BTreeMap<u64, u64> = with_new.map(|(cluster, _)| (*cluster, 0)).collect();
+        let mut left: BTreeMap<u64, u64> = with_new.map(|(lot, _)| (*lot, 0)).collect();
         if !left.is_empty() {
             frontier.each_held(&ledger.session, &mut |drawn| {
-                if let Some(count) = left.get_mut(&drawn.cluster.0) {
+                if let Some(count) = left.get_mut(&drawn.lot.0) {
                     *count += 1;
                 }
             })?;
@@ -189,16 +193,16 @@ impl Rescue {
         &mut self,
         last: bool,
         wanted: u64,
-        of_cluster: usize,
+        of_lot: usize,
         frontier: &mut Frontier,
         ledger: &mut Ledger,
     ) -> Result<bool> {
         let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
-        // Clusters that were tried in vain are left to the last round.
+        // Lots that were tried are left to the last round.
         let tried = if last { BTreeMap::new() } else { self.results(&ledger.session)? };
-        let mut draw = Draw::new(wanted, of_cluster, u64::from(self.round.number));
+        let mut draw = Draw::new(wanted, of_lot, u64::from(self.round.number));
         frontier.each_held(&ledger.session, &mut |drawn| {
-            if !tried.contains_key(&drawn.cluster.0) {
+            if !tried.contains_key(&drawn.lot.0) {
                 draw.show(drawn);
             }
         })?;
@@ -209,7 +213,7 @@ impl Rescue {
         let mut any = false;
         for drawn in sample.drawn {
             if frontier.rescue(drawn.id, &mut ledger.session)? {
-                let trial = Trial { round: self.round.number, cluster: drawn.cluster.0, new: None };
+                let trial = Trial { round: self.round.number, lot: drawn.lot.0, new: None };
                 ledger.session.put(spaces::TRIALS, drawn.id.to_bytes(), codec::encode(&trial));
                 self.round.spent += 1;
                 any = true;
@@ -222,36 +226,36 @@ impl Rescue {
         Ok(any)
     }
 
-    /// Estimates what was lost from the results of the last round. `held` URLs are still held or stopped. `left` are the clusters
-    /// with new pages of which some URLs are.
+    /// Estimates from the results of the last round how many pages were lost. `held` URLs are still held or stopped.
+    /// `left` are the lots with new pages that still have URLs.
     fn conclude(&mut self, results: &BTreeMap<u64, Outcome>, held: u64, left: &BTreeMap<u64, u64>) {
         self.round.held = held;
         let unknown = Lost { estimate: 0.0, low: 0.0, high: held as f64 };
         let of = |counts: &dyn Fn(&u64, &Outcome) -> bool| {
-            let last =
-                results.iter().filter(|(cluster, result)| result.round == self.round.number && counts(cluster, result));
+            let last = results.iter().filter(|(lot, result)| result.round == self.round.number && counts(lot, result));
             let (drawn, new) = last.fold((0, 0), |(drawn, new), (_, result)| (drawn + result.drawn, new + result.new));
             // The drawn pages were fetched, so they are not lost. Only what is still held counts.
             estimate(Sample { left: held, drawn, new }).unwrap_or(unknown)
         };
         let lost = match self.round.released {
             false => of(&|_, _| true),
-            // Clusters that were released are not held any more, so the results of the others count for what is left. But the same
-            // sample has decided which clusters are left, so its upper end would be too low: that of the whole sample is used.
+            // Released lots are not held any more, so only the results of the other lots count for the URLs that are
+            // left. But the same sample has also chosen which lots were released. So the upper end from the other lots
+            // would be too low, and the upper end from the whole sample is used.
             true => {
-                let rest = of(&|cluster, result| result.new == 0 || left.contains_key(cluster));
+                let rest = of(&|lot, result| result.new == 0 || left.contains_key(lot));
                 Lost { high: rest.high.max(of(&|_, _| true).high), ..rest }
             }
         };
         self.round.lost = Some([lost.estimate, lost.low, lost.high]);
     }
 
-    /// What the trials of each cluster showed.
+    /// The results of the trials of each lot.
     fn results(&self, session: &Session) -> Result<BTreeMap<u64, Outcome>> {
         let (mut results, mut damaged) = (BTreeMap::<u64, Outcome>::new(), None);
         session.scan(spaces::TRIALS, &[], &[], &mut |_, value| match codec::decode::<Trial>(value, "a trial") {
             Ok(trial) => {
-                let result = results.entry(trial.cluster).or_default();
+                let result = results.entry(trial.lot).or_default();
                 if trial.round > result.round {
                     *result = Outcome { round: trial.round, ..Outcome::default() };
                 }
@@ -272,7 +276,7 @@ impl Rescue {
     }
 }
 
-/// What the trials of one cluster in its latest round showed.
+/// The results of the trials of one lot in the latest round that drew from it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Outcome {
     round: u32,
@@ -280,7 +284,7 @@ struct Outcome {
     new: u64,
 }
 
-/// How many fetches the rescue may cost in a crawl that fetched so many pages.
+/// At most this many URLs are drawn in a crawl that fetched `pages` pages.
 fn budget(settings: &Settings, pages: u64) -> u64 {
     match settings.dedup.rescue.0 {
         0.0 => 0,

@@ -1,4 +1,5 @@
-//! A round of visits and the rest of the crawl: when it begins and ends, what a visit that has ended changes.
+//! The glue between the desk and a round of visits (`visits`): the round begins and ends here, and the desk tells it
+//! about each visit that has ended.
 
 use config::OnDuplicate;
 use dedup_stage::judge::{Judgement, Shown};
@@ -14,7 +15,7 @@ use crate::record::PageRecord;
 use crate::sink::Changed;
 
 impl Ended {
-    /// What an answer with this status and judgement is to its cluster.
+    /// The result of a visit whose answer has this status and judgement.
     pub(super) fn of(status: u16, judgement: &Judgement, before: Option<&PageRecord>) -> Self {
         match status {
             200..300 | 304 => Ended::Showed {
@@ -42,7 +43,7 @@ impl Desk<'_> {
                 ..Round::default()
             },
         };
-        // Whoever keeps duplicates wants each of them as it is.
+        // In `keep`, the user wants every copy as it is now, so no copy is trusted.
         let trusts = self.settings.dedup.on_duplicate != OnDuplicate::Keep;
         let priority = |depth| self.scores.of_depth(depth);
         self.visits = Some(Visits::plan(&mut round, trusts, &priority, now, &self.ledger.session)?);
@@ -62,7 +63,7 @@ impl Desk<'_> {
         amid_crawl && self.visits.as_ref().is_some_and(Visits::are_done)
     }
 
-    /// The run ends. A round that was stopped goes on with the next one.
+    /// The run ends. A round that was stopped is not done: the next run continues it.
     pub(super) fn end_round(&mut self, reason: StopReason) {
         if self.visits.is_some()
             && let Some(round) = &mut self.ledger.stats.round
@@ -78,8 +79,9 @@ impl Desk<'_> {
         }
     }
 
-    /// For a conditional request. A copy is asked conditionally only while its original shows what it was a copy of: "not
-    /// modified" would not say whether it still is one.
+    /// The validators for a conditional request. A copy gets a conditional request only if its original still shows what
+    /// the copy was a copy of. Otherwise it gets a full request, because "not modified" compares the copy with its own
+    /// past, and not with the original.
     pub(super) fn validators(&self, job: &Job) -> Result<Option<Validators>> {
         let Some(before) = self.before(job)? else { return Ok(None) };
         if let Some(of) = before.shown.as_ref().and_then(|shown| shown.of) {
@@ -93,7 +95,8 @@ impl Desk<'_> {
         Ok(Some(before.validators).filter(|known| !known.is_empty()))
     }
 
-    /// Whether what a URL showed must not condemn other pages any more: it is gone, or a copy takes its place.
+    /// Whether the judge must forget the content of a URL, so that no later page is a duplicate of it: the URL is gone,
+    /// or a copy takes its place.
     pub(super) fn is_to_forget(&self, job: &Job, ended: Ended) -> Result<bool> {
         if job.page.visit < 2 || !matches!(ended, Ended::Missing | Ended::Moved) {
             return Ok(false);
@@ -103,7 +106,7 @@ impl Desk<'_> {
         Ok(is_replaced || matches!(state, Some(State::Gone(_))))
     }
 
-    /// Forgets what a URL showed. Nothing is left of it.
+    /// Makes the judge forget the content of a URL. Returns the record to store for the next visit, which is none.
     pub(super) fn forget(&mut self, job: &Job, shown: Option<Shown>) -> Result<Option<Shown>> {
         if let Some(shown) = shown {
             self.flow.judge_mut().forget(&shown, job.page.url, &mut self.ledger.session)?;

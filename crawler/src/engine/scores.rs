@@ -1,4 +1,4 @@
-//! What the links of a page are worth: the parts of their priorities that are known when they are queued.
+//! The priorities of links: the parts that are known when a link is queued.
 
 use std::sync::Arc;
 
@@ -11,24 +11,24 @@ use crate::focus::{Focus, Likely, LinkHits, PageHits, Topic};
 use crate::hints::Hints;
 use crate::priority::{InLinks, OfLink, OfPage, Scoring};
 
-/// Works out the priorities of links.
+/// Computes the priorities of links.
 pub(super) struct Scores {
     scoring: Scoring,
     /// In a crawl with a topic.
     focus: Option<Focus>,
-    /// Where a program scores pages.
+    /// If a program scores pages: the scores that are expected of pages not fetched yet.
     likely: Option<Likely>,
-    /// How many links lead to each URL, where that is counted.
+    /// The number of links to each URL, if it is counted.
     in_links: Option<InLinks>,
 }
 
-/// What the links of one page have in common.
+/// The parts of a priority that all links of one page share.
 #[derive(Clone, Copy)]
 pub(super) struct PageScore {
     of_page: OfPage,
-    /// In a crawl with a topic: what the page can hand on.
+    /// In a crawl with a topic: the relevance that the page hands on to its links.
     worth: Option<f32>,
-    /// Where a program scores pages: the page's score, or the one that was expected of it.
+    /// If a program scores pages: the score of the page, or the expected score.
     score: f32,
 }
 
@@ -36,7 +36,7 @@ impl Scores {
     /// For a crawl with these settings; goes on from what `session` has counted of the topic's words.
     pub fn open(settings: &Settings, topic: Option<&Arc<Topic>>, session: &Session) -> Result<Self> {
         let focus = topic.map(|topic| Focus::open(Arc::clone(topic), settings.focus.relevant_from, session));
-        // Links are counted where they bear on more than the order of arrival.
+        // Links are counted if their number changes more than the order of arrival.
         let scored = settings.dedup.on_duplicate == OnDuplicate::Demote || settings.focus.is_on();
         let counted = scored && settings.priority.in_links_weight > 0.0;
         Ok(Self {
@@ -47,7 +47,8 @@ impl Scores {
         })
     }
 
-    /// What a page is worth, 0..1, where that matters: its score by the program of the user, else its relevance to the topic.
+    /// The worth of a page, 0..1: its score by the user's program, or else its relevance to the topic. `None` in other
+    /// crawls.
     pub fn relevance(&mut self, job: &Job, hits: Option<&PageHits>, score: Option<f32>) -> Option<f32> {
         let topical = self.focus.as_mut().and_then(|focus| Some(focus.page(hits?)));
         if let (Some(likely), Some(score)) = (&mut self.likely, score) {
@@ -56,14 +57,15 @@ impl Scores {
         score.or(topical)
     }
 
-    /// What the links of a page have in common. So much of the page is new, 0..1; they lead to this depth.
+    /// The parts that all links of a page share. `novelty` is the share of the page that is new, 0..1; `depth` is that of
+    /// the links.
     pub fn page(&self, job: &Job, novelty: f32, depth: u32, relevance: Option<f32>) -> PageScore {
         let expected = f32::from(job.merits.relevance) / 255.0;
         let worth = self.focus.as_ref().map(|focus| focus.worth(relevance, expected));
         PageScore { of_page: self.scoring.page(novelty, depth), worth, score: relevance.unwrap_or(expected) }
     }
 
-    /// The priority of a link, and what it was made of.
+    /// The priority of a link, and its parts.
     pub fn link(&mut self, page: PageScore, url: u64, note: &LinkNote) -> (f32, Merits) {
         let in_links = self.in_links.as_mut().map_or(0, |counts| counts.count(url));
         let expected = self.likely.as_mut().map(|likely| likely.link(url, page.score));
@@ -74,7 +76,7 @@ impl Scores {
         self.scoring.link(page.of_page, OfLink { in_links, relevance, hints: note.hints })
     }
 
-    /// What a page so deep weighs, 0..1, when it is to be visited again.
+    /// The weight of a page at this depth, 0..1, for the order of visits.
     pub fn of_depth(&self, depth: u32) -> f32 {
         self.scoring.link(self.scoring.page(1.0, depth), OfLink::default()).0
     }
@@ -84,7 +86,7 @@ impl Scores {
         self.scoring.link(self.scoring.page(1.0, 1), OfLink { hints, ..OfLink::default() })
     }
 
-    /// Writes down what was counted of the topic's words, and learned from scores.
+    /// Writes down the counts of the topic's words, and what was learned from scores.
     pub fn save(&self, session: &mut Session) -> Result<()> {
         self.likely.as_ref().map_or(Ok(()), |likely| likely.save(session))?;
         self.focus.as_ref().map_or(Ok(()), |focus| focus.save(session))

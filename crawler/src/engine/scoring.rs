@@ -1,8 +1,8 @@
 //! The stage between page workers and engine in which a program of the user scores pages (`--score-with`).
 //!
-//! Reports pass through it; those of pages with text wait until the program has answered or failed. It has a thread of its
-//! own, so that the engine waits for nothing but reports. What waits here holds its credits: the crawl goes as fast as the
-//! program answers, and no faster than its time-out when it does not.
+//! All reports pass through this stage. The report of a page with text waits until the program has answered or failed.
+//! The stage has a thread of its own, so that the engine waits for nothing but reports. A report that waits here keeps
+//! its credit, so the crawl runs at the speed of the program.
 
 use std::collections::VecDeque;
 use std::thread::JoinHandle;
@@ -12,9 +12,10 @@ use crossbeam_channel::{Receiver, Sender, at, never, select};
 use super::message::{Finding, PageFinding, Report};
 use crate::score::{Program, Said, finish};
 
-/// Questions that are asked together.
+/// At most this many questions are asked together.
 const BATCH: usize = 64;
-/// How often a page is asked about before it goes on without a score: its program may have failed because of another page.
+/// The program is asked this often about a page before the page goes on without a score, because the program may have
+/// failed on another page.
 const TRIES: u32 = 2;
 
 /// Starts the stage. It ends when `reports` is closed.
@@ -30,7 +31,7 @@ pub(super) fn start(
 struct Stage {
     program: Program,
     waiting: VecDeque<Asked>,
-    /// What the program has been asked and has not answered, oldest first.
+    /// Questions that the program has not answered, oldest first.
     open: Vec<Asked>,
     /// Number of the next question.
     next: u64,
@@ -64,7 +65,7 @@ impl Stage {
         }
     }
 
-    /// Reports have come: those without a question pass.
+    /// Takes reports. Those without a question pass.
     fn take(&mut self, reports: Vec<Report>) {
         let (ask, pass): (Vec<_>, Vec<_>) = reports.into_iter().partition(|report| question(report).is_some());
         if !pass.is_empty() {
@@ -73,7 +74,7 @@ impl Stage {
         self.waiting.extend(ask.into_iter().map(|report| Asked { id: 0, tries: 0, report }));
     }
 
-    /// Asks about the first of those that wait; where the program rests, all go on without a score.
+    /// Asks about the first of the waiting pages. While the program rests after failures, all pages go on without a score.
     fn ask(&mut self) {
         let batch = self.waiting.len().min(BATCH);
         let mut lines = Vec::new();
@@ -111,7 +112,8 @@ impl Stage {
         }
     }
 
-    /// The program is given up. What it has not answered is asked once more, or goes on without a score.
+    /// Gives the program up. The questions that it has not answered are asked once more, or their pages go on without a
+    /// score.
     fn failed(&mut self, why: &str) {
         self.program.fail(why);
         for asked in self.open.drain(..).rev() {

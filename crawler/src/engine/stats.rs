@@ -1,4 +1,4 @@
-//! Counters of a crawl, kept in the state with every commit, and what observers are shown.
+//! The counters of a crawl, which are part of every commit, and the snapshots for observers.
 
 use std::collections::BTreeMap;
 
@@ -26,13 +26,13 @@ pub struct Stats {
     pub near: u64,
     /// Pages that say what the same URL said at its last visit.
     pub unchanged: u64,
-    /// Redirects, error pages, pages with too little text, what is no page.
+    /// Redirects, error pages, pages with too little text, files that are no pages.
     pub unjudged: u64,
     /// Redirects among them.
     pub redirects: u64,
     /// Redirects that lead out of the scope.
     pub redirects_out: u64,
-    /// Redirects that lead back to where they came from, or on for too long.
+    /// Redirects that lead back to their beginning, or have too many hops.
     pub redirects_endless: u64,
     /// Failed look-ups of addresses and requests for robots.txt, by the word for why. Each attempt counts.
     pub errand_failures: BTreeMap<String, u64>,
@@ -50,24 +50,24 @@ pub struct Stats {
     pub links_new: u64,
     /// Out-links passed to the frontier.
     pub links_admitted: u64,
-    /// Out-links kept from the frontier because their page is a duplicate.
+    /// Out-links that were held, stopped or tried because their page is a duplicate.
     pub links_dropped: u64,
     /// Pages of a focused crawl whose relevance or score is known.
     pub scored: u64,
     /// The sum of their relevances.
     pub relevance: f64,
-    /// Pages that the program that scores pages gave no answer about.
+    /// Pages about which the program that scores pages gave no answer.
     pub unscored: u64,
-    /// At the end of a run: URLs that could not be fetched because robots.txt forbids it or cannot be had, or their host not
-    /// be found, by the word for why.
+    /// At the end of a run: URLs that could not be fetched because robots.txt forbids it or cannot be read, or because
+    /// their host cannot be found, by the word for the reason.
     pub withheld: BTreeMap<String, u64>,
-    /// URLs held as links of duplicates, and stopped by what was learned, at the last commit.
+    /// URLs that were held as links of duplicates, at the last commit.
     pub held: u64,
-    /// See `held`.
+    /// URLs that learned rules had stopped, at the last commit.
     pub stopped: u64,
     /// URLs refused, by the word for the reason, at the last commit.
     pub refused: BTreeMap<String, u64>,
-    /// At the end of a run: URLs held or stopped, for which nothing was fetched that shows the same.
+    /// At the end of a run: URLs that are held or stopped, and whose counterpart or representative was not answered well.
     pub uncovered: u64,
     /// Whether the last run fetched everything: see `complete` in OUTPUT.md.
     pub complete: bool,
@@ -79,7 +79,7 @@ pub struct Stats {
     pub requisites: u64,
     /// Bytes of their decoded bodies.
     pub requisite_bytes: u64,
-    /// Those given up without an answer.
+    /// Requisites given up without an answer.
     pub requisites_failed: u64,
     /// Bytes of text beyond the cap on the text of one page: their words do not count.
     pub text_cut: u64,
@@ -168,7 +168,7 @@ impl Stats {
 pub enum StopReason {
     /// Everything in scope was fetched.
     Done,
-    /// What is queued becomes due only after `--patience`.
+    /// All queued URLs become due only after `--patience`.
     Waiting,
     /// `--max-pages`.
     PageLimit,
@@ -198,7 +198,7 @@ impl StopReason {
     }
 }
 
-/// What an observer is shown, some times a second.
+/// The state of the crawl that observers see, some times a second.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot<'a> {
     /// Totals.
@@ -209,7 +209,7 @@ pub struct Snapshot<'a> {
     pub frontier: &'a Frontier,
     /// Jobs open.
     pub in_flight: usize,
-    /// Unique pages held back, so far as they can be estimated.
+    /// The estimate of the unique pages among the URLs held back, if there is one.
     pub lost: Option<Lost>,
     /// In a focused crawl, the mean relevance of the pages fetched.
     pub harvest: Option<f64>,
@@ -223,7 +223,7 @@ pub struct Snapshot<'a> {
 
 /// Watches a crawl: the terminal, the live page, tests.
 pub trait Observer {
-    /// Shown the state of things, [`TICK`] apart and once at the end.
+    /// Takes a snapshot: one every [`TICK`], and one at the end.
     fn tick(&mut self, snapshot: &Snapshot<'_>);
 }
 

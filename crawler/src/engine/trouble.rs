@@ -1,4 +1,4 @@
-//! What goes wrong while a crawl runs: on this machine, and by host.
+//! Troubles while a crawl runs: on this machine, and by host.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,10 +6,10 @@ use frontier::Millis;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// Trouble on this machine: files, memory, disk, network. While it lasts nothing is fetched, and nothing is booked on hosts.
+/// Trouble on this machine: files, memory, disk, network. While it lasts, nothing is fetched, and no host is blamed.
 #[derive(Debug, Default)]
 pub(super) struct LocalTrouble {
-    /// What happened last, and when the crawl tries again.
+    /// The last trouble, and the time at which the crawl tries again.
     now: Option<(String, Millis)>,
     /// Troubles in a row.
     times: u32,
@@ -24,7 +24,7 @@ impl LocalTrouble {
     /// A job failed because of this machine.
     pub fn note(&mut self, what: &str, now: Millis) {
         if self.now.as_ref().is_some_and(|(_, until)| now < *until) {
-            // Jobs that were open when the trouble began.
+            // This job was open when the trouble began, so it is part of the same trouble.
             return;
         }
         let pause = (Self::PAUSE << self.times.min(5)).min(Self::LONGEST);
@@ -38,12 +38,12 @@ impl LocalTrouble {
         (self.now, self.times) = (None, 0);
     }
 
-    /// Until when nothing is to be fetched, if there is trouble at `now`.
+    /// The time until which nothing is fetched, if there is trouble at `now`.
     pub fn pause(&self, now: Millis) -> Option<Millis> {
         self.now.as_ref().map(|(_, until)| *until).filter(|until| now < *until)
     }
 
-    /// What the trouble is, while it lasts.
+    /// The trouble, while it lasts.
     pub fn what(&self) -> Option<&str> {
         self.now.as_ref().map(|(what, _)| what.as_str())
     }
@@ -67,10 +67,10 @@ pub(super) struct HostTroubles {
 }
 
 impl HostTroubles {
-    /// Hosts that are remembered. A host that comes later is not counted.
+    /// At most this many hosts are remembered. A host that comes later is not counted.
     const MOST: usize = config::bounds::HOSTS_IN_TROUBLE;
 
-    /// Something of this kind went wrong with a URL.
+    /// Counts a trouble of this kind with a URL.
     pub fn note(&mut self, url: &Url, kind: &str) {
         let host = url.host_str().unwrap_or_default();
         if self.by_host.len() >= Self::MOST && !self.by_host.contains_key(host) {
@@ -79,7 +79,7 @@ impl HostTroubles {
         *self.by_host.entry(host.into()).or_default().entry(kind.into()).or_default() += 1;
     }
 
-    /// The host with most troubles; of several the first by name.
+    /// The host with the most troubles. If several have as many, the first by name.
     pub fn worst(&self) -> Option<WorstHost> {
         let sum = |kinds: &BTreeMap<Box<str>, u64>| kinds.values().sum::<u64>();
         let (host, kinds) = self.by_host.iter().min_by_key(|(host, kinds)| (u64::MAX - sum(kinds), (*host).clone()))?;

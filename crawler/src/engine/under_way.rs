@@ -1,12 +1,12 @@
-//! How much memory reports may hold on their way from the page workers to the engine.
+//! Bounds the memory of reports on their way from the page workers to the engine.
 //!
-//! A body is gone when its page was read, but the URLs on the page are not: a compressed sitemap of some kilobytes names
-//! megabytes of them. So a worker begins no large answer while the reports under way hold too much. The one that the engine
-//! waits for is always read, since nothing would move without it.
+//! A body is dropped when its page was read, but the URLs of the page stay in its report: a compressed sitemap of some
+//! kilobytes can name megabytes of URLs. So a worker begins no large answer while the reports under way hold too much
+//! memory. The answer that the engine waits for is always read, because nothing would move without it.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What reports hold together.
+/// The memory of all reports that are under way.
 #[derive(Clone, Debug, Default)]
 pub struct UnderWay(Arc<(Mutex<State>, Condvar)>);
 
@@ -19,7 +19,7 @@ struct State {
     is_over: bool,
 }
 
-/// What one report holds; given back on drop.
+/// The memory of one report. It is given back on drop.
 #[derive(Debug)]
 pub struct Weight {
     all: UnderWay,
@@ -27,10 +27,10 @@ pub struct Weight {
 }
 
 impl UnderWay {
-    /// Bytes beyond which no large answer is begun.
+    /// If reports hold more bytes than this, no large answer is begun.
     const MOST: usize = config::bounds::UNDER_WAY;
 
-    /// Waits until a large answer may be read; false where nobody wants it any more.
+    /// Waits until a large answer may be read. False if the engine has ended.
     pub fn admit(&self, sequence: u64) -> bool {
         let (_, changed) = &*self.0;
         let mut state = self.lock();
@@ -40,7 +40,7 @@ impl UnderWay {
         !state.is_over
     }
 
-    /// A report holds so many bytes from now on.
+    /// Counts the bytes that a report holds from now on.
     pub fn weigh(&self, bytes: usize) -> Weight {
         self.lock().bytes += bytes;
         Weight { all: self.clone(), bytes }
@@ -51,7 +51,7 @@ impl UnderWay {
         self.change(|state| state.next = sequence);
     }
 
-    /// The engine takes no more: nobody waits from now on.
+    /// The engine has ended: nobody waits from now on.
     pub fn close(&self) {
         self.change(|state| state.is_over = true);
     }

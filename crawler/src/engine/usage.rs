@@ -1,8 +1,8 @@
-//! What origins say about the use of their pages, as far as that is known before a page is fetched: their robots.txt and, for
-//! purposes to which it matters, their `tdmrep.json`.
+//! The statements of origins about the use of their pages that are known before a page is fetched: in robots.txt, and for
+//! some purposes in `tdmrep.json`.
 //!
-//! Both are kept in the state, so that a later run knows what they say without asking. The frontier keeps rules of its own of
-//! robots.txt, which are only about fetching.
+//! Both are kept in the state, so that a later run need not ask for them. The frontier keeps the rules of robots.txt
+//! about fetching; they are not here.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,12 +15,13 @@ use crate::permissions::tdm::TdmFile;
 use crate::permissions::{Decision, Permissions, Purpose};
 use crate::spaces;
 
-/// Origins whose statements are held in memory.
+/// The statements of at most this many origins are held in memory.
 const MOST: usize = 65_536;
-/// How often a page is put back while its origin's `tdmrep.json` is on its way; then it is taken for absent.
+/// While the `tdmrep.json` of its origin is being fetched, a page is put back at most this often. After that, the file
+/// counts as absent.
 const MOST_WAITS: u32 = 600;
 
-/// What one origin says.
+/// The statements of one origin.
 #[derive(Debug, Default)]
 pub struct Said {
     robots: Option<UsageRules>,
@@ -28,17 +29,17 @@ pub struct Said {
 }
 
 impl Said {
-    /// What it says about a URL of its own.
+    /// The statements about one of its URLs.
     pub fn of(&self, url: &Url) -> Permissions {
         Permissions::of_url(url, self.robots.as_ref(), self.tdm.as_ref())
     }
 }
 
-/// What is to be done with a page that could be fetched now.
+/// The decision about a page that could be fetched now.
 pub(super) enum Decided {
     /// Fetch it.
     Fetch,
-    /// Its origin's `tdmrep.json` is asked for first, for the first time where this is true.
+    /// Fetch the `tdmrep.json` of its origin first. True if it has not been asked for yet.
     Wait(bool),
     /// It may not be used for the purpose of the crawl.
     Forbidden,
@@ -49,7 +50,7 @@ pub(super) struct Usage {
     token: String,
     purpose: Option<Purpose>,
     known: HashMap<String, Option<Arc<Said>>>,
-    /// Origins whose `tdmrep.json` is on its way, and how many pages were put back for it.
+    /// Origins whose `tdmrep.json` is being fetched, with the number of pages that were put back for it.
     waits: HashMap<String, u32>,
 }
 
@@ -60,8 +61,8 @@ impl Usage {
         Self { token: token.to_owned(), purpose: Purpose::named(purpose), known, waits }
     }
 
-    /// A file at `url` has come that may speak about the use of its origin's pages: its robots.txt or `tdmrep.json`. Empty
-    /// where it does not, or where there is none.
+    /// Takes the robots.txt or `tdmrep.json` of an origin, which may have statements about the use of its pages. `file`
+    /// is empty if it has none, or if there is no such file.
     pub fn heard(&mut self, url: &Url, file: Vec<u8>, session: &mut Session) {
         self.known.remove(origin(url));
         self.waits.remove(origin(url));
@@ -73,7 +74,7 @@ impl Usage {
         }
     }
 
-    /// What the origin of a URL says, where it says anything.
+    /// The statements of the origin of a URL; `None` if it makes none.
     pub fn of(&mut self, url: &Url, session: &Session) -> Result<Option<Arc<Said>>> {
         if let Some(known) = self.known.get(origin(url)) {
             return Ok(known.clone());
@@ -91,7 +92,7 @@ impl Usage {
         Ok(said)
     }
 
-    /// Whether a page may be fetched, by what its origin has said.
+    /// Decides whether a page may be fetched, by the statements of its origin.
     pub fn decide(&mut self, url: &Url, said: Option<&Said>) -> Decided {
         let Some(purpose) = self.purpose else { return Decided::Fetch };
         if said.is_some_and(|said| matches!(said.of(url).decide(purpose, false), Decision::Forbidden { .. })) {
@@ -107,7 +108,7 @@ impl Usage {
     }
 }
 
-/// Where the `tdmrep.json` of a URL's origin lies.
+/// The URL of the `tdmrep.json` of a URL's origin.
 pub(super) fn tdm_of(url: &Url) -> Option<Url> {
     url.join(TdmFile::PATH).ok()
 }

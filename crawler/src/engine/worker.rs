@@ -1,5 +1,5 @@
-//! Page workers: stateless threads that do everything that costs CPU. They read pages, hash, resolve and scope links, and
-//! finish the bytes of the outputs, so that the engine only decides and appends.
+//! Page workers: threads without state that do all work that costs much CPU. They read pages, make hashes, resolve links
+//! and check their scope, and finish the bytes of the outputs. So the engine only decides and appends.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,12 +32,12 @@ use crate::pdf;
 use crate::permissions::Purpose;
 use crate::permissions::robots::UsageRules;
 
-/// What the workers know; the same for all pages, so that any worker gives the same report.
+/// The settings of the workers. They are the same for all pages, so that every worker gives the same report.
 #[derive(Debug)]
 pub struct Context {
     /// Makes the identities of URLs.
     pub keys: Keys,
-    /// What belongs to the crawl.
+    /// The scope of the crawl.
     pub scope: Arc<Scope>,
     /// Our product token.
     pub token: String,
@@ -45,19 +45,19 @@ pub struct Context {
     pub obey_robots: bool,
     /// Redirects followed in a row.
     pub max_hops: u8,
-    /// What a focused crawl is about.
+    /// The topic of a focused crawl.
     pub topic: Option<Arc<Topic>>,
     /// Whether a program scores pages.
     pub scores: bool,
-    /// Whether what pages need to be shown is fetched.
+    /// Whether requisites of pages are fetched.
     pub requisites: bool,
-    /// Where an archive is kept: the header fields of every request.
+    /// If an archive is kept: the header fields of every request.
     pub archive: Option<Vec<(String, Vec<u8>)>>,
-    /// Logins, for what a lost session looks like.
+    /// The logins, which tell how a lost session looks.
     pub logins: Vec<Login>,
     /// Whether the crawl has an account somewhere: then links that end a session are not followed.
     pub has_account: bool,
-    /// What pages are fetched for, where that is said.
+    /// The purpose of the crawl, if one is given.
     pub purpose: Option<Purpose>,
     /// The forms in which the main text of pages is written.
     pub forms: Forms,
@@ -79,7 +79,7 @@ pub fn start(
                 let finder = context.topic.clone().map(Finder::new);
                 let mut worker = Worker { context: &context, reader: Reader::default(), finder };
                 batch::each(&fetched, &reports, Fetched::is_large, |item| {
-                    // Nothing waits here: results are sent before a large item is begun.
+                    // No result waits here, because results are sent before a large item is begun.
                     if item.is_large() {
                         under_way.admit(item.sequence);
                     }
@@ -100,25 +100,25 @@ pub(super) struct Worker<'a> {
     pub finder: Option<Finder>,
 }
 
-/// A whole answer, and how it was asked for.
+/// A whole answer with its request.
 pub(super) struct Answered<'a> {
     pub job: &'a Job,
     pub ended_at: Millis,
     pub worn: &'a Worn,
     pub said: Option<&'a Said>,
     pub response: &'a Response,
-    /// What a PDF file says.
+    /// The text and links of a PDF file.
     #[cfg(feature = "pdf")]
     pub document: Option<&'a Result<pdf::Document, pdf::PdfError>>,
 }
 
 impl Worker<'_> {
-    /// Bytes of a report that are not counted.
+    /// A report that holds fewer bytes than this is not counted.
     const LIGHT: usize = 64 << 10;
-    /// Bytes of the URLs of one sitemap that are read.
+    /// At most this many bytes of URLs are read from one sitemap.
     const SITEMAP: usize = config::bounds::SITEMAP_BYTES;
 
-    /// One answer in, one report out, whatever the answer does to the parser.
+    /// Makes one report of one answer, even if the parser panics.
     fn report(&mut self, item: Fetched) -> Report {
         let Fetched { sequence, job, ended_at, worn, said, answer, .. } = item;
         #[cfg(feature = "pdf")]
@@ -225,7 +225,7 @@ impl Worker<'_> {
         finding
     }
 
-    /// Why a URL at a depth does not belong to the crawl, if it does not.
+    /// The reason for which a URL at this depth does not belong to the crawl; `None` if it does.
     pub(super) fn refusal(&self, url: &Url, depth: u32) -> Option<SkipReason> {
         self.context.scope.admits(url, depth).err()
     }
@@ -235,7 +235,7 @@ pub(super) fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> 
     response.headers.get(name).and_then(|value| value.to_str().ok())
 }
 
-/// How long the server asks us to wait.
+/// The time that the server asks us to wait.
 pub(super) fn wait(response: &Response, now: Millis) -> Option<Millis> {
     header(response, "retry-after").and_then(|value| retry_after(value, now))
 }

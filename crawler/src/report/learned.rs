@@ -63,12 +63,12 @@ pub fn proof(rule: &Rule) -> String {
     }
 }
 
-/// How its audits went.
-pub fn audits(rule: &Rule) -> String {
-    let failed = rule.audits.differed;
-    match rule.audits.agreed + failed {
-        0 => "not audited yet".into(),
-        all => format!("{failed} of {} failed", units::counted(u64::from(all), "audit")),
+/// How its trials went.
+pub fn trials(rule: &Rule) -> String {
+    let failed = rule.trials.differed;
+    match rule.trials.agreed + failed {
+        0 => "not tried yet".into(),
+        all => format!("{failed} of {} failed", units::counted(u64::from(all), "trial")),
     }
 }
 

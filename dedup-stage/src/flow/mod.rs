@@ -1,7 +1,7 @@
-//! The way of a page: the judge, the gate, and the fate of its links.
+//! The flow judges a page and decides the fate of its links.
 //!
-//! The crawler and [`crate::stage::Stage`] both send their pages through a [`Flow`]. A flow records nothing of a page
-//! outside the judge's own spaces, and waits for nothing: its caller keeps the records and passes them in.
+//! The crawler and [`crate::stage::Stage`] both send their pages through a [`Flow`]. A flow writes nothing about a page
+//! outside the judge's own spaces, and waits for nothing. Its caller keeps the records of pages and passes them in.
 
 mod gate;
 #[cfg(test)]
@@ -22,33 +22,34 @@ pub struct Flow {
     on_duplicate: OnDuplicate,
 }
 
-/// What came of a page.
+/// The result for one page.
 #[derive(Debug)]
 pub struct Passage {
     /// Verdict and novelty.
     pub judgement: Judgement,
-    /// What becomes of its links.
+    /// The fate of its links.
     pub links: Fate,
-    /// What to store of the page, and to pass in as [`Case::before`] at the next visit.
+    /// The caller stores this, and passes it in as [`Case::before`] at the next visit.
     pub shown: Option<Shown>,
 }
 
-/// What becomes of the links of a page.
+/// The fate of the links of a page.
 #[derive(Debug)]
 pub enum Fate {
     /// They go to the frontier, with their priority multiplied by this factor in 0..1.
     Follow(f32),
-    /// None goes to the frontier. Each is held for its counterpart on the page's twin.
+    /// No link is followed. Each is held for its counterpart on the page's twin, or as news.
     Hold(Held),
-    /// The page is unique, but only by its links: its text is that of another page. What a list and a trap have in common
-    /// is told apart by trials, as for the links of a duplicate. Only in `drop`.
+    /// The page is unique, but only by its links: its text is that of another page. Such a page may belong to a list or
+    /// to a trap. So its links are treated like those of a duplicate, and trials tell what they are worth. Only in
+    /// `drop`.
     Try(Held),
-    /// None goes to the frontier. A known corpus has the page (its place among the corpora is given), and a corpus has no
-    /// links: each is held as known.
+    /// No link is followed. A known corpus has the page (its place among the corpora is given). A corpus has no links to
+    /// compare with, so each link is held as known.
     HoldKnown(u32),
 }
 
-/// The links of a page beside those of the page with the same text.
+/// The links of a page, compared with those of the earlier page with the same text.
 #[derive(Debug)]
 pub struct Held(Box<Comparison>);
 
@@ -58,10 +59,11 @@ impl Held {
         self.0.twin()
     }
 
-    /// The counterpart of a link of the duplicate. Worked out at each call, since most links of a duplicate are known to
-    /// the frontier already and need none.
+    /// The counterpart of a link of the duplicate. It is computed at each call, because the frontier knows most links of
+    /// a duplicate already and does not ask for their counterparts.
     ///
-    /// Where the twin's links are not known (a copy of a page with too little text), it is what the twin most probably has.
+    /// If the twin's links are not known (a copy of a page with too little text), this is the link that the twin most
+    /// probably has.
     pub fn counterpart(&self, link: &OutLink) -> Counterpart {
         self.0.counterpart(link)
     }
@@ -78,12 +80,12 @@ impl Flow {
         &self.judge
     }
 
-    /// The judge, for what other processes judged ([`Judge::accept`]) and for URLs that are gone ([`Judge::forget`]).
+    /// The judge, for pages that other processes judged ([`Judge::accept`]) and for URLs that are gone ([`Judge::forget`]).
     pub fn judge_mut(&mut self) -> &mut Judge {
         &mut self.judge
     }
 
-    /// Judges a page and decides the fate of its links. `url_of` tells the URL of an earlier page; it is asked only where
+    /// Judges a page and decides the fate of its links. `url_of` tells the URL of an earlier page; it is asked only if
     /// the texts of two pages are alike.
     pub fn page(&mut self, case: &Case<'_>, url_of: UrlOf<'_>, session: &mut Session) -> Result<Passage> {
         let (judgement, twin) = self.judge.judge_beside_twin(case, url_of, session)?;
@@ -99,8 +101,8 @@ impl Flow {
         Ok(Passage { judgement, links, shown })
     }
 
-    /// The links of a duplicate beside those of its twin, whatever the mode is; `None` if the page has no twin. In `drop`,
-    /// [`Flow::page`] has given the same.
+    /// The links of a duplicate, compared with those of its twin, in any mode. `None` if the page has no twin. In `drop`,
+    /// [`Flow::page`] has returned the same.
     pub fn held(
         &self,
         case: &Case<'_>,

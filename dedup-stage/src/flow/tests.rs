@@ -1,4 +1,4 @@
-//! What becomes of the links of pages of each verdict, in each mode.
+//! The fate of the links of a page, for each verdict and each mode.
 
 use crate::flow::{Counterpart, Fate, Held, OnDuplicate};
 use crate::judge::{Judgement, OutLink, Shown, Verdict};

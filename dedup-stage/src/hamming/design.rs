@@ -1,4 +1,4 @@
-//! Designs: which bits the tables of an index are keyed by, as data.
+//! Designs: the key bits of the tables of an index, as data.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,24 +6,27 @@ use super::cover::{COVERS, Cover};
 use super::key::{Key, cut};
 use super::recursion::Recursion;
 
-/// Keys such that of any two fingerprints within `distance`, at least one table finds one by the other.
+/// The keys of all tables. If two fingerprints are within `distance` of each other, a query for one finds the other in at
+/// least one table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Design {
-    /// What it is called on the command line.
+    /// The name on the command line.
     pub name: String,
-    /// The distance within which nothing is missed.
+    /// Every fingerprint within this distance is found.
     pub distance: u32,
-    /// One table each.
+    /// One key for each table.
     pub keys: Vec<Key>,
 }
 
 impl Design {
-    /// Two halves, the first with (k - 1) / 2 flips rounded up, the second with the rest: for k = 3, one half has at most one error.
+    /// Two halves. The flips of both add up to k - 1; the first half has (k - 1) / 2 of them, rounded up. For k = 3 each
+    /// half has one flip, because one half has at most one error. For k = 0 there is one table, without flips.
     pub fn halves(k: u32) -> Self {
         Self { name: "halves".into(), ..Self::flips(2.min(k + 1), k) }
     }
 
-    /// `blocks` exact or flipped blocks: the radii add up to k - blocks + 1, so not all blocks can exceed theirs.
+    /// One table for each of `blocks` blocks. The flips of all blocks add up to k - blocks + 1, so k errors cannot exceed
+    /// the flips of every block.
     ///
     /// # Panics
     ///
@@ -37,13 +40,15 @@ impl Design {
         Self { name: format!("flips-{blocks}"), distance: k, keys }
     }
 
-    /// The paper's simple designs: of `blocks` blocks any k may differ, so there is a table for each choice of the others.
+    /// The simple designs of the paper: any k of `blocks` blocks may differ, so there is a table for each choice of the
+    /// other blocks.
     pub fn choose(blocks: u32, k: u32) -> Self {
         let recursion = Recursion { splits: vec![blocks] };
         Self { name: format!("choose-{blocks}"), distance: k, keys: recursion.keys(k) }
     }
 
-    /// For k = 3: one half has at most one error, so in one half there are c - 1 of c parts without any. 2c tables.
+    /// For k = 3: one half has at most one error. If a half is cut into c parts, c - 1 of them have no error. So there
+    /// are 2c tables, each keyed by all parts of a half but one.
     pub fn drop_one(parts: u32) -> Self {
         let mut keys = Vec::new();
         for half in cut(u64::MAX, 2) {
@@ -81,20 +86,22 @@ impl Design {
         designs
     }
 
-    /// The design of that name for this distance.
+    /// The design with this name for this distance.
     pub fn named(name: &str, k: u32) -> Option<Self> {
         Self::all(k).into_iter().find(|design| design.name == name)
     }
 
-    /// What the online index uses unless told otherwise: the two halves while they need no more than one flip each, four quarters above.
+    /// The design that the online index begins with: two halves up to k = 3, so that a half needs at most one flip, and
+    /// four quarters above.
     pub fn standard(k: u32) -> Self {
         if k <= 3 { Self::halves(k) } else { Self::flips(4, k) }
     }
 
-    /// From how many fingerprints on the online index does better with another design than the standard one, and with which.
+    /// The design for a large set, and the number of fingerprints from which on the online index uses it.
     ///
-    /// Quarters have 65,536 keys: of a large set each bucket holds so many that reading them costs more than the many buckets of a
-    /// ball of radius 2 around a third. (`cargo bench -p dedup-stage --bench hamming_large -- designs` measures where.)
+    /// A quarter has 65,536 keys. In a large set each key has so many fingerprints that reading them costs more than
+    /// reading the many buckets of a ball of radius 2 around a third. (`cargo bench -p dedup-stage --bench hamming_large
+    /// -- designs` measures where.)
     pub fn larger(k: u32) -> Option<(usize, Self)> {
         let from = match k {
             4 | 5 => 2_000_000,
@@ -113,10 +120,10 @@ impl Design {
         }
     }
 
-    /// A difference of at most `distance` bits that no table catches: `None` is the proof that the design is exact.
+    /// A difference of at most `distance` bits that no table catches. `None` proves that the design is exact.
     ///
-    /// Bits that lie in the same keys are alike, so it is enough to try each way to spread the errors over the classes of like bits,
-    /// and only with all `distance` errors, because fewer are caught whenever more are.
+    /// Bits that lie in the same keys form a class. It is enough to try each way to spread the errors over the classes.
+    /// It is also enough to try exactly `distance` errors: if a table catches these, it catches any part of them.
     pub fn missed(&self) -> Option<u64> {
         let mut classes: Vec<(Vec<bool>, u64)> = Vec::new();
         for bit in (0..64).map(|i| 1u64 << i) {

@@ -8,26 +8,26 @@ use super::permutation::Permutation;
 /// The bits of a fingerprint by which a table finds it, and how many of them may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Key {
-    /// The bits.
+    /// The key bits.
     pub mask: u64,
-    /// How many of them are allowed to differ: the table is asked for all keys within so many flips.
+    /// At most this many key bits may differ. A query asks the table for all keys within this many flips.
     pub flips: u32,
 }
 
 impl Key {
-    /// Whether a table with this key finds a fingerprint that differs from the query in these bits.
+    /// Whether a table with this key finds a fingerprint that differs from the query in the bits of `difference`.
     #[inline(always)]
     pub fn catches(&self, difference: u64) -> bool {
         (difference & self.mask).count_ones() <= self.flips
     }
 
-    /// Number of key bits that number buckets.
+    /// Number of key bits that give the bucket.
     pub fn bits(&self) -> u32 {
         self.mask.count_ones().min(32)
     }
 }
 
-/// The view of a [`Key`]: 32 bits that number buckets (as far as they are in the key), and 32 others.
+/// Splits a fingerprint for one [`Key`]: 32 bits give the bucket, the key bits first. The other 32 bits are the filter.
 #[derive(Clone, Debug)]
 pub struct View {
     permutation: Permutation,
@@ -37,14 +37,15 @@ pub struct View {
 /// A fingerprint as a table sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Keyed {
-    /// Bijective image of 32 bits, the key first: the bucket's number is in the low bits.
+    /// A bijective image of 32 bits, the key bits first. The low bits are the number of the bucket.
     pub address: u32,
     /// The other 32 bits.
     pub filter: u32,
 }
 
 impl View {
-    /// The view of a key. Keys of half a fingerprint with one flip are bucketed by nearest codeword.
+    /// The view of a key. If the key is half a fingerprint with at most one flip, buckets are numbered by the nearest
+    /// codeword.
     pub fn new(key: Key) -> Self {
         let code = match (key.mask.count_ones(), key.flips) {
             (32, flips @ ..=1) => Code::hamming(&[5], flips),
@@ -53,19 +54,19 @@ impl View {
         Self { permutation: Permutation::to_front(key.mask), code }
     }
 
-    /// How the buckets are numbered.
+    /// The code that numbers the buckets.
     pub fn code(&self) -> &Code {
         &self.code
     }
 
-    /// How the table sees a fingerprint.
+    /// Splits a fingerprint.
     #[inline(always)]
     pub fn keyed(&self, fingerprint: u64) -> Keyed {
         let permuted = self.permutation.apply(fingerprint);
         Keyed { address: self.code.address(permuted as u32), filter: (permuted >> 32) as u32 }
     }
 
-    /// The fingerprint that looks like this.
+    /// Puts a split fingerprint together.
     #[inline(always)]
     pub fn fingerprint(&self, keyed: Keyed) -> u64 {
         let permuted = u64::from(self.code.key(keyed.address)) | u64::from(keyed.filter) << 32;

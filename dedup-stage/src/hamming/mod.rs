@@ -1,5 +1,9 @@
-//! The Hamming distance problem (Manku, Jain, Das Sarma 2007, section 3): is any stored 64-bit fingerprint within
-//! distance k of this one?
+//! The Hamming distance problem (Manku, Jain, Das Sarma 2007, section 3): find all stored 64-bit fingerprints within
+//! distance k of a query, exactly.
+//!
+//! `README.md` in this folder says which file is for what. For the index of the crawler's judge, read `index` and
+//! `design`. For index files, read [`frozen`] and [`search`]. For pairs and clusters of a corpus, read [`pairs`] and
+//! [`cluster`].
 
 mod bucket;
 mod calibration;

@@ -1,4 +1,4 @@
-//! Which design suits so many fingerprints, such a distance, so much memory.
+//! Advice for `dedup-stage plan`: the design that suits a number of fingerprints, a distance and a memory.
 
 use serde::Serialize;
 

@@ -1,4 +1,5 @@
-//! Snapshots of the online index, and going on from them.
+//! A snapshot of an online index as a file, and an index that goes on from it. For users of the library: the crawler does
+//! not use it.
 
 use std::io::{Seek, Write};
 
@@ -7,13 +8,13 @@ use super::{Design, Error, Index};
 
 /// A snapshot, as an index file that may be mapped, and what has been added since.
 ///
-/// The file is a [`Frozen`] index without rows: it carries its format's version, the design and the recipe of the fingerprints, its
-/// damage is detected, and nothing has to be inserted again at the start.
+/// The file is a [`Frozen`] index without rows: it carries its format's version, the design and the recipe of the
+/// fingerprints, its damage is detected, and nothing has to be inserted again at the start.
 ///
 /// # Complexity
 ///
-/// A query asks both; an insertion looks the fingerprint up in the file once. Writing a snapshot takes 8 bytes of memory a fingerprint
-/// beside what [`frozen::build`] takes.
+/// A query asks both; an insertion looks the fingerprint up in the file once. Writing a snapshot takes 8 bytes of memory
+/// a fingerprint beside what [`frozen::build`] takes.
 #[derive(Debug)]
 pub struct Resumed<'a> {
     snapshot: Reader<'a>,

@@ -1,4 +1,5 @@
-//! Fingerprints by quarters, whole and side by side: for those of pages, which crowd into few buckets.
+//! Runs: whole fingerprints side by side, by quarters. They suit fingerprints that crowd into few buckets, as those of
+//! pages do.
 
 use super::design::Design;
 use super::kernel::Kernel;
@@ -6,17 +7,17 @@ use super::key::Key;
 use super::memory::prefetch;
 use super::segments::Segments;
 
-/// A set of fingerprints, once for each quarter of their bits: those that agree in it are a *run*, whole fingerprints that lie together
-/// in memory.
+/// A set of fingerprints, stored four times, once for each quarter of the bits. Fingerprints with the same quarter form a
+/// *run*. They lie whole and side by side in memory.
 ///
-/// What one language or one site has in common leaves some bits of its fingerprints nearly constant. Then a ball of keys
-/// finds many, and half of a fingerprint tells few of them apart: here each is compared at once and as a whole, at the speed at which
-/// memory is read one line after the other.
+/// Some bits are nearly the same in all fingerprints of one language or one site. Then a ball of keys finds many
+/// fingerprints, and half of a fingerprint tells few of them apart. Runs compare whole fingerprints at once, and read
+/// memory line after line.
 ///
 /// # Complexity
 ///
-/// A probe looks up the ball of each quarter (68 runs at k = 7) and reads all that lies in them. A fingerprint takes four times 8
-/// bytes, what runs are set aside beyond their length, and 2 MB are there in any case.
+/// A query looks up the ball of each quarter (68 runs at k = 7) and reads all fingerprints of these runs. A fingerprint
+/// takes four times 8 bytes. Runs also have spare room beyond their length, and 2 MB are used in any case.
 #[derive(Clone, Debug)]
 pub struct Runs {
     k: u32,
@@ -27,18 +28,18 @@ pub struct Runs {
     first: usize,
 }
 
-/// The set by one quarter.
+/// The runs of one quarter.
 #[derive(Clone, Debug)]
 struct Quarter {
     key: Key,
     shift: u32,
-    /// By key bits.
+    /// The runs, by key bits.
     runs: Vec<Run>,
-    /// What to XOR to the key bits of a query for all keys of its ball.
+    /// XOR each of these to the key bits of a query to get all keys of its ball.
     ball: Vec<u32>,
 }
 
-/// Where a run lies, and its length: set aside is the next power of two, and two at least.
+/// The place of a run in memory, and its length. Its room is the next power of two, and at least two.
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
     at: u32,
@@ -68,7 +69,7 @@ impl Quarter {
 }
 
 impl Runs {
-    /// Runs that are being loaded while the first of them is read.
+    /// This many runs are being loaded while the first of them is read.
     const AHEAD: usize = 34;
 
     /// An empty set, for distances up to `k`.
@@ -93,7 +94,7 @@ impl Runs {
         runs * size_of::<Run>() + self.pool.fingerprints.len() * size_of::<u64>() + free * size_of::<u32>()
     }
 
-    /// Adds a fingerprint that is not there.
+    /// Adds a fingerprint. The set must not have it.
     pub fn insert(&mut self, fingerprint: u64) {
         for quarter in &mut self.quarters {
             let place = quarter.place(fingerprint);
@@ -103,7 +104,7 @@ impl Runs {
         self.len += 1;
     }
 
-    /// Takes any one.
+    /// Takes any fingerprint out.
     pub fn pop(&mut self) -> Option<u64> {
         let run = self.quarters[0].runs.iter().skip(self.first).position(|run| run.len > 0);
         self.first += run?;

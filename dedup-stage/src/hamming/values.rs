@@ -1,4 +1,4 @@
-//! At which rows chosen values occur.
+//! Finds the rows of a file at which chosen fingerprints occur. A row is the position of a fingerprint in the file.
 
 use super::memory::{prefer_huge_pages, prefetch, zeros};
 

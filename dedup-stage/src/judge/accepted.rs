@@ -1,7 +1,7 @@
 //! The accepted pages by fingerprint: their sketches, for the second look.
 //!
-//! The store holds them all. The fingerprints of pages crowd, so that the second look is asked for often and mostly in vain.
-//! So the pages that were accepted or looked at last are in memory too.
+//! The store holds all of them. The fingerprints of pages crowd, so the second look is asked for often, and mostly finds
+//! nothing. So the pages that were accepted or looked at last are also in memory.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -12,23 +12,23 @@ use crate::spaces;
 use crate::store::cut::{KeyRange, each_part};
 use crate::store::{Result, Session, codec};
 
-/// All accepted pages. The earliest with a fingerprint stands under the fingerprint alone, the others under the
+/// All accepted pages. The earliest page with a fingerprint lies under the fingerprint alone. The other pages lie under the
 /// fingerprint and their order.
 #[derive(Debug)]
 pub(super) struct Accepted {
-    /// Fingerprints that several pages have, or had.
+    /// Fingerprints that several pages have or had.
     several: HashSet<u64>,
-    /// Of the earliest pages with their fingerprints.
+    /// Pages in memory. Each is the earliest page with its fingerprint.
     recent: Recent,
 }
 
 impl Accepted {
     /// At most this many pages with one and the same fingerprint are visited.
     const SAME_FINGERPRINT: usize = 64;
-    /// At most so many are in memory, 4 MB.
+    /// At most this many pages are in memory (4 MB).
     const RECENT: usize = 1 << 15;
 
-    /// What `session` has; calls `each` with every distinct fingerprint.
+    /// Reads the accepted pages of `session`. Calls `each` with every distinct fingerprint.
     pub(super) fn open(session: &Session, each: &mut impl FnMut(u64)) -> Result<Self> {
         Self::open_with(session, Self::RECENT, each)
     }
@@ -159,8 +159,8 @@ impl Accepted {
     }
 }
 
-/// After entries were copied or deleted key by key: the earliest page with each fingerprint stands under the fingerprint alone
-/// again, and under no other key.
+/// After entries were copied or deleted key by key: the earliest page with each fingerprint stands under the fingerprint
+/// alone again, and under no other key.
 pub(super) fn put_earliest_first(session: &mut Session) -> Result<()> {
     let (mut first, mut doubles, mut moves) = (None, Vec::new(), Vec::new());
     each_part(session, &KeyRange::whole(spaces::ACCEPTED), &mut |entries| {
@@ -212,7 +212,7 @@ mod tests {
         Entry { order, id: PageId { url, visit: 1 }, sketch: Sketch::from_bytes([order as u8; Sketch::BYTES]) }
     }
 
-    /// What is known of a fingerprint: the orders of up to `most` pages.
+    /// The orders of up to `most` pages with a fingerprint.
     fn orders(accepted: &mut Accepted, fingerprint: u64, most: usize, session: &Session) -> Vec<u64> {
         let mut orders = Vec::new();
         let mut visit = |entry: &Entry| {
@@ -232,7 +232,7 @@ mod tests {
         let mut met = HashSet::new();
         let mut random = Rng::with_seed(1);
         for step in 0..6_000 {
-            // Every fifth fingerprint is that of many pages. Pages come in any order, as from other judges.
+            // Every fifth fingerprint belongs to many pages. Pages come in any order, as from other judges.
             let fingerprint = if random.u8(..5) == 0 { 20 } else { random.u64(..30) };
             let order = random.u64(..500) * 30 + fingerprint;
             let pages = oracle.entry(fingerprint).or_default();

@@ -1,4 +1,5 @@
-//! What has to be known of a page so that it can condemn others: what one judge tells another.
+//! A candidate for a twin: an accepted page with everything that is needed to compare later pages with it. One judge
+//! sends these to another.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -23,15 +24,15 @@ pub struct Candidate {
     pub id: PageId,
     /// SHA-256 of its body.
     pub sha256: [u8; 32],
-    /// What near duplicates are found by. `None` where only equal bytes make a duplicate of it: it has too little text,
-    /// or is a near duplicate itself.
+    /// Fingerprint and sketch, by which near-duplicates are found. `None` if only a page with the same bytes can be a
+    /// duplicate of this one: it has too little text, or is a near-duplicate itself.
     pub signature: Option<Signature>,
     /// Its links and media.
     pub links: LinkSet,
 }
 
 impl Candidate {
-    /// What a judge elsewhere has to know of a page in order to judge those behind it.
+    /// Makes the candidate that a judge elsewhere needs to judge later pages.
     pub fn of(case: &Case<'_>) -> Self {
         let Case { order, id, url, page, .. } = *case;
         let links = LinkSet { url: Some(url.as_str().into()), ..LinkSet::of(case) };
@@ -40,8 +41,8 @@ impl Candidate {
 }
 
 impl Judge {
-    /// Visits what the judge keeps of the pages of some hosts, so that another judge can accept it. Pages that only equal
-    /// bytes can be compared with are among them. In no order.
+    /// Calls `visit` with the candidates of some hosts, so that another judge can accept them. Pages that are compared by
+    /// their bytes alone are among them. They come in no order.
     pub fn candidates(
         &self,
         session: &Session,

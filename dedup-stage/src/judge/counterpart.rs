@@ -1,4 +1,4 @@
-//! What the twin of a page has in place of each of its links.
+//! Finds the counterpart of each link of a page: the link that its twin has in the same place.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use super::{Acquitted, Case, OutLink, UrlOf, opaque};
 use crate::store::{Result, Session};
 use crate::url::{Keys, PageId, SiteId, UrlId};
 
-/// What a page's twin has in place of one of the page's links.
+/// The counterpart of a link of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counterpart {
-    /// A link to the same URL.
+    /// The twin has a link to the same URL.
     Same,
-    /// A link to this URL, which is for the twin what the link is for the page.
+    /// The twin has a link to this URL, which corresponds to the link of the page.
     Of(UrlId),
-    /// Nothing: the twin has no such link.
+    /// There is none: the twin has no such link.
     News,
 }
 
@@ -29,8 +29,7 @@ pub(crate) struct Comparison {
     twin: PageId,
     /// The twin's links, sorted; `None` where they are not known.
     known: Option<Known>,
-    /// How to turn links of the page into those of the twin; `None` before the twin's URL was asked for, or where nobody
-    /// knows it.
+    /// Turns links of the page into links of the twin. `None` before the twin's URL was asked for, or if nobody knows it.
     mapping: Option<Mapping>,
     keys: Arc<Keys>,
 }
@@ -57,7 +56,7 @@ impl Members {
         self.sorted.binary_search(&member).is_ok()
     }
 
-    /// Whether it is known if this one is among them.
+    /// Whether the sample tells if this member is in the whole set.
     fn decides(&self, member: u32) -> bool {
         self.is_whole || self.sorted.last().is_some_and(|last| member <= *last)
     }
@@ -72,27 +71,27 @@ impl From<LinkSet> for Known {
     }
 }
 
-/// Links of the content without a counterpart, below which a page says nothing new by its links.
+/// A page says something new by its links only if at least this many links of its content are news.
 const NEWS: usize = 4;
 
 impl Comparison {
-    /// Words of content up to which a page is judged by its media too.
+    /// A page with at most this many words of content is judged by its media, too.
     const LITTLE_TEXT: u32 = 250;
 
-    /// With the links that the judge knows of `twin`.
+    /// Compares a page with `twin`, by the links of `twin` that the judge has stored.
     pub(super) fn new(case: &Case<'_>, twin: PageId, keys: &Arc<Keys>, session: &Session) -> Result<Self> {
         let known = LinkSet::read(twin, session)?.map(Known::from);
         Ok(Self { page: case.id, twin, known, mapping: None, keys: Arc::clone(keys) })
     }
 
-    /// As of an accepted twin, of which nothing is stored where it has no links.
+    /// Compares a page with an accepted twin. If nothing is stored about the links of the twin, it has none.
     pub(super) fn accepted(case: &Case<'_>, twin: PageId, keys: &Arc<Keys>, session: &Session) -> Result<Self> {
         let mut comparison = Self::new(case, twin, keys, session)?;
         comparison.known.get_or_insert_with(|| LinkSet::default().into());
         Ok(comparison)
     }
 
-    /// The page compared with.
+    /// The page that the other one is compared with.
     pub(crate) fn twin(&self) -> PageId {
         self.twin
     }
@@ -112,9 +111,9 @@ impl Comparison {
         Ok(())
     }
 
-    /// Whether the page's links, or beside little text its media, say what the twin does not say: at least four of the links
-    /// in its content, and more than half of them, are not the twin's; or more than half of its media are not. `None` if
-    /// neither does.
+    /// Whether the links or the media of the page say something new. Its links do if at least four of the links in its
+    /// content, and more than half of them, are news. Its media do if the page has little text and the twin lacks more
+    /// than half of them. `None` if neither do.
     pub(super) fn contradicts(
         &mut self,
         case: &Case<'_>,
@@ -128,7 +127,7 @@ impl Comparison {
         if !self.has_news(case) {
             return Ok(None);
         }
-        // Only now is it worth asking for the URL.
+        // Without the twin's URL, links seem to be news that are not. So ask for the URL, and look again.
         self.learn_url(case, url_of, session)?;
         Ok(self.has_news(case).then_some(Acquitted::ByLinks))
     }
@@ -156,15 +155,15 @@ impl Comparison {
         news >= NEWS && news * 2 > all
     }
 
-    /// Whether the twin has a link that differs from this one in opaque words only. Such words may name a session, and then
-    /// the two lead to one page; or they name a page each. So this is no reason to call a page unique; and the link is news
-    /// all the same, which trials decide about.
+    /// Whether the twin has a link that differs from this one only in opaque words. If these words name sessions, both
+    /// links lead to one page. If they name pages, the links lead to two. So such a link does not help to make the page
+    /// unique. But it is news, and trials decide about it.
     fn is_opaque_twin(&self, link: &OutLink) -> bool {
         let Some(known) = &self.known else { return false };
         opaque::name(self.own_site(), link).is_some_and(|name| known.opaque.contains(name))
     }
 
-    /// The share of the links in the page's content that have a counterpart, 0..1; 1 where there are none.
+    /// The share of the links in the page's content that have a counterpart, 0..1; 1 if the content has no links.
     pub(super) fn common(&self, case: &Case<'_>) -> f32 {
         let (mut all, mut common) = (0, 0);
         for link in case.links.iter().filter(|link| link.content) {
@@ -175,8 +174,8 @@ impl Comparison {
         if all == 0 { 1.0 } else { common as f32 / all as f32 }
     }
 
-    /// The counterpart of a link of the page. Where the twin's links are not known, or only a sample of them, it is what
-    /// the twin most probably has.
+    /// The counterpart of a link of the page. If the twin's links are not known, or only a sample of them, this is the
+    /// link that the twin most probably has.
     pub(crate) fn counterpart(&self, link: &OutLink) -> Counterpart {
         self.look_up(link).unwrap_or_else(|| match &self.mapping {
             Some(mapping) if link.id.site == self.own_site() => {
@@ -187,7 +186,7 @@ impl Comparison {
         })
     }
 
-    /// The counterpart of a link as far as the twin's links tell.
+    /// The counterpart of a link, if the known links of the twin tell it.
     fn look_up(&self, link: &OutLink) -> Option<Counterpart> {
         let known = self.known.as_ref()?;
         let name = name_on(self.twin_site(), link.id, link.reference);

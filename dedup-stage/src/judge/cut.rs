@@ -1,7 +1,7 @@
-//! Moving what the judge has accepted of a set of hosts to another state of the same crawl.
+//! Moves the accepted pages of a set of hosts to another state of the same crawl.
 //!
-//! The judge finds pages by what they show, so their entries lie all over its spaces: each names the URL of its page, and
-//! that tells whether it moves. A page that moves condemns no page here any more.
+//! The judge finds pages by their contents, so the entries of a host lie all over its spaces. Each entry names the URL of
+//! its page, which tells whether the entry moves. After a page has moved, no page here is a duplicate of it any more.
 
 use super::accepted::put_earliest_first;
 use super::digests::Owner;
@@ -11,8 +11,8 @@ use crate::store::cut::{self, KeyRange};
 use crate::store::{Result, Session, codec};
 use crate::url::Sites;
 
-/// Copies the accepted pages of `sites` to a state that has none but, after a crash, some of these. Returns how many entries
-/// there were.
+/// Copies the accepted pages of `sites` to another state, which has no pages (or some of these, after a crash). Returns
+/// the number of entries.
 pub fn copy(sites: &Sites, from: &Session, to: &mut Session) -> Result<u64> {
     let mut count = cut::copy(from, &sites.keys(spaces::LINKS, &[]), &cut::as_it_is, to)?;
     for (range, of) in by_content() {
@@ -23,7 +23,7 @@ pub fn copy(sites: &Sites, from: &Session, to: &mut Session) -> Result<u64> {
     Ok(count)
 }
 
-/// Deletes the accepted pages of `sites`. Returns how many entries there were.
+/// Deletes the accepted pages of `sites`. Returns the number of entries.
 pub fn delete(sites: &Sites, from: &mut Session) -> Result<u64> {
     let mut count = cut::delete(from, &sites.keys(spaces::LINKS, &[]), &cut::all)?;
     for (range, of) in by_content() {
@@ -33,10 +33,10 @@ pub fn delete(sites: &Sites, from: &mut Session) -> Result<u64> {
     Ok(count)
 }
 
-/// Tells whether the page of an entry is one of a host of the set.
+/// Tells whether the page of an entry belongs to a host of the set.
 type Of = fn(&[u8], &Sites) -> Result<bool>;
 
-/// The spaces whose keys are made of what pages show.
+/// The spaces whose keys are made from the contents of pages.
 fn by_content() -> [(KeyRange, Of); 2] {
     let of_digest: Of = |value, sites| {
         let owner: Owner = codec::decode(value, "the owner of a digest")?;

@@ -1,4 +1,4 @@
-//! Which page had which bytes first.
+//! Finds the page that had a body first.
 
 use std::ops::ControlFlow;
 
@@ -15,11 +15,11 @@ pub(super) struct Owner {
     pub(super) id: PageId,
 }
 
-/// SHA-256 of a body → its owner. The store holds them all. A part of each is in memory, so that a body that nobody had
-/// costs no look into the store.
+/// SHA-256 of a body → the page that had it first. The store holds all digests. A part of each digest is in memory, so
+/// that a body that no page had costs no look into the store.
 #[derive(Debug)]
 pub(super) struct Digests {
-    /// The first eight bytes of each digest, those of digests that were removed included.
+    /// The first eight bytes of each digest. Removed digests are included.
     known: KeySet,
 }
 
@@ -42,7 +42,7 @@ impl Digests {
         value.map(|value| codec::decode(&value, "the owner of a digest")).transpose()
     }
 
-    /// Notes that a page had this body. An earlier page remains the owner.
+    /// Notes that a page had this body. If an earlier page had it, that page stays the owner.
     pub(super) fn claim(&mut self, digest: &[u8; 32], by: Owner, session: &mut Session) -> Result<()> {
         if self.known.insert(prefix(digest)) {
             session.put(spaces::DIGESTS, *digest, codec::encode(&by));
@@ -54,7 +54,7 @@ impl Digests {
         }
     }
 
-    /// Forgets a digest if this URL owns it.
+    /// Forgets a digest if a page of this URL is the owner.
     pub(super) fn release(&mut self, digest: &[u8; 32], url: UrlId, session: &mut Session) -> Result<()> {
         match self.owner(digest, session)? {
             Some(owner) if owner.id.url == url => session.overwrite(spaces::DIGESTS, *digest, None),

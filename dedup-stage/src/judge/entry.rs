@@ -1,4 +1,4 @@
-//! What is kept of an accepted page, for the second look.
+//! The record of an accepted page, for the second look.
 
 use serde::{Deserialize, Serialize};
 

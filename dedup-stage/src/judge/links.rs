@@ -14,7 +14,7 @@ use crate::url::{Keys, PageId, SiteId, UrlId};
 /// A link of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutLink {
-    /// Where it leads: resolved, without fragment.
+    /// The URL of the link, resolved, without fragment.
     pub url: Url,
     /// Its identity.
     pub id: UrlId,
@@ -33,24 +33,24 @@ impl OutLink {
     }
 }
 
-/// What a link is called in the [`LinkSet`] of a page on the host `site`: its reference if it leads to this host, and
-/// half of its identity if it leads elsewhere.
+/// The 32 bits that stand for a link in the [`LinkSet`] of a page on the host `site`: its reference if it leads to this
+/// host, and half of its identity if it leads elsewhere.
 pub(super) fn name_on(site: SiteId, id: UrlId, reference: u32) -> u32 {
     if id.site == site { reference } else { id.url as u32 }
 }
 
-/// The links and media of an accepted page, as 32-bit hashes. What the links of later pages are compared with.
+/// The links and media of an accepted page, as 32-bit hashes. The links of later pages are compared with them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkSet {
-    /// URL of a page that was judged elsewhere; nobody here can tell it.
+    /// The URL of the page, if it was judged elsewhere, because the records here do not have it.
     pub url: Option<String>,
-    /// The links, navigation included: paths and queries of those to the page's own host, identities of the others.
+    /// The links, navigation included: by path and query if they lead to the page's own host, by identity otherwise.
     pub links: Sample,
     /// Parameters that most links with parameters have, with one value, as `name=value`: sessions, languages and the like.
     pub constants: Vec<String>,
     /// The media.
     pub media: Sample,
-    /// What those links that have opaque words are called without these.
+    /// The links that have opaque words, as hashes without these words.
     pub opaque: Sample,
 }
 
@@ -68,7 +68,7 @@ impl LinkSet {
         }
     }
 
-    /// What was stored of an accepted page. Of a page without links and media nothing is stored.
+    /// The stored set of an accepted page. `None` also for a page without links and media: nothing is stored about it.
     pub(super) fn read(page: PageId, session: &Session) -> Result<Option<Self>> {
         let value = session.get(spaces::LINKS, &key(page))?;
         let stored: Option<Stored> = value.map(|value| codec::decode(&value, "the links of a page")).transpose()?;
@@ -119,12 +119,13 @@ pub(super) fn media_of<'a>(case: &Case<'a>) -> impl Iterator<Item = u32> + use<'
 pub struct Sample {
     /// Size of the whole set.
     pub count: u32,
-    /// The smallest members, sorted, each but the first less its predecessor: so they take fewer bytes.
+    /// The smallest members, sorted. Each but the first is stored as the difference to its predecessor, which takes fewer
+    /// bytes.
     steps: Vec<u32>,
 }
 
 impl Sample {
-    /// Members that are kept.
+    /// At most this many members are kept.
     pub const MOST: usize = 1024;
 
     /// The sample of a set; members may come several times.
@@ -156,7 +157,7 @@ impl Sample {
 
 /// The parameters that stand, with one value, on more than half of the links that have any.
 pub(super) fn constants(links: &[OutLink]) -> Vec<String> {
-    /// Bytes of a parameter that is kept, and how many are.
+    /// Most bytes of a parameter that is kept, and most parameters.
     const LONG: usize = 64;
     const MOST: usize = 8;
     let (mut with_parameters, mut pairs) = (0, HashMap::<&str, usize>::new());

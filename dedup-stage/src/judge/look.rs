@@ -8,14 +8,15 @@ use super::{Acquitted, Case, Judge, Judgement, UrlOf, Verdict};
 use crate::signature::{SecondLook, Signature};
 use crate::store::{Result, Session};
 
-/// What the search found.
+/// The result of the search.
 #[derive(Debug)]
 pub(super) struct Found {
-    /// `Near`, or `Unique` where there is no twin.
+    /// `Near`, or `Unique` if there is no twin.
     pub(super) judgement: Judgement,
-    /// The page beside its twin; or, if it is unique only by its links, beside the earliest page with its text.
+    /// The comparison of the page with its twin. If the page is unique only by its links, with the earliest page with its
+    /// text.
     pub(super) twin: Option<Comparison>,
-    /// Whether some page was accepted with this very fingerprint, now or once.
+    /// Whether some page was ever accepted with exactly this fingerprint.
     pub(super) is_known: bool,
 }
 
@@ -26,8 +27,8 @@ struct Alike {
 }
 
 impl Judge {
-    /// Pages with the same text whose links are read and compared, for one page. A list of ten thousand pages with equal text
-    /// would else cost as many reads for each of its pages.
+    /// For one page, the links of at most this many pages with the same text are read and compared. Otherwise a list of
+    /// ten thousand pages with equal text would cost ten thousand reads for each of its pages.
     const COMPARED: usize = 32;
 
     /// Looks for the twin of a page among the accepted pages of other URLs.
@@ -49,7 +50,7 @@ impl Judge {
         for ring in near.chunk_by(|(_, a), (_, b)| a == b) {
             let mut alike = self.alike(ring, case, signature, session)?;
             if alike.len() > left {
-                // Those whose links seem to be the same, by the estimate of the sketch.
+                // Pages whose links seem to be the same, by the estimate of the sketch.
                 alike.sort_by(|a, b| b.look.links.total_cmp(&a.look.links).then(a.entry.order.cmp(&b.entry.order)));
                 alike.truncate(left);
             }
@@ -59,7 +60,7 @@ impl Judge {
                 let mut twin = Comparison::accepted(case, entry.id, &self.keys, session)?;
                 if let Some(why) = twin.contradicts(case, signature.sketch.words(), url_of, session)? {
                     if look.resemblance >= Self::SAME_TEXT {
-                        // Other media are something new, whatever the links are.
+                        // The page has other media, so it is new, whatever its links are.
                         acquitted = if acquitted == Some(Acquitted::ByMedia) { acquitted } else { Some(why) };
                         alike_text.get_or_insert(twin);
                     }

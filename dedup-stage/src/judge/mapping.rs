@@ -1,4 +1,5 @@
-//! From the links of a page to those of its twin, by what differs between the two page URLs: host, folders, parameters.
+//! Turns links of a page into links of its twin, by the differences between the URLs of both pages: host, folders,
+//! parameters.
 
 use ::url::Url;
 
@@ -10,16 +11,16 @@ use ::url::Url;
 pub(super) struct Mapping {
     /// The twin.
     twin: Url,
-    /// Beginnings of paths: that of the page, and that of the twin.
+    /// Beginnings of paths: of the page, and of the twin.
     prefixes: Vec<(String, String)>,
-    /// Parameters (`name=value`) of the page, and what the twin has in their place, if anything.
+    /// Parameters (`name=value`) of the page, with the parameters that the twin has in their place, if any.
     parameters: Vec<(String, Option<String>)>,
     /// Parameters that only the twin has.
     added: Vec<String>,
 }
 
 impl Mapping {
-    /// From the links of `page` to those of `twin`, with the constant parameters of either's links.
+    /// Makes the mapping from links of `page` to links of `twin`. The constant parameters of the links of both are given.
     pub(super) fn new(page: &Url, twin: &Url, constants: &[String], constants_of_twin: &[String]) -> Self {
         let mut prefixes = Vec::new();
         let folders = (folder(page.path()), folder(twin.path()));
@@ -47,8 +48,8 @@ impl Mapping {
         Self { twin: twin.clone(), prefixes, parameters, added }
     }
 
-    /// The URLs that the twin may have in place of a link, the least changed first. Hosts and folders are swapped in links to
-    /// the page's own host only.
+    /// The URLs that the twin may have in place of a link, the least changed first. Hosts and folders are swapped in
+    /// links to the page's own host only.
     pub(super) fn variants<'a>(&'a self, link: &'a Url, to_own_host: bool) -> impl Iterator<Item = Url> + 'a {
         let queries = self.queries(link.query());
         let (base, paths) =
@@ -59,8 +60,8 @@ impl Mapping {
         })
     }
 
-    /// What the twin most probably has in place of a link to the page's own host, if nothing is known of its links: all
-    /// that differs is swapped.
+    /// The URL that the twin most probably has in place of a link to the page's own host, if the links of the twin are
+    /// not known: everything that differs is swapped.
     pub(super) fn likeliest(&self, link: &Url) -> Url {
         let paths = self.paths(link.path());
         let path = paths.get(1).unwrap_or(&paths[0]);
@@ -125,7 +126,7 @@ fn name(pair: &str) -> &str {
     pair.split('=').next().unwrap_or_default()
 }
 
-/// What two paths are without the segments that both end with.
+/// Two paths without the segments that both end with.
 fn by_common_end(a: &str, b: &str) -> (String, String) {
     let (segments_of_a, segments_of_b): (Vec<&str>, Vec<&str>) = (a.split('/').collect(), b.split('/').collect());
     let common = segments_of_a.iter().rev().zip(segments_of_b.iter().rev()).take_while(|(a, b)| a == b).count();

@@ -3,22 +3,22 @@
 //! The steps, in this order:
 //!
 //! 1. Guards. A page that was cut short, an error page and a file that is no text are not judged.
-//! 2. The same URL. A page that shows what its URL showed at the last visit is *unchanged*. Otherwise what the URL showed
-//!    then is withdrawn, and condemns no page any more.
+//! 2. The same URL. A page that shows what its URL showed at the last visit is *unchanged*. Otherwise the earlier content
+//!    of the URL is withdrawn: no later page is a duplicate of it.
 //! 3. Exact. Another URL showed the same bytes (SHA-256).
 //! 4. Near. Another accepted page has a fingerprint within the Hamming distance (found with exact recall by
 //!    [`crate::hamming`]), and its text is alike at the second look ([`crate::signature::Sketch`]).
-//! 5. Links and media. A page with the text of an earlier one is still unique if its links, or beside little text its
-//!    media, are not those of the earlier page.
-//! 6. Known corpora. A page that says something new here may stand in a corpus that exists already
-//!    ([`crate::corpus::Corpora`]). Then it is a duplicate of a document there, and is not accepted: its copies are found
-//!    in the same way.
+//! 5. Links and media. A page with the text of an earlier page is still unique if it has other links, or if it has little
+//!    text and other media.
+//! 6. Known corpora. A page that says something new in this crawl may be in a corpus that exists already
+//!    ([`crate::corpus::Corpora`]). Then it is a duplicate of a document there. It is not accepted, because its copies
+//!    will be found in the corpus, too.
 //!
-//! The twin of a duplicate is the nearest accepted page, and of several at one distance the earliest. Earlier means a
-//! smaller *order* ([`Case::order`]). A page never is the twin of its own URL.
+//! The twin of a duplicate is the nearest accepted page. If several have the same distance, it is the earliest of them.
+//! Earlier means a smaller *order* ([`Case::order`]). A page never is the twin of a page of its own URL.
 //!
-//! The judge keeps nothing by URL. Whoever keeps the records of the pages stores what each URL showed last ([`Shown`]) and
-//! passes it in again at the next visit.
+//! The judge keeps nothing by URL. Its caller stores the last content of each URL ([`Shown`]) with the records of pages,
+//! and passes it in at the next visit.
 
 mod accepted;
 mod candidate;
@@ -65,16 +65,16 @@ pub struct Case<'a> {
     pub order: u64,
     /// Its URL and visit.
     pub id: PageId,
-    /// Where it was fetched from.
+    /// The URL from which it was fetched.
     pub url: &'a Url,
-    /// What this URL showed at the last visit; `None` at the first.
+    /// The content of this URL at the last visit; `None` at the first visit.
     pub before: Option<&'a Shown>,
     /// Whether it may be judged at all: a complete body with a 2xx status.
     pub judgeable: bool,
-    /// What was read from it. The judge does not look at [`Page::links`].
+    /// The text and fingerprints of the page. The judge does not use [`Page::links`].
     pub page: &'a Page,
-    /// Its links, one per URL identity, in the order of the page. Links that may not be followed are among them: they
-    /// say what the page shows.
+    /// Its links, one per URL identity, in the order of the page. Links that may not be followed are among them, because
+    /// they are part of the content.
     pub links: &'a [OutLink],
 }
 
@@ -127,7 +127,7 @@ impl Judge {
         Ok(Self { keys: Arc::new(keys), digests, index, accepted, known: Arc::default(), near: Vec::new() })
     }
 
-    /// From now on, what these corpora have is a duplicate.
+    /// From now on, a page that one of these corpora has is a duplicate.
     pub fn know(&mut self, corpora: Arc<Corpora>) {
         self.known = corpora;
     }
@@ -147,7 +147,7 @@ impl Judge {
         Ok(self.judge_beside_twin(case, url_of, session)?.0)
     }
 
-    /// As [`Judge::judge`]; of a duplicate, also its comparison with its twin.
+    /// Like [`Judge::judge`]. For a duplicate, it also returns the comparison with the twin.
     pub(crate) fn judge_beside_twin(
         &mut self,
         case: &Case<'_>,
@@ -167,7 +167,7 @@ impl Judge {
         }
     }
 
-    /// A page that was judged before, beside its twin.
+    /// Compares a page that was judged before with its twin.
     pub(crate) fn beside_twin(
         &self,
         case: &Case<'_>,
@@ -237,18 +237,18 @@ impl Judge {
         Ok(())
     }
 
-    /// Forgets what a URL showed before, and remembers what it shows now.
+    /// Forgets the earlier content of a URL, and remembers the present one.
     pub fn replace(&mut self, before: &Shown, candidate: &Candidate, session: &mut Session) -> Result<()> {
         self.forget(before, candidate.id.url, session)?;
         self.accept(candidate, session)
     }
 
-    /// Forgets what a URL showed: it condemns no page any more. (For a URL that is gone, for example.)
+    /// Forgets the content of a URL, for example of one that is gone: no later page is a duplicate of it.
     pub fn forget(&mut self, shown: &Shown, url: UrlId, session: &mut Session) -> Result<()> {
         self.digests.release(&shown.sha256, url, session)?;
         LinkSet::remove(PageId { url, visit: shown.visit }, session)?;
         if let Some(simhash) = shown.simhash.filter(|_| shown.accepted) {
-            // The index keeps the fingerprint. Where it is found again, there is no page with it.
+            // The index keeps the fingerprint. If a query finds it, there is no page with it.
             self.accepted.remove(simhash, shown.order, session)?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Opaque words: parts of URLs that look drawn at random, such as `3f9a21c8`. Sessions are named by them, and so are pages.
+//! Opaque words: parts of URLs that look drawn at random, such as `3f9a21c8`. Some name sessions, some name pages.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::OutLink;
 use crate::url::SiteId;
 
-/// Letters and digits in a row below which nothing is opaque: short ones are words, years, versions.
+/// A row of letters and digits that is shorter than this is never opaque: it is a word, a year or a version.
 const LEAST: usize = 8;
 
-/// What a link of a page on the host `site` is called without its opaque words, as a 32-bit hash. `None` if it has none.
+/// The 32-bit hash of a link of a page on the host `site`, without its opaque words. `None` if it has no opaque words.
 pub(super) fn name(site: SiteId, link: &OutLink) -> Option<u32> {
     let target = &link.url[::url::Position::BeforePath..::url::Position::AfterQuery];
     let Cow::Owned(masked) = mask(target) else { return None };
@@ -31,7 +31,7 @@ fn mask(target: &str) -> Cow<'_, str> {
             kept = at + length;
         }
         at += length.max(1);
-        // URLs are ASCII; this is for those that are not.
+        // URLs are ASCII. This is for a URL that is not.
         while !target.is_char_boundary(at) {
             at += 1;
         }

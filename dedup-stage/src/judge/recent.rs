@@ -1,19 +1,19 @@
-//! A bounded memory of accepted pages: those accepted or looked at last.
+//! A bounded memory of accepted pages: it has the pages that were accepted or looked at last.
 
 use super::entry::Entry;
 
-/// Pages by fingerprint, one to a slot. A page that comes takes the slot from the one that has it.
+/// Pages by fingerprint, one in each slot. A new page replaces the page that is in its slot.
 #[derive(Debug)]
 pub(super) struct Recent {
     /// A power of two of them, or none.
     slots: Vec<Option<(u64, Entry)>>,
     taken: usize,
-    /// There are never more slots.
+    /// The number of slots never exceeds this.
     most: usize,
 }
 
 impl Recent {
-    /// Remembers at most so many pages, of 128 bytes each; a power of two.
+    /// A memory for at most this many pages, of 128 bytes each; a power of two.
     pub(super) fn new(most: usize) -> Self {
         Self { slots: Vec::new(), taken: 0, most }
     }

@@ -10,8 +10,8 @@ use crate::store::{Result, Session};
 use crate::url::PageId;
 
 impl Judge {
-    /// Whether a page says what its URL said at the last visit: the same bytes; or the same words, or words that are as
-    /// good as the same, with links and media that say nothing new.
+    /// Whether a page says what its URL said at the last visit. It has the same bytes; or it has the same words (or
+    /// nearly the same words), and its links and media say nothing new.
     pub(super) fn is_unchanged(&mut self, case: &Case<'_>, before: &Shown, session: &Session) -> Result<bool> {
         if case.page.sha256 == before.sha256 {
             return Ok(true);
@@ -42,8 +42,8 @@ impl Judge {
         Ok(look.same_text && look.resemblance >= Self::SAME_TEXT)
     }
 
-    /// Estimated resemblance of a page's text to what its URL showed at the last visit, 0..1; `None` where one of them has
-    /// too little text. To be asked before the page is judged: what has changed is forgotten then.
+    /// Estimated resemblance of a page's text to the text of its URL at the last visit, 0..1; `None` if one of them has
+    /// too little text. To be called before the page is judged, because the judge then forgets the earlier text.
     pub fn resemblance_to_before(&mut self, case: &Case<'_>, session: &Session) -> Result<Option<f32>> {
         let Some(before) = case.before.filter(|_| case.is_compared()) else { return Ok(None) };
         if case.page.sha256 == before.sha256 || case.page.text == before.text && before.text != 0 {
@@ -53,7 +53,7 @@ impl Judge {
         Ok(self.sketch_of(before, session)?.map(|sketch| signature.sketch.compare(&sketch).resemblance))
     }
 
-    /// The sketch of what a URL showed.
+    /// The sketch of an earlier content of a URL.
     fn sketch_of(&mut self, shown: &Shown, session: &Session) -> Result<Option<Sketch>> {
         match (shown.sketch, shown.simhash) {
             (Some(sketch), _) => Ok(Some(sketch)),
@@ -65,8 +65,8 @@ impl Judge {
         }
     }
 
-    /// Judges a page that says what its URL said at the last visit. What the judge keeps of it stays as it is. Only a page
-    /// that was a duplicate is compared again, since its twin may say something else by now.
+    /// Judges a page that says what its URL said at the last visit. The judge's records of it stay as they are. Only a
+    /// page that was a duplicate is compared again, because its twin may say something else by now.
     pub(super) fn revisit(
         &mut self,
         case: &Case<'_>,
@@ -93,7 +93,7 @@ impl Judge {
                 LinkSet::of(case).rewrite(id, before.order, session)?;
             }
         }
-        // A page with too little text for a fingerprint: what is stored does not tell whether a corpus had it.
+        // The page has too little text for a fingerprint, so the record does not tell whether a corpus had it.
         let known = if before.simhash.is_none() { self.known.find(&case.page.sha256, None) } else { None };
         let verdict = Verdict::Unchanged { bytes, of: None, known: known.map(|(corpus, _)| corpus) };
         Ok((Judgement { verdict, novelty: 0.0, acquitted: None }, None))

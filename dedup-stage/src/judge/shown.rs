@@ -1,4 +1,4 @@
-//! What a URL showed at its last visit: the record by which the next visit is compared.
+//! The record of a URL's content at its last visit. The next visit is compared with it.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::{Case, Judgement, Verdict};
 use crate::signature::Sketch;
 use crate::url::PageId;
 
-/// What a URL showed at its last visit. The owner of the page records stores it.
+/// The content of a URL at its last visit. The owner of the page records stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shown {
     /// The visit at which this content was first shown.
@@ -21,15 +21,15 @@ pub struct Shown {
     pub text: u64,
     /// Sketch of a page that was not accepted. The judge keeps the sketches of accepted pages.
     pub sketch: Option<Sketch>,
-    /// Whether the judge accepted it, so that it condemns others.
+    /// Whether the judge accepted it, so that later pages can be duplicates of it.
     pub accepted: bool,
     /// The page of another URL that it repeated.
     pub of: Option<PageId>,
 }
 
 impl Shown {
-    /// What to store after a page was judged. A visit that shows nothing (an error, say) leaves what was stored before;
-    /// `None` where there is still nothing.
+    /// The record to store after a page was judged. A visit without content (an error, say) leaves the earlier record.
+    /// `None` if there is no record yet.
     pub fn after(case: &Case<'_>, judgement: &Judgement) -> Option<Self> {
         let Case { order, id, before, page, .. } = *case;
         let (sha256, text) = (page.sha256, page.text);
@@ -51,8 +51,8 @@ impl Shown {
         Some(Self { visit: id.visit, order, sha256, simhash, text, sketch, accepted, of })
     }
 
-    /// Whether it repeated a page of another URL, or a known document: of all pages with a fingerprint, only duplicates are
-    /// not accepted.
+    /// Whether it repeated a page of another URL, or a known document. (Among pages with a fingerprint, only duplicates
+    /// are not accepted.)
     pub(super) fn is_duplicate(&self) -> bool {
         self.of.is_some() || self.simhash.is_some() && !self.accepted
     }

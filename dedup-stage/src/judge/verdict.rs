@@ -1,20 +1,20 @@
-//! What the judge says of a page.
+//! The judgement on a page.
 
 use super::Shown;
 use crate::corpus::Twin;
 use crate::url::PageId;
 
-/// What a page is to the pages before it.
+/// The relation of a page to the pages before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
-    /// Says something new.
+    /// The page says something new.
     Unique,
-    /// Has the same bytes as an earlier page of another URL.
+    /// The page has the same bytes as an earlier page of another URL.
     Exact {
         /// That page.
         of: PageId,
     },
-    /// Says what an earlier page of another URL said.
+    /// The page says what an earlier page of another URL said.
     Near {
         /// That page.
         of: PageId,
@@ -23,14 +23,14 @@ pub enum Verdict {
         /// Estimated resemblance of the texts, 0..1.
         resemblance: f32,
     },
-    /// Says what a document of a known corpus says, and no earlier page.
+    /// The page says what a document of a known corpus says, and what no earlier page said.
     Known {
         /// The corpus, by its place among those that the judge knows.
         corpus: u32,
         /// The document.
         twin: Twin,
     },
-    /// Says what the same URL said at its last visit.
+    /// The page says what its URL said at the last visit.
     Unchanged {
         /// Whether the bytes are others.
         bytes: bool,
@@ -39,7 +39,7 @@ pub enum Verdict {
         /// The known corpus that has it, if one had it at the last visit and one has it now.
         known: Option<u32>,
     },
-    /// Not compared.
+    /// The page was not compared.
     Unjudged,
 }
 
@@ -73,7 +73,8 @@ impl Verdict {
         self.nearness().is_some()
     }
 
-    /// The known corpus that has the page, unchanged ones included; its links are held as known.
+    /// The known corpus that has the page, if there is one (also for an unchanged page). The links of the page are held
+    /// as known.
     pub fn known(&self) -> Option<u32> {
         match *self {
             Verdict::Known { corpus, .. } => Some(corpus),
@@ -90,8 +91,7 @@ impl Verdict {
         }
     }
 
-    /// The page of another URL whose links lead where this page's links lead: that of a duplicate, unchanged ones
-    /// included.
+    /// The twin of a duplicate (also of an unchanged page that is a duplicate): its links correspond to those of this page.
     pub fn twin(&self) -> Option<PageId> {
         match *self {
             Verdict::Unchanged { of, .. } => of,
@@ -105,30 +105,30 @@ impl Verdict {
 pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
-    /// How much of the page is new, 0..1. It is 1 for a unique page and 0 for an exact or unchanged one. For a near duplicate
-    /// it is `1 - resemblance * (1 + links) / 2`, where `links` is the share of the page's content links that its twin has
-    /// too. Of the links of a known document nothing is known: there it is `1 - resemblance`.
+    /// How much of the page is new, 0..1. It is 1 for a unique page and 0 for an exact or unchanged one. For a near
+    /// duplicate it is `1 - resemblance * (1 + links) / 2`, where `links` is the share of the page's content links that
+    /// its twin has too. For a known document it is `1 - resemblance`, because nothing is known about its links.
     pub novelty: f32,
-    /// What a unique page has beside the text of an earlier one that the earlier one has not: a page of a list. `None` where
-    /// its text is new.
+    /// For a unique page with the text of an earlier page: what makes it unique. `None` if its text is new.
     pub acquitted: Option<Acquitted>,
 }
 
 /// What makes a page with the text of an earlier one unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acquitted {
-    /// Other links. A trap has other links on each page, too: only where the links lead tells what they are worth.
+    /// It has other links. A trap has other links on each page, too. Only the pages behind the links tell what they are
+    /// worth.
     ByLinks,
-    /// Other media.
+    /// It has other media.
     ByMedia,
 }
 
 impl Judgement {
-    /// Of a page that is not judged.
+    /// The judgement on a page that is not judged.
     pub const UNJUDGED: Self = Self { verdict: Verdict::Unjudged, novelty: 0.5, acquitted: None };
 
-    /// What changed since the last visit of this URL, at which it showed `before`: `no`, `bytes` (the same content in other
-    /// bytes) or `content`. `None` at the first visit, and where nothing can be compared.
+    /// The change since the last visit of this URL, at which it showed `before`: `no`, `bytes` (the same content in other
+    /// bytes) or `content`. `None` at the first visit, and if nothing can be compared.
     pub fn changed(&self, before: Option<&Shown>) -> Option<&'static str> {
         match (self.verdict, before) {
             (Verdict::Unchanged { bytes: false, .. }, _) => Some("no"),
@@ -140,7 +140,7 @@ impl Judgement {
         }
     }
 
-    /// Of an answer that says by itself that nothing changed (304), where the URL showed `before` at its last visit.
+    /// The judgement on an answer that says by itself that nothing changed (304). The URL showed `before` at its last visit.
     pub fn not_modified(before: &Shown) -> Self {
         Self { verdict: Verdict::Unchanged { bytes: false, of: before.of, known: None }, novelty: 0.0, acquitted: None }
     }

@@ -18,15 +18,16 @@ use crate::url::{End, Ended, Kept, Standing, State};
 impl Frontier {
     /// Most redirect hops.
     pub const MOST_HOPS: u8 = 10;
-    /// Queued targets of redirects of which it is remembered whether a direct link leads there, too.
+    /// For at most this many queued targets of redirects, memory holds whether a direct link leads there, too.
     const CHAINED: usize = 65_536;
 
-    /// Says which URLs (`id.url`) will be asked about or added next, such as the links of a page: that is faster together.
+    /// Announces URLs (`id.url`) that will be asked about or added next, such as the links of a page. This makes it
+    /// faster to look them up.
     pub fn expect(&self, urls: impl IntoIterator<Item = u64>) {
         self.urls.expect(urls);
     }
 
-    /// Whether a URL (`id.url`) was ever met: it stands in some state. Answered from memory.
+    /// Whether a URL (`id.url`) was ever met, and so is in some state. Answered from memory.
     pub fn met(&self, url: u64) -> bool {
         self.urls.get(url).is_some()
     }
@@ -36,9 +37,10 @@ impl Frontier {
         self.urls.state(id, session)
     }
 
-    /// A link asks to be queued. It is where it was never met, where it was held, and where it was refused for a reason that
-    /// is gone. One that waits with a lower priority is queued again where such URLs are kept in mind (in `demote`, and in
-    /// focused crawls); it counts as seen all the same.
+    /// Takes a link of a page that is no duplicate, or a seed, sitemap, feed or redirect. The URL is queued if it was
+    /// never met, if it was held, or if it was refused for a reason that lies in another link. If it is queued with a
+    /// lower priority, it may be queued again with the better one (in `demote`, and in focused crawls); it counts as seen
+    /// all the same.
     pub fn add(&mut self, found: &Found<'_>, session: &mut Session) -> Result<Admission> {
         if self.is_foreign(found.id.site) {
             return Ok(Admission::Foreign);
@@ -64,7 +66,7 @@ impl Frontier {
         }
     }
 
-    /// A link that is not to be fetched: outside the scope, too deep, `nofollow` and so on. It is recorded, unless it was met
+    /// Refuses a link: outside the scope, too deep, `nofollow` and so on. The refusal is recorded, unless the URL was met
     /// before.
     pub fn refuse(&mut self, found: &Found<'_>, reason: SkipReason, session: &mut Session) -> Result<Admission> {
         if self.is_foreign(found.id.site) {
@@ -76,10 +78,10 @@ impl Frontier {
         self.refused(found, reason, Detail::None, session)
     }
 
-    /// A sitemap named by a sitemap index asks to be fetched (those that robots.txt names, the frontier knows itself).
-    /// It is fetched before any page of its host, and exempt from robots rules.
+    /// Queues a sitemap that a sitemap index names. (The frontier itself queues the sitemaps that robots.txt names.) A
+    /// sitemap is fetched before any page of its host, and robots.txt does not hold for it.
     pub fn add_sitemap(&mut self, url: &Url, session: &mut Session) -> Result<Admission> {
-        // Not by the crawl's secret: the worst that a made-up collision can hide is another sitemap.
+        // The hash need not have the crawl's secret, because a collision made on purpose hides no more than another sitemap.
         let hash = xxh3::xxh3_64_with_seed(url.as_str().as_bytes(), u64::from_be_bytes(*b"sitemaps"));
         let site = self.keys.site(url);
         if self.is_foreign(site) {
@@ -111,12 +113,12 @@ impl Frontier {
         Ok(if is_queued { Admission::Queued } else { Admission::Refused(SkipReason::Trap) })
     }
 
-    /// Whether another frontier has a host.
+    /// Whether a host belongs to another frontier.
     pub fn is_foreign(&self, site: SiteId) -> bool {
         self.bounds.owns.as_ref().is_some_and(|sites| !sites.has(site))
     }
 
-    /// Queues a URL that is in a state from which it may be queued, or refuses it.
+    /// Queues a URL, or refuses it. Its state must be one that may become `Queued`.
     pub(super) fn admit(
         &mut self,
         found: &Found<'_>,
@@ -154,7 +156,7 @@ impl Frontier {
         };
         match self.urls.get(found.id.url) {
             None => self.refused(found, refusal.0, refusal.1, session),
-            // What is on record stays: what was held or visited is not lost by this.
+            // The URL was held or visited before. Its record stays.
             Some(_) => Ok(Admission::Refused(refusal.0)),
         }
     }
@@ -170,7 +172,8 @@ impl Frontier {
         Ok(Admission::Refused(reason))
     }
 
-    /// A direct link leads to a URL that is queued: if it was queued as the target of a redirect, its hops count no more.
+    /// A direct link leads to a queued URL. If the URL was queued as the target of a redirect, its hops do not count any
+    /// more.
     fn met_directly(&mut self, found: &Found<'_>) {
         if hops(found.via) == 0
             && let Some(direct) = self.jobs.chained.get_mut(&found.id.url)
@@ -179,8 +182,8 @@ impl Frontier {
         }
     }
 
-    /// A direct link leads to a URL that redirects. Where the chain that begins there was cut because it came from far away, it
-    /// goes on: hops are counted from this link.
+    /// A direct link leads to a URL that redirects. If its chain of redirects was cut because the chain had begun at
+    /// another URL, the chain goes on, and hops are counted from this link.
     fn restart_chain(&mut self, found: &Found<'_>, session: &mut Session) -> Result<()> {
         let was_cut = self.urls.counters().refused_for(SkipReason::Trap) > 0;
         if !was_cut || hops(found.via) > 0 {
@@ -208,7 +211,7 @@ impl Frontier {
     }
 }
 
-/// Whether a reason lies in the link that was found, so that another link to the URL may be followed.
+/// Whether a URL was refused because of the link that was found, so that another link to the URL may be followed.
 fn is_of_link(reason: SkipReason) -> bool {
     match reason {
         SkipReason::Scope
@@ -228,7 +231,7 @@ fn is_of_link(reason: SkipReason) -> bool {
     }
 }
 
-/// The hops of a link.
+/// The redirect hops that led to a link.
 pub(super) fn hops(via: Via) -> u8 {
     match via {
         Via::Redirect { hops, .. } => hops,
@@ -236,7 +239,7 @@ pub(super) fn hops(via: Via) -> u8 {
     }
 }
 
-/// What is kept of a link that is not queued.
+/// The part of a link that the record of a URL keeps if the link is not queued.
 pub(super) fn kept(found: &Found<'_>) -> Kept {
     Kept {
         url: found.url.as_str().into(),
@@ -247,7 +250,7 @@ pub(super) fn kept(found: &Found<'_>) -> Kept {
     }
 }
 
-/// A link that was kept, found again in this way.
+/// Makes a link out of what its record kept.
 pub(super) fn again<'a>(url: &'a Url, id: UrlId, link: &Kept, via: Via) -> Found<'a> {
     Found { url, id, depth: link.depth, priority: link.priority, merits: link.merits, source: link.source, via }
 }

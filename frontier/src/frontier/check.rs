@@ -1,4 +1,4 @@
-//! Whether the state contradicts itself.
+//! Checks the state for contradictions.
 
 use std::ops::ControlFlow;
 
@@ -12,15 +12,14 @@ use crate::host::{Host, Hosts};
 use crate::spaces;
 use crate::url::{Counters, Standing, State, Urls};
 
-/// Findings that are told.
+/// At most this many findings are told.
 const MOST: usize = 100;
-/// Records looked at together.
+/// This many records are read together.
 const PART: usize = 4_096;
 
 impl Frontier {
-    /// Looks for whatever in the state contradicts itself: a URL in two states, a queued URL without an entry, counters that
-    /// are wrong, something held for nothing, a record under the key of another URL. One sentence for each finding, at most
-    /// 100.
+    /// Looks for contradictions in the state: a URL in two states, a queued URL without an entry, wrong counters, a URL
+    /// that is held for nothing, a record under the key of another URL. One sentence for each finding, at most 100.
     pub fn check(&self, session: &Session) -> Result<Vec<String>> {
         let mut found = Vec::new();
         let mut counted = Counters::default();
@@ -28,7 +27,7 @@ impl Frontier {
         self.check_index(&mut found, session)?;
         self.check_queue(&mut counted, &mut found, session)?;
         let known = self.urls.counters();
-        // What is open stands in the queue, too.
+        // The entry of a job that is open is still in the queue.
         let expected = Counters { queued: known.queued + known.open, open: 0, ..*known };
         if counted != expected {
             found.push(format!("the counters are {expected:?}, and the records say {counted:?}"));
@@ -37,7 +36,7 @@ impl Frontier {
         Ok(found)
     }
 
-    /// Each record: whether it is of the URL under whose key it lies, whether memory knows it, whether it is in the index.
+    /// Checks each record: it lies under the key of its URL, memory knows it, and the index has it.
     fn check_records(&self, counted: &mut Counters, found: &mut Vec<String>, session: &Session) -> Result<()> {
         let mut from = Vec::new();
         loop {
@@ -92,7 +91,7 @@ impl Frontier {
         Ok(())
     }
 
-    /// Each entry of the index: whether the URL that is said to be held is held for this.
+    /// Checks each entry of the index: the URL is held or stopped for what the entry says.
     fn check_index(&self, found: &mut Vec<String>, session: &Session) -> Result<()> {
         let mut from = Vec::new();
         loop {
@@ -117,7 +116,7 @@ impl Frontier {
         }
     }
 
-    /// The queue: whether each lane has as many entries as it says, and each queued URL an entry.
+    /// Checks the queue: each lane has the number of entries that it says, and each queued URL has an entry.
     fn check_queue(&self, counted: &mut Counters, found: &mut Vec<String>, session: &Session) -> Result<()> {
         let (mut asleep, mut queued) = (Vec::new(), KeySet::default());
         for (_, host) in self.hosts.iter() {

@@ -1,15 +1,17 @@
-//! Moving a set of hosts to another state of the same crawl, while no frontier has either open.
+//! Moves a set of hosts to another state of the same crawl. No frontier may have one of the states open.
 //!
-//! Everything that is known of a host lies under keys that begin with its identity, in the queue behind the era: so it moves
-//! as ranges of keys. Three kinds of entries have other keys:
+//! All records of a host lie under keys that begin with the identity of the host (in the queue, with the era before it).
+//! So they move as ranges of keys. Three kinds of entries have other keys:
 //!
-//! - The index of what is held ([`spaces::HELD_FOR`]) lies under what is waited for, which may be on a host that does not
-//!   move. An entry of it goes where the URL goes that is held.
-//! - Hosts that sleep are found by the time when they are due.
-//! - Work in the background is copied, and stays: where none of the URLs is that it is about, it finds nothing to do.
+//! - An entry of the index of held URLs ([`spaces::HELD_FOR`]) begins with the URL that is waited for, which may be on a
+//!   host that does not move. The entry goes where the held URL goes.
+//! - Hosts that sleep on disk are listed by the time when they are due.
+//! - Work in the background is copied to the other state, and also stays here. In the state that has none of its URLs, it
+//!   finds nothing to do.
 //!
-//! A URL can be held for one that is on the other side of the cut, where nobody tells of its end. [`prepare`] has each of these
-//! looked at once more, unless what it is held for was fetched well: then a copy is not missed.
+//! A URL can be held for a URL on the other side of the cut. Nobody will tell when that URL was fetched. So [`prepare`]
+//! asks for a new decision about each of these, unless the other URL was fetched well already: then the held URL is a
+//! copy, and stays held.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +26,7 @@ use crate::host::sleep_index;
 use crate::spaces;
 use crate::url::{Ended, Standing, Urls};
 
-/// To be called first, and committed before anything is copied: looks for what is held across the cut.
+/// Looks for URLs that are held across the cut. To be called first, and to be committed before anything is copied.
 pub fn prepare(sites: &Sites, from: &mut Session) -> Result<()> {
     let mut awaited = BTreeSet::new();
     each_part(from, &KeyRange::whole(spaces::HELD_FOR), &mut |entries| {
@@ -46,7 +48,7 @@ pub fn prepare(sites: &Sites, from: &mut Session) -> Result<()> {
     Ok(())
 }
 
-/// Copies these hosts to a state that has none but, after a crash, some of these. Returns how many entries there were.
+/// Copies these hosts to another state, which has no hosts (or some of these, after a crash). Returns the number of entries.
 pub fn copy(sites: &Sites, from: &Session, to: &mut Session) -> Result<u64> {
     super::put_format(to);
     Queues::reserve(Queues::open(from)?.arrivals(), to);
@@ -58,7 +60,7 @@ pub fn copy(sites: &Sites, from: &Session, to: &mut Session) -> Result<u64> {
     Ok(count)
 }
 
-/// Deletes these hosts. Returns how many entries there were.
+/// Deletes these hosts. Returns the number of entries.
 pub fn delete(sites: &Sites, from: &mut Session) -> Result<u64> {
     let mut count = cut::delete(from, &ranges(sites, from)?, &all)?;
     count += cut::delete(from, &[KeyRange::whole(spaces::HELD_FOR)], &|key, _| Ok(holds(key, sites)))?;
@@ -76,17 +78,17 @@ fn ranges(sites: &Sites, session: &Session) -> Result<Vec<KeyRange>> {
     Ok(ranges)
 }
 
-/// What is waited for, and what is held for it, of an entry of the index.
+/// The two halves of an entry of the index: the URL or template that is waited for, and the URL that is held for it.
 fn of_index(key: &[u8]) -> Option<(UrlId, UrlId)> {
     UrlId::read(key).zip(key.get(UrlId::BYTES..).and_then(UrlId::read))
 }
 
-/// Whether an entry of the index tells of a URL of these hosts that is held.
+/// Whether the held URL of an entry of the index is one of these hosts.
 fn holds(key: &[u8], sites: &Sites) -> bool {
     of_index(key).is_some_and(|(_, held)| sites.has(held.site))
 }
 
-/// Whether an entry names one of these hosts as asleep.
+/// Whether an entry lists one of these hosts as asleep.
 fn sleeps(key: &[u8], sites: &Sites) -> bool {
     sleep_index(key).is_some_and(|site| sites.has(site))
 }

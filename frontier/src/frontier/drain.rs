@@ -1,5 +1,6 @@
-//! What happens when nothing is left to be fetched, or when the crawl goes on in another way than it began: much of what is
-//! held is released at once, by work in the background.
+//! Releases of many URLs: when nothing is left to be fetched, when the rescue asks for it, and when a crawl goes on with
+//! another mode, scope or cap. Also here: the settings of a run (rules, scope, caps, own hosts) and the walk over all
+//! held URLs.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -7,12 +8,12 @@ use std::sync::Arc;
 
 use config::OnDuplicate;
 use dedup_stage::store::{Result, Session};
-use dedup_stage::url::{PageId, Sites, UrlId};
+use dedup_stage::url::{Sites, UrlId};
 use url::Url;
 
 use super::Frontier;
 use crate::hold::works::{Task, Which};
-use crate::hold::{Cluster, Draw, Drawn, Sample, cluster};
+use crate::hold::{Draw, Drawn, Lot, Sample, lot};
 use crate::job::Via;
 use crate::rules::Rules;
 use crate::scope::Scope;
@@ -20,20 +21,20 @@ use crate::spaces;
 use crate::url::{Ended, Standing, State, Urls};
 
 impl Frontier {
-    /// From now on, rules are learned and applied; those in `session` are at once.
+    /// From now on, rules are learned and applied. The rules in `session` are applied at once.
     pub fn use_rules(&mut self, session: &Session) -> Result<()> {
         self.rules = Some(Rules::open(self.keys.clone(), session)?);
         Ok(())
     }
 
-    /// The rules, where they are used.
+    /// The learned rules; `None` if rules are switched off.
     pub fn rules(&self) -> Option<&Rules> {
         self.rules.as_ref()
     }
 
-    /// From now on, a queued URL that `scope` does not admit is refused when its turn comes. To be called at the start of a run;
-    /// `changed` says whether the scope, a cap or a limit of URLs is another than in the last run: then what was refused for
-    /// one of these is looked at again by [`Frontier::step`].
+    /// From now on, a queued URL that `scope` does not admit is refused when its turn comes. To be called at the start of
+    /// a run. `changed` says whether the scope, a cap or a limit of URLs has changed since the last run. If so,
+    /// [`Frontier::step`] decides again about the URLs that one of these refused.
     pub fn use_scope(&mut self, scope: Arc<Scope>, changed: bool, session: &mut Session) {
         self.bounds.scope = Some(scope);
         if changed {
@@ -41,7 +42,7 @@ impl Frontier {
         }
     }
 
-    /// Most pages that are fetched of one host, and of one registrable domain; 0 for no cap. To be called at the start of a
+    /// Sets the caps on the pages of one host and of one registrable domain; 0 for no cap. To be called at the start of a
     /// run.
     pub fn cap_pages(&mut self, of_host: u64, of_domain: u64, session: &Session) -> Result<()> {
         self.bounds.of_host = of_host;
@@ -50,7 +51,7 @@ impl Frontier {
         Ok(())
     }
 
-    /// From now on this frontier has these hosts, and another frontier has the others: links to them are
+    /// From now on, these hosts belong to this frontier and all other hosts to another one. Links to other hosts are
     /// [`Admission::Foreign`](crate::Admission).
     pub fn own(&mut self, sites: Sites) {
         self.bounds.owns = Some(sites);
@@ -61,8 +62,9 @@ impl Frontier {
         self.keys.id(url)
     }
 
-    /// Nothing is left to be fetched, or what is left cannot be reached. Releases what is held for URLs that are still queued,
-    /// and in `demote` mode what rules stopped. True if something is to be done or fetched after all: then the crawl goes on.
+    /// Nothing is left to be fetched, or the hosts of what is left cannot be asked. In `demote`, releases what rewrites
+    /// stopped. Then releases what is held or stopped for URLs that are still queued. True if there is work to be done:
+    /// the crawl goes on.
     pub fn drain(&mut self, session: &mut Session) -> Result<bool> {
         if !self.works.is_empty() {
             return Ok(true);
@@ -79,23 +81,18 @@ impl Frontier {
         Ok(!self.works.is_empty())
     }
 
-    /// Releases every link of a duplicate that is held, and what rules stopped if `stopped` is set: for a crawl that goes on
-    /// in another mode than it began. The work is done by [`Frontier::step`].
+    /// Releases every held link of a duplicate, and if `stopped` is set also the URLs that rewrites stopped. (URLs that a
+    /// corpus knows stay held.) This is for a crawl that goes on in another mode. [`Frontier::step`] does the work.
     pub fn release_all(&mut self, stopped: bool, session: &mut Session) {
         self.works.add(Task::Records { of: None, which: Which::All { stopped } }, session);
     }
 
-    /// Releases everything of a cluster. The work is done by [`Frontier::step`].
-    pub fn release_cluster(&mut self, cluster: Cluster, session: &mut Session) {
-        self.works.add(Task::Records { of: None, which: Which::Cluster(cluster.0) }, session);
+    /// Releases all URLs of a lot. [`Frontier::step`] does the work.
+    pub fn release_lot(&mut self, lot: Lot, session: &mut Session) {
+        self.works.add(Task::Records { of: None, which: Which::Lot(lot.0) }, session);
     }
 
-    /// Releases everything that was found on one page. The work is done by [`Frontier::step`].
-    pub fn release_links_of(&mut self, page: PageId, session: &mut Session) {
-        self.works.add(Task::Records { of: None, which: Which::Source(page) }, session);
-    }
-
-    /// Queues one URL that is held or stopped, as [`Via::Rescue`]. False if it is neither any more.
+    /// Queues one URL that is held or stopped, as [`Via::Rescue`]. False if it was not queued.
     pub fn rescue(&mut self, id: UrlId, session: &mut Session) -> Result<bool> {
         match self.urls.state(id, session)? {
             Some(State::HeldFor { link, .. } | State::HeldAs { link, .. } | State::Stopped { link, .. }) => {
@@ -105,15 +102,15 @@ impl Frontier {
         }
     }
 
-    /// Draws a random sample of everything that is held or stopped: about `wanted` URLs, at most `of_cluster` of each cluster.
-    /// Each `round` draws in another order. Reads all records once, in memory for the sample alone.
-    pub fn sample_held(&self, wanted: usize, of_cluster: usize, round: u64, session: &Session) -> Result<Sample> {
-        let mut draw = Draw::new(wanted, of_cluster, round);
+    /// Draws a random sample of everything that is held or stopped: about `wanted` URLs, at most `of_lot` of each lot. Each
+    /// `round` draws another sample. Reads all records once, and keeps only the sample in memory.
+    pub fn sample_held(&self, wanted: usize, of_lot: usize, round: u64, session: &Session) -> Result<Sample> {
+        let mut draw = Draw::new(wanted, of_lot, round);
         self.each_held(session, &mut |drawn| draw.show(drawn))?;
         Ok(draw.end())
     }
 
-    /// Shows every URL that is held or stopped.
+    /// Calls `visit` with every URL that is held or stopped.
     pub fn each_held(&self, session: &Session, visit: &mut dyn FnMut(Drawn)) -> Result<()> {
         let mut failure = None;
         session.scan(spaces::URLS, &[], &[], &mut |key, value| {
@@ -122,13 +119,13 @@ impl Frontier {
             }
             match Urls::read(key, value) {
                 Ok((id, state)) => {
-                    if let Some(cluster) = cluster(id, &state) {
+                    if let Some(lot) = lot(id, &state) {
                         let covered = !matches!(state, State::HeldAs { .. })
                             && state.anchor(id).is_some_and(|anchor| {
                                 let standing = self.urls.get(anchor.url);
                                 matches!(standing, Some(Standing::Done(Ended::Well | Ended::Redirected)))
                             });
-                        visit(Drawn { id, cluster, covered, state });
+                        visit(Drawn { id, lot, covered, state });
                     }
                 }
                 Err(error) => failure = Some(error),
@@ -139,7 +136,7 @@ impl Frontier {
     }
 }
 
-/// Whether something is held for a URL that is still queued.
+/// Whether any URL is held or stopped for a URL that is still queued.
 fn waits_for_queued(urls: &Urls, session: &Session) -> Result<bool> {
     let mut found = false;
     session.scan(spaces::HELD_FOR, &[], &[], &mut |key, _| {

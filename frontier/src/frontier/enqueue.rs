@@ -1,4 +1,4 @@
-//! How a URL comes into a lane of its host, and how a host comes to wait for its turn.
+//! Puts a URL into a lane of its host, and puts a host into the schedule.
 
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::SiteId;
@@ -14,11 +14,12 @@ use crate::schedule::{Phase, rank};
 use crate::url::Visit;
 
 impl Frontier {
-    /// Most sitemaps of one host in one run of the program: sitemaps can name sitemaps without end.
+    /// Most sitemaps of one host in one run of the program, because sitemaps can name sitemaps without end.
     const SITEMAPS: u32 = config::bounds::SITEMAPS;
 
-    /// Queues an entry; false where its host has no room for it. `fixed` if the port of the URL shall always have room. With
-    /// `queued` its URL comes into the state of being queued, with this last visit; without, it is there already.
+    /// Queues an entry. False if its host has no room for the origin of the URL. `fixed`: there is always room for it. If
+    /// `queued` is given, the URL comes into the state `Queued`, with this last visit. Otherwise the URL is `Queued`
+    /// already.
     pub(super) fn enqueue(
         &mut self,
         url: &Url,
@@ -55,13 +56,13 @@ impl Frontier {
         Ok(true)
     }
 
-    /// The number of the host of a URL, which comes into memory if need be; `None` where the URL has none.
+    /// The number of the host of a URL; `None` if the URL has no host. The host is read into memory if it is not there.
     pub(super) fn host(&mut self, url: &Url, site: SiteId, session: &mut Session) -> Result<Option<HostId>> {
         let name = dedup_stage::url::host(url);
         if name.is_empty() { Ok(None) } else { self.wake_host(site, name, session).map(Some) }
     }
 
-    /// As [`Frontier::host`], by identity and name.
+    /// Like [`Frontier::host`], for a host with this identity and name.
     pub(super) fn wake_host(&mut self, site: SiteId, name: &str, session: &mut Session) -> Result<HostId> {
         let (id, came) = self.hosts.of(site, name, &mut self.queues, session)?;
         if came != hosts::Came::WasThere {
@@ -100,20 +101,20 @@ impl Frontier {
                 self.schedule.make_ready(id, &mut host.phase, rank);
                 self.schedule.bench(id, &mut host.phase, line);
             }
-            // It waits for a robots.txt; what is new may not need to.
+            // The host waits for a robots.txt, and the new entry may not need that file.
             Phase::Waiting(due, _) if due > host.pace.not_before => self.settle(id),
             Phase::Waiting(..) | Phase::Parked(..) | Phase::Fetching => {}
         }
     }
 
-    /// An idle or waiting host waits for its time if it has something to do, and rests if not.
+    /// Puts an idle or waiting host into the schedule if it has something to do. Otherwise it rests.
     pub(super) fn settle(&mut self, id: HostId) {
         let host = self.hosts.get_mut(id);
         let rank = (host.has_work() && !host.pace.is_troubled()).then(|| host.rank());
         self.schedule.stands(id, &mut host.standing, rank);
         self.shares.count(&mut host.counted, rank.is_some() && host.progress.is_proven());
         if host.has_work() {
-            // A first look at the address is no request, and need not wait; after a failed one it does.
+            // The first look-up of an address is no request and need not wait. A look-up after a failed one waits.
             let early = matches!(host.place, Place::Unknown) && !host.pace.is_troubled();
             let due = if early { 0 } else { host.pace.not_before };
             self.schedule.wait(id, &mut host.phase, due);

@@ -1,4 +1,4 @@
-//! What comes of asking for a robots.txt: rules for whoever asked, or a redirect to follow.
+//! Takes the answer to a request for a robots.txt: rules for every origin that asked, or a redirect to follow.
 
 use config::Robots;
 use dedup_stage::store::{Result, Session};
@@ -14,9 +14,9 @@ use crate::robots::{Answer, Rules};
 use crate::schedule::Phase;
 
 impl Frontier {
-    /// How often a robots.txt may move (RFC 9309, section 2.3.1.2).
+    /// At most this many redirects of a robots.txt are followed (RFC 9309, section 2.3.1.2).
     const MOVES: u8 = 5;
-    /// What was not attempted waits at least so long.
+    /// A host whose job was not attempted waits at least for this time.
     pub(super) const RETURNED: Millis = 100;
 
     /// A job that asked for a robots.txt ended.
@@ -38,7 +38,7 @@ impl Frontier {
             Outcome::Returned { .. } => {
                 let host = self.hosts.get_mut(id);
                 host.pace.wait_until(at + Self::RETURNED);
-                // One of its own is asked for again when its turn comes; one for others must not be lost.
+                // The host's own robots.txt is asked for again when its turn comes. An errand for another host must be kept.
                 if errand.askers.iter().any(|asker| asker.moves > 0) {
                     host.errands.put_back(errand);
                 }
@@ -48,7 +48,7 @@ impl Frontier {
             }
             Outcome::Resolved(_) | Outcome::Done { .. } | Outcome::Later | Outcome::Refused(_) => {}
         }
-        // Only now: the answer may have named a longer delay, which holds from here on.
+        // This comes last, because the answer may have named a longer delay, which holds from now on.
         let pace = &mut self.hosts.get_mut(id).pace;
         match retry_after {
             Some(wait) => pace.slowed(at, Some(wait), &self.conduct.politeness),
@@ -57,7 +57,7 @@ impl Frontier {
         Ok(())
     }
 
-    /// The file is elsewhere: it is asked for there, once for all who were sent there.
+    /// The file is elsewhere. It is asked for there, once for all origins that are sent there.
     fn robots_moved(&mut self, errand: Errand, target: &url::Url, at: Millis, session: &mut Session) -> Result<()> {
         let (lost, mut askers): (Vec<Asker>, Vec<Asker>) =
             errand.askers.into_iter().partition(|asker| asker.moves >= Self::MOVES);
@@ -86,13 +86,13 @@ impl Frontier {
             None => return self.rules_known(errand, &unavailable(at), at, session),
         };
         match rest {
-            // There is no room: it is asked for again later, as what cannot be had now.
+            // There is no room for the errand. The file counts as unreachable, and is asked for again later.
             Some(errand) => self.rules_known(errand, &Rules::unreachable(at, None, Detail::None), at, session),
             None => Ok(()),
         }
     }
 
-    /// The rules of origins were answered, here or elsewhere.
+    /// The rules of these origins were answered, by their own host or by another.
     pub(super) fn rules_known(
         &mut self,
         errand: Errand,
@@ -118,22 +118,22 @@ impl Frontier {
         let known = host.origins.iter().filter_map(|origin| origin.rules()?.crawl_delay());
         let mut delay = known.map(|delay| delay.0).max().unwrap_or(0);
         if host.origins.iter().any(Origin::is_unread) {
-            // What they said in an earlier run of the program still holds.
+            // The rules of an earlier run of the program still hold.
             delay = delay.max(host.pace.crawl_delay);
         }
         if host.pace.crawl_delay != delay && self.conduct.politeness.robots == Robots::Obey {
             let before = host.pace.delay(&self.conduct.politeness);
             host.pace.crawl_delay = delay;
-            // The wait that has begun is already the longer one.
+            // The wait that has begun is already longer.
             host.pace.not_before += host.pace.delay(&self.conduct.politeness).saturating_sub(before);
             host.record(session);
         }
         if asker.moves > 0 {
-            // Another host was asked for its sake: it waits as if it had been asked itself.
+            // Another host was asked on behalf of this one. This host waits as if it had been asked itself.
             host.pace.ended(at, &self.conduct.politeness);
         }
         if let Phase::Waiting(..) = host.phase {
-            // It waited for this.
+            // The host waited for these rules.
             self.settle(id);
         }
         if self.conduct.sitemaps {
@@ -144,7 +144,7 @@ impl Frontier {
         Ok(())
     }
 
-    /// The origin of an asker, whose host comes into memory if need be.
+    /// The origin of an asker. Its host is read into memory if it is not there.
     fn asker(&mut self, asker: &Asker, session: &mut Session) -> Result<Option<&mut Origin>> {
         let id = self.wake_host(asker.site, dedup_stage::url::host(&asker.of), session)?;
         let origins = &mut self.hosts.get_mut(id).origins;
@@ -152,12 +152,13 @@ impl Frontier {
     }
 }
 
-/// The rules of an origin whose robots.txt moved too often: as if there were none (RFC 9309, section 2.3.1.2).
+/// The rules of an origin whose robots.txt has too many redirects: none, as if there were no file (RFC 9309, section
+/// 2.3.1.2).
 fn unavailable(at: Millis) -> Rules {
     Rules::read(&Answer { url: &nowhere(), status: 404, retry_after: None, body: &[], at }, "")
 }
 
 fn nowhere() -> url::Url {
-    // What is not there names no sitemap: the base of their addresses does not matter.
+    // No file names no sitemap, so the base URL of its sitemaps does not matter.
     url::Url::parse("http://none.invalid/").expect("a constant is a URL")
 }

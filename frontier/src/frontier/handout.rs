@@ -1,4 +1,4 @@
-//! How a job leaves the frontier: the best host whose turn it is, and what it may do now.
+//! How a job leaves the frontier: the best host whose turn it is takes its next step.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use url::Url;
 use super::admit::hops;
 use super::plan::{Plan, Refusal};
 use super::{Frontier, Open, Task};
-use crate::hold::ladder::{Ladder, Rung, Step};
+use crate::hold::ladder::{Ladder, LadderKey, Step};
 use crate::host::entry::Entry;
 use crate::host::lane::{LaneKey, Seq};
 use crate::host::place::Place;
@@ -24,21 +24,21 @@ use crate::schedule::{self, Phase, Room};
 use crate::url::{Kept, State};
 
 impl Frontier {
-    /// At most so many URLs are refused in one call of [`Frontier::next`].
+    /// At most this many URLs are refused in one call of [`Frontier::next`].
     const REFUSALS: usize = 1_000;
-    /// For which share of its delay a host may wait for better ones.
+    /// A host waits for better hosts for at most its delay, divided by this.
     const HELD_BACK: Millis = 10;
-    /// How soon a better host must be due, where none is being asked.
+    /// A host that is due within this time is due soon.
     const SOON: Millis = 10_000;
 
-    /// URLs that were queued to be visited again and were refused when their turn came, since this was asked last. Their last
-    /// visit stands, and no report comes.
+    /// URLs that were queued for another visit and were refused when their turn came. Their last visit stands, and no report
+    /// comes. Each of them is returned once.
     pub fn take_withdrawn(&mut self) -> Vec<UrlId> {
         std::mem::take(&mut self.jobs.withdrawn)
     }
 
-    /// The next job that may start at `now`. URLs found forbidden by robots.txt on the way, without budget, or stopped by a
-    /// learned rule are recorded as such.
+    /// The next job that may start at `now`. On the way, URLs are refused that robots.txt forbids or whose budget is
+    /// spent, and URLs are stopped by learned rules.
     ///
     /// # Complexity
     ///
@@ -82,8 +82,8 @@ impl Frontier {
                     if let Err(later) = self.request(id, now) {
                         return Ok(Next::Wait(later));
                     }
-                    if let Some(rung) = trial {
-                        step(rung, Step::Try, session)?;
+                    if let Some(ladder_key) = trial {
+                        step(ladder_key, Step::Try, session)?;
                     }
                     return self.fetch(id, lane, *entry, url, session).map(Next::Job);
                 }
@@ -99,7 +99,7 @@ impl Frontier {
                 Plan::Wait(due) => {
                     let host = self.hosts.get_mut(id);
                     if due > host.pace.not_before.saturating_add(Self::SOON) {
-                        // It waits for rules: nobody waits for it.
+                        // The host waits for a robots.txt, so no other host waits for this one.
                         self.schedule.stands(id, &mut host.standing, None);
                     }
                     self.schedule.wait(id, &mut host.phase, due.max(now + 1));
@@ -122,9 +122,9 @@ impl Frontier {
         Ok(due.map_or(Next::Idle, Next::Wait))
     }
 
-    /// Whether the best ready host should wait, because another has something much better that is due soon. That is so only
-    /// while slots are scarce: a slot that nobody else needs is never idle for this. And a host waits at most a tenth of its
-    /// own delay: then a crawl that has few slots spends them on what is worth most, and no crawl takes much longer.
+    /// Whether the best ready host should wait, because another host has a much better URL that is due soon. A host waits
+    /// only while slots are scarce, so no slot is idle that nobody else needs. And it waits at most a tenth of its own
+    /// delay, so no crawl takes much longer. In this way a crawl with few slots spends them on its best URLs.
     fn is_held_back(&self, id: HostId, now: Millis) -> bool {
         let host = self.hosts.get(id);
         let (Phase::Ready(rank, _) | Phase::Benched(_, rank, _), Some(best)) =
@@ -140,7 +140,7 @@ impl Frontier {
             && (self.schedule.fetching() > 0 || self.schedule.next_due().is_some_and(|due| due < now + Self::SOON))
     }
 
-    /// Whether a ready host would exceed a share of the slots. Then it stands in the line of that share from now on.
+    /// Whether a ready host would exceed a share of the slots. If so, it waits in the line of that share from now on.
     fn must_wait_in_line(&mut self, id: HostId, room: Room) -> bool {
         let host = self.hosts.get_mut(id);
         let mut lines = host.shares().into_iter();
@@ -172,10 +172,11 @@ impl Frontier {
         Ok((key, taken.0))
     }
 
-    /// A request to the host leaves, if the caps over all hosts allow it; else says when to ask again.
+    /// Counts a request to the host, if the caps over all hosts allow it. Otherwise returns the time at which to ask again.
     fn request(&mut self, id: HostId, now: Millis) -> std::result::Result<(), Millis> {
         self.rate.request(now)?;
-        // One host alone may be asked once a delay; hosts that share an address need not be gentler than that.
+        // A host that is alone at its address may be asked once in each delay. Hosts that share an address need not wait
+        // longer.
         let politeness = &self.conduct.politeness;
         let floor = politeness.address_delay.0.min(politeness.delay.0);
         self.addresses.started(self.hosts.get(id).place.ids(), now, floor);
@@ -189,7 +190,7 @@ impl Frontier {
         let mut page = PageId { url: entry.id, visit: 1 };
         if kind == JobKind::Page {
             if self.jobs.chained.remove(&entry.id.url) == Some(true) {
-                // A direct link leads here, too: a chain that begins here begins anew.
+                // A direct link leads to this URL, too, so the hops of its redirects are counted from here.
                 entry.via = Via::Link;
             }
             page.visit = self.urls.before(entry.id, session)?.map_or(1, |visit| visit.number + 1);
@@ -238,7 +239,7 @@ impl Frontier {
         job
     }
 
-    /// An entry is not fetched: its URL is refused or stopped, or stays what it was before it was queued again.
+    /// An entry is not fetched. Its URL is refused or stopped. If it was visited before, it is `Done` with its last visit.
     pub(super) fn pass_over(&mut self, entry: Entry, refusal: Refusal, session: &mut Session) -> Result<()> {
         if entry.sitemap {
             return Ok(());
@@ -250,7 +251,7 @@ impl Frontier {
         }
         self.jobs.chained.remove(&entry.id.url);
         if let Some(before) = self.urls.before(entry.id, session)? {
-            // What was visited once is not skipped: its last visit stands.
+            // A URL that was visited before does not count as skipped. Its last visit stands.
             self.jobs.withdrawn.push(entry.id);
             return self.urls.change(entry.id, &State::Done(before), session);
         }
@@ -258,8 +259,8 @@ impl Frontier {
         let link = Kept { url, depth, source, priority, merits };
         let state = match refusal {
             Refusal::Reason(reason, detail) => State::Refused { reason, detail, link },
-            Refusal::Stop(stop, rung, taken) => {
-                step(rung, taken, session)?;
+            Refusal::Stop(stop, ladder_key, taken) => {
+                step(ladder_key, taken, session)?;
                 if let Some(at) = stop.representative {
                     self.urls.await_end(at.url);
                 }
@@ -274,10 +275,10 @@ impl Frontier {
     }
 }
 
-/// One more step on a rung.
-fn step(rung: Rung, step: Step, session: &mut Session) -> Result<()> {
-    let mut ladder = Ladder::get(rung, session)?;
+/// Counts a decision on a ladder.
+fn step(ladder_key: LadderKey, step: Step, session: &mut Session) -> Result<()> {
+    let mut ladder = Ladder::get(ladder_key, session)?;
     ladder.take(step);
-    ladder.put(rung, session);
+    ladder.put(ladder_key, session);
     Ok(())
 }

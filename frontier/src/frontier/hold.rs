@@ -1,5 +1,6 @@
-//! How links of duplicates enter the frontier: held for their counterparts or as news, unless they are to be tried or what
-//! they would be held for has fallen.
+//! How links of duplicates enter the frontier. A link is held for its counterpart or as news, or learned rules stop it.
+//! It is queued if it must be tried, or if its counterpart has fallen. Also here: `Frontier::release`, which queues a URL
+//! that is held, stopped or refused.
 
 use std::sync::Arc;
 
@@ -9,8 +10,8 @@ use url::Url;
 
 use super::Frontier;
 use super::admit::{again, kept};
-use super::plan::rung;
-use crate::hold::ladder::{self, Ladder, Rung, Step, Strictness};
+use super::plan::stop_key;
+use crate::hold::ladder::{self, Ladder, LadderKey, Step, Strictness};
 use crate::hold::news::{self, template};
 use crate::hold::{Fate, Trial, fate};
 use crate::job::{Admission, Found, Hold, Release, Via};
@@ -18,29 +19,29 @@ use crate::reason::SkipReason;
 use crate::rules::Stop;
 use crate::url::{Cause, Kept, Standing, State};
 
-/// Where a held link is to go.
+/// The decision about a link of a duplicate.
 pub(super) enum Way {
-    /// It is held for this URL.
+    /// Hold it for this URL.
     Hold(UrlId),
-    /// It is fetched as a trial.
+    /// Fetch it as a trial.
     Try(Trial),
-    /// It is followed.
+    /// Queue it, for this reason.
     Follow(Release),
-    /// It is news.
+    /// Treat it as news.
     News,
     /// Learned rules stop it.
     Stop(Stop),
 }
 
 impl Frontier {
-    /// Whether a duplicate's link to a URL (`id.url`) would change anything: the URL was never met, is held, or was refused for
-    /// a reason that another link may not have. Answered from memory, so that the counterparts of most links need not be
-    /// worked out.
+    /// Whether a duplicate's link to a URL (`id.url`) may change the state of the URL: the URL was never met, is held, or
+    /// was refused for a reason that another link may not have. Answered from memory, so that the caller need not find
+    /// the counterparts of most links.
     pub fn wants_counterpart(&self, url: u64) -> bool {
         is_open(self.urls.get(url))
     }
 
-    /// A link of a duplicate in `drop` mode: held, unless it must be tried, or what it would be held for has fallen.
+    /// Takes a link of a duplicate in `drop` mode. It is held, unless it must be tried or its counterpart has fallen.
     pub fn hold(&mut self, found: &Found<'_>, hold: Hold<'_>, session: &mut Session) -> Result<Admission> {
         if self.is_foreign(found.id.site) {
             return Ok(Admission::Foreign);
@@ -68,7 +69,7 @@ impl Frontier {
         self.go(found, way, session)
     }
 
-    /// Sends a held link where it is to go.
+    /// Does what was decided about a link.
     pub(super) fn go(&mut self, found: &Found<'_>, way: Way, session: &mut Session) -> Result<Admission> {
         match way {
             Way::Hold(counterpart) => {
@@ -94,14 +95,15 @@ impl Frontier {
         }
     }
 
-    /// Queues a link as a trial. One of a hold or of a rule comes before everything else on its host: others wait for what
-    /// it shows. One of news comes behind links that are no trials: what they bring is no merit of a trial.
+    /// Queues a link as a trial. A trial of a pair of hosts or of a rule comes before all other URLs of its host, because
+    /// other URLs wait for the result. A trial of news comes after all other URLs, so that it is not credited with pages
+    /// that the other URLs bring.
     pub(super) fn try_link(&mut self, found: &Found<'_>, trial: Trial, session: &mut Session) -> Result<Admission> {
         let priority = if matches!(trial, Trial::News { .. }) { 0.0 } else { 1.0 };
         self.queue_trial(&Found { via: Via::Trial, priority, ..found.clone() }, trial, session)
     }
 
-    /// Queues a link of an acquitted template, in its own turn. What it shows counts for its template.
+    /// Queues a link of an acquitted template with its own priority. Its page counts as a trial of the template.
     pub(super) fn follow_news(&mut self, found: &Found<'_>, template: u64, session: &mut Session) -> Result<Admission> {
         let found = Found { via: Via::Released { why: Release::Template }, ..found.clone() };
         self.queue_trial(&found, Trial::News { template }, session)
@@ -115,16 +117,18 @@ impl Frontier {
         Ok(admission)
     }
 
-    /// Where news goes that learned rules explain: they name a page, which was fetched, that shows what the link leads to. Some
-    /// of what they stop is tried, as ever. `None`: no rule explains the link.
+    /// Decides about news if learned rules name a fetched page that shows the same: the rules stop the link, or it is tried.
+    /// `None` if no rule explains the link.
     pub(super) fn explained(&mut self, id: UrlId, url: &Url, session: &mut Session) -> Result<Option<Way>> {
         let Some(rules) = &self.rules else { return Ok(None) };
         let Some(stop) = rules.shown_by(url, id, &self.urls, session)? else { return Ok(None) };
-        let (Some(rung), Some(other)) = (rung(&stop, rules, id, url), stop.representative) else { return Ok(None) };
-        let mut ladder = Ladder::get(rung, session)?;
+        let (Some(ladder_key), Some(other)) = (stop_key(&stop, rules, id, url), stop.representative) else {
+            return Ok(None);
+        };
+        let mut ladder = Ladder::get(ladder_key, session)?;
         let step = ladder.next(Strictness::between(id.site, other.site));
         ladder.take(step);
-        ladder.put(rung, session);
+        ladder.put(ladder_key, session);
         Ok(match step {
             Step::Stay | Step::Wait => Some(Way::Stop(stop)),
             Step::Try => Some(Way::Try(Trial::Rules(stop))),
@@ -151,7 +155,7 @@ impl Frontier {
         }
     }
 
-    /// A further twin has a counterpart of a link that is held.
+    /// Adds a counterpart to the record of a held link: another twin has one.
     fn add_counterpart(&mut self, id: UrlId, counterpart: UrlId, session: &mut Session) -> Result<()> {
         if let Some(State::HeldFor { mut counterparts, link }) = self.urls.state(id, session)?
             && !counterparts.contains(&counterpart)
@@ -164,13 +168,13 @@ impl Frontier {
         Ok(())
     }
 
-    /// Where a link goes whose counterpart this is.
+    /// Decides about a link with this counterpart.
     pub(super) fn way(&mut self, id: UrlId, counterpart: UrlId, session: &mut Session) -> Result<Way> {
         Ok(match fate(&self.urls, counterpart, id, session)? {
             Fate::Well(at) => self.decide(id, at, session)?,
             Fate::Pending(at) => {
                 let foreign = Strictness::between(id.site, at.site) == Strictness::Foreign;
-                if foreign && Ladder::get(pair(id, at), session)?.fell() {
+                if foreign && Ladder::get(pair_key(id, at), session)?.fell() {
                     return Ok(Way::Follow(Release::Pair));
                 }
                 self.urls.await_end(at.url);
@@ -186,17 +190,17 @@ impl Frontier {
         })
     }
 
-    /// Where a link goes whose counterpart was fetched well.
+    /// Decides about a link whose counterpart was fetched well. Inside one registrable domain it is held, and not tried.
     pub(super) fn decide(&mut self, id: UrlId, counterpart: UrlId, session: &mut Session) -> Result<Way> {
         let strictness = Strictness::between(id.site, counterpart.site);
         if strictness != Strictness::Foreign {
             return Ok(Way::Hold(counterpart));
         }
-        let rung = pair(id, counterpart);
-        let mut ladder = Ladder::get(rung, session)?;
+        let ladder_key = pair_key(id, counterpart);
+        let mut ladder = Ladder::get(ladder_key, session)?;
         let step = ladder.next(strictness);
         ladder.take(step);
-        ladder.put(rung, session);
+        ladder.put(ladder_key, session);
         Ok(match step {
             Step::Stay | Step::Wait => Way::Hold(counterpart),
             Step::Try => Way::Try(Trial::Pair { counterpart }),
@@ -204,14 +208,14 @@ impl Frontier {
         })
     }
 
-    /// Queues a URL that is held, stopped or refused. False if its URL cannot be read any more.
+    /// Queues a URL that is held, stopped or refused. False if it was not queued.
     pub(super) fn release(&mut self, id: UrlId, link: &Kept, via: Via, session: &mut Session) -> Result<bool> {
         let Ok(url) = Url::parse(&link.url) else { return Ok(false) };
         Ok(self.admit(&again(&url, id, link, via), None, session)? == Admission::Queued)
     }
 }
 
-/// Whether a link of a duplicate may change where a URL stands.
+/// Whether a link of a duplicate may change the state of a URL.
 fn is_open(standing: Option<Standing>) -> bool {
     match standing {
         None | Some(Standing::HeldFor | Standing::HeldAs { .. }) => true,
@@ -222,7 +226,7 @@ fn is_open(standing: Option<Standing>) -> bool {
     }
 }
 
-/// Where links of one host that are held for counterparts on another are tried.
-pub(super) fn pair(id: UrlId, counterpart: UrlId) -> Rung {
-    Rung { site: id.site, cause: ladder::Cause::Pair(counterpart.site) }
+/// The key of the ladder for links of one host that are held for counterparts on another host.
+pub(super) fn pair_key(id: UrlId, counterpart: UrlId) -> LadderKey {
+    LadderKey { site: id.site, cause: ladder::Cause::Pair(counterpart.site) }
 }

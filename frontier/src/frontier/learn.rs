@@ -1,14 +1,15 @@
-//! What a judged page says of others: of its group and host, of the template, pair or rule that it was a trial of.
+//! What the frontier learns from a judged page: about its group and host, and about the template, pair of hosts or rule
+//! that the page was a trial of.
 
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::UrlId;
 use url::Url;
 
 use super::Frontier;
-use super::hold::pair;
-use super::plan::rung;
+use super::hold::pair_key;
+use super::plan::stop_key;
 use crate::hold::Trial;
-use crate::hold::ladder::{Cause, Ladder, Rung};
+use crate::hold::ladder::{Cause, Ladder, LadderKey};
 use crate::hold::news::{Next, Showed};
 use crate::hold::works::{Task, Which};
 use crate::job::{Brought, Job};
@@ -17,13 +18,12 @@ use crate::rules::{Lesson, RuleId, Shows, Stop, shown_at};
 use crate::url::{Ended, Standing};
 
 impl Frontier {
-    /// A page was answered, and all its links were added, held or refused: what it brought, and how much of it was new, 0..1.
-    /// Of a page that was not judged (an error, an image) nobody can say (`None`). To be called for every page that was
-    /// answered.
+    /// Takes the verdict on a page: what it brought (`None` if it was not judged: an error, an image), and how much of it
+    /// was new, 0..1. To be called for every page that was answered, after all its links were added, held or refused.
     ///
-    /// Duplicates spend the budget of their group and host, others earn it back. What is queued where a budget is spent is
-    /// refused when its turn comes. Novelty bears on what is expected of other pages of the group. For a trial of news, this
-    /// is the result.
+    /// Duplicates spend the budget of their group and host; other pages earn it back. If a budget is spent, a URL of the
+    /// group or host is refused when its turn comes. The novelty changes the priority of other URLs of the group. For a
+    /// trial of news, this is the result.
     pub fn verdict(&mut self, job: &Job, brought: Option<Brought>, novelty: f32, session: &mut Session) -> Result<()> {
         let duplicate = brought.map(|brought| brought == Brought::Nothing);
         match job.trial.as_deref() {
@@ -32,7 +32,7 @@ impl Frontier {
                     self.news_ended(job.page.url, *template, showed, session)?;
                 }
             }
-            // Nothing more will be learned of this one.
+            // The page was answered well and not judged, so this trial has no result.
             Some(trial) if duplicate.is_none() && self.is_well(job.page.url) => {
                 self.trial_is_off(job.page.url, &job.url, trial, session)?;
             }
@@ -55,8 +55,8 @@ impl Frontier {
         Ok(())
     }
 
-    /// A page was judged: whether it is like others of its host, and so brought little text of its own. A host of which many
-    /// are gets a falling share of the fetches.
+    /// A page was judged. `alike`: it is like other pages of its host, and so brought little text of its own. A host with
+    /// many such pages gets a falling share of the fetches.
     pub fn looked_alike(&mut self, job: &Job, alike: bool) {
         if let Some(id) = self.hosts.find(job.page.url.site) {
             let host = self.hosts.get_mut(id);
@@ -65,9 +65,9 @@ impl Frontier {
         }
     }
 
-    /// What a page that was judged teaches rules, and what a trial of rules or of a hold across domains showed. To be called
-    /// after [`Frontier::verdict`] for every page that was judged, whether rules are used or not. What a rule that is
-    /// withdrawn by this had stopped is queued again, by [`Frontier::step`].
+    /// Learns rules from a page that was judged, and takes the result of a trial of rules or of a pair of hosts. To be
+    /// called after [`Frontier::verdict`] for every page that was judged, even if rules are switched off. If this
+    /// withdraws a rule, [`Frontier::step`] queues the URLs that the rule stopped.
     pub fn learn(&mut self, job: &Job, lesson: &Lesson<'_>, shows: Shows<'_>, session: &mut Session) -> Result<()> {
         match job.trial.as_deref() {
             Some(Trial::Pair { counterpart }) => {
@@ -80,18 +80,18 @@ impl Frontier {
         }
         let Some(rules) = &mut self.rules else { return Ok(()) };
         for site in rules.learn(lesson, shows, &self.urls, session)? {
-            // What is held there as news may be what the new rule explains.
+            // The new rule may explain some of the news that is held on this host.
             self.works.add(Task::Records { of: Some(site), which: Which::News }, session);
         }
         Ok(())
     }
 
-    /// So many body bytes were received until `at`; counts for the cap on bytes a second.
+    /// Counts body bytes that were received until `at`, for the cap on bytes a second.
     pub fn received(&mut self, bytes: u64, at: Millis) {
         self.rate.received(bytes, at);
     }
 
-    /// Writes down what is only counted in memory; to be called before each commit.
+    /// Writes down the counters of rules, which are counted in memory. To be called before each commit.
     pub fn save(&mut self, session: &mut Session) {
         if let Some(rules) = &mut self.rules {
             rules.save(session);
@@ -100,15 +100,15 @@ impl Frontier {
 
     /// A trial was called off, or ended without a result.
     pub(super) fn trial_is_off(&mut self, id: UrlId, url: &Url, trial: &Trial, session: &mut Session) -> Result<()> {
-        let rung = match trial {
+        let ladder_key = match trial {
             Trial::News { template } => return self.news_ended(id, *template, Showed::Neither, session),
-            Trial::Pair { counterpart } => Some(pair(id, *counterpart)),
-            Trial::Rules(stop) => self.rules.as_ref().and_then(|rules| rung(stop, rules, id, url)),
+            Trial::Pair { counterpart } => Some(pair_key(id, *counterpart)),
+            Trial::Rules(stop) => self.rules.as_ref().and_then(|rules| stop_key(stop, rules, id, url)),
         };
-        rung.map_or(Ok(()), |rung| climb(rung, Ladder::is_off, session))
+        ladder_key.map_or(Ok(()), |ladder_key| climb(ladder_key, Ladder::is_off, session))
     }
 
-    /// A trial of news ended: more of its template is tried, or all of it is followed, or nothing.
+    /// A trial of news ended. More links of its template are tried, or all of them are followed, or they stay held.
     pub(super) fn news_ended(&mut self, id: UrlId, template: u64, showed: Showed, session: &mut Session) -> Result<()> {
         let anchor = UrlId { site: id.site, url: template };
         let (own, others) = self.news.ended(id.site, template, showed, session)?;
@@ -125,15 +125,15 @@ impl Frontier {
 
     /// A counterpart on another domain is missing.
     pub(super) fn pair_lacks(&mut self, id: UrlId, counterpart: UrlId, session: &mut Session) -> Result<()> {
-        if climb(pair(id, counterpart), Ladder::is_missing, session)? {
+        if climb(pair_key(id, counterpart), Ladder::is_missing, session)? {
             self.works.add(Task::Records { of: Some(id.site), which: Which::Pair(counterpart.site) }, session);
         }
         Ok(())
     }
 
     fn pair_tried(&mut self, id: UrlId, counterpart: UrlId, agrees: Option<bool>, session: &mut Session) -> Result<()> {
-        let Some(agrees) = agrees else { return climb(pair(id, counterpart), Ladder::is_off, session) };
-        if climb(pair(id, counterpart), |ladder| ladder.tried(agrees), session)? {
+        let Some(agrees) = agrees else { return climb(pair_key(id, counterpart), Ladder::is_off, session) };
+        if climb(pair_key(id, counterpart), |ladder| ladder.tried(agrees), session)? {
             self.works.add(Task::Records { of: Some(id.site), which: Which::Pair(counterpart.site) }, session);
         }
         Ok(())
@@ -145,16 +145,16 @@ impl Frontier {
             Some(other) => shown_at(other, shows, &self.urls, session)?.map(|shown| shown.agrees(lesson.content)),
         };
         let Some(rules) = &mut self.rules else { return Ok(()) };
-        let Some(rung) = rung(stop, rules, lesson.id, lesson.url) else { return Ok(()) };
-        let Some(agrees) = agrees else { return climb(rung, Ladder::is_off, session) };
+        let Some(ladder_key) = stop_key(stop, rules, lesson.id, lesson.url) else { return Ok(()) };
+        let Some(agrees) = agrees else { return climb(ladder_key, Ladder::is_off, session) };
         let withdrawn = rules.tried(stop, agrees, session);
-        let fell = climb(rung, |ladder| ladder.tried(agrees), session)?;
-        if let Cause::Rule(rule, folder) = rung.cause
+        let fell = climb(ladder_key, |ladder| ladder.tried(agrees), session)?;
+        if let Cause::Rule(rule, folder) = ladder_key.cause
             && fell
             && !withdrawn.contains(&rule)
         {
             let folder = stop.representative.map(|_| folder);
-            self.works.add(Task::Records { of: Some(rung.site), which: Which::Rule(rule, folder) }, session);
+            self.works.add(Task::Records { of: Some(ladder_key.site), which: Which::Rule(rule, folder) }, session);
         }
         withdrawn.into_iter().try_for_each(|rule| self.withdraw(rule, session))
     }
@@ -163,7 +163,7 @@ impl Frontier {
         self.urls.get(id.url) == Some(Standing::Done(Ended::Well))
     }
 
-    /// What a rule stopped is released.
+    /// Releases the URLs that a withdrawn rule stopped.
     fn withdraw(&mut self, rule: RuleId, session: &mut Session) -> Result<()> {
         let Some(known) = self.rules.as_ref().and_then(|rules| rules.get(rule)) else { return Ok(()) };
         for site in known.sites(session)? {
@@ -173,10 +173,10 @@ impl Frontier {
     }
 }
 
-/// Tells a ladder something, and puts it on record.
-fn climb<T>(rung: Rung, tell: impl FnOnce(&mut Ladder) -> T, session: &mut Session) -> Result<T> {
-    let mut ladder = Ladder::get(rung, session)?;
+/// Changes a ladder, and puts it on record.
+fn climb<T>(ladder_key: LadderKey, tell: impl FnOnce(&mut Ladder) -> T, session: &mut Session) -> Result<T> {
+    let mut ladder = Ladder::get(ladder_key, session)?;
     let answer = tell(&mut ladder);
-    ladder.put(rung, session);
+    ladder.put(ladder_key, session);
     Ok(answer)
 }

@@ -1,5 +1,5 @@
-//! Which hosts are in memory. There is a bound on their number; beyond it, those that can best be spared sleep on disk, and
-//! come back when they are due.
+//! Decides which hosts are in memory. Their number is bounded. If there are more, some hosts that have nothing to do soon
+//! sleep on disk, and come back when they are due.
 
 use dedup_stage::store::{Result, Session};
 
@@ -8,9 +8,9 @@ use crate::numbers::{HostId, Millis};
 use crate::schedule::Phase;
 
 impl Frontier {
-    /// For how long a host sleeps that waits for something that may never come.
+    /// A host sleeps for this time if it waits for something that may never come.
     const LONG: Millis = 600_000;
-    /// Jobs that a host may have in a row while others sleep that are due.
+    /// A host may have this many jobs in a row while other hosts sleep that are due.
     const IN_A_ROW: u32 = 16;
 
     /// Puts hosts to sleep while there are too many in memory.
@@ -48,7 +48,8 @@ impl Frontier {
         self.hosts.put_to_sleep(id, due, &mut self.queues, session);
     }
 
-    /// Brings hosts back that sleep: as many as there is room for; and one that is due, where everything in memory waits.
+    /// Brings back hosts that sleep: as many as there is room for. If all hosts in memory wait, one host that is due
+    /// comes back although there is no room.
     pub(super) fn call_sleepers(&mut self, now: Millis, session: &mut Session) -> Result<()> {
         while let Some((due, site)) = self.hosts.sleep.first(session)? {
             if !self.hosts.has_room(&self.queues) {
@@ -64,7 +65,7 @@ impl Frontier {
         Ok(())
     }
 
-    /// A host has had a job. Where others sleep that were due before it, it makes room for them now and then.
+    /// A host has had a job. If other hosts sleep that were due before it, it makes room for them now and then.
     pub(super) fn take_turns(&mut self, id: HostId, session: &mut Session) -> Result<()> {
         let host = self.hosts.get_mut(id);
         host.jobs += 1;

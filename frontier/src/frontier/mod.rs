@@ -1,9 +1,10 @@
 //! The frontier itself: the parts that it is made of, and how it is opened.
 //!
-//! A URL that is met gets a record ([`Urls`]) and, if it may be fetched, an entry in a lane of its host ([`Queues`],
-//! [`Hosts`]). It is handed out when its host's turn comes ([`Schedule`]): after the host's address is known, after its
-//! robots.txt was read, not before the host's pace and its address's floor allow it. The report of the job ends this, or
-//! queues the URL again. What is held back waits for what it is held for, and work in the background ([`Works`]) sees to it.
+//! A URL that may be fetched gets an entry in a lane of its host ([`Queues`], [`Hosts`]). Any other URL that is met gets
+//! a record ([`Urls`]). A queued URL is handed out when the turn of its host comes ([`Schedule`]): the host's address
+//! must be known, its robots.txt must have been read, and the pace of the host and of its address must allow a request.
+//! The report of the job ends the visit, or queues the URL again. A URL that is held or stopped waits for another URL.
+//! When that one was fetched, work in the background ([`Works`]) decides about the waiting URL.
 
 mod admit;
 mod check;
@@ -53,13 +54,13 @@ pub use view::{BudgetView, Counts, HostState, HostView, QueuedAs, stored_budgets
 pub struct Frontier {
     conduct: Conduct,
     keys: Keys,
-    /// Where every URL stands.
+    /// The states of all URLs.
     urls: Urls,
-    /// Where each host is, what it allows, what is queued for it.
+    /// The hosts, each with its address, the rules of its robots.txt, and its queue.
     hosts: Hosts,
-    /// What the lanes of all hosts share.
+    /// The part of the queue that the lanes of all hosts share.
     queues: Queues,
-    /// Rids the store of what is done.
+    /// Deletes queue entries that are done from the store.
     sweep: Sweep,
     /// Whose turn it is.
     schedule: Schedule,
@@ -69,23 +70,23 @@ pub struct Frontier {
     rate: Rate,
     /// Who may hold how many slots.
     shares: Shares,
-    /// What is to be done in the background.
+    /// Work that is to be done in the background.
     works: Works,
-    /// Links that duplicates have and their twins do not.
+    /// Trials of links that duplicates have and their twins do not.
     news: News,
-    /// What was learned of URLs, where rules are used.
+    /// Learned rules; `None` if rules are switched off.
     rules: Option<Rules>,
     bounds: Bounds,
     jobs: Jobs,
-    /// When this process took over from an earlier one, if it did.
+    /// The time at which this process took over the state of an earlier one, if there was one.
     restarted: Option<Millis>,
-    /// The last time that it was told.
+    /// The latest time that the engine has told.
     now: Millis,
     /// Hosts in memory that are slowed down or set aside.
     troubled: u64,
 }
 
-/// How the crawl is to go, from its settings.
+/// The settings of the crawl, as the frontier needs them.
 #[derive(Debug)]
 struct Conduct {
     politeness: Politeness,
@@ -93,11 +94,11 @@ struct Conduct {
     /// Whether sitemaps that robots.txt names are read.
     sitemaps: bool,
     on_duplicate: OnDuplicate,
-    /// What duplicates may cost.
+    /// How many duplicates a host and a group may cost.
     limits: Limits,
     /// Weights of the parts of a priority.
     priority: Priority,
-    /// Whether verdicts lower what is expected of URLs.
+    /// Whether verdicts on pages change the priority of similar URLs.
     expects: bool,
     /// Whether worse hosts wait for better ones.
     holds_back: bool,
@@ -109,25 +110,26 @@ struct Conduct {
 #[derive(Default)]
 struct Bounds {
     scope: Option<Arc<Scope>>,
-    /// Most pages of a host, and of a registrable domain; 0 for any number.
+    /// Most pages of a host; 0 for any number.
     of_host: u64,
+    /// Most pages of a registrable domain; 0 for any number.
     of_domain: u64,
-    /// Pages fetched by registrable domain, where that is capped.
+    /// Pages fetched, by registrable domain, if there is a cap for domains.
     by_domain: HashMap<u64, u64>,
-    /// The hosts that are this frontier's, if not all are.
+    /// The hosts that belong to this frontier; `None` if all do.
     owns: Option<Sites>,
 }
 
-/// What was handed out.
+/// The jobs that were handed out.
 #[derive(Debug, Default)]
 struct Jobs {
     /// Jobs that were not reported yet.
     open: BTreeMap<u64, Open>,
     /// The last job handed out.
     last: u64,
-    /// Queued URLs that redirects lead to, and whether a direct link leads there, too: then their hops do not count.
+    /// Queued URLs that are targets of redirects. True if a direct link leads to the URL, too: then its hops do not count.
     chained: HashMap<u64, bool>,
-    /// URLs that were queued to be visited again, and that are not to be fetched after all.
+    /// URLs that were queued for another visit and were then refused.
     withdrawn: Vec<UrlId>,
 }
 
@@ -136,18 +138,18 @@ struct Jobs {
 struct Open {
     host: HostId,
     task: Task,
-    /// The shares of the slots that it draws on.
+    /// The shares of the slots that the job uses.
     lines: Box<[Line]>,
 }
 
-/// What a job is about.
+/// The purpose of a job.
 #[derive(Debug)]
 enum Task {
-    /// The address of its host.
+    /// To find the address of its host.
     Resolve,
-    /// The rules of origins.
+    /// To fetch a robots.txt.
     Robots(Errand),
-    /// A queued URL; it still stands in the store.
+    /// To fetch a queued URL. Its entry is still in the store.
     Entry(LaneKey, Seq, Box<Entry>),
 }
 
@@ -157,13 +159,13 @@ const FORMAT: &[u8] = b"format";
 const VERSION: u32 = 2;
 
 impl Frontier {
-    /// A frontier with what `session` remembers. After a restart every host waits one full delay from `now`, a host that
-    /// the store does not know yet included: it may have been asked just before the crash. (So that a crash right after the
-    /// first start is known as one, commit before the first request.)
+    /// Opens the frontier of `session`. After a restart every host waits one full delay from `now`, even a host that the
+    /// store does not know yet, because it may have been asked just before the crash. (Commit before the first request.
+    /// Otherwise a crash right after the first start is not recognized.)
     ///
     /// # Errors
     ///
-    /// [`Error::Foreign`] where the state was written by a version with another format.
+    /// [`Error::Foreign`] if the state was written by a version with another format.
     pub fn open(settings: &Settings, keys: &Keys, session: &mut Session, now: Millis) -> Result<Self> {
         let restarted = is_restart(session)?.then_some(now);
         put_format(session);
@@ -228,7 +230,7 @@ fn is_restart(session: &Session) -> Result<bool> {
 }
 
 impl Conduct {
-    /// Above it are the priorities of links of pages that are no duplicates, whatever else they are.
+    /// The links of pages that are no duplicates always have a higher priority than this.
     const DEMOTED: f32 = 0.45;
 
     fn of(settings: &Settings) -> Self {

@@ -1,4 +1,5 @@
-//! What a host whose turn it is can do now.
+//! The next step of a host whose turn it is: find its address, ask for a robots.txt, fetch a URL, or wait. The bounds, the
+//! budgets and the learned rules are asked here. So this is the place where a rule stops a URL or lets it be tried.
 
 use config::{OnDuplicate, Robots};
 use dedup_stage::store::{Error, Result, Session};
@@ -6,7 +7,7 @@ use dedup_stage::url::UrlId;
 use url::Url;
 
 use super::Frontier;
-use crate::hold::ladder::{self, Ladder, Rung, Step, Strictness};
+use crate::hold::ladder::{self, Ladder, LadderKey, Step, Strictness};
 use crate::hold::{Fate, Trial, folder};
 use crate::host::entry::Entry;
 use crate::host::errands::{Asker, Errand};
@@ -19,23 +20,23 @@ use crate::reason::{Detail, SkipReason};
 use crate::rules::{Rules, Stop};
 use crate::url::Standing;
 
-/// What a ready host can do.
+/// The next step of a ready host.
 pub(super) enum Plan {
-    /// Find its address; any URL of it.
+    /// Find the address of the host. Any URL of the host is given.
     Resolve(Url),
-    /// Ask for a robots.txt of its own.
+    /// Ask for a robots.txt of the host.
     Robots(Errand),
-    /// Ask for a robots file for others.
+    /// Ask the host for a robots.txt that another host needs.
     Errand,
-    /// Give up its first errand: the host has no address that may be asked.
+    /// Give up the first errand: the host has no address that may be asked.
     Forsake,
-    /// Fetch the first entry of this lane; as a trial of rules, if there is a rung for it.
-    Fetch(usize, Box<Entry>, Url, Option<Rung>),
+    /// Fetch the first entry of this lane. If there is a key of a ladder, the fetch is a trial of rules.
+    Fetch(usize, Box<Entry>, Url, Option<LadderKey>),
     /// Refuse or stop the first entry of this lane.
     Refuse(usize, Box<Entry>, Refusal),
     /// Wait until this time.
     Wait(Millis),
-    /// Stand in the line of an address.
+    /// Wait in the line of an address.
     Park(AddressId),
     /// There is nothing to do.
     Nothing,
@@ -43,21 +44,21 @@ pub(super) enum Plan {
 
 /// Why an entry is not fetched.
 pub(super) enum Refusal {
-    /// For this reason.
+    /// The URL is refused for this reason.
     Reason(SkipReason, Detail),
-    /// Because of learned rules; which step this is on which rung.
-    Stop(Stop, Rung, Step),
+    /// Learned rules stop the URL. The step is to be counted on this ladder.
+    Stop(Stop, LadderKey, Step),
 }
 
-/// What bounds, budgets and rules say of a URL.
+/// The decision of bounds, budgets and rules about a URL.
 enum Pass {
     Fetch,
-    Try(Stop, Rung),
+    Try(Stop, LadderKey),
     Refuse(Refusal),
 }
 
 impl Frontier {
-    /// What a ready host can do at `now`.
+    /// The next step of a ready host at `now`.
     pub(super) fn plan(&mut self, id: HostId, now: Millis, session: &mut Session) -> Result<Plan> {
         let host = self.hosts.get(id);
         if let Some(errand) = host.errands.any() {
@@ -75,7 +76,7 @@ impl Frontier {
                 let again = blocked.iter().map(|(_, again)| *again).min();
                 let errand = host.errands.any().map(|errand| errand.url.clone());
                 return Ok(match (again, errand) {
-                    // Its own pages wait for rules: an errand is all it can do.
+                    // The pages of the host wait for its robots.txt, so it can only do an errand.
                     (Some(_), Some(url)) => self.first(id, &url, now).unwrap_or(Plan::Errand),
                     (again, _) => again.map_or(Plan::Nothing, Plan::Wait),
                 });
@@ -88,7 +89,7 @@ impl Frontier {
                 _ => false,
             };
             if !live && !packed.is_sitemap() {
-                // It was queued again with another priority, and that is done or still to come.
+                // The URL was queued again with another priority. That other entry counts.
                 self.queues.take(&mut host.lanes[at]);
                 self.queues.finish(&mut host.lanes, LaneKey { site, group, band }, session);
                 continue;
@@ -109,10 +110,10 @@ impl Frontier {
             if !entry.sitemap {
                 match self.pass(id, group, &url, &entry, session)? {
                     Pass::Fetch => {}
-                    Pass::Try(stop, rung) => {
+                    Pass::Try(stop, ladder_key) => {
                         entry.via = Via::Trial;
                         entry.trial = Some(Trial::Rules(stop).into());
-                        trial = Some(rung);
+                        trial = Some(ladder_key);
                     }
                     Pass::Refuse(refusal) => return Ok(Plan::Refuse(at, Box::new(entry), refusal)),
                 }
@@ -121,7 +122,7 @@ impl Frontier {
                 return Ok(plan);
             }
             let ignored = self.conduct.politeness.robots == Robots::Ignore;
-            // What is ignored is asked for all the same where it may name sitemaps.
+            // A robots.txt that is ignored is asked for all the same if it may name sitemaps.
             if entry.sitemap || ignored && !self.conduct.sitemaps {
                 return Ok(Plan::Fetch(at, Box::new(entry), url, trial));
             }
@@ -146,7 +147,8 @@ impl Frontier {
         }
     }
 
-    /// What must come before a request for `url` to a host that may be asked: its address, its pace, its address's floor.
+    /// The step that must come before a request for `url`: find the address of the host, or wait for the pace of the host
+    /// or of its address. `None` if the request may be made now.
     fn first(&self, id: HostId, url: &Url, now: Millis) -> Option<Plan> {
         let host = self.hosts.get(id);
         match &host.place {
@@ -160,7 +162,7 @@ impl Frontier {
         }
     }
 
-    /// What budgets, bounds and rules say of a URL.
+    /// Asks budgets, bounds and rules about a URL.
     fn pass(&mut self, id: HostId, group: u8, url: &Url, entry: &Entry, session: &mut Session) -> Result<Pass> {
         if !entry.is_page() {
             return Ok(Pass::Fetch);
@@ -184,8 +186,7 @@ impl Frontier {
             return refuse(reason, Detail::None);
         }
         match entry.via {
-            // What is fetched because rules or holds may be wrong is not stopped by them again. What lost its
-            // representative may find another.
+            // Trials are not stopped by rules. A URL whose representative failed may be stopped for another representative.
             Via::Trial | Via::Rescue | Via::Again => Ok(Pass::Fetch),
             Via::Released { why } if why != Release::Counterpart => Ok(Pass::Fetch),
             _ => self.meet_rules(url, entry, session),
@@ -196,27 +197,27 @@ impl Frontier {
     fn meet_rules(&mut self, url: &Url, entry: &Entry, session: &mut Session) -> Result<Pass> {
         let Some(rules) = &mut self.rules else { return Ok(Pass::Fetch) };
         let Some((stop, fate)) = rules.meet(url, entry.id, &self.urls, session)? else { return Ok(Pass::Fetch) };
-        let Some(rung) = rung(&stop, rules, entry.id, url) else { return Ok(Pass::Fetch) };
-        // In `demote` what rules stop comes at the end anyway, all but what is in traps.
+        let Some(ladder_key) = stop_key(&stop, rules, entry.id, url) else { return Ok(Pass::Fetch) };
+        // In `demote`, the URLs that rewrites stop are fetched at the end anyway, so they are not tried now.
         let is_final = self.conduct.on_duplicate != OnDuplicate::Demote || stop.representative.is_none();
         let strictness =
             stop.representative.map_or(Strictness::SameHost, |other| Strictness::between(entry.id.site, other.site));
-        let ladder = Ladder::get(rung, session)?;
+        let ladder = Ladder::get(ladder_key, session)?;
         let step = match fate {
             _ if !is_final => Step::Stay,
             Fate::Pending(_) => ladder.next_waiting(),
             _ => ladder.next(strictness),
         };
         Ok(match step {
-            Step::Stay | Step::Wait => Pass::Refuse(Refusal::Stop(stop, rung, step)),
-            Step::Try => Pass::Try(stop, rung),
+            Step::Stay | Step::Wait => Pass::Refuse(Refusal::Stop(stop, ladder_key, step)),
+            Step::Try => Pass::Try(stop, ladder_key),
             Step::Let => Pass::Fetch,
         })
     }
 }
 
-/// Where a stop is tried: by the rule that counts, in the folder of the URL. A trap is one folder.
-pub(super) fn rung(stop: &Stop, rules: &Rules, id: UrlId, url: &Url) -> Option<Rung> {
+/// The key of the ladder for a stop: the rule that a trial counts for, and the folder of the URL. A trap is one folder.
+pub(super) fn stop_key(stop: &Stop, rules: &Rules, id: UrlId, url: &Url) -> Option<LadderKey> {
     let folder = if stop.representative.is_some() { folder(url) } else { 0 };
-    Some(Rung { site: id.site, cause: ladder::Cause::Rule(stop.tried(rules)?, folder) })
+    Some(LadderKey { site: id.site, cause: ladder::Cause::Rule(stop.tried(rules)?, folder) })
 }

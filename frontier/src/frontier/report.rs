@@ -1,4 +1,4 @@
-//! How a job ends: what its outcome says of the URL, of the host's health and of its address.
+//! How a job ends: its outcome changes the state of the URL, the pace of the host and the address of the host.
 
 use std::sync::Arc;
 
@@ -20,11 +20,11 @@ use crate::reason::Detail;
 use crate::url::{End, Ended, Note, Standing, State, Visit};
 
 impl Frontier {
-    /// For how long an address is used before it is asked for again.
+    /// An address is used for this time before it is asked for again.
     const ADDRESS_LIFE: Millis = 3_600_000;
-    /// How often in a row a body may find no room before that counts as an attempt.
+    /// The memory may lack room for a body this often in a row. After that, each time counts as an attempt.
     const NO_ROOM: u8 = 3;
-    /// How long a host waits whose body found no room; doubled each time.
+    /// If the memory lacks room for a body, the host waits for this time. The time is doubled each time.
     const ROOM: Millis = 200;
 
     /// A job ended at `at`. True if its URL was queued again. A job that is not open is ignored.
@@ -174,7 +174,7 @@ impl Frontier {
         self.end(entry.id, &state, session)
     }
 
-    /// A URL that was queued comes into another state; what is held for it is looked at by and by.
+    /// A queued URL comes into another state. Work in the background decides about the URLs that are held or stopped for it.
     pub(super) fn end(&mut self, id: UrlId, state: &State, session: &mut Session) -> Result<()> {
         let note = match self.urls.get(id.url) {
             Some(Standing::Queued { note, .. } | Standing::Open { note }) => note,
@@ -185,7 +185,7 @@ impl Frontier {
         let awaited = match note {
             Note::None => false,
             Note::Awaited => true,
-            // What was decided when it was fetched well before stays decided.
+            // It was visited before. If this visit went well, the URLs that are held for it stay held.
             Note::Again => !well,
         };
         if awaited && is_held_for(id, session)? {
@@ -194,7 +194,8 @@ impl Frontier {
         Ok(())
     }
 
-    /// The trial of a page is over; for rules and pairs, what it showed comes with the lesson.
+    /// The page of a trial was visited. If the visit went well, the result of a trial of rules or of a pair comes with
+    /// the lesson ([`Frontier::learn`]).
     fn trial_ended(&mut self, job: &Job, trial: &Arc<Trial>, end: End, session: &mut Session) -> Result<()> {
         let well = matches!(end, End::Answered { status: 200..300 | 304 });
         match **trial {
@@ -238,7 +239,7 @@ impl Frontier {
         };
     }
 
-    /// A page of a host is being fetched, or was not fetched after all.
+    /// Counts a page of a host that is being fetched (`change` is 1), or that was not fetched after all (-1).
     pub(super) fn count_page(&mut self, id: HostId, change: i64, session: &mut Session) {
         let host = self.hosts.get_mut(id);
         host.pages = host.pages.saturating_add_signed(change);
@@ -252,7 +253,7 @@ impl Frontier {
     }
 }
 
-/// Whether anything is held for a URL.
+/// Whether any URL is held or stopped for this one.
 fn is_held_for(id: UrlId, session: &Session) -> Result<bool> {
     let mut found = false;
     let (from, to) = crate::url::held_for(id);

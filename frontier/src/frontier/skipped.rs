@@ -1,4 +1,4 @@
-//! What is not fetched, and why: the view of the state that `skipped.jsonl` is.
+//! The URLs that are not fetched, and the reasons. `skipped.jsonl` is written from this.
 
 use std::ops::ControlFlow;
 
@@ -15,38 +15,38 @@ use crate::rules::RuleId;
 use crate::spaces;
 use crate::url::{Cause, Kept, Standing, State, Urls};
 
-/// A URL that is not fetched, as `skipped.jsonl` has it.
+/// A URL that is not fetched, for a line of `skipped.jsonl`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Skipped {
-    /// As it would be fetched.
+    /// The URL as it would be fetched.
     pub url: Box<str>,
     /// Its identity.
     pub id: UrlId,
     /// Why.
     pub reason: SkipReason,
-    /// What can be said beside the reason.
+    /// More about the reason.
     pub detail: Detail,
     /// The rules that stopped it, in the order in which they were applied.
     pub rules: Vec<RuleId>,
-    /// The corpus that knows the page that links to it.
+    /// The corpus that has the page that linked to it first.
     pub known: Option<String>,
     /// The page that carried it.
     pub source: Option<PageId>,
 }
 
-/// Where a walk over skipped URLs stands.
+/// The position of a walk over skipped URLs.
 #[derive(Clone, Debug)]
 pub struct Walk {
     /// The record from which to go on; `None` when all were seen.
     record: Option<Vec<u8>>,
-    /// Whether queued URLs come, too, and where in the queue to go on: host, lane, place.
+    /// If queued URLs are to come, too: the position in the queue from which to go on (host, lane, place).
     withheld: bool,
     place: (u32, usize, Seq),
 }
 
 impl Walk {
-    /// A walk over all URLs that are not fetched; with `withheld`, also over those that stay queued because their host cannot
-    /// be asked.
+    /// Begins a walk over all URLs that are not fetched. With `withheld`, it also visits URLs that stay queued because
+    /// their host cannot be asked.
     pub fn new(withheld: bool) -> Self {
         Self { record: Some(Vec::new()), withheld, place: (0, 0, 0) }
     }
@@ -58,7 +58,7 @@ impl Frontier {
     ///
     /// # Complexity
     ///
-    /// O(records + hosts in memory + URLs withheld) for the whole walk: what else is queued is not touched.
+    /// O(records + hosts in memory + URLs withheld) for the whole walk. Other queued URLs are not read.
     pub fn skipped(&self, walk: &mut Walk, most: usize, session: &Session) -> Result<Vec<Skipped>> {
         let mut found = Vec::new();
         if let Some(from) = walk.record.take() {
@@ -98,7 +98,7 @@ impl Frontier {
         failure.map_or(Ok(next), Err)
     }
 
-    /// What stays queued because its host cannot be asked.
+    /// URLs that stay queued because their host cannot be asked.
     fn withheld(&self, walk: &mut Walk, most: usize, found: &mut Vec<Skipped>, session: &Session) -> Result<()> {
         let (first, mut lane, mut from) = walk.place;
         for (id, host) in self.hosts.iter().filter(|(id, _)| *id >= first) {
@@ -147,7 +147,7 @@ impl Frontier {
         Ok(())
     }
 
-    /// Why nothing of a lane can be handed out, if it is for its host.
+    /// The reason for which no URL of a lane can be handed out, if the reason is that its host cannot be asked.
     fn withholds(&self, host: &Host, lane: &Lane) -> Option<(SkipReason, Detail)> {
         if let Some(detail) = host.place.withholds() {
             return Some((SkipReason::Address, detail));

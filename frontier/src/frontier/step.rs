@@ -1,5 +1,5 @@
-//! Work in the background, a little at a time: what is held for a URL that ended, templates that brought something, rules and
-//! pairs that fell, bounds that changed.
+//! Does the work in the background, a little at a time: it decides again about URLs that are held or stopped, after the
+//! URL that they wait for was fetched, a template was tried, a rule or a pair of hosts fell, or bounds changed.
 
 use std::ops::ControlFlow;
 
@@ -9,11 +9,11 @@ use url::Url;
 
 use super::Frontier;
 use super::admit::again;
-use super::hold::{Way, pair};
-use super::plan::rung;
+use super::hold::{Way, pair_key};
+use super::plan::stop_key;
 use crate::hold::ladder::{Ladder, Step, Strictness};
 use crate::hold::works::{Task, Which, Work, Works};
-use crate::hold::{Fate, Trial, cluster, fate, folder};
+use crate::hold::{Fate, Trial, fate, folder, lot};
 use crate::job::{Release, Via};
 use crate::reason::{Detail, SkipReason};
 use crate::rules::Stop;
@@ -21,8 +21,8 @@ use crate::spaces;
 use crate::url::{Cause, Kept, Standing, State, Urls, held_for};
 
 impl Frontier {
-    /// Does a little of what there is to do in the background. To be called once in each round of the engine's loop; at most
-    /// some 256 URLs change. True if there is more to do.
+    /// Does a little of the work in the background: at most some 256 URLs change. The engine calls this once in each pass
+    /// through its loop. True if there is more to do.
     pub fn step(&mut self, session: &mut Session) -> Result<bool> {
         let Some(Work { task, at }) = self.works.first().cloned() else { return Ok(false) };
         let up_to = match task {
@@ -41,8 +41,8 @@ impl Frontier {
         Ok(!self.works.is_empty())
     }
 
-    /// Calls `act` for the next URLs that are held for an anchor, until it returns false. Returns the key from which to go on, if
-    /// there are more.
+    /// Calls `act` for the next URLs that wait for `anchor` (a URL or a template), until `act` returns false. Returns the
+    /// key from which to go on, if there are more.
     fn each_held_for(
         &mut self,
         anchor: UrlId,
@@ -63,7 +63,8 @@ impl Frontier {
         Ok(behind(&keys, Works::STEP))
     }
 
-    /// What a URL is held or stopped for was fetched, has moved, or has fallen.
+    /// Decides again about a URL that is held or stopped for `anchor`, which was fetched, was given up, or waits for
+    /// another URL.
     fn look_again(&mut self, id: UrlId, anchor: UrlId, session: &mut Session) -> Result<()> {
         match self.urls.state(id, session)? {
             Some(State::HeldFor { counterparts, link }) => self.hold_again(id, counterparts, link, session),
@@ -75,7 +76,7 @@ impl Frontier {
         }
     }
 
-    /// A held link goes to the first of its counterparts that has not fallen, or to the frontier.
+    /// A link is held for the first of its counterparts that has not fallen. If all have fallen, it is queued.
     fn hold_again(&mut self, id: UrlId, mut counterparts: Vec<UrlId>, link: Kept, session: &mut Session) -> Result<()> {
         let Ok(url) = Url::parse(&link.url) else { return Ok(()) };
         let found = again(&url, id, &link, Via::Link);
@@ -104,15 +105,15 @@ impl Frontier {
     /// A stopped URL is tried, stays stopped, or is queued because its representative has fallen.
     fn stop_again(&mut self, id: UrlId, stop: Stop, link: Kept, anchor: UrlId, session: &mut Session) -> Result<()> {
         let Ok(url) = Url::parse(&link.url) else { return Ok(()) };
-        let rung = self.rules.as_ref().and_then(|rules| rung(&stop, rules, id, &url));
-        let mut ladder = rung.map(|rung| Ladder::get(rung, session)).transpose()?.unwrap_or_default();
+        let ladder_key = self.rules.as_ref().and_then(|rules| stop_key(&stop, rules, id, &url));
+        let mut ladder = ladder_key.map(|ladder_key| Ladder::get(ladder_key, session)).transpose()?.unwrap_or_default();
         ladder.waited();
         match fate(&self.urls, anchor, id, session)? {
             Fate::Well(at) => {
                 let step = ladder.next(Strictness::between(id.site, at.site));
                 ladder.take(step);
-                if let Some(rung) = rung {
-                    ladder.put(rung, session);
+                if let Some(ladder_key) = ladder_key {
+                    ladder.put(ladder_key, session);
                 }
                 let stop = Stop { representative: Some(at), ..stop };
                 match step {
@@ -130,8 +131,8 @@ impl Frontier {
                 self.stop_for(id, stop, link, anchor, session)?;
             }
             Fate::Fallen | Fate::News => {
-                if let Some(rung) = rung {
-                    ladder.put(rung, session);
+                if let Some(ladder_key) = ladder_key {
+                    ladder.put(ladder_key, session);
                 }
                 self.release(id, &link, Via::Released { why: Release::Counterpart }, session)?;
             }
@@ -139,7 +140,7 @@ impl Frontier {
         Ok(())
     }
 
-    /// A stopped URL is stopped for another representative than this one, perhaps.
+    /// Records the representative of a stopped URL, if it is another one than before.
     fn stop_for(&mut self, id: UrlId, stop: Stop, link: Kept, before: UrlId, session: &mut Session) -> Result<()> {
         if stop.representative == Some(before) {
             return Ok(());
@@ -148,7 +149,7 @@ impl Frontier {
         self.urls.change(id, &State::Stopped { rules, reason, representative, link }, session)
     }
 
-    /// A link of a template is followed, or tried; false if no more may be tried now.
+    /// A held link of a template is followed (if the template is acquitted) or tried. False if no more may be tried now.
     fn template_ended(&mut self, id: UrlId, template: u64, acquitted: bool, session: &mut Session) -> Result<bool> {
         let Some(State::HeldAs { cause: Cause::News { .. }, link }) = self.urls.state(id, session)? else {
             return Ok(true);
@@ -172,7 +173,7 @@ impl Frontier {
         Ok(true)
     }
 
-    /// Releases what is held for URLs that are still queued.
+    /// Releases the URLs that are held or stopped for URLs that are still queued.
     fn release_waiting(&mut self, at: Vec<u8>, session: &mut Session) -> Result<Option<Vec<u8>>> {
         let keys = part(spaces::HELD_FOR, &at, &[], Works::STEP, session)?;
         for key in &keys {
@@ -192,7 +193,7 @@ impl Frontier {
         Ok(behind(&keys, Works::STEP))
     }
 
-    /// Releases the next records that are meant.
+    /// Reads the next records of a host, or of all hosts, and releases those that are meant by `which`.
     fn each_record(
         &mut self,
         of: Option<SiteId>,
@@ -218,7 +219,7 @@ impl Frontier {
                     Err(error) => failure = Some(error),
                 }
             }
-            // What has no link is passed over at little cost.
+            // Records that cannot be released cost little, so more of them are read in one step.
             let enough = met.len() == Works::STEP || seen == 64 * Works::STEP || failure.is_some();
             if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
@@ -244,8 +245,8 @@ impl Frontier {
             (Which::Pair(other), State::HeldFor { counterparts, .. })
                 if counterparts.first().is_some_and(|first| first.site == *other) =>
             {
-                // The ladder of the pair has fallen: looking again leads elsewhere.
-                debug_assert!(Ladder::get(pair(id, counterparts[0]), session)?.fell());
+                // The ladder of the pair has fallen, so `hold_again` does not hold the link for this counterpart.
+                debug_assert!(Ladder::get(pair_key(id, counterparts[0]), session)?.fell());
                 let State::HeldFor { counterparts, link } = state else { return Ok(()) };
                 return self.hold_again(id, counterparts, link, session);
             }
@@ -274,13 +275,7 @@ impl Frontier {
                 Release::Mode
             }
             (Which::All { stopped: true }, State::Stopped { representative: Some(_), .. }) => Release::Mode,
-            (Which::Cluster(of), state) if cluster(id, state).is_some_and(|cluster| cluster.0 == *of) => {
-                Release::Cluster
-            }
-            (
-                Which::Source(page),
-                State::HeldFor { link, .. } | State::HeldAs { link, .. } | State::Stopped { link, .. },
-            ) if link.source == Some(*page) => Release::Cluster,
+            (Which::Lot(of), state) if lot(id, state).is_some_and(|lot| lot.0 == *of) => Release::Lot,
             _ => return Ok(()),
         };
         if let Some(link) = state.link() {
@@ -290,7 +285,7 @@ impl Frontier {
     }
 }
 
-/// The next keys of a space, at most so many.
+/// The next keys of a space, at most `most`.
 fn part(
     space: dedup_stage::store::Space,
     from: &[u8],
@@ -306,12 +301,12 @@ fn part(
     Ok(keys)
 }
 
-/// The key from which to go on behind a full part.
+/// The key from which to go on after `keys`; `None` if these were fewer than `most`, so that there are no more.
 fn behind(keys: &[Vec<u8>], most: usize) -> Option<Vec<u8>> {
     keys.last().filter(|_| keys.len() == most).cloned().map(next)
 }
 
-/// The key behind this one.
+/// The lowest key that is greater than this one.
 fn next(mut key: Vec<u8>) -> Vec<u8> {
     key.push(0);
     key

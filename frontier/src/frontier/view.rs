@@ -1,4 +1,4 @@
-//! The frontier for people to look at: totals, hosts, budgets, where a queued URL stands.
+//! The frontier for people to look at: totals, hosts, budgets, the place of a queued URL.
 
 use std::net::IpAddr;
 use std::ops::ControlFlow;
@@ -22,7 +22,7 @@ use crate::url::{Counters, Standing};
 /// Totals for the progress line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Distinct URLs ever met: each stands in one of the states that `states` counts.
+    /// Distinct URLs ever met. Each is in one of the states that `states` counts.
     pub seen: u64,
     /// URLs queued now, without those handed out.
     pub queued: u64,
@@ -75,11 +75,11 @@ pub struct HostView<'a> {
 pub struct BudgetView {
     /// Its host.
     pub host: String,
-    /// Its URLs, by first path segment and names of parameters; `*` for all of the host's.
+    /// The group of URLs: first path segment and names of parameters; `*` for all URLs of the host.
     pub group: String,
-    /// Duplicates that they have cost, less what new pages earned back.
+    /// Duplicates among the pages of the group, less what new pages earned back.
     pub spent: u32,
-    /// How many they may cost.
+    /// The number of duplicates at which the budget is spent.
     pub limit: u32,
 }
 
@@ -88,7 +88,7 @@ pub struct BudgetView {
 pub struct QueuedAs {
     /// The priority with which it will be handed out.
     pub priority: f32,
-    /// What that was made of.
+    /// The parts of that priority.
     pub merits: Merits,
     /// Links from a seed.
     pub depth: u32,
@@ -99,7 +99,7 @@ pub struct QueuedAs {
 }
 
 impl BudgetView {
-    /// Whether nothing more is fetched for it.
+    /// Whether the budget is spent: no further URL of the group is fetched.
     pub fn is_spent(&self) -> bool {
         self.spent >= self.limit
     }
@@ -149,7 +149,7 @@ impl Frontier {
                 Phase::Fetching => HostState::Fetching,
                 Phase::Waiting(due, _) if host.pace.is_troubled() => HostState::BackingOff(due),
                 _ if matches!(host.place, Place::Unknown | Place::Unresolved(_)) => HostState::Preparing,
-                // It waits for a robots.txt, not for its delay.
+                // The host waits for a robots.txt, and not for its delay.
                 Phase::Waiting(due, _) if due > host.pace.not_before => HostState::Preparing,
                 Phase::Waiting(..) | Phase::Ready(..) | Phase::Benched(..) | Phase::Parked(..) => {
                     HostState::Waiting(host.pace.not_before)
@@ -172,7 +172,7 @@ impl Frontier {
         found
     }
 
-    /// How a URL stands in the queue, if it does. Reads what is queued for its host.
+    /// The queue entry of a URL, if it has one. Reads all queue entries of its host.
     pub fn queued_as(&self, id: UrlId, session: &Session) -> Result<Option<QueuedAs>> {
         let Some(Standing::Queued { band, .. }) = self.urls.get(id.url) else { return Ok(None) };
         let asleep;
@@ -202,7 +202,7 @@ impl Frontier {
         Ok(Some(QueuedAs { priority, merits, depth, source, via }))
     }
 
-    /// Calls `visit` with everything that is queued: identity, and URL as it will be fetched. Reads the whole queue.
+    /// Calls `visit` with each queued URL: its identity, and the URL as it will be fetched. Reads the whole queue.
     pub fn each_queued(&self, session: &Session, visit: &mut dyn FnMut(UrlId, &str)) -> Result<()> {
         let mut failure = None;
         let mut look = |host: &Host| {
@@ -231,13 +231,14 @@ impl Frontier {
         failure.map_or(Ok(()), Err)
     }
 
-    /// What is to be expected of a page at `url`, by what pages like it turned out to be; `None` if its host is not in memory.
+    /// The shares of new pages that are expected of URLs like `url`: of its host, its path prefix and its query pattern.
+    /// `None` if its host is not in memory.
     pub fn expected(&self, url: &Url) -> Option<Expected> {
         let host = self.hosts.get(self.hosts.find(self.keys.site(url))?);
         host.groups.expected(url, host.origins.find(url)?)
     }
 
-    /// Entries in the store, those that are done included: for tests and benches.
+    /// The number of queue entries in the store, including those that are done. For tests and benches.
     pub fn stored_entries(session: &Session) -> Result<u64> {
         let mut count = 0;
         session.scan(spaces::QUEUE, &[], &[], &mut |key, _| {

@@ -1,27 +1,29 @@
-//! What has become of a URL that something is held or stopped for.
+//! Follows redirects, holds and stops from a counterpart or representative to the URL that was fetched in its place.
 
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::UrlId;
 
 use crate::url::{Cause, End, Ended, Standing, State, Urls};
 
-/// What has become of a counterpart or representative.
+/// The state of a counterpart or representative: fetched, still queued, or failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// This URL was fetched well in its place: itself, where its redirects lead, or what it is held or stopped for.
+    /// This URL was fetched well. It is the counterpart or representative itself, or the end of its redirects, holds and
+    /// stops.
     Well(UrlId),
-    /// This URL is still to be fetched in its place.
+    /// This URL is still queued. It is the counterpart or representative itself, or the end of its redirects, holds and
+    /// stops.
     Pending(UrlId),
-    /// It was never met, it failed, was refused, is missing, or waits for itself.
+    /// The counterpart or representative was never met, failed, was refused, is missing, or waits for the URL in question.
     Fallen,
-    /// It is itself news of a duplicate: nobody will fetch it but for a trial.
+    /// The counterpart or representative is held as news. It will be fetched only as a trial.
     News,
 }
 
-/// Redirects, holds and stops that are followed.
+/// At most this many redirects, holds and stops are followed.
 const MOST: usize = 10;
 
-/// What has become of `id`, for a URL `of` that is held or stopped for it.
+/// The state of `id`, which is the counterpart or representative of `of`.
 pub fn fate(urls: &Urls, id: UrlId, of: UrlId, session: &Session) -> Result<Fate> {
     let (mut at, mut steps) = (id, 0);
     loop {

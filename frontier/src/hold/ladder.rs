@@ -1,15 +1,17 @@
-//! How often a URL that is held or stopped is tried: at first every one, then fewer and fewer, but never less than one in a
+//! How often a URL that is held or stopped is tried: at first often, then fewer and fewer, but never less than one in a
 //! hundred.
 //!
-//! A *ladder* is the record of the trials for one reason to hold or stop URLs, in one place. The place of a rule is a folder. The
-//! place of a hold across domains is a pair of hosts: that of the links, and that of their counterparts.
+//! A *ladder* is the record of the trials for one reason to hold or stop URLs, in one place. For a rule, the place is one
+//! folder of one host. For a hold across domains, the place is a pair of hosts: the host of the links, and the host of
+//! their counterparts.
 //!
-//! After `a` trials that agreed, [`Ladder::gap`] URLs are held or stopped before the next trial. Trials without a result yet
-//! count as agreeing, so that a page with many links does not cause a trial for each. A trial that differs makes the ladder
-//! *fall*: nothing more is held or stopped for this reason in this place, and what was held or stopped is released.
+//! After `a` trials that agreed, [`Ladder::gap`] URLs are held or stopped before the next trial. A trial without a result
+//! yet counts as one that agreed. Otherwise a page with many links would cause a trial for each of them. A trial that
+//! differs makes the ladder *fall*: nothing more is held or stopped for this reason in this place, and the URLs that were
+//! are released.
 //!
-//! A trial needs something to compare with. While the counterpart or representative is not fetched, the URL waits undecided. At
-//! most `4 (1 + a)²` URLs wait for one rule, so that a slow host cannot hold back much of another host.
+//! A trial needs something to compare with. While the representative is not fetched, the URL is stopped and not decided
+//! about. At most `4 (1 + a)²` such URLs wait on one ladder, so that a slow host cannot hold back much of another host.
 
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::SiteId;
@@ -19,16 +21,16 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::rules::RuleId;
 use crate::spaces;
 
-/// Names a ladder: a reason to hold or stop URLs of a host, and the place.
+/// The key of a [`Ladder`]: a reason to hold or stop URLs of a host, and the place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rung {
+pub struct LadderKey {
     /// The host whose URLs are held or stopped.
     pub site: SiteId,
     /// The reason and the place.
     pub cause: Cause,
 }
 
-/// See [`Rung`].
+/// The reason and the place in a [`LadderKey`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// Links are held for counterparts on this host, which is of another domain.
@@ -48,29 +50,29 @@ pub enum Strictness {
     Foreign,
 }
 
-/// What the trials have shown so far.
+/// The results of the trials so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ladder {
-    /// Trials that agreed, and pairs that proved the rule.
+    /// Trials that agreed, and pairs of this place that proved the rule.
     agreed: u32,
-    /// Trials that have no result yet.
+    /// Trials without a result yet.
     out: u32,
-    /// Held or stopped since the last trial.
+    /// URLs held or stopped since the last trial.
     since: u32,
-    /// Stopped and waiting for something to compare with.
+    /// Stopped URLs whose representative is not fetched yet.
     undecided: u32,
-    /// Counterparts that were not there, or were never answered well.
+    /// Counterparts that were never met, failed, or were still queued when everything else was done.
     missing: u32,
-    /// A trial differed, or most counterparts are missing.
+    /// A trial differed, or too many counterparts are missing.
     fell: bool,
 }
 
-/// What is to be done with one more URL.
+/// The decision about one more URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Hold or stop it.
     Stay,
-    /// Stop it, and decide later.
+    /// Stop it. Decide about it when its representative was fetched.
     Wait,
     /// Fetch it, and compare.
     Try,
@@ -79,7 +81,7 @@ pub enum Step {
 }
 
 impl Strictness {
-    /// That between two hosts.
+    /// The strictness for URLs of one host and their counterparts or representatives on the other.
     pub fn between(one: SiteId, other: SiteId) -> Self {
         if one == other {
             Strictness::SameHost
@@ -92,15 +94,15 @@ impl Strictness {
 }
 
 impl Ladder {
-    /// Never fewer trials than one in so many.
+    /// At least one URL in this many is tried.
     const RAREST: u32 = 100;
-    /// Across domains the first URLs are all tried, this many.
+    /// Across domains, this many URLs are tried before the first one is held.
     const FIRST: u32 = 4;
-    /// More counterparts than this must be missing, and more than have agreed, before the ladder falls by that: a site that
-    /// copies a few pages of another, and only names the rest, is no mirror.
+    /// The ladder falls if more counterparts than this are missing, and more than trials have agreed. A site that copies
+    /// a few pages of another site, and only links to the rest, is no mirror.
     const MISSING: u32 = 4;
 
-    /// A ladder on which so many pairs have agreed already.
+    /// The ladder of a rule that `agreed` pairs of this place have proved.
     pub fn proven(agreed: u32) -> Self {
         Self { agreed, ..Self::default() }
     }
@@ -118,8 +120,8 @@ impl Ladder {
         gap.min(Self::RAREST - 1)
     }
 
-    /// What to do with one more URL, whose counterpart or representative is fetched. Nothing is changed: [`Ladder::take`] is
-    /// to be told when it is done.
+    /// Decides about one more URL whose counterpart or representative was fetched. Nothing is changed. The caller tells
+    /// [`Ladder::take`] when it has followed the decision.
     pub fn next(&self, strictness: Strictness) -> Step {
         if self.fell {
             Step::Let
@@ -130,13 +132,13 @@ impl Ladder {
         }
     }
 
-    /// What to do with one more URL, whose representative is still queued: it is stopped, unless too many wait.
+    /// Decides about one more URL whose representative is still queued: it is stopped, unless too many URLs wait already.
     pub fn next_waiting(&self) -> Step {
         let room = self.agreed.saturating_add(1).saturating_pow(2).saturating_mul(4);
         if self.fell || self.undecided >= room { Step::Let } else { Step::Wait }
     }
 
-    /// This is done with one more URL.
+    /// Counts one more URL that was decided about in this way.
     pub fn take(&mut self, step: Step) {
         match step {
             Step::Stay => self.since += 1,
@@ -149,7 +151,7 @@ impl Ladder {
         }
     }
 
-    /// A URL waits no more: its representative was fetched, or will not be.
+    /// A stopped URL no longer waits: its representative was fetched, or will not be fetched.
     pub fn waited(&mut self) {
         self.undecided = self.undecided.saturating_sub(1);
     }
@@ -159,7 +161,7 @@ impl Ladder {
         self.out = self.out.saturating_sub(1);
     }
 
-    /// A trial ended. True if the ladder falls by that.
+    /// A trial ended with a result. True if the ladder falls now.
     pub fn tried(&mut self, agrees: bool) -> bool {
         self.is_off();
         if agrees {
@@ -170,7 +172,7 @@ impl Ladder {
         falls
     }
 
-    /// A counterpart turned out to be missing. True if the ladder falls by that.
+    /// A counterpart turned out to be missing. True if the ladder falls now.
     pub fn is_missing(&mut self) -> bool {
         self.missing = self.missing.saturating_add(1);
         let falls = self.missing > Self::MISSING.max(self.agreed) && !self.fell;
@@ -178,30 +180,30 @@ impl Ladder {
         falls
     }
 
-    /// Whether nothing is held or stopped for this reason any more.
+    /// Whether the ladder has fallen: nothing more is held or stopped for this reason in this place.
     pub fn fell(&self) -> bool {
         self.fell
     }
 
-    /// What is on record.
-    pub fn get(rung: Rung, session: &Session) -> Result<Self> {
-        match session.get(spaces::RULES, &rung.key())? {
+    /// The ladder that is on record, or an empty one.
+    pub fn get(key: LadderKey, session: &Session) -> Result<Self> {
+        match session.get(spaces::RULES, &key.bytes())? {
             Some(bytes) => codec::decode(&bytes, "how trials went"),
             None => Ok(Self::default()),
         }
     }
 
-    /// Puts it on record.
-    pub fn put(self, rung: Rung, session: &mut Session) {
-        session.put(spaces::RULES, rung.key(), codec::encode(&self));
+    /// Puts the ladder on record.
+    pub fn put(self, key: LadderKey, session: &mut Session) {
+        session.put(spaces::RULES, key.bytes(), codec::encode(&self));
     }
 }
 
 /// Kind of the records of ladders in [`spaces::RULES`].
 pub const TAG: u8 = b't';
 
-impl Rung {
-    fn key(self) -> Vec<u8> {
+impl LadderKey {
+    fn bytes(self) -> Vec<u8> {
         let place = match self.cause {
             Cause::Pair(other) => xxh3_64(&[&b"pair"[..], &other.to_bytes()].concat()),
             Cause::Rule(rule, folder) => xxh3_64(&[&b"rule"[..], &rule.to_be_bytes(), &folder.to_be_bytes()].concat()),
@@ -214,7 +216,7 @@ impl Rung {
 mod tests {
     use super::*;
 
-    /// Trials among so many URLs that all agree.
+    /// The number of trials among `of` URLs that all agree.
     fn trials(of: u32, strictness: Strictness) -> u32 {
         let mut ladder = Ladder::default();
         let mut tried = 0;

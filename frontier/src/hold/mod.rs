@@ -1,11 +1,14 @@
 //! URLs that are held back: links of duplicates, and URLs that learned rules stopped.
 //!
-//! The files answer these questions. `fate`: what has become of the URL that another one is held or stopped for? `ladder`: is a
-//! URL tried that is held across domains, or stopped by a rule? `news`: is a link tried that the twin of its page does not have?
-//! `sample`: which URLs are drawn at the end of the crawl? `works`: which releases are still to be done?
+//! - `fate` follows redirects, holds and stops from a counterpart or representative to the URL that was fetched.
+//! - `ladder` decides whether a URL is tried that is held for a counterpart on another domain, or stopped by a rule.
+//! - `news` decides whether a link is tried that the twin of its page does not have.
+//! - `sample` draws URLs at random at the end of the crawl.
+//! - `works` lists the releases that are still to be done.
 //!
-//! The records are those of the URLs ([`crate::url::State`]). [`crate::spaces::HELD_FOR`] is an index of them: what is held for
-//! a URL or for a template. [`crate::url::Urls::change`] keeps records and index together.
+//! A URL that is held or stopped has a record like every other URL ([`crate::url::State`]). [`crate::spaces::HELD_FOR`]
+//! is an index: it lists the URLs that are held for a URL or for a template. [`crate::url::Urls`] changes records and
+//! index together.
 
 mod fate;
 pub mod ladder;
@@ -18,21 +21,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::rules::Stop;
 pub use fate::{Fate, fate};
-pub use sample::{Cluster, Draw, Drawn, Sample, cluster, folder};
+pub use sample::{Draw, Drawn, Lot, Sample, folder, lot};
 
-/// What a trial tries.
+/// The question that a trial answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Trial {
-    /// Whether a link of a duplicate that the twin does not have brings anything.
+    /// Does a link bring anything that the duplicate has and its twin has not?
     News {
-        /// Its template.
+        /// The template of the link.
         template: u64,
     },
-    /// Whether a held link shows what its counterpart on another domain shows.
+    /// Does a held link show what its counterpart on another domain shows?
     Pair {
         /// The counterpart.
         counterpart: UrlId,
     },
-    /// Whether learned rules are right.
+    /// Were the learned rules right that stopped the URL?
     Rules(Stop),
 }

@@ -1,7 +1,7 @@
 //! Samples of everything that is held or stopped, for the rescue and the estimate at the end of a crawl.
 //!
-//! `id.url` is a keyed hash, and so is its mix with the number of a round. The URLs with the lowest of these are a simple
-//! random sample without replacement, which one pass finds in memory for the sample alone.
+//! The identity of each URL is hashed together with the number of the round. The URLs with the lowest hashes are a simple
+//! random sample without replacement. One pass over the records finds them, and keeps only the sample in memory.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,41 +13,40 @@ use crate::host::groups::label;
 use crate::rules::is_id;
 use crate::url::{Cause, State};
 
-/// A cluster of held or stopped URLs that most likely share their fate: those of one folder that are held for counterparts
-/// on one host, those of one template, those that one rule stopped in one folder.
+/// A lot: held or stopped URLs that most likely share their fate. (The word is that of acceptance sampling: a few are
+/// drawn, and the whole lot is judged by them.) These are the lots: the URLs of one folder that are held for counterparts
+/// on one host, the news of one template, the URLs of one folder that one corpus knows, and the URLs of one folder that
+/// one rule stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Cluster(pub u64);
+pub struct Lot(pub u64);
 
 /// One URL of a sample.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawn {
-    /// Which.
+    /// The identity of the URL.
     pub id: UrlId,
-    /// Its cluster.
-    pub cluster: Cluster,
-    /// Whether a page was fetched well in its place: it is held for a counterpart, or stopped for a representative, that is
-    /// done.
+    /// The lot of the URL.
+    pub lot: Lot,
+    /// Whether its counterpart or representative was answered well, or with a redirect.
     pub covered: bool,
-    /// Its record: held or stopped.
+    /// The record of the URL: held or stopped.
     pub state: State,
 }
 
 /// A random sample of everything that is held or stopped.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
-    /// URLs held or stopped, all together.
+    /// All URLs that are held or stopped.
     pub held: u64,
-    /// Those among them that are covered.
+    /// The covered ones among them: see [`Drawn::covered`].
     pub covered: u64,
-    /// Clusters; above some 65,000 of them, an estimate.
-    pub clusters: u64,
     /// The URLs that were drawn, in random order.
     pub drawn: Vec<Drawn>,
 }
 
-/// The folder of a URL, as a hash: first path segment and names of parameters. All segments that look like an identifier
-/// (of a session, for example) are one: else each session would be a folder, and what is learned of one would be lost for
-/// the next.
+/// The folder of a URL, as a hash: its first path segment and the names of its parameters. All segments that look like an
+/// identifier (of a session, for example) count as one segment. Otherwise each session would be a folder of its own, and
+/// what is learned about one session would not help with the next.
 pub fn folder(url: &Url) -> u64 {
     let label = label(url);
     match label.trim_start_matches('/').split_once('/') {
@@ -56,13 +55,13 @@ pub fn folder(url: &Url) -> u64 {
     }
 }
 
-/// The cluster of a URL that is held or stopped; `None` for other states.
-pub fn cluster(id: UrlId, state: &State) -> Option<Cluster> {
+/// The lot of a URL that is held or stopped; `None` for other states.
+pub fn lot(id: UrlId, state: &State) -> Option<Lot> {
     let folder = || {
         let url = state.link().and_then(|link| Url::parse(&link.url).ok());
         url.map_or(0, |url| folder(&url)).to_be_bytes()
     };
-    let hash = |parts: &[&[u8]]| Some(Cluster(xxh3_64(&parts.concat())));
+    let hash = |parts: &[&[u8]]| Some(Lot(xxh3_64(&parts.concat())));
     match state {
         State::HeldFor { counterparts, .. } => {
             let other = counterparts.first().map_or(SiteId::default(), |id| id.site);
@@ -84,38 +83,28 @@ pub fn cluster(id: UrlId, state: &State) -> Option<Cluster> {
 #[derive(Debug)]
 pub struct Draw {
     wanted: usize,
-    of_cluster: usize,
+    of_lot: usize,
     round: u64,
     sample: Sample,
     lowest: BTreeMap<u64, Drawn>,
-    /// By cluster, the places of its URLs among the lowest.
-    places: HashMap<Cluster, BTreeSet<u64>>,
-    /// The lowest hashes of clusters.
-    clusters: BTreeSet<u64>,
+    /// For each lot, the hashes of its URLs among the lowest.
+    places: HashMap<Lot, BTreeSet<u64>>,
 }
 
 impl Draw {
-    /// Clusters that are counted exactly.
-    const EXACT: usize = 65_536;
-
-    /// About to draw `wanted` URLs, at most `of_cluster` of each cluster. Other rounds draw other samples.
-    pub fn new(wanted: usize, of_cluster: usize, round: u64) -> Self {
-        let (lowest, places, clusters) = (BTreeMap::new(), HashMap::new(), BTreeSet::new());
-        Self { wanted, of_cluster, round, sample: Sample::default(), lowest, places, clusters }
+    /// Begins to draw `wanted` URLs, at most `of_lot` of each lot. Each `round` draws another sample.
+    pub fn new(wanted: usize, of_lot: usize, round: u64) -> Self {
+        let (lowest, places) = (BTreeMap::new(), HashMap::new());
+        Self { wanted, of_lot, round, sample: Sample::default(), lowest, places }
     }
 
-    /// One more URL.
+    /// Counts one more URL, and takes it into the sample if its hash is among the lowest.
     pub fn show(&mut self, drawn: Drawn) {
-        let Cluster(cluster) = drawn.cluster;
         self.sample.held += 1;
         self.sample.covered += u64::from(drawn.covered);
-        self.clusters.insert(xxh3_64(&cluster.to_be_bytes()));
-        if self.clusters.len() > Self::EXACT {
-            self.clusters.pop_last();
-        }
         let order = xxh3_64_with_seed(&drawn.id.url.to_be_bytes(), self.round);
-        let place = self.places.entry(drawn.cluster).or_default();
-        let full = place.len() >= self.of_cluster;
+        let place = self.places.entry(drawn.lot).or_default();
+        let full = place.len() >= self.of_lot;
         if full && place.last().is_none_or(|last| order > *last) {
             return;
         }
@@ -126,24 +115,17 @@ impl Draw {
         self.lowest.insert(order, drawn);
         if self.lowest.len() > self.wanted
             && let Some((order, drawn)) = self.lowest.pop_last()
-            && let Some(place) = self.places.get_mut(&drawn.cluster)
+            && let Some(place) = self.places.get_mut(&drawn.lot)
         {
             place.remove(&order);
             if place.is_empty() {
-                self.places.remove(&drawn.cluster);
+                self.places.remove(&drawn.lot);
             }
         }
     }
 
     /// The sample.
     pub fn end(mut self) -> Sample {
-        self.sample.clusters = match self.clusters.last() {
-            Some(last) if self.clusters.len() == Self::EXACT => {
-                // The k lowest of n uniform hashes reach up to about k / n of their range.
-                ((Self::EXACT - 1) as f64 * (u64::MAX as f64 / *last as f64)) as u64
-            }
-            _ => self.clusters.len() as u64,
-        };
         self.sample.drawn = self.lowest.into_values().collect();
         self.sample
     }
@@ -154,46 +136,38 @@ mod tests {
     use super::*;
     use crate::url::Kept;
 
-    fn drawn(url: u64, cluster: u64) -> Drawn {
+    fn drawn(url: u64, lot: u64) -> Drawn {
         let state = State::HeldFor { counterparts: Vec::new(), link: Kept::default() };
         let id = UrlId { url, ..UrlId::default() };
-        Drawn { id, cluster: Cluster(cluster), covered: url.is_multiple_of(2), state }
+        Drawn { id, lot: Lot(lot), covered: url.is_multiple_of(2), state }
     }
 
     #[test]
-    fn a_sample_is_the_lowest_of_each_cluster_and_of_all() {
-        for (wanted, of_cluster) in [(10, 3), (50, 1), (1_000, usize::MAX), (5, 100)] {
-            let mut draw = Draw::new(wanted, of_cluster, 7);
-            let mut all: Vec<(u64, Cluster)> = Vec::new();
+    fn a_sample_is_the_lowest_of_each_lot_and_of_all() {
+        for (wanted, of_lot) in [(10, 3), (50, 1), (1_000, usize::MAX), (5, 100)] {
+            let mut draw = Draw::new(wanted, of_lot, 7);
+            let mut all: Vec<(u64, Lot)> = Vec::new();
             for url in 0..600 {
-                let cluster = url * url % 23;
-                draw.show(drawn(url, cluster));
-                all.push((xxh3_64_with_seed(&url.to_be_bytes(), 7), Cluster(cluster)));
+                let lot = url * url % 23;
+                draw.show(drawn(url, lot));
+                all.push((xxh3_64_with_seed(&url.to_be_bytes(), 7), Lot(lot)));
             }
             all.sort_unstable();
-            let mut taken = HashMap::<Cluster, usize>::new();
-            all.retain(|(_, cluster)| {
-                let count = taken.entry(*cluster).or_default();
+            let mut taken = HashMap::<Lot, usize>::new();
+            all.retain(|(_, lot)| {
+                let count = taken.entry(*lot).or_default();
                 *count += 1;
-                *count <= of_cluster
+                *count <= of_lot
             });
             all.truncate(wanted);
             let sample = draw.end();
             let found: Vec<_> = sample
                 .drawn
                 .iter()
-                .map(|drawn| (xxh3_64_with_seed(&drawn.id.url.to_be_bytes(), 7), drawn.cluster))
+                .map(|drawn| (xxh3_64_with_seed(&drawn.id.url.to_be_bytes(), 7), drawn.lot))
                 .collect();
             assert_eq!(found, all);
-            assert_eq!((sample.held, sample.covered, sample.clusters), (600, 300, 12));
+            assert_eq!((sample.held, sample.covered), (600, 300));
         }
-    }
-
-    #[test]
-    fn many_clusters_are_estimated() {
-        let mut draw = Draw::new(10, 1, 1);
-        (0..200_000).for_each(|url| draw.show(drawn(url, url)));
-        let clusters = draw.end().clusters;
-        assert!((195_000..205_000).contains(&clusters), "{clusters}");
     }
 }

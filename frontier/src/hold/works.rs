@@ -1,12 +1,12 @@
-//! Work in the background: releases and decisions that concern more URLs than one commit should hold. Each piece of work is on
-//! record with the place where it stands, so that a crash loses none of it; [`Frontier::step`](crate::Frontier::step) does
-//! at most [`Works::STEP`] URLs at a time.
+//! Work in the background: releases and decisions that concern too many URLs for one commit.
+//! [`Frontier::step`](crate::Frontier::step) does the work in small steps, of at most [`Works::STEP`] URLs each. Each
+//! piece of work is on record with the key that it has reached, so a crash loses none of it.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use dedup_stage::store::{Result, Session, codec};
-use dedup_stage::url::{PageId, SiteId, UrlId};
+use dedup_stage::url::{SiteId, UrlId};
 use serde::{Deserialize, Serialize};
 
 use crate::rules::RuleId;
@@ -15,60 +15,58 @@ use crate::spaces;
 /// A piece of work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Work {
-    /// What is to be done.
+    /// The task.
     pub task: Task,
-    /// The key before which it is done; none at the beginning.
+    /// Everything before this key is done. Empty at the beginning.
     pub at: Vec<u8>,
 }
 
-/// See [`Work`].
+/// The task of a piece of [`Work`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Task {
-    /// Look at everything that is held for this URL, which was fetched, has moved or has fallen.
+    /// This URL was fetched, stopped, refused or given up. Decide again about each URL that is held or stopped for it.
     Ended(UrlId),
-    /// Fetch further links of a template as trials, or follow all of it.
+    /// Fetch further links of a template as trials, or follow all links of the template.
     Template {
-        /// The template, as what is held for it has it.
+        /// The template, with the host of its links (see `State::anchor`).
         anchor: UrlId,
         /// Whether it is acquitted.
         acquitted: bool,
     },
-    /// Release what is held for URLs that are still queued: nothing else is left to fetch.
+    /// Release every URL that is held or stopped for a queued URL, because nothing else is left to fetch.
     Waited,
-    /// Look at the records of a host, or at all records.
+    /// Release some URLs of a host, or of all hosts.
     Records {
-        /// Which host.
+        /// The host; `None` for all hosts.
         of: Option<SiteId>,
-        /// Which of them are released.
+        /// The URLs that are released.
         which: Which,
     },
 }
 
-/// Which URLs are released.
+/// Tells which URLs are released.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Which {
-    /// Those that this rule stopped, in the folder with this hash if any.
+    /// URLs that this rule stopped; if a folder is given (as a hash), only those of the folder.
     Rule(RuleId, Option<u64>),
-    /// Those held as news, as far as they may be tried.
+    /// URLs that are held as news, as far as they may be tried.
     News,
-    /// Those held for a counterpart on this host.
+    /// URLs that are held for a counterpart on this host.
     Pair(SiteId),
-    /// Those that robots.txt forbade.
+    /// URLs that robots.txt forbade.
     Robots,
-    /// Those that a scope, a cap or a limit of length refused.
+    /// URLs that the scope, a cap or the limit of length refused, and that are allowed now.
     Bounds,
-    /// All that is held, and what rules stopped if set.
+    /// All held URLs (but for those that a corpus knows), and perhaps the stopped ones.
     All {
-        /// Whether what rules stopped is released, too.
+        /// Whether the URLs that rewrites stopped are released, too.
         stopped: bool,
     },
-    /// Those of this cluster.
-    Cluster(u64),
-    /// Those found on this page.
-    Source(PageId),
+    /// URLs of this [`Lot`](super::Lot).
+    Lot(u64),
 }
 
-/// The work that is to be done.
+/// All work that is still to be done, in the order in which it was asked for.
 #[derive(Debug, Default)]
 pub struct Works {
     queue: VecDeque<(u64, Work)>,
@@ -79,10 +77,10 @@ pub struct Works {
 const TAG: u8 = b'w';
 
 impl Works {
-    /// URLs that are looked at in one step.
+    /// At most this many URLs are decided about in one step.
     pub const STEP: usize = if cfg!(test) { 3 } else { 256 };
 
-    /// What was not done when the last process ended.
+    /// The work that the last process left.
     pub fn open(session: &Session) -> Result<Self> {
         let (mut works, mut failure) = (Self::default(), None);
         session.scan(spaces::FRONTIER_OWN, &[TAG], &[TAG + 1], &mut |key, value| {
@@ -97,9 +95,9 @@ impl Works {
         failure.map_or(Ok(works), Err)
     }
 
-    /// Something is to be done.
+    /// Adds a task, unless the same task waits already.
     pub fn add(&mut self, task: Task, session: &mut Session) {
-        // A URL ends once; the other tasks are few, and some are asked for again and again.
+        // `Ended` is asked for once for each URL. The other tasks are few, and some of them are asked for again and again.
         let waits = |(_, work): &(u64, Work)| work.task == task && work.at.is_empty();
         if !matches!(task, Task::Ended(_)) && self.queue.iter().any(waits) {
             return;
@@ -110,12 +108,12 @@ impl Works {
         self.next += 1;
     }
 
-    /// What is to be done now.
+    /// The piece of work that is to be done now.
     pub fn first(&self) -> Option<&Work> {
         self.queue.front().map(|(_, work)| work)
     }
 
-    /// The first piece of work is done up to a key, or all of it.
+    /// The first piece of work is done up to this key; `None` if all of it is done.
     pub fn done(&mut self, up_to: Option<Vec<u8>>, session: &mut Session) {
         let Some((number, mut work)) = self.queue.pop_front() else { return };
         match up_to {
@@ -134,7 +132,7 @@ impl Works {
     }
 }
 
-/// Whether a key of [`spaces::FRONTIER_OWN`] is of a piece of work.
+/// Whether this key of [`spaces::FRONTIER_OWN`] belongs to a piece of work.
 pub fn is_work(key: &[u8]) -> bool {
     key.first() == Some(&TAG)
 }

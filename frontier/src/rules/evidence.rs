@@ -1,18 +1,18 @@
-//! The two tests of a rule: the first proves it, the second watches over it afterwards.
+//! The two tests of a rule: the first one proves the rule, the second one watches over it afterwards.
 //!
-//! A rewrite says that a URL shows what its representative shows. Each pair of which both URLs were fetched is one Bernoulli
-//! trial: the two pages agree, or they differ.
+//! A rewrite says that a URL shows what its representative shows. A test pair is two fetched pages of one class: they
+//! agree, or they differ. For the statistics, each pair is one Bernoulli trial.
 //!
 //! **Proof** is a sequential probability ratio test. It decides between two shares of agreeing pairs: at least
-//! [`Proof::TRUE`], and at most [`Proof::FALSE`]. A rule with a share of at most [`Proof::FALSE`] is accepted with a probability
-//! of at most [`Proof::ALPHA`] (Wald's bound, α / (1 − β)). A rule with a share of at least [`Proof::TRUE`] is refused with a
-//! probability of at most [`Proof::BETA`]. The pair that suggested the rule is not counted. If all pairs agree, 33 pairs prove
-//! a rule.
+//! [`Proof::TRUE`], and at most [`Proof::FALSE`]. A rule with a share of at most [`Proof::FALSE`] is accepted with a
+//! probability of at most [`Proof::ALPHA`] (Wald's bound, α / (1 − β)). A rule with a share of at least [`Proof::TRUE`]
+//! is refused with a probability of at most [`Proof::BETA`]. The pair that suggested the rule is not counted. If all
+//! pairs agree, 33 pairs prove a rule.
 //!
-//! The same software often runs on several hosts. So the pairs of other hosts are prior evidence for a rule of the same shape
-//! (the same parameter, folder or ending, or whole hosts as mirrors). They count half, and at most as odds of a hundred to
-//! one. With all of this prior evidence, 11 pairs still have to agree. Prior evidence against a rule is ignored, because hosts
-//! differ.
+//! The same software often runs on several hosts. So the pairs of other hosts are prior evidence for a rule of the same
+//! shape (the same parameter, folder or ending, or whole hosts as mirrors). They count half, and at most as odds of a
+//! hundred to one. With all of this prior evidence, 11 pairs still have to agree. Prior evidence against a rule is
+//! ignored, because hosts differ.
 //!
 //! **Watch** is a cumulative sum over the trials of a proven rule. Each trial adds the log-likelihood ratio of a share of
 //! [`Watch::BROKEN`] against [`Proof::TRUE`]; the sum is never below zero. Two failures within about ten trials bring it to
@@ -45,27 +45,27 @@ impl Evidence {
         }
     }
 
-    /// Pairs seen in two places.
+    /// The sum of two sets of pairs.
     pub fn and(self, other: Self) -> Self {
         let (agreed, differed) =
             (self.agreed.saturating_add(other.agreed), self.differed.saturating_add(other.differed));
         Self { agreed, differed }
     }
 
-    /// This evidence without some other evidence that is a part of it.
+    /// This evidence without a part of it.
     pub(super) fn less(self, other: Self) -> Self {
         let (agreed, differed) =
             (self.agreed.saturating_sub(other.agreed), self.differed.saturating_sub(other.differed));
         Self { agreed, differed }
     }
 
-    /// Log-likelihood ratio of two shares of agreeing pairs: how much better `one` explains what was seen than `other`.
+    /// Log-likelihood ratio of two shares of agreeing pairs: how much better `one` explains the pairs than `other`.
     fn ratio(self, one: f64, other: f64) -> f64 {
         f64::from(self.agreed) * (one / other).ln() + f64::from(self.differed) * ((1.0 - one) / (1.0 - other)).ln()
     }
 }
 
-/// What the evidence says of a candidate.
+/// The result of the test of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
     /// The rule holds.
@@ -77,20 +77,20 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// Share of agreeing pairs of a rule that is true; the rest are pages that changed between two fetches.
+    /// At least this share of the pairs of a true rule agree. The others differ because pages change between two fetches.
     pub const TRUE: f64 = 0.99;
-    /// Share of agreeing pairs of a rule that is to be refused.
+    /// At most this share of the pairs of a false rule agree.
     pub const FALSE: f64 = 0.8;
-    /// Probability that a rule to be refused is accepted.
+    /// Probability that a false rule is accepted.
     pub const ALPHA: f64 = 0.001;
-    /// Probability that a true rule is given up.
+    /// Probability that a true rule is refused.
     pub const BETA: f64 = 0.01;
-    /// Evidence of other hosts counts with this share of its weight …
+    /// Evidence of other hosts counts with this weight.
     const ELSEWHERE: f64 = 0.5;
-    /// … and at most as these odds.
+    /// Evidence of other hosts counts at most as these odds.
     const PRIOR: f64 = 100.0;
 
-    /// Tests a rule; `elsewhere` is the evidence for rules of its shape on other hosts.
+    /// Tests a rule. `elsewhere` is the evidence for rules of the same shape on other hosts.
     pub fn of(evidence: Evidence, elsewhere: Evidence) -> Self {
         let ratio = evidence.ratio(Self::TRUE, Self::FALSE);
         let prior = (Self::ELSEWHERE * elsewhere.ratio(Self::TRUE, Self::FALSE)).clamp(0.0, Self::PRIOR.ln());
@@ -112,12 +112,12 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Share of agreeing trials of a rule that is to be withdrawn.
+    /// The share of agreeing trials of a rule that should be withdrawn.
     pub const BROKEN: f64 = 0.9;
     /// The sum at which the rule is withdrawn.
     pub const LIMIT: f64 = 3.7;
 
-    /// One more trial. False if the rule is to be withdrawn.
+    /// Counts one more trial. False if the rule must be withdrawn.
     pub fn holds(&mut self, agrees: bool) -> bool {
         let one = Evidence { agreed: u32::from(agrees), differed: u32::from(!agrees) };
         self.sum = (self.sum + one.ratio(Self::BROKEN, Proof::TRUE)).max(0.0);
@@ -131,7 +131,7 @@ mod tests {
 
     use super::*;
 
-    /// Trials of a rule of which a share agrees, until the test ends.
+    /// Runs the test of a rule until it ends, if this share of all pairs agrees. Returns the result and the number of pairs.
     fn run(share: f64, mut random: u64, elsewhere: Evidence) -> (Proof, u32) {
         let mut evidence = Evidence::default();
         loop {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn two_failing_audits_in_a_row_withdraw_and_one_does_not() {
+    fn two_failed_trials_in_a_row_withdraw_and_one_does_not() {
         let mut watch = Watch::default();
         assert!(watch.holds(false));
         assert!((0..30).all(|_| watch.holds(true)));

@@ -1,12 +1,13 @@
 //! Families of URLs, and the test that tells which of them are traps. A family is a folder, or the queries of one path.
 //!
-//! A page is *barren* if its text was known and it has no new link out of its family. The test is a cumulative sum over the
-//! pages of a family. Each page adds the log-likelihood ratio of "99 in 100 are barren" against "nine in ten are barren"; the
-//! sum is never below zero. So [`RUN`] barren pages in a row prove a trap, or more pages of which hardly any brought something.
-//! In a family in which one page in ten brings something, [`RUN`] barren pages in a row come up once in 2,000 runs.
+//! A page is *barren* if its text was known and it has no new link out of its family. (The engine decides this:
+//! `crawler/src/engine/barren.rs`.) The test is a cumulative sum over the pages of a family. Each page adds the
+//! log-likelihood ratio of "99 in 100 are barren" against "nine in ten are barren"; the sum is never below zero. So
+//! [`RUN`] barren pages in a row prove a trap. If some of the pages brought something, it takes more pages. In a family
+//! in which one page in ten brings something, [`RUN`] barren pages in a row come up once in 2,000 runs.
 //!
-//! A trap also has no end: its pages lead to at least [`OFFSPRING`] new URLs of the family each. A family with fewer comes to
-//! an end by itself, and is no trap.
+//! A trap also has no end: on average, each of its pages leads to at least [`OFFSPRING`] new URLs of the family. A family
+//! with fewer new URLs comes to an end by itself, and is no trap.
 
 use std::fmt;
 
@@ -22,19 +23,19 @@ use super::rewrite::origin;
 const RUN: u32 = 73;
 /// The sum at which a family is a trap: ln(1 / 0.001).
 const LIMIT: f64 = 6.907;
-/// The share of barren pages in a trap, and in other families.
+/// The share of barren pages in a trap.
 const TRAP: f64 = 0.99;
+/// The share of barren pages in a family that is no trap.
 const NONE: f64 = 0.9;
-
-/// New URLs of the family that a page of a trap leads to, at least.
+/// The pages of a trap link to at least this many new URLs of the family each, on average.
 const OFFSPRING: f64 = 0.5;
 
 /// A family.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Family {
-    /// The beginning of its URLs …
+    /// The beginning of its URLs.
     prefix: String,
-    /// … and whether they have a query.
+    /// Whether its URLs have a query.
     query: bool,
 }
 
@@ -49,7 +50,7 @@ impl Family {
         Some(Self { prefix: format!("{}/{folder}/", origin(url)), query: false })
     }
 
-    /// Whether a URL is of the family.
+    /// Whether a URL belongs to the family.
     pub fn has(&self, url: &Url) -> bool {
         match self.query {
             true => url.query().is_some() && url[..url::Position::AfterPath] == self.prefix,
@@ -68,28 +69,30 @@ impl fmt::Display for Family {
     }
 }
 
-/// The families that are watched, with what their pages brought.
+/// The families that are watched, with the sums of their pages.
 #[derive(Debug, Default)]
 pub(super) struct Families {
     watched: Map<u64, Watched>,
 }
 
-/// What the pages of one family brought.
+/// The state of the test of one family.
 #[derive(Clone, Copy, Debug, Default)]
 struct Watched {
     sum: f64,
-    /// Pages since the sum was last zero, and the new URLs of the family that they led to.
+    /// Pages since the sum was last zero.
     pages: u32,
+    /// New URLs of the family that these pages led to.
     offspring: u32,
 }
 
 impl Families {
     /// The evidence on the record of a trap: the barren pages in a row that prove one.
     pub const PROOF: Evidence = Evidence { agreed: RUN, differed: 0 };
-    /// Families that are watched.
+    /// At most this many families are watched.
     const MOST: usize = 65_536;
 
-    /// One more page of a family, which led to so many new URLs of it; true if it is a trap now.
+    /// Counts one more page of a family. `offspring` is the number of new URLs of the family that it links to. True if
+    /// the family is a trap now.
     pub fn page(&mut self, family: &Family, barren: bool, offspring: u32) -> bool {
         let id = family.id();
         if self.watched.len() >= Self::MOST && !self.watched.contains_key(&id) {
@@ -110,7 +113,7 @@ impl Families {
 }
 
 impl Watched {
-    /// One more page; true if this is a trap now.
+    /// Counts one more page. True if the family is a trap now.
     fn page(&mut self, barren: bool, offspring: u32) -> bool {
         self.sum = weigh(self.sum, barren);
         if self.sum <= 0.0 {
@@ -126,7 +129,7 @@ impl Watched {
 /// The sum after one more page.
 fn weigh(sum: f64, barren: bool) -> f64 {
     let ratio = if barren { (TRAP / NONE).ln() } else { ((1.0 - TRAP) / (1.0 - NONE)).ln() };
-    // What is no trap for certain has an infinite debt, which no page pays.
+    // A family that is no trap for certain has an infinitely low sum, which no page raises.
     if sum == f64::NEG_INFINITY { sum } else { (sum + ratio).clamp(0.0, LIMIT + ratio.abs()) }
 }
 

@@ -1,51 +1,52 @@
-//! The learner answers two questions. A URL's turn has come: do rules stop it ([`Rules::meet`])? A page was judged: what does it
-//! teach ([`Rules::learn`])?
+//! The learner decides whether rules stop a URL whose turn has come ([`Rules::meet`]), and learns from each page that was
+//! judged ([`Rules::learn`]).
 
 use dedup_stage::store::{Error, Result, Session};
 use dedup_stage::url::{Keys, PageId, SiteId, UrlId};
 use url::Url;
 
+use super::candidates::{Candidate, CandidateId, Candidates, Place};
 use super::evidence::{Evidence, Proof};
 use super::family::{Families, Family};
-use super::proven::{Clusters, Proven};
+use super::proven::Proven;
 use super::rule::{Cause, Rule, RuleId, Status};
-use super::trials::{Candidate, CandidateId, Place, Trials};
 use super::{Content, Lesson, Shows, Stop};
-use crate::hold::ladder::{self, Ladder, Rung};
+use crate::hold::ladder::{self, Ladder, LadderKey};
 use crate::hold::{Fate, fate, folder};
 use crate::reason::SkipReason;
 use crate::spaces;
 use crate::url::{Ended, Standing, State, Urls};
 
-/// All that was learned.
+/// The learned rules, the candidates, and the families that are watched.
 #[derive(Debug)]
 pub struct Rules {
     proven: Proven,
-    trials: Trials,
+    candidates: Candidates,
     families: Families,
-    /// Whether nothing but traps is stopped any more.
+    /// Whether only traps are stopped from now on.
     lenient: bool,
 }
 
-/// Kind of the records in [`spaces::RULES`] of representatives, by class. Where a class has none, the class itself is it.
-const CLAIM: u8 = b'c';
+/// Kind of the records of representatives in [`spaces::RULES`], by class. If a class has no such record, the class itself
+/// is its representative.
+const REPRESENTATIVE: u8 = b'c';
 
 impl Rules {
-    /// What `session` remembers.
+    /// The rules in `session`. Candidates and watched families are not kept there: they are suggested and tested anew.
     pub fn open(keys: Keys, session: &Session) -> Result<Self> {
         let proven = Proven::open(keys, session)?;
-        let (mut trials, mut families) = (Trials::default(), Families::default());
+        let (mut candidates, mut families) = (Candidates::default(), Families::default());
         for rule in proven.iter() {
             if let Cause::Rewrite(rewrite) = &rule.cause {
-                trials.tell(rewrite, rule.proof.and(rule.audits));
+                candidates.tell(rewrite, rule.proof.and(rule.trials));
             }
             match (&rule.cause, rule.status) {
                 (_, Status::Proven) => {}
-                (Cause::Rewrite(rewrite), Status::Withdrawn) => trials.refuse(rewrite.clone()),
+                (Cause::Rewrite(rewrite), Status::Withdrawn) => candidates.refuse(rewrite.clone()),
                 (Cause::Trap(family), Status::Withdrawn) => families.acquit(family),
             }
         }
-        Ok(Self { proven, trials, families, lenient: false })
+        Ok(Self { proven, candidates, families, lenient: false })
     }
 
     /// All rules that were ever proven, in the order of proof.
@@ -58,13 +59,9 @@ impl Rules {
         self.proven.get(id)
     }
 
-    /// Tells which URLs of any hosts may show the same.
-    pub fn clusters(&self) -> Clusters<'_> {
-        self.proven.clusters()
-    }
-
-    /// A URL's turn has come. If rules stop it: which, and what has become of its representative. The first URL of a class whose
-    /// turn comes becomes the representative of the class.
+    /// A URL's turn has come. If rules stop the URL, returns the stop and the fate of the representative. (A trap has no
+    /// representative; its fate counts as [`Fate::Well`].) If no other URL of its class was fetched well or is queued,
+    /// the URL becomes the representative of the class.
     pub(crate) fn meet(
         &mut self,
         url: &Url,
@@ -86,29 +83,29 @@ impl Rules {
             return Ok(None);
         }
         let (class, chain) = self.proven.class(url, id);
-        let claimant = claimant(class, session)?;
-        if claimant == Some(id) {
+        let recorded = representative(class, session)?;
+        if recorded == Some(id) {
             return Ok(None);
         }
-        for representative in claimant.into_iter().chain([class]).filter(|other| *other != id) {
+        for representative in recorded.into_iter().chain([class]).filter(|other| *other != id) {
             let fate = fate(urls, representative, id, session)?;
             if let Fate::Well(at) | Fate::Pending(at) = fate {
                 return Ok(Some((self.stop(chain, at), fate)));
             }
         }
         if class != id {
-            claim(class, id, session);
+            put_representative(class, id, session);
         }
         Ok(None)
     }
 
-    /// Which page shows what a URL shows, if rewrites say so and the page was fetched well.
+    /// The stop of a URL by rewrites, if the representative of its class was fetched well.
     pub(crate) fn shown_by(&self, url: &Url, id: UrlId, urls: &Urls, session: &Session) -> Result<Option<Stop>> {
         if self.lenient || !self.proven.concerns(url) {
             return Ok(None);
         }
         let (class, chain) = self.proven.class(url, id);
-        for other in claimant(class, session)?.into_iter().chain([class]).filter(|other| *other != id) {
+        for other in representative(class, session)?.into_iter().chain([class]).filter(|other| *other != id) {
             if let Fate::Well(at) = fate(urls, other, id, session)? {
                 return Ok(Some(self.stop(chain, at)));
             }
@@ -122,39 +119,39 @@ impl Rules {
         Stop { rules, reason, representative: Some(representative) }
     }
 
-    /// These rules stopped a URL.
+    /// Counts a URL that these rules stopped.
     pub(crate) fn stopped(&mut self, stop: &Stop, url: &str, id: UrlId, session: &mut Session) {
         self.proven.stopped(&stop.rules, url, id.site, session);
     }
 
-    /// From now on, nothing but traps is stopped.
+    /// From now on, only traps are stopped.
     pub(crate) fn be_lenient(&mut self) {
         self.lenient = true;
     }
 
-    /// A trial ended. Returns the rules that are withdrawn by that.
+    /// A trial of a stopped URL ended. Returns the rules that are withdrawn because of it.
     pub(crate) fn tried(&mut self, stop: &Stop, agrees: bool, session: &mut Session) -> Vec<RuleId> {
-        let Self { proven, trials, families, .. } = self;
+        let Self { proven, candidates, families, .. } = self;
         let mut one = Evidence::default();
         one.add(agrees);
         for rule in stop.rules.iter().filter_map(|id| proven.get(*id)) {
             if let (Cause::Rewrite(rewrite), Status::Proven) = (&rule.cause, rule.status) {
-                trials.tell(rewrite, one);
+                candidates.tell(rewrite, one);
             }
         }
         let mut withdrawn = Vec::new();
         proven.tried(&stop.rules, agrees, session, &mut |id, cause| {
             withdrawn.push(id);
             match cause {
-                Cause::Rewrite(rewrite) => trials.refuse(rewrite),
+                Cause::Rewrite(rewrite) => candidates.refuse(rewrite),
                 Cause::Trap(family) => families.acquit(&family),
             }
         });
         withdrawn
     }
 
-    /// What a page that was judged teaches. `shows` tells what an earlier page shows. Returns the hosts that rewrites are
-    /// about which were proven by this.
+    /// Learns from a page that was judged. `shows` reads the content of an earlier page. If this page proves rewrites,
+    /// returns the hosts whose URLs they rewrite.
     pub(crate) fn learn(
         &mut self,
         lesson: &Lesson<'_>,
@@ -162,11 +159,11 @@ impl Rules {
         urls: &Urls,
         session: &mut Session,
     ) -> Result<Vec<SiteId>> {
-        let proven = self.try_candidates(lesson, shows, urls, session)?;
+        let proven = self.test_candidates(lesson, shows, urls, session)?;
         if let Some(twin) = lesson.twin {
-            self.trials.suggest(lesson.url, twin, &self.proven);
+            self.candidates.suggest(lesson.url, twin, &self.proven);
         }
-        self.trials.shrink();
+        self.candidates.shrink();
         self.weigh_family(lesson, session);
         Ok(proven)
     }
@@ -176,7 +173,7 @@ impl Rules {
         self.proven.save(session);
     }
 
-    fn try_candidates(
+    fn test_candidates(
         &mut self,
         lesson: &Lesson<'_>,
         shows: Shows<'_>,
@@ -184,23 +181,23 @@ impl Rules {
         session: &mut Session,
     ) -> Result<Vec<SiteId>> {
         let mut proven = Vec::new();
-        let ids = self.trials.of(lesson.url.host_str().unwrap_or_default()).to_vec();
+        let ids = self.candidates.of(lesson.url.host_str().unwrap_or_default()).to_vec();
         if ids.is_empty() {
             return Ok(proven);
         }
         let own = self.proven.class(lesson.url, lesson.id).0;
         for id in ids {
-            let Some(rewrite) = self.trials.rewrite(id) else { continue };
+            let Some(rewrite) = self.candidates.rewrite(id) else { continue };
             let target = rewrite.apply(lesson.url);
             let class = target.as_ref().map_or(own, |target| self.proven.class_of(target));
             let folder = target.map(|_| folder(lesson.url));
             let place = Place { class, own, folder };
-            let proof = self.trials.run(id, lesson, place, &|class| shown(class, shows, urls, session))?;
+            let proof = self.candidates.test(id, lesson, place, &|class| shown(class, shows, urls, session))?;
             match proof {
                 Proof::Open => {}
                 Proof::Refuted => {
-                    if let Some(candidate) = self.trials.forget(id) {
-                        self.trials.refuse(candidate.rewrite);
+                    if let Some(candidate) = self.candidates.forget(id) {
+                        self.candidates.refuse(candidate.rewrite);
                     }
                 }
                 Proof::Proven => proven.extend(self.prove(id, lesson.url, session)?),
@@ -209,12 +206,13 @@ impl Rules {
         Ok(proven)
     }
 
-    /// A candidate becomes a rule. Returns the host that it is about, if there is room for one more rule.
+    /// A candidate becomes a rule. Returns the host whose URLs the rule rewrites, or `None` if there is no room for the
+    /// rule.
     fn prove(&mut self, id: CandidateId, url: &Url, session: &mut Session) -> Result<Option<SiteId>> {
-        let Some(Candidate { rewrite, evidence, members, folders, .. }) = self.trials.forget(id) else {
+        let Some(Candidate { rewrite, evidence, members, folders, .. }) = self.candidates.forget(id) else {
             return Ok(None);
         };
-        self.trials.tell(&rewrite, evidence);
+        self.candidates.tell(&rewrite, evidence);
         // Any URL of the host will do: only its host counts.
         let mut any = url.clone();
         any.set_host(Some(rewrite.host()))
@@ -224,12 +222,12 @@ impl Rules {
         };
         let site = self.proven.get(rule).map(|rule| rule.site).unwrap_or_default();
         for (folder, agreed) in folders {
-            let rung = Rung { site, cause: ladder::Cause::Rule(rule, folder) };
-            Ladder::proven(agreed).put(rung, session);
+            let ladder_key = LadderKey { site, cause: ladder::Cause::Rule(rule, folder) };
+            Ladder::proven(agreed).put(ladder_key, session);
         }
         for (class, member) in members {
-            if class != member.id && claimant(class, session)?.is_none() {
-                claim(class, member.id, session);
+            if class != member.id && representative(class, session)?.is_none() {
+                put_representative(class, member.id, session);
             }
         }
         Ok(Some(site))
@@ -237,47 +235,48 @@ impl Rules {
 
     fn weigh_family(&mut self, lesson: &Lesson<'_>, session: &mut Session) {
         let Some(family) = Family::of(lesson.url) else { return };
-        // What a rewrite explains says nothing of the family, nor does what is fetched for completeness' sake.
+        // If a rewrite explains why the page is a copy, the page says nothing about its family. Neither does a stopped
+        // URL that is fetched at the end of a crawl in `demote`.
         if self.lenient || lesson.barren && self.is_explained(lesson.url) {
             return;
         }
         if !self.proven.is_trap(&family) && self.families.page(&family, lesson.barren, lesson.offspring) {
             let proof = Families::PROOF;
             if let Some(rule) = self.proven.add(lesson.url, Cause::Trap(family), proof, session) {
-                let rung = Rung { site: lesson.id.site, cause: ladder::Cause::Rule(rule, 0) };
-                Ladder::proven(proof.agreed).put(rung, session);
+                let ladder_key = LadderKey { site: lesson.id.site, cause: ladder::Cause::Rule(rule, 0) };
+                Ladder::proven(proof.agreed).put(ladder_key, session);
             }
         }
     }
 
     /// Whether a rule or a candidate explains why a page shows what another shows.
     fn is_explained(&self, url: &Url) -> bool {
-        self.trials.explains(url) || !self.proven.normal(url).1.is_empty()
+        self.candidates.explains(url) || !self.proven.normal(url).1.is_empty()
     }
 }
 
 fn key(class: UrlId) -> Vec<u8> {
-    [&class.site.to_bytes()[..], &[CLAIM], &class.url.to_be_bytes()].concat()
+    [&class.site.to_bytes()[..], &[REPRESENTATIVE], &class.url.to_be_bytes()].concat()
 }
 
-/// The representative of a class, if it is another URL than the class itself.
-fn claimant(class: UrlId, session: &Session) -> Result<Option<UrlId>> {
+/// The representative that is on record for a class. `None` means the class itself.
+fn representative(class: UrlId, session: &Session) -> Result<Option<UrlId>> {
     match session.get(spaces::RULES, &key(class))? {
         Some(bytes) => match UrlId::read(&bytes) {
             Some(id) => Ok(Some(id)),
-            None => Err(Error::Damaged("what stands for a class cannot be read".into())),
+            None => Err(Error::Damaged("the representative of a class cannot be read".into())),
         },
         None => Ok(None),
     }
 }
 
-fn claim(class: UrlId, id: UrlId, session: &mut Session) {
+fn put_representative(class: UrlId, id: UrlId, session: &mut Session) {
     session.put(spaces::RULES, key(class), id.to_bytes());
 }
 
-/// What the representative of a class shows.
+/// The content of the representative of a class, or else that of the class itself.
 fn shown(class: UrlId, shows: Shows<'_>, urls: &Urls, session: &Session) -> Result<Option<Content>> {
-    for id in claimant(class, session)?.into_iter().chain([class]) {
+    for id in representative(class, session)?.into_iter().chain([class]) {
         if let Some(shown) = shown_at(id, shows, urls, session)? {
             return Ok(Some(shown));
         }
@@ -285,7 +284,7 @@ fn shown(class: UrlId, shows: Shows<'_>, urls: &Urls, session: &Session) -> Resu
     Ok(None)
 }
 
-/// What a URL showed at its last visit, if that ended well.
+/// The content of a URL at its last visit, if that visit ended well.
 pub(crate) fn shown_at(id: UrlId, shows: Shows<'_>, urls: &Urls, session: &Session) -> Result<Option<Content>> {
     if urls.get(id.url) != Some(Standing::Done(Ended::Well)) {
         return Ok(None);

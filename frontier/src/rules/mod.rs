@@ -5,26 +5,34 @@
 //! A *rewrite* changes a URL, for example by dropping a parameter. It says that both URLs show the same page. The life of a
 //! rewrite:
 //!
-//! 1. Two URLs were found to show the same. This pair suggests rewrites that turn one into the other (`propose`). Each of
-//!    them becomes a *candidate* (`trials`).
+//! 1. Two URLs were found to show the same. This pair suggests rewrites that turn one into the other (`propose`). A
+//!    suggested rewrite becomes a *candidate* (`candidates`), unless it is proven or was refused before, or its host has
+//!    too many candidates. A mirror of a part of a host must be suggested several times.
 //! 2. Other pairs of fetched URLs test the candidate, until it is proven or refuted (`evidence`).
-//! 3. A proven rewrite is applied (`proven`). The URL that all rewrites together make of a URL is its *class*. One URL of
-//!    each class is fetched; it is the *representative* of the class. It is the class itself if that URL was met, else the
-//!    first URL of the class whose turn comes. When the turn of another URL of the class comes, that URL is stopped.
+//! 3. A proven rewrite is applied (`proven`). Apply all proven rewrites to a URL, one after the other: the result is the
+//!    *class* of the URL. One URL of each class is fetched. It is the *representative* of the class. When the turn of
+//!    another URL of the class comes, that URL is stopped.
 //! 4. Some of the stopped URLs are fetched all the same, as trials (`crate::hold::ladder`). A trial that shows something
-//!    else ends the rule in the folder of that URL. Where trials fail often, the whole rule is withdrawn, and what it
-//!    stopped is queued again.
+//!    else ends the rule in the folder of that URL. Two failed trials close together withdraw the whole rule, and the
+//!    URLs that it stopped are queued again.
 //!
-//! A URL whose representative is still queued waits undecided. If the representative has no good answer, the URL is queued
-//! again.
+//! The representative of a class is the URL that is on record as such. If none is on record, or it failed, the
+//! representative is the class itself, if that URL was fetched well or is queued. Otherwise the next URL of the class
+//! whose turn comes is put on record as the representative. The proof of a rule does this as well: in each class that
+//! tested the rule, the page that was fetched first is put on record.
+//!
+//! A URL whose representative is still queued is stopped, too. When the representative was fetched, the stopped URL is
+//! tried or stays stopped. If the representative has no good answer, the stopped URL is queued again.
 //!
 //! A *trap* is a *family* of URLs (a folder, or the queries of one path) whose pages bring nothing (`family`): no new text,
-//! and no new link out of the family, but ever more links to URLs of the family. URLs of a trap are stopped, and tried as
-//! those of a rewrite are.
+//! and no new link out of the family, but ever more links to URLs of the family. The URLs of a trap are stopped, and some of
+//! them are tried.
 //!
-//! Rules act when the turn of a URL comes. They never change the queue. Nothing here reads a clock or opens a socket. What is
-//! learned goes into the session, which the caller commits. Start to read at `learner`, which puts these parts together.
+//! Rules act when the turn of a URL comes, and when a duplicate links to a URL that its twin does not link to. They never
+//! change the queue. Nothing here reads a clock or opens a socket. What is learned goes into the session, which the
+//! caller commits. Start to read at `learner`, which puts these parts together.
 
+mod candidates;
 mod evidence;
 mod family;
 mod learner;
@@ -34,7 +42,6 @@ mod rewrite;
 mod rule;
 #[cfg(test)]
 mod tests;
-mod trials;
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -50,19 +57,19 @@ pub use evidence::{Evidence, Proof, Watch};
 pub use family::Family;
 pub use learner::Rules;
 pub(crate) use learner::shown_at;
-pub use proven::Clusters;
+
 pub use rewrite::Rewrite;
 pub(crate) use rewrite::is_id;
 pub use rule::{Cause, Rule, RuleId, Status, Totals, stored};
 
 type Map<K, V> = HashMap<K, V, BuildHasherDefault<Xxh3Default>>;
 
-/// What a page shows, as far as rules are concerned.
+/// The content of a page, as rules compare it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Content {
     /// Hash of all its words, in order.
     pub text: u64,
-    /// `id.url` of the first page that shows the same or nearly the same; its own, where no other page does.
+    /// `id.url` of the first page that shows the same or nearly the same. If there is none, the page's own.
     pub shows: u64,
 }
 
@@ -76,38 +83,39 @@ impl Content {
 /// A page that was fetched and judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Lesson<'a> {
-    /// Where it is.
+    /// The URL of the page.
     pub url: &'a Url,
-    /// Its identity.
+    /// The identity of the URL.
     pub id: UrlId,
-    /// What it shows.
+    /// The content of the page.
     pub content: Content,
     /// The URL of an earlier page that shows the same.
     pub twin: Option<&'a Url>,
-    /// Whether it brought nothing: no new text, and no new link out of its family.
+    /// Whether the page brought nothing: no new text, and no new link out of its family. The engine decides this
+    /// (`crawler/src/engine/barren.rs`).
     pub barren: bool,
-    /// Links to URLs of its family that were not known.
+    /// New links to URLs of the page's family, if the page has no new text.
     pub offspring: u32,
 }
 
-/// That learned rules say that a URL need not be fetched, and why.
+/// The decision of learned rules that a URL need not be fetched, with its reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stop {
     /// The rules, in the order in which they were applied.
     pub rules: Vec<RuleId>,
-    /// For outputs.
+    /// The reason that outputs give.
     pub reason: SkipReason,
-    /// The URL that is fetched in its place; none for a trap.
+    /// The URL that is fetched in its place, after redirects and holds of the representative were followed; none for a trap.
     pub representative: Option<UrlId>,
 }
 
 impl Stop {
-    /// The rule that is tried by what this stops: the mirror among them, else the first one.
+    /// The rule that a trial of the stopped URL counts for: the first mirror among the rules, or else the first rule.
     pub(crate) fn tried(&self, rules: &Rules) -> Option<RuleId> {
         let mirror = self.rules.iter().find(|id| rules.get(**id).is_some_and(Rule::is_mirror));
         mirror.or(self.rules.first()).copied()
     }
 }
 
-/// Tells what a page showed, from the record that the owner of the pages keeps.
+/// Reads the content of a page from the records of pages, which the caller keeps.
 pub type Shows<'a> = &'a dyn Fn(PageId, &Session) -> Result<Option<Content>>;

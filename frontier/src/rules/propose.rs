@@ -1,12 +1,12 @@
-//! Suggestions: the rewrites under which two URLs that show the same are one. The pair that suggests a rewrite is no evidence
-//! for it; other pairs must prove it.
+//! Suggestions: two URLs show the same, and each suggested rewrite would give both the same class. The pair that suggests a
+//! rewrite is no evidence for it; other pairs must prove it.
 
 use url::Url;
 
 use super::rewrite::{Rewrite, is_id, origin, skeleton};
 
-/// The rules under which `url` and `twin` are one; the copy is the longer of the two where one is the other with
-/// something added, else `url`.
+/// The rewrites that give `url` and `twin` the same class. If one URL is the other with something added, the longer one
+/// is the copy. Otherwise `url` is the copy.
 pub fn propose(url: &Url, twin: &Url) -> Vec<Rewrite> {
     let mut found = Vec::new();
     if origin(url) != origin(twin) {
@@ -23,7 +23,7 @@ pub fn propose(url: &Url, twin: &Url) -> Vec<Rewrite> {
     found
 }
 
-/// The one parameter in which two queries differ.
+/// Suggests that a parameter makes no difference, if the two queries differ in this parameter alone.
 fn parameter(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     let pairs = |url: &Url| -> Vec<(String, String)> {
         let pairs = url.query().into_iter().flat_map(|query| query.split('&')).filter(|pair| !pair.is_empty());
@@ -40,8 +40,9 @@ fn parameter(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     }
 }
 
-/// Mirrors: the URLs are of two hosts, and their paths have the same end. A rule about a larger folder saves more fetches. But
-/// two hosts may share one folder only. So the whole hosts and each folder on the way down are suggested.
+/// Suggests mirrors: the URLs are of two hosts, and their paths have the same end. A rule about a larger folder saves more
+/// fetches. But two hosts may share one folder only. So the largest folders that the pair allows are suggested, at most
+/// [`FOLDERS`].
 fn mirror(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     if url.query() != twin.query() {
         return;
@@ -56,10 +57,11 @@ fn mirror(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     }
 }
 
-/// Folders that are suggested as copies for one pair of pages.
+/// At most this many folders are suggested for one pair of pages.
 const FOLDERS: usize = 3;
 
-/// The URLs are of one host, and their paths differ in one place.
+/// Suggests that a path segment makes no difference, or that a folder holds copies of another: the URLs are of one host, and
+/// their paths differ in one place.
 fn segments(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     let (ours, theirs) = (split(url), split(twin));
     let begin = ours.iter().zip(&theirs).take_while(|(a, b)| a == b).count();
@@ -76,7 +78,7 @@ fn segments(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
         _ => {}
     }
     let (from, to) = (&ours[..begin + x.len()], &theirs[..begin + y.len()]);
-    // What has something added is the copy.
+    // The longer URL is the copy.
     if x.len() < y.len() && x.is_empty() {
         push_prefix(twin, to, url, from, found);
     } else {
@@ -93,13 +95,15 @@ fn push_prefix(url: &Url, from: &[&str], twin: &Url, to: &[&str], found: &mut Ve
     found.push(Rewrite::Prefix { from: prefix(url, from), to: prefix(twin, to) });
 }
 
-/// The URLs are of one host, and one path has something added at its end, or before the extension of its file name.
+/// Suggests an ending: the URLs are of one host, and one path has something added at its end, or before the extension of its
+/// file name.
 fn ending(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     let (long, short) = if url.path().len() > twin.path().len() { (url, twin) } else { (twin, url) };
     let (a, b) = (long.path(), short.path());
     let begin = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     let end = a[begin..].bytes().rev().zip(b[begin..].bytes().rev()).take_while(|(a, b)| a == b).count();
-    // All of the shorter one must be there, and what was added must stand in its last segment or make one more.
+    // The longer path must contain all of the shorter one. The addition must stand in the last segment, or be one more
+    // segment.
     if begin + end != b.len() || begin == 0 || !a.is_char_boundary(begin) || !b.is_char_boundary(begin) {
         return;
     }
@@ -112,7 +116,7 @@ fn ending(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     }
 }
 
-/// The URLs are of one host, and write the same numbers in two ways.
+/// Suggests a form: the URLs are of one host, and write the same numbers in two ways.
 fn form(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     let rest = |url: &Url| url[url::Position::BeforePath..url::Position::AfterQuery].to_owned();
     let (ours, theirs) = (rest(url), rest(twin));
@@ -120,7 +124,7 @@ fn form(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     if from == to || wanted.is_empty() || ours.contains('#') || theirs.contains('#') {
         return;
     }
-    // From the end: what identifies a page stands last.
+    // Search from the end, because the number that identifies a page mostly stands last.
     let numbers: Option<Vec<usize>> =
         wanted.iter().map(|number| mine.iter().rposition(|known| known == number)).collect();
     if let Some(numbers) = numbers {
@@ -153,7 +157,7 @@ mod tests {
         let (url, twin) = (Url::parse(url).unwrap(), Url::parse(twin).unwrap());
         let found = propose(&url, &twin);
         for rule in &found {
-            // Whatever is suggested must make the pair one.
+            // Each suggestion must give both URLs the same class.
             let one = |url: &Url| rule.apply(url).unwrap_or_else(|| url.clone());
             assert_eq!(one(&url), one(&twin), "{rule}");
         }

@@ -1,6 +1,6 @@
 //! The proven rules, and how they are applied to a URL.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::{SiteId, UrlId};
@@ -9,11 +9,11 @@ use url::Url;
 use super::Map;
 use super::evidence::Evidence;
 use super::family::Family;
-use super::rewrite::{Rewrite, origin};
+use super::rewrite::Rewrite;
 use super::rule::{Cause, Rule, RuleId, Status, stored};
 use dedup_stage::url::Keys;
 
-/// All rules that were ever proven. Those that are still applied can be found by host and by family.
+/// All rules that were ever proven. Rules that are still applied can be found by host and by family.
 #[derive(Debug)]
 pub(super) struct Proven {
     keys: Keys,
@@ -22,7 +22,7 @@ pub(super) struct Proven {
     order: Vec<RuleId>,
     /// Rules whose counters are not on record.
     dirty: HashSet<RuleId>,
-    /// Pairs of a rule and a host other than its own of which it stopped a URL. Only those that this process noted.
+    /// Rules that stopped URLs of other hosts than their own, with the hash of such a host. Only what this process noted.
     noted: HashSet<(RuleId, u64)>,
     /// Rewrites by host, in the order of proof.
     rewrites: Map<Box<str>, Vec<RuleId>>,
@@ -33,14 +33,14 @@ pub(super) struct Proven {
 }
 
 impl Proven {
-    /// Rules applied to one URL, one after the other.
+    /// At most this many rules are applied to one URL, one after the other.
     pub const CHAIN: usize = 6;
-    /// Rules over all hosts. Rules that are proven beyond this number are not applied.
+    /// At most this many rules are kept, over all hosts. Further rules are dropped when they are proven.
     const MOST: usize = 32_768;
-    /// Notes that are remembered. A note that was forgotten is written down again.
+    /// At most this many entries of `noted` are kept in memory. A note that was forgotten is written down again.
     const NOTED: usize = 65_536;
 
-    /// What `session` remembers.
+    /// The rules in `session`.
     pub fn open(keys: Keys, session: &Session) -> Result<Self> {
         let (rules, rewrites, traps) = (Map::default(), Map::default(), Map::default());
         let (dirty, noted, targets) = (HashSet::new(), HashSet::new(), HashSet::new());
@@ -71,7 +71,8 @@ impl Proven {
         self.rules.is_empty()
     }
 
-    /// One more rule about URLs like `url`. Returns its identity, if there is room for it.
+    /// Adds a rule about the host of `url`. Returns its identity, or `None` if there is no room for it or it was proven
+    /// before.
     pub fn add(&mut self, url: &Url, cause: Cause, proof: Evidence, session: &mut Session) -> Option<RuleId> {
         let rule = Rule::new(self.keys.site(url), self.order.len() as u32, cause, proof);
         if self.order.len() >= Self::MOST || self.rules.contains_key(&rule.id) {
@@ -95,8 +96,8 @@ impl Proven {
         }
     }
 
-    /// A URL that these rules had stopped was fetched as a trial, and agreed or not. Calls `withdrawn` for each rule that is
-    /// withdrawn now.
+    /// A URL that these rules had stopped was fetched as a trial. `agrees`: it showed what the rules say. Calls
+    /// `withdrawn` for each rule that is withdrawn now.
     pub fn tried(
         &mut self,
         ids: &[RuleId],
@@ -122,7 +123,7 @@ impl Proven {
         }
     }
 
-    /// These rules stopped a URL of `site`.
+    /// Counts a URL of `site` that these rules stopped.
     pub fn stopped(&mut self, ids: &[RuleId], url: &str, site: SiteId, session: &mut Session) {
         for id in ids {
             let Some(rule) = self.rules.get_mut(id) else { continue };
@@ -147,12 +148,12 @@ impl Proven {
         }
     }
 
-    /// Whether some rewrite changes URLs of this URL's host, or leads to that host.
+    /// Whether a rewrite changes URLs of this URL's host, or turns other URLs into URLs of this host.
     pub fn concerns(&self, url: &Url) -> bool {
         url.host_str().is_some_and(|host| self.rewrites.contains_key(host) || self.targets.contains(host))
     }
 
-    /// The trap that a URL is in.
+    /// The trap that a URL lies in.
     pub fn trap(&self, url: &Url) -> Option<RuleId> {
         if self.traps.is_empty() {
             return None;
@@ -174,7 +175,7 @@ impl Proven {
         })
     }
 
-    /// Applies all rewrites to a URL. Returns what becomes of it, and the rules that were applied.
+    /// Applies all rewrites to a URL, one after the other. Returns the new URL, and the rules that were applied.
     pub fn normal(&self, url: &Url) -> (Url, Vec<RuleId>) {
         let (mut at, mut chain) = (url.clone(), Vec::new());
         while chain.len() < Self::CHAIN
@@ -188,7 +189,7 @@ impl Proven {
         (at, chain)
     }
 
-    /// The class of a URL with this identity, and the rules that lead there.
+    /// The class of a URL with this identity, and the rules that were applied to get it.
     pub fn class(&self, url: &Url, id: UrlId) -> (UrlId, Vec<RuleId>) {
         if url.host_str().is_none_or(|host| !self.rewrites.contains_key(host)) {
             return (id, Vec::new());
@@ -200,47 +201,6 @@ impl Proven {
     /// The class of a URL.
     pub fn class_of(&self, url: &Url) -> UrlId {
         self.keys.id(&self.normal(url).0)
-    }
-
-    /// Tells which URLs of any hosts may show the same.
-    pub fn clusters(&self) -> Clusters<'_> {
-        let mut kinds = HashMap::new();
-        for rule in self.iter().filter(|rule| rule.status == Status::Proven) {
-            if let Cause::Rewrite(rewrite) = &rule.cause
-                && let Some(kind) = rewrite.on("http://any")
-            {
-                kinds.entry(kind).or_insert((rule.order, rewrite));
-            }
-        }
-        let mut kinds: Vec<_> = kinds.into_values().collect();
-        kinds.sort_unstable_by_key(|(order, _)| *order);
-        Clusters { proven: self, kinds: kinds.into_iter().map(|(_, rewrite)| rewrite).collect() }
-    }
-}
-
-/// Groups URLs of all hosts by path and query. What proven rewrites of any host drop is left out.
-#[derive(Debug)]
-pub struct Clusters<'a> {
-    proven: &'a Proven,
-    /// The proven rewrites that can be applied to other hosts, one of each kind.
-    kinds: Vec<&'a Rewrite>,
-}
-
-impl Clusters<'_> {
-    /// The class of a URL.
-    pub fn class_of(&self, url: &Url) -> UrlId {
-        self.proven.class_of(url)
-    }
-
-    /// The cluster of a URL, as a keyed hash.
-    pub fn of(&self, url: &Url) -> u64 {
-        let mut at = self.proven.normal(url).0;
-        let here = origin(&at).to_owned();
-        for rewrite in self.kinds.iter().filter_map(|rewrite| rewrite.on(&here)) {
-            at = rewrite.apply(&at).unwrap_or(at);
-        }
-        let path = format!("http://any{}", &at[url::Position::BeforePath..url::Position::AfterQuery]);
-        Url::parse(&path).map_or(0, |url| self.proven.keys.id(&url).url)
     }
 }
 

@@ -1,45 +1,45 @@
-//! Rewrites: what a rule does to a URL. Nothing here knows a word: folders, parameters and endings are called what a site
-//! calls them.
+//! Rewrites: the changes that rules make to URLs. No list of words is behind them: a folder, parameter or ending is known
+//! only by the name that its site gives it.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// Turns the URLs of its domain into the URLs that are said to show the same.
+/// Turns some URLs of a host into other URLs. A rule says that both show the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Rewrite {
-    /// The parameter makes no difference: it is taken away.
+    /// A parameter makes no difference. The rewrite removes it.
     Parameter {
         /// Scheme, host and port.
         origin: String,
         /// Its name.
         name: String,
     },
-    /// What begins with one prefix is found under another: a mirror of a host or subtree, `www.` or none, https or http, a
-    /// folder of copies.
+    /// URLs that begin with one prefix show what URLs with another prefix show: a mirror of a host or subtree, `www.` or
+    /// none, https or http, a folder of copies.
     Prefix {
         /// URL up to and with a slash.
         from: String,
         /// URL up to and with a slash.
         to: String,
     },
-    /// The path segment makes no difference, whatever it is: it is taken away.
+    /// A path segment with an identifier makes no difference. The rewrite removes it.
     Segment {
         /// Scheme, host and port.
         origin: String,
         /// The path up to it, with its slash.
         under: String,
-        /// Its length in bytes: of session ids and the like all have one.
+        /// The length of the segment in bytes. All session ids of a site have the same length.
         length: usize,
     },
-    /// What ends in one way is found without: `/print`, or `-print` before `.html`.
+    /// An ending of paths makes no difference: `/print`, or `-print` before `.html`.
     Ending {
         /// Scheme, host and port.
         origin: String,
-        /// The end of the path …
+        /// The ending.
         from: String,
-        /// … and what stands there instead.
+        /// The ending that replaces it.
         to: String,
     },
     /// Two ways of writing the same numbers.
@@ -50,13 +50,13 @@ pub enum Rewrite {
         from: String,
         /// The same of the other form.
         to: String,
-        /// For each number of the other form, which of this one's it is.
+        /// For each number of the other form: its position among the numbers of this form.
         numbers: Vec<usize>,
     },
 }
 
 impl Rewrite {
-    /// What a URL becomes; `None` where it is not of the rule's domain.
+    /// Applies the rewrite to a URL; `None` if the rewrite is not about this URL.
     pub fn apply(&self, url: &Url) -> Option<Url> {
         match self {
             Rewrite::Parameter { origin, name } => {
@@ -122,7 +122,7 @@ impl Rewrite {
         })
     }
 
-    /// The host of the representatives.
+    /// The host of the resulting URLs.
     pub fn target_host(&self) -> &str {
         match self {
             Rewrite::Prefix { to, .. } => host_of(to),
@@ -130,12 +130,12 @@ impl Rewrite {
         }
     }
 
-    /// Whether it leads to another host, or from one folder to another where neither is within the other.
+    /// Whether this is a mirror: the result has another host, or another folder and neither folder is within the other.
     pub fn is_mirror(&self) -> bool {
         matches!(self, Rewrite::Prefix { from, to } if !from.starts_with(to.as_str()))
     }
 
-    /// What rules on different hosts may have in common, if anything.
+    /// The shape of the rewrite, which rewrites of several hosts can have in common; `None` if no other host can have it.
     pub fn shape(&self) -> Option<String> {
         match self {
             Rewrite::Parameter { name, .. } => Some(format!("?{name}")),
@@ -149,23 +149,8 @@ impl Rewrite {
         }
     }
 
-    /// The same on another origin, where that makes sense: of a parameter, an ending, a folder at the top.
-    pub fn on(&self, origin: &str) -> Option<Self> {
-        match self {
-            Rewrite::Parameter { name, .. } => Some(Rewrite::Parameter { origin: origin.into(), name: name.clone() }),
-            Rewrite::Ending { from, to, .. } => {
-                Some(Rewrite::Ending { origin: origin.into(), from: from.clone(), to: to.clone() })
-            }
-            Rewrite::Prefix { from, to } => {
-                let folder = from.strip_prefix(to.as_str()).filter(|_| is_host(to))?;
-                Some(Rewrite::Prefix { from: format!("{origin}/{folder}"), to: format!("{origin}/") })
-            }
-            Rewrite::Segment { .. } | Rewrite::Form { .. } => None,
-        }
-    }
-
-    /// Whether it says why pages of one kind are copies, not only that two folders of one host show the same: everything
-    /// does in a trap.
+    /// Whether the rewrite explains why pages are copies. A rewrite that only says that two folders of one host show the
+    /// same does not: in a trap, all folders show the same.
     pub fn explains(&self) -> bool {
         match self {
             Rewrite::Prefix { from, to } => from.starts_with(to.as_str()) || self.host() != self.target_host(),
@@ -173,7 +158,7 @@ impl Rewrite {
         }
     }
 
-    /// The other way round, where there is one.
+    /// The rewrite in the other direction, if there is one.
     pub fn inverse(&self) -> Option<Self> {
         match self {
             Rewrite::Prefix { from, to } => Some(Rewrite::Prefix { from: to.clone(), to: from.clone() }),
@@ -199,7 +184,7 @@ impl fmt::Display for Rewrite {
     }
 }
 
-/// Whether a prefix is that of a whole host.
+/// Whether a prefix stands for a whole host.
 pub fn is_host(prefix: &str) -> bool {
     prefix.split_once("://").is_some_and(|(_, rest)| rest.find('/') == Some(rest.len() - 1))
 }
@@ -227,7 +212,7 @@ fn name_of(pair: &str) -> &str {
     pair.split('=').next().unwrap_or_default()
 }
 
-/// Whether a path segment may be an identifier, not a word: long, with a digit.
+/// Whether a path segment may be an identifier and not a word: it is long and has a digit.
 pub fn is_id(segment: &str) -> bool {
     segment.len() >= 6
         && segment.bytes().any(|byte| byte.is_ascii_digit())

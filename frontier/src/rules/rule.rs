@@ -1,4 +1,4 @@
-//! A rule that was proven: what it says, what proved it, how its trials went.
+//! A rule that was proven: its statement, its proof, the results of its trials.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -15,27 +15,27 @@ use crate::spaces;
 
 /// Kind of the records of rules in [`spaces::RULES`], by host and identity.
 const RULE: u8 = b'r';
-/// Kind of the records that name the hosts, other than a rule's own, of which it stopped URLs.
+/// Kind of the records that name further hosts whose URLs a rule stopped.
 const SITE: u8 = b'o';
 
-/// Identity of a rule: a hash of its host and of what it says, of 53 bits (so that it is exact in JSON).
+/// Identity of a rule: a hash of its host and its statement, of 53 bits (so that it is exact in JSON).
 pub type RuleId = u64;
 
-/// What a rule is about.
+/// The statement of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
-    /// URLs show what other URLs show.
+    /// A URL shows the same as the URL that the rewrite makes of it.
     Rewrite(Rewrite),
-    /// URLs show nothing new.
+    /// The URLs of the family show nothing new.
     Trap(Family),
 }
 
-/// Where a rule stands.
+/// Whether a rule is in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Status {
-    /// It is applied.
+    /// The rule is applied.
     Proven,
-    /// Its trials failed.
+    /// The rule is not applied any more, because its trials failed.
     Withdrawn,
 }
 
@@ -48,34 +48,34 @@ pub struct Rule {
     pub site: SiteId,
     /// Its place in the order of proof.
     pub order: u32,
-    /// What it is about.
+    /// Its statement.
     pub cause: Cause,
-    /// Where it stands.
+    /// Whether it is in force.
     pub status: Status,
-    /// What proved it: pairs of URLs, or pages of a trap.
+    /// The evidence that proved it: pairs of URLs, or pages of a trap.
     pub proof: Evidence,
-    /// What was stopped and fetched all the same, as a trial.
-    pub audits: Evidence,
-    /// URLs stopped.
+    /// The results of its trials: stopped URLs that were fetched all the same.
+    pub trials: Evidence,
+    /// URLs that it stopped.
     pub stopped: u64,
-    /// The first of them.
+    /// The first URL that it stopped.
     pub example: Option<String>,
     watch: Watch,
 }
 
-/// How many rules there are, and what they did.
+/// Counts of rules, and of the URLs that they stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Rules that are applied.
+    /// Rules in force.
     pub proven: u64,
-    /// Rules that were, until their trials failed.
+    /// Rules that were withdrawn because their trials failed.
     pub withdrawn: u64,
-    /// URLs that they stopped.
+    /// URLs that rules stopped.
     pub stopped: u64,
 }
 
 impl Totals {
-    /// Those of `rules`.
+    /// The counts of `rules`.
     pub fn of<'a>(rules: impl IntoIterator<Item = &'a Rule>) -> Self {
         let mut totals = Self::default();
         for rule in rules {
@@ -92,8 +92,8 @@ impl Totals {
 impl Rule {
     pub(super) fn new(site: SiteId, order: u32, cause: Cause, proof: Evidence) -> Self {
         let id = xxh3_64_with_seed(&codec::encode(&cause), site.host) >> 11;
-        let (audits, watch) = (Evidence::default(), Watch::default());
-        Self { id, site, order, cause, status: Status::Proven, proof, audits, stopped: 0, example: None, watch }
+        let (trials, watch) = (Evidence::default(), Watch::default());
+        Self { id, site, order, cause, status: Status::Proven, proof, trials, stopped: 0, example: None, watch }
     }
 
     /// `mirror`, `trap` or the kind of rewrite: `parameter`, `prefix`, `segment`, `ending`, `form`.
@@ -109,30 +109,30 @@ impl Rule {
         }
     }
 
-    /// Whether it says that a host or folder is another.
+    /// Whether the rule says that a host or folder shows what another host or folder shows.
     pub fn is_mirror(&self) -> bool {
         matches!(&self.cause, Cause::Rewrite(rewrite) if rewrite.is_mirror())
     }
 
-    /// One more trial; false where the rule is to be withdrawn.
+    /// Counts one more trial. False if the rule must be withdrawn now.
     pub(super) fn tried(&mut self, agrees: bool) -> bool {
-        self.audits.add(agrees);
+        self.trials.add(agrees);
         self.watch.holds(agrees)
     }
 
-    /// Writes it down.
+    /// Puts the rule on record.
     pub(super) fn put(&self, session: &mut Session) {
         session.put(spaces::RULES, key(self.site, RULE, self.id), codec::encode(self));
     }
 
-    /// Notes that it stopped a URL of another host than its own.
+    /// Notes that the rule stopped a URL of another host than its own.
     pub(super) fn put_site(&self, site: SiteId, session: &mut Session) {
         let mut key = key(self.site, SITE, self.id);
         key.extend(site.to_bytes());
         session.put(spaces::RULES, key, []);
     }
 
-    /// The hosts of which it may have stopped URLs.
+    /// The hosts whose URLs the rule may have stopped.
     pub fn sites(&self, session: &Session) -> Result<Vec<SiteId>> {
         let mut sites = vec![self.site];
         let (from, to) = (key(self.site, SITE, self.id), key(self.site, SITE, self.id + 1));
@@ -168,7 +168,7 @@ pub fn stored(session: &Session) -> Result<Vec<Rule>> {
 }
 
 impl fmt::Display for Rule {
-    /// Its name, as `skipped.jsonl` has it.
+    /// The name of the rule in `skipped.jsonl`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.cause {
             Cause::Rewrite(rewrite) => rewrite.fmt(f),

@@ -1,4 +1,4 @@
-//! The learner on made-up sites: what it learns, what it must not, and how it takes it back.
+//! The learner on made-up sites: rules that it must learn, rules that it must not learn, and rules that it must withdraw.
 
 use dedup_stage::store::Double;
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
@@ -8,7 +8,7 @@ use crate::hold::Fate;
 use crate::reason::Detail;
 use crate::url::{End, Kept, State, Urls, Visit};
 
-/// A crawl in which everything is known: URLs have their turn, and show a number.
+/// A made-up crawl: the turn of each URL comes when the test says so, and each page shows a number.
 struct Lab {
     store: Double,
     session: Session,
@@ -17,7 +17,7 @@ struct Lab {
     shown: Map<PageId, Content>,
     first: Map<u64, Url>,
     withdrawn: Vec<RuleId>,
-    /// Whether all that rules stop is fetched, as a trial.
+    /// Whether each URL that rules stop is fetched as a trial.
     tries: bool,
 }
 
@@ -58,7 +58,7 @@ impl Lab {
         self.change(id, State::Done(Visit { number: 1, end: End::Answered { status } }));
     }
 
-    /// The turn of a URL comes, and if it is fetched it shows a number. True if it is fetched.
+    /// The turn of a URL comes. If it is fetched, its page shows this number. True if it is fetched.
     fn turn(&mut self, text: &str, shows: u64) -> bool {
         let (url, id) = (Url::parse(text).unwrap(), id(text));
         if self.urls.get(id.url).is_none() {
@@ -145,7 +145,7 @@ fn what_nobody_linked_to_is_not_fetched_and_the_first_spelling_stands_for_it() {
     assert!(!lab.turn("http://a.test/x100?zork=2", 100));
     lab.restart();
     assert_eq!(lab.proven().len(), 1);
-    assert!(!lab.turn("http://a.test/x100?zork=3", 100), "who stands for a class survives");
+    assert!(!lab.turn("http://a.test/x100?zork=3", 100), "the representative of a class survives");
     assert!(!lab.turn("http://a.test/x100", 100));
     assert!(lab.turn("http://a.test/x101?zork=3", 101));
 }
@@ -174,7 +174,7 @@ fn a_representative_that_was_refused_stands_for_nothing() {
     let (reason, detail) = (SkipReason::Robots, Detail::RobotsForbid);
     lab.change(id("http://a.test/no"), State::Refused { reason, detail, link });
     assert!(lab.turn("http://a.test/no?zork=1", 500));
-    assert!(!lab.turn("http://a.test/no?zork=2", 500), "the first of the others stands for them now");
+    assert!(!lab.turn("http://a.test/no?zork=2", 500), "the first of the others is the representative now");
 }
 
 #[test]

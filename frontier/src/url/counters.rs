@@ -1,4 +1,5 @@
-//! How many URLs stand in each state. Kept by the code that changes states, so that all outputs give the same numbers.
+//! The number of URLs in each state. The code that changes states also counts them, so that all outputs give the same
+//! numbers.
 
 use super::standing::{Ended, Standing, StoppedBy};
 use crate::reason::SkipReason;

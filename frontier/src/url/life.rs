@@ -1,4 +1,4 @@
-//! Where a URL stands: the record that the state keeps of it.
+//! The state of a URL, as its record has it.
 
 use dedup_stage::url::{PageId, UrlId};
 use serde::{Deserialize, Serialize};
@@ -8,45 +8,47 @@ use crate::job::Merits;
 use crate::reason::{Detail, SkipReason};
 use crate::rules::RuleId;
 
-/// Where a URL stands.
+/// The state of a URL.
 #[derive(Clone, Debug, PartialEq)]
 pub enum State {
-    /// It waits for its turn, or is being fetched. Its queue entry says the rest.
+    /// It waits for its turn, or is being fetched. Its queue entry has the details.
     Queued {
         /// The last visit, if it was visited before.
         before: Option<Visit>,
     },
-    /// Only duplicate pages link to it, and their twins have counterparts of these links: it is fetched where none of these
-    /// can be.
+    /// Only duplicates link to it, and their twins have counterparts of these links. It is fetched if none of the
+    /// counterparts can be fetched.
     HeldFor {
-        /// The counterparts, at most [`State::COUNTERPARTS`]; the first one decides now.
+        /// The counterparts, at most [`State::COUNTERPARTS`]. It waits for the first one.
         counterparts: Vec<UrlId>,
         /// What is needed to queue it.
         link: Kept,
     },
-    /// Only duplicate pages link to it, and it is held for another reason.
+    /// Only duplicates link to it, and it is held for another reason.
     HeldAs {
         /// The reason.
         cause: Cause,
         /// What is needed to queue it.
         link: Kept,
     },
-    /// Learned rules say that it shows what another URL shows, or nothing new.
+    /// Learned rules say that it shows what another URL shows, or that it is in a trap.
     Stopped {
         /// The rules, in the order in which they were applied.
         rules: Vec<RuleId>,
-        /// For outputs: [`SkipReason::Rule`], [`SkipReason::Mirror`] or [`SkipReason::Trap`].
+        /// The reason that outputs give: [`SkipReason::Rule`], [`SkipReason::Mirror`] or [`SkipReason::Trap`].
         reason: SkipReason,
         /// The URL that is fetched in its place; none for a trap.
         representative: Option<UrlId>,
         /// What is needed to queue it.
         link: Kept,
     },
-    /// It is not to be fetched while the reason lasts.
+    /// It is not fetched. Another link lifts the reasons scope, depth, length, trap, nofollow and scheme. A new
+    /// robots.txt lifts robots. Changed settings lift scope, depth, length, trap and the caps on pages. A spent budget,
+    /// an address and a purpose stay.
     Refused {
-        /// Why.
+        /// The reason.
         reason: SkipReason,
-        /// What can be said beside the reason.
+        /// More about the reason.
         detail: Detail,
         /// What is needed to queue it.
         link: Kept,
@@ -66,7 +68,7 @@ pub struct Visit {
     pub end: End,
 }
 
-/// Why a link of a duplicate is held where no counterpart decides.
+/// The reason to hold a link of a duplicate that does not wait for a counterpart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
     /// The twin has no such link. Links of one template are tried together.
@@ -74,7 +76,7 @@ pub enum Cause {
         /// Hash of host, folder and shape.
         template: u64,
     },
-    /// A known corpus has the page that links to it.
+    /// A known corpus has the page that linked to it first.
     Known {
         /// Name of the corpus.
         corpus: String,
@@ -103,23 +105,23 @@ pub enum End {
     },
 }
 
-/// What is needed to queue a URL that is not queued, and to tell where it was found.
+/// The part of a link that is kept in the record of a URL that is not queued. It is needed to queue the URL later.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Kept {
-    /// As written: what would be fetched.
+    /// The URL as it was written. This would be fetched.
     pub url: Box<str>,
     /// Links from a seed.
     pub depth: u32,
-    /// The page that carried it; none for seeds.
+    /// The page that has the link; none for seeds.
     pub source: Option<PageId>,
     /// Static priority, 0..1.
     pub priority: f32,
-    /// What that was made of.
+    /// The parts of that priority.
     pub merits: Merits,
 }
 
 impl State {
-    /// Counterparts that a record remembers.
+    /// Most counterparts in a record.
     pub const COUNTERPARTS: usize = 4;
 
     /// A word for messages.
@@ -136,7 +138,7 @@ impl State {
         }
     }
 
-    /// What is needed to queue it, where the record says so.
+    /// The kept link of a URL that is held, stopped or refused.
     pub fn link(&self) -> Option<&Kept> {
         match self {
             State::HeldFor { link, .. }

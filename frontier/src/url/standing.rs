@@ -1,34 +1,34 @@
-//! Where a URL stands, in one byte: what memory holds of every URL that was ever met. Most questions about links are answered
-//! by it, so that no link of any page costs a look into the store.
+//! The state of a URL in one byte. Memory holds this byte for every URL that was ever met. It answers most questions
+//! about links, so that most links cost no look into the store.
 
 use crate::reason::SkipReason;
 use crate::url::{Cause, End, State};
 
-/// Where a URL stands, as far as memory knows.
+/// The state of a URL, as far as memory knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Waits for its turn, in this band of priority (0 is best, 15 worst).
+    /// In the state `Queued`: waits for its turn, in this band of priority (0 is best, 15 worst).
     Queued {
         /// Band.
         band: u8,
-        /// What there is to think of at its end.
+        /// What must be done after the URL was fetched.
         note: Note,
     },
-    /// Handed out.
+    /// In the state `Queued`, and handed out.
     Open {
-        /// What there is to think of at its end.
+        /// What must be done after the URL was fetched.
         note: Note,
     },
     /// Held for a counterpart.
     HeldFor,
-    /// Held as news, or because a corpus knows the page.
+    /// Held as news, or because a corpus has the page that linked to it first.
     HeldAs {
-        /// Whether a corpus knows it.
+        /// Whether it is held because of a corpus.
         known: bool,
     },
     /// Stopped by learned rules.
     Stopped {
-        /// How.
+        /// The kind of the rules.
         by: StoppedBy,
     },
     /// Refused.
@@ -39,19 +39,20 @@ pub enum Standing {
     Gone,
 }
 
-/// What there is to think of when a queued URL was fetched.
+/// What must be done after a queued URL was fetched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Note {
     /// Nothing.
     #[default]
     None,
-    /// Something is held for it of which some may have to be tried.
+    /// Decide about the URLs that are held or stopped for it.
     Awaited,
-    /// It was visited before: its record says how. Something may be held for it, too.
+    /// It was visited before, and its record has that visit. If it fails now, decide about the URLs that are held or
+    /// stopped for it.
     Again,
 }
 
-/// Which kind of rule stopped a URL.
+/// The kind of rule that stopped a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoppedBy {
     /// A rewrite that is no mirror.
@@ -62,7 +63,7 @@ pub enum StoppedBy {
     Trap,
 }
 
-/// How a visit ended, as far as memory knows.
+/// How a visit ended, as far as memory knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// With 2xx or 304.
@@ -76,10 +77,10 @@ pub enum Ended {
 }
 
 impl Standing {
-    /// Bands of priority that a byte has room for.
+    /// The number of bands of priority that a byte has room for.
     const BANDS: u8 = 16;
 
-    /// The byte: what it is in the upper four bits, which of these in the lower four.
+    /// The byte: the state in the upper four bits, its details in the lower four.
     pub fn to_byte(self) -> u8 {
         let (tag, detail) = match self {
             Standing::Queued { band, note } => (note as u8, band.min(Self::BANDS - 1)),
@@ -94,7 +95,7 @@ impl Standing {
         tag << 4 | detail
     }
 
-    /// From [`Standing::to_byte`].
+    /// Reads a byte of [`Standing::to_byte`].
     pub fn from_byte(byte: u8) -> Self {
         let note = |number| match number {
             0 => Note::None,
@@ -114,7 +115,8 @@ impl Standing {
         }
     }
 
-    /// Where a URL with this record stands; a queued one, until its queue entry says more, in the worst band.
+    /// The standing of a URL with this record. A queued URL is taken to be in the worst band, because only its queue
+    /// entry has the band.
     pub fn of(state: &State) -> Self {
         match state {
             State::Queued { before } => {

@@ -1,8 +1,8 @@
-//! The table of transitions: from which state a URL may come into which, and when. Whatever is not in it is refused.
+//! The table of the changes of state that are allowed, with their causes. Any other change is refused.
 
 use super::Standing;
 
-/// The kinds of state, without what each of them holds.
+/// The states without their fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Never met.
@@ -11,7 +11,7 @@ pub enum Kind {
     Queued,
     /// Held for a counterpart.
     HeldFor,
-    /// Held as news of a duplicate, or because a corpus knows the page.
+    /// Held as news of a duplicate, or because a corpus has the page that linked to it first.
     HeldAs,
     /// Stopped by learned rules.
     Stopped,
@@ -23,39 +23,82 @@ pub enum Kind {
     Gone,
 }
 
-/// Every transition: from, to, when. A URL in the state `Queued` may also be queued anew (with a better priority, or after a
-/// failed attempt), and one in `HeldFor` may get further counterparts: both stay in their state.
+/// Every change of state: from, to, causes. A URL in the state `Queued` may also be queued anew (with a better priority,
+/// or after a failed attempt), and a URL in `HeldFor` may get further counterparts. Both stay in their state.
 pub const TABLE: &[(Kind, Kind, &str)] = &[
     (Kind::Unmet, Kind::Queued, "a page that is no duplicate links to it; a seed, sitemap, feed or redirect names it"),
     (Kind::Unmet, Kind::HeldFor, "a duplicate links to it, and the twin has a counterpart of the link"),
-    (Kind::Unmet, Kind::HeldAs, "a duplicate links to it, and the twin has no such link; a corpus knows the page"),
-    (Kind::Unmet, Kind::Stopped, "a duplicate links to it, and a learned rule names a page that shows the same"),
+    (
+        Kind::Unmet,
+        Kind::HeldAs,
+        "a duplicate links to it, and the link is news; a corpus has the page that links to it",
+    ),
+    (
+        Kind::Unmet,
+        Kind::Stopped,
+        "a duplicate links to it, the link is news, and a learned rule names a fetched page that shows the same",
+    ),
     (Kind::Unmet, Kind::Refused, "scope, scheme, depth, length, trap, nofollow, purpose"),
-    (Kind::Queued, Kind::Stopped, "a learned rule says that it shows what its representative shows, or nothing new"),
+    (
+        Kind::Queued,
+        Kind::Stopped,
+        "a learned rule says that it shows what its representative shows, or that it is in a trap",
+    ),
     (Kind::Queued, Kind::Refused, "robots, address, purpose, budget, cap, too many redirects, a narrower scope"),
-    (Kind::Queued, Kind::Done, "answered, or given up after its attempts"),
+    (
+        Kind::Queued,
+        Kind::Done,
+        "answered, or given up after its attempts; refused when it was to be visited again: its last visit stands",
+    ),
     (Kind::Queued, Kind::Gone, "404 or 410 at two visits in a row"),
-    (Kind::HeldFor, Kind::Queued, "another page links to it; its counterparts fell; a trial; rescue"),
-    (Kind::HeldFor, Kind::HeldFor, "its counterpart fell, and another twin has one"),
+    (
+        Kind::HeldFor,
+        Kind::Queued,
+        "a page that is no duplicate links to it; a seed, sitemap, feed or redirect names it; all its counterparts fell; \
+         its pair of hosts fell; its counterpart was never fetched; a trial; rescue; its lot was released; another mode",
+    ),
+    (
+        Kind::HeldFor,
+        Kind::HeldFor,
+        "its counterpart fell, and another twin has one; its counterpart redirects, or waits for another URL",
+    ),
     (Kind::HeldFor, Kind::HeldAs, "its counterpart is itself news"),
     (
         Kind::HeldFor,
         Kind::Stopped,
-        "its counterpart is itself news, and a learned rule names a page that shows the same",
+        "its counterpart is itself news, and a learned rule names a fetched page that shows the same",
     ),
-    (Kind::HeldAs, Kind::Queued, "another page links to it; its template brought new contents; a trial; rescue"),
+    (
+        Kind::HeldAs,
+        Kind::Queued,
+        "a page that is no duplicate links to it; a seed, sitemap, feed or redirect names it; its template brought new \
+         contents; a trial; rescue; its lot was released; another mode",
+    ),
     (Kind::HeldAs, Kind::HeldFor, "another duplicate links to it, whose twin has a counterpart"),
-    (Kind::HeldAs, Kind::Stopped, "a learned rule names a page that shows the same"),
+    (Kind::HeldAs, Kind::Stopped, "a learned rule names a fetched page that shows the same"),
     (
         Kind::Stopped,
         Kind::Queued,
-        "its representative fell; the rule was withdrawn; a trial; rescue; `demote`, at the end",
+        "its representative fell, or was never fetched; its rule failed in its folder, or was withdrawn; a trial; rescue; \
+         its lot was released; another mode; `demote`, at the end",
     ),
-    (Kind::Stopped, Kind::Stopped, "its representative moved"),
-    (Kind::Refused, Kind::Queued, "the reason is gone"),
-    (Kind::Refused, Kind::HeldFor, "the reason is gone, and only duplicates link to it"),
-    (Kind::Refused, Kind::HeldAs, "the reason is gone, and only duplicates link to it, as news"),
-    (Kind::Refused, Kind::Stopped, "the reason is gone, and a learned rule names a page that shows the same"),
+    (Kind::Stopped, Kind::Stopped, "its representative redirects, or waits for another URL"),
+    (
+        Kind::Refused,
+        Kind::Queued,
+        "another link, a new robots.txt or a changed setting lifts the reason (not a spent budget, an address or a purpose)",
+    ),
+    (Kind::Refused, Kind::HeldFor, "a duplicate's link lifts the reason, and the twin has a counterpart of the link"),
+    (
+        Kind::Refused,
+        Kind::HeldAs,
+        "a duplicate's link lifts the reason, and the link is news; a corpus has the page that links to it",
+    ),
+    (
+        Kind::Refused,
+        Kind::Stopped,
+        "a duplicate's link lifts the reason, the link is news, and a learned rule names a fetched page that shows the same",
+    ),
     (Kind::Done, Kind::Queued, "its next visit is due; a redirect to its own key"),
     (Kind::Gone, Kind::Queued, "its next visit is due"),
 ];

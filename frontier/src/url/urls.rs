@@ -1,5 +1,9 @@
-//! All URLs ever met: their records on disk, a byte for each in memory, and the counters. Whoever wants to change where a URL
-//! stands asks [`Urls::change`], which knows the table of transitions and keeps all of these together.
+//! All URLs ever met: their records on disk, one byte for each in memory, and the counters. [`Urls::change`] and
+//! [`Urls::queue`] change the state of a URL. They check the table of changes, and write the record, the byte, the
+//! counters and the index of held URLs together.
+//!
+//! The frontier owns the records (`Frontier::urls`). The engine owns the frontier and the store session, and lends the
+//! session at each call.
 
 use std::ops::ControlFlow;
 
@@ -22,8 +26,8 @@ pub struct Urls {
 }
 
 impl Urls {
-    /// A URL stands in the queue of the store that is being opened; of several entries, the one in the best band counts. To
-    /// be called for all of them before [`Urls::open`].
+    /// The store that is being opened has a queue entry for this URL. If there are several entries, the one in the best
+    /// band counts. To be called for all queue entries before [`Urls::open`].
     pub fn found_queued(&mut self, url: u64, band: u8) {
         let better = match self.get(url) {
             Some(Standing::Queued { band: known, .. }) => band < known,
@@ -58,24 +62,24 @@ impl Urls {
         })
     }
 
-    /// A record as it stands in the store.
+    /// Reads a record of the store.
     pub fn read(key: &[u8], value: &[u8]) -> Result<(UrlId, State)> {
         let id = UrlId::read(key).filter(|_| key.len() == UrlId::BYTES);
         let id = id.ok_or_else(|| Error::Damaged("the key of a URL cannot be read".into()))?;
         Ok((id, stored::decode(value, id.site)?))
     }
 
-    /// Where a URL stands, as far as memory knows; `None` if it was never met.
+    /// The state of a URL, as far as memory knows it; `None` if the URL was never met.
     pub fn get(&self, url: u64) -> Option<Standing> {
         self.marks.get(url).map(Standing::from_byte)
     }
 
-    /// Says which URLs will be asked about next.
+    /// Announces URLs that will be asked about next.
     pub fn expect(&self, urls: impl IntoIterator<Item = u64>) {
         self.marks.expect(urls);
     }
 
-    /// How many URLs stand where.
+    /// The number of URLs in each state.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
@@ -102,16 +106,17 @@ impl Urls {
         }
     }
 
-    /// A URL comes into another state. This, and [`Urls::queue`], is the only way.
+    /// Changes the state of a URL. Only this and [`Urls::queue`] do so.
     ///
     /// # Errors
     ///
-    /// [`Error::Engine`] where the table has no such transition, naming both states.
+    /// [`Error::Engine`] if the table does not have this change. The error names both states.
     pub fn change(&mut self, id: UrlId, to: &State, session: &mut Session) -> Result<()> {
         self.move_to(id, to, Standing::of(to), session)
     }
 
-    /// A URL is queued in a band of priority; `before` is its last visit, if it was visited. As [`Urls::change`].
+    /// Changes the state of a URL to `Queued`, in a band of priority. `before` is its last visit, if it was visited.
+    /// Errors as for [`Urls::change`].
     pub fn queue(&mut self, id: UrlId, before: Option<Visit>, band: u8, session: &mut Session) -> Result<()> {
         let note = if before.is_some() { Note::Again } else { Note::None };
         self.move_to(id, &State::Queued { before }, Standing::Queued { band, note }, session)
@@ -124,7 +129,7 @@ impl Urls {
             let (from, to) = (from.name(), to.name());
             return Err(Error::Engine(format!("internal: a URL that is {from} cannot become {to}")));
         }
-        // Only what is held or stopped is waited for, and has something to forget.
+        // A URL that is held or stopped waits for something, and has an entry in the index to delete.
         let waits = matches!(from, Kind::HeldFor | Kind::HeldAs | Kind::Stopped);
         if waits
             && let Some(before) = self.state(id, session)?
@@ -143,34 +148,35 @@ impl Urls {
         if let Standing::Queued { note: note @ Note::None, .. } = &mut now
             && from != Kind::Unmet
         {
-            // Something may be held for it: nobody looked.
+            // URLs may be held for this one. Nobody has looked, so look when it was fetched.
             *note = Note::Awaited;
         }
         self.mark(id.url, now);
         Ok(())
     }
 
-    /// The record of a held URL gets a further counterpart; what it waits for stays.
+    /// Writes the record of a held URL with a further counterpart. The URL stays in its state and waits for the same URL.
     pub fn rewrite(&mut self, id: UrlId, state: &State, session: &mut Session) {
         debug_assert_eq!(self.get(id.url), Some(Standing::of(state)));
         session.put(spaces::URLS, id.to_bytes(), stored::encode(state, id.site));
     }
 
-    /// The band of a queued URL is this one now.
+    /// Notes that a queued URL is in this band now.
     pub fn place(&mut self, url: u64, band: u8) {
         if let Some(Standing::Queued { note, .. } | Standing::Open { note }) = self.get(url) {
             self.mark(url, Standing::Queued { band, note });
         }
     }
 
-    /// A queued URL was handed out.
+    /// Notes that a queued URL was handed out.
     pub fn open_job(&mut self, url: u64) {
         if let Some(Standing::Queued { note, .. }) = self.get(url) {
             self.mark(url, Standing::Open { note });
         }
     }
 
-    /// Something is held for a URL of which some may have to be tried when it was fetched.
+    /// Notes that other URLs are held or stopped for this queued URL. When it was fetched, some of them may have to be
+    /// tried.
     pub fn await_end(&mut self, url: u64) {
         self.note(url, Note::Awaited);
     }
@@ -195,7 +201,8 @@ impl Urls {
 }
 
 impl State {
-    /// What this URL waits for: its counterpart, its representative, or the template of its link.
+    /// The URL that this one waits for: its first counterpart or its representative. For news, the template in place of a
+    /// URL.
     pub fn anchor(&self, id: UrlId) -> Option<UrlId> {
         match self {
             State::HeldFor { counterparts, .. } => counterparts.first().copied(),
@@ -206,12 +213,12 @@ impl State {
     }
 }
 
-/// The key that says that something is held for an anchor.
+/// The key of the index entry for a URL that is held or stopped for an anchor.
 pub fn pair(anchor: UrlId, held: UrlId) -> Vec<u8> {
     [anchor.to_bytes(), held.to_bytes()].concat()
 }
 
-/// The keys of everything that is held for an anchor: from, to.
+/// The range of the index entries of all URLs that are held or stopped for an anchor: from, to.
 pub fn held_for(anchor: UrlId) -> (Vec<u8>, Vec<u8>) {
     let from = anchor.to_bytes().to_vec();
     let to = [&from[..], &[0xff; UrlId::BYTES + 1]].concat();

@@ -2,9 +2,9 @@
 //!
 //! `cargo run --release -p tests --bin lost -- [WEB] --runs 100 [--pages N] [--rescue 0%]`
 //!
-//! For each run: pages fetched, contents found, URLs held back and contents truly lost among them, the estimate with its interval,
-//! and whether it covers the truth. At the end: how many runs it covers, how many had an estimate, the median of the URLs held
-//! back, and the median width in percent of the pages fetched.
+//! For each run: pages fetched, contents found, URLs held back and contents truly lost among them, the estimate with its
+//! interval, and whether it covers the truth. At the end: how many runs it covers, how many had an estimate, the median
+//! of the URLs held back, and the median width in percent of the pages fetched.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -92,13 +92,13 @@ fn main() -> anyhow::Result<()> {
         if arguments.rules {
             for rule in stored(&session)? {
                 println!(
-                    "  {:9} {:?} proof {}:{} audits {}:{} stopped {}  {rule}",
+                    "  {:9} {:?} proof {}:{} trials {}:{} stopped {}  {rule}",
                     rule.kind(),
                     rule.status,
                     rule.proof.agreed,
                     rule.proof.differed,
-                    rule.audits.agreed,
-                    rule.audits.differed,
+                    rule.trials.agreed,
+                    rule.trials.differed,
                     rule.stopped
                 );
             }

@@ -105,7 +105,7 @@ pub fn figures(out: &mut String, summary: &Summary, tally: &Tally) {
 /// The estimated loss and what it means.
 pub fn missed(lost: &Lost) -> (String, String) {
     let [estimate, low, high] = [lost.estimate, lost.low, lost.high].map(|pages| units::count(pages.round() as u64));
-    let meaning = format!("among what was held back, estimated from an audited sample; 95 % interval {low} to {high}");
+    let meaning = format!("among what was held back, estimated from a random sample; 95 % interval {low} to {high}");
     (format!("≈ {estimate}"), meaning)
 }
 
@@ -113,7 +113,7 @@ pub fn missed(lost: &Lost) -> (String, String) {
 pub fn stopped(rules: &Totals) -> (String, String) {
     let all = units::counted(rules.proven + rules.withdrawn, "rule");
     let withdrawn = units::count(rules.withdrawn);
-    let meaning = format!("before their fetch, by {all} learned and proven; {withdrawn} withdrawn after audits");
+    let meaning = format!("before their fetch, by {all} learned and proven; {withdrawn} withdrawn after trials");
     (units::count(rules.stopped), meaning)
 }
 

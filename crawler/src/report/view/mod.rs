@@ -26,7 +26,7 @@ use super::{svg, units};
 /// What the table of rules is about.
 pub const ABOUT_RULES: &str = "What the crawl learned of URLs from verdicts. A rule is proven by pairs of pages, a trap by pages that \
      brought nothing, before anything is stopped; afterwards some of what it stops is fetched all the same, and a rule that fails \
-     such audits is withdrawn. A budget is what copies may cost a host or one of its folders.";
+     such trials is withdrawn. A budget is what copies may cost a host or one of its folders.";
 
 /// Opens a section with its heading and what it is about.
 pub fn section(out: &mut String, id: &str, heading: &str, about: &str) {

@@ -3,7 +3,7 @@
 use frontier::rules::Totals;
 
 use super::super::html::{Web, WebLink, put};
-use super::super::learned::{Learned, audits, proof, spending, state};
+use super::super::learned::{Learned, proof, spending, state, trials};
 use super::super::units;
 use super::{Table, count};
 
@@ -23,7 +23,7 @@ pub fn rules(out: &mut String, id: Option<&str>, learned: &Learned, most: usize)
                 put!(rows, "<br><span class=\"note\">stopped for example {}</span>", WebLink(url));
             }
             put!(rows, "</td><td>{}</td><td>{}</td>{}", rule.kind(), state(rule), count(rule.stopped));
-            put!(rows, "<td>{}</td><td>{}</td></tr>\n", proof(rule), audits(rule));
+            put!(rows, "<td>{}</td><td>{}</td></tr>\n", proof(rule), trials(rule));
         }
         let Totals { proven, withdrawn, stopped } = learned.totals();
         let mut caption = format!("{} in force", units::counted(proven, "rule"));
@@ -34,7 +34,7 @@ pub fn rules(out: &mut String, id: Option<&str>, learned: &Learned, most: usize)
         if rules.len() > most {
             put!(caption, "; the {most} that stopped most");
         }
-        let heads = &["rule", "kind", "state", "#URLs stopped", "evidence", "audits"];
+        let heads = &["rule", "kind", "state", "#URLs stopped", "evidence", "trials"];
         Table { id, caption: &caption, heads, rows }.put(out);
     }
     if !budgets.is_empty() {
@@ -61,7 +61,7 @@ mod tests {
         let rule = json!({
             "id": 0, "site": {"domain": [0, 0, 0, 0, 0, 0, 0, 0], "host": [0, 0, 0, 0, 0, 0, 0, 0]}, "order": 0,
             "cause": {"Rewrite": {"Parameter": {"origin": "http://a.test", "name": "<sid>\u{202e}"}}},
-            "status": "Withdrawn", "proof": {"agreed": 12, "differed": 1}, "audits": {"agreed": 40, "differed": 3},
+            "status": "Withdrawn", "proof": {"agreed": 12, "differed": 1}, "trials": {"agreed": 40, "differed": 3},
             "stopped": 1234, "example": "http://a.test/?<sid>=1", "watch": {"sum": 0.0}
         });
         serde_json::from_value(rule).unwrap()
@@ -79,7 +79,7 @@ mod tests {
             ">withdrawn<",
             ">1,234<",
             "12 pairs of pages agreed, 1 differed",
-            "3 of 43 audits failed",
+            "3 of 43 trials failed",
             "0 rules in force, 1 withdrawn; 1,234 URLs stopped",
             "/&lt;x&gt;/?n",
             "99 % spent",

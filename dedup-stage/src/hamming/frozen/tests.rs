@@ -1,3 +1,5 @@
+//! Tests of index files: their answers, their format, and damage to them.
+
 use std::io::Cursor;
 
 use memmap2::MmapMut;

@@ -3,49 +3,51 @@
 use super::Index;
 use crate::hamming::runs::Runs;
 
-/// The times of the parts of a query. The unit is the time in which one fingerprint of a list is read. (`cargo bench -p dedup-stage --bench
-/// hamming_large -- real` measures them on fingerprints of pages.)
+/// The times of the parts of a query. The unit is the time in which one fingerprint of a list is read. (`cargo bench -p
+/// dedup-stage --bench hamming_large -- real` measures them on fingerprints of pages.)
 struct Cost;
 
 impl Cost {
-    /// Looking up the buckets, or the runs, of all keys near the query's.
+    /// Looking up the buckets, or the runs, of all keys near the key of the query.
     const BALL: f64 = 12_000.0;
     /// Reading an entry of a bucket, or a fingerprint of a run.
     const CANDIDATE: f64 = 3.0;
-    /// Comparing the whole of an entry, because the half of it that a bucket holds is near enough.
+    /// Comparing a whole fingerprint, after its filter (the half that a bucket holds) was found to be within the distance.
     const PASSED: f64 = 300.0;
 }
 
 impl Index {
-    /// Fingerprints of the sample, as stored and as queries.
+    /// The sample has about this many stored fingerprints.
     const STORED: usize = 2_048;
+    /// The sample has about this many queries.
     const QUERIES: usize = 64;
-    /// The choice is made as if there were at least this number of fingerprints: moving to tables is not worth it if they are
-    /// crowded soon.
+    /// The choice is made as if there were at least this number of fingerprints, because it is not worth while to move to
+    /// tables that will be crowded soon.
     const HORIZON: f64 = 65_536.0;
 
     /// Chooses the form in which fingerprints outside the tables are kept from now on.
     ///
-    /// Fingerprints of pages are not random. Pages of one language or of one site have bits in common. That makes some buckets
-    /// crowded, and fingerprints with one equal half are often different in the other. Both are estimated from pairs of stored
-    /// fingerprints.
+    /// Fingerprints of pages are not random. Pages of one language or of one site have bits in common. So some buckets
+    /// are crowded. And fingerprints that are near in one half are often near in the other half, too, so the filter tells
+    /// few of them apart. Both are estimated from pairs of stored fingerprints.
     pub(super) fn choose(&mut self) {
         let n = self.gathered() as f64;
         let (candidates, passed) = self.crowding();
         let runs = |n: f64| Cost::BALL + Cost::CANDIDATE * candidates * n;
         let tables = |n: f64| runs(n) + Cost::PASSED * passed * n;
-        // Runs take twice the memory.
+        // Runs take twice the memory, so they must be at least twice as fast.
         let soon = n.max(Self::HORIZON);
         let is_crowded = self.distance() > 3 && tables(soon) > 2.0 * runs(soon);
         match is_crowded {
-            false => self.moving = true,
+            false => self.uses_tables = true,
             true if self.runs.is_none() && runs(n) < n => self.runs = Some(Runs::new(self.distance())),
             true => {}
         }
     }
 
-    /// Two shares of all pairs of stored fingerprints, summed over all tables: of the pairs in which one is read in a query for
-    /// the other, and of those pairs among them that the half in the bucket does not tell apart.
+    /// Returns two shares of all pairs of stored fingerprints, each summed over all tables. The first counts the pairs in
+    /// which a query for one fingerprint reads the other. The second counts those of them whose filters are within the
+    /// distance.
     fn crowding(&self) -> (f64, f64) {
         let mut sample = Vec::new();
         let (mut i, step) = (0, self.gathered().div_ceil(Self::STORED).max(1));

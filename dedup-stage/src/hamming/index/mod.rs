@@ -4,11 +4,14 @@
 //!
 //! | form | used for | a query reads |
 //! |---|---|---|
-//! | list ([`Flat`]) | a small set | every fingerprint |
-//! | runs ([`Runs`]) | fingerprints that crowd, as those of pages of one site do | the sorted runs around the query |
+//! | list ([`Flat`]) | a small set, and a crowded set for which runs are not faster yet | every fingerprint |
+//! | runs ([`Runs`]) | a larger set of fingerprints that crowd | the runs around the query |
 //! | tables ([`Tables`]) | everything else | a few buckets of each table |
 //!
-//! `mod.rs` inserts, and moves fingerprints on. `choice` decides which form comes next. `probe` answers queries.
+//! Fingerprints *crowd* if many of them share most of their key bits. Those of the pages of one site do.
+//!
+//! `mod.rs` inserts fingerprints, and moves them from one form to the next. `choice` decides which form comes next. `probe`
+//! answers queries.
 
 mod choice;
 mod probe;
@@ -23,52 +26,56 @@ use super::kernel::{Kernel, Level, Work};
 use super::runs::Runs;
 use super::tables::Tables;
 
-/// A set of 64-bit fingerprints. It answers exactly which of them lie within Hamming distance `k` of a query, and it grows in
-/// place.
+/// A set of 64-bit fingerprints. It answers exactly which of them lie within Hamming distance `k` of a query, and it
+/// grows in place.
 ///
 /// # Tables
 ///
-/// A table has one part of the fingerprint as its *key*. A query reads the buckets of all keys that differ from its own key in
-/// few bits. The tables are chosen so that every fingerprint within `k` is found in at least one of them:
+/// A table has one part of the fingerprint as its *key*. A query reads the buckets of all keys that differ from its own
+/// key in few bits. The tables are chosen so that every fingerprint within `k` is found in at least one of them:
 ///
-/// - Up to k = 3 there are two tables, one for each half. Three errors fall on two halves, so one half has at most one error.
-///   A query looks up each half and its one-bit neighbours. (Neighbours share buckets: see `code`.)
-/// - Above k = 3 there are four tables, one for each 16-bit quarter. A query looks up all keys within a radius of its quarter.
-///   The radii add up to k - 3. If all four were exceeded, there would be at least k + 1 errors.
+/// - For k = 3 there are two tables, one for each half. Three errors fall on two halves, so one half has at most one
+///   error. A query looks up each half and its one-bit neighbours. (Neighbours share buckets: see `code`.) For k = 1 and
+///   k = 2 it looks up fewer neighbours. For k = 0 there is one table.
+/// - Above k = 3 there are four tables, one for each 16-bit quarter. A query looks up all keys within a radius of its
+///   quarter. The radii add up to k - 3. If all four were exceeded, there would be at least k + 1 errors.
 ///
 /// # Growth
 ///
-/// A small set is kept in a list, because reading a short list takes less time than reading so many buckets. Above k = 3 a very
-/// large set is kept in three tables, one for each third of the fingerprint: longer keys have fewer fingerprints each. And above
-/// k = 3 fingerprints that crowd are kept in `Runs`, because crowded buckets are slow. When another form has become better, each
-/// insertion moves a few fingerprints to it. So no insertion has to wait until all are moved.
+/// A small set is kept in a list, because reading a short list takes less time than reading many buckets. For k = 4 to 8,
+/// a very large set is kept in three tables, one for each third of the fingerprint, because a longer key has fewer
+/// fingerprints. Above k = 3, fingerprints that crowd are kept in `Runs`, because crowded buckets are slow. When another
+/// form has become better, each insertion moves a few fingerprints to it. So no insertion has to wait until all
+/// fingerprints are moved.
 ///
 /// # Complexity
 ///
-/// With N stored: k ≤ 3 reads at most 34 buckets a probe, all independent of each other, and keeps about 23 bytes a fingerprint.
-/// k > 3 reads a ball of buckets in each quarter, and about N / 65,536 entries for each key in them; from millions on a larger ball
-/// in each third, and about N / 2,000,000 entries for each key.
+/// With N stored: k ≤ 3 reads at most 34 buckets a probe, all independent of each other, and keeps about 23 bytes a
+/// fingerprint. k > 3 reads a ball of buckets in each quarter, and about N / 65,536 entries for each key of the ball.
+/// From millions of fingerprints on (for k = 4 to 8) it reads a larger ball in each third, and about N / 2,000,000
+/// entries for each key.
 ///
 /// # References
 ///
-/// Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (WWW 2007), section 3, for the problem. Norouzi, Punjani,
-/// Fleet, "Fast Exact Search in Hamming Space with Multi-Index Hashing" (PAMI 2014), for flipping key bits; Qin et al., "GPH:
-/// Similarity Search in Hamming Space" (ICDE 2018), for unequal radii.
+/// Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (WWW 2007), section 3, for the problem. Norouzi,
+/// Punjani, Fleet, "Fast Exact Search in Hamming Space with Multi-Index Hashing" (PAMI 2014), for flipping key bits; Qin
+/// et al., "GPH: Similarity Search in Hamming Space" (ICDE 2018), for unequal radii.
 #[derive(Clone, Debug)]
 pub struct Index {
     /// The fingerprints of the list.
     flat: Flat,
-    /// The fingerprints of the runs, where runs are used.
+    /// The fingerprints of the runs, if runs are used.
     runs: Option<Runs>,
-    /// Whether tables are in use. Then new fingerprints go to the tables, and those of list and runs move there.
-    moving: bool,
+    /// Whether tables are in use. If so, new fingerprints go to the tables, and the fingerprints of list and runs move
+    /// there.
+    uses_tables: bool,
     /// While no tables are in use: at this number of fingerprints the form is chosen again.
     look_at: usize,
-    /// Sets of tables: one, or two while fingerprints move from the first to the second.
+    /// Sets of tables: one, or two while fingerprints move from the first set to the second.
     sets: Vec<Tables>,
     /// The next design of the tables, and the number of fingerprints from which on it is used.
     larger: Option<(usize, Design)>,
-    /// A set of tables that is empty. Its memory is given back a little at a time.
+    /// A set of tables whose fingerprints have all moved to the next set. Its memory is given back a little at a time.
     retired: Option<Tables>,
     /// Number of sets that were used before `sets[0]`.
     past: usize,
@@ -76,17 +83,17 @@ pub struct Index {
     level: Level,
 }
 
-/// How full buckets are: speed for memory.
+/// How full the buckets are. Fuller buckets take less memory, and more time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fill {
-    /// Half: few buckets overflow.
+    /// Buckets are about half full, so few of them overflow.
     Fast,
-    /// As full as a probe bears: buckets overflow often.
+    /// Buckets are nearly full, so they overflow often.
     Compact,
 }
 
 impl Fill {
-    /// Entries to a bucket on average, of 20 to 24 that fit.
+    /// Average number of entries in a bucket, which has room for 20 to 24.
     fn load(self) -> usize {
         match self {
             Fill::Fast => 11,
@@ -94,17 +101,18 @@ impl Fill {
         }
     }
 
-    /// Bytes of an entry in one table, about.
+    /// Bytes that a fingerprint takes in one table, about.
     pub fn bytes(self) -> f64 {
         128.0 / self.load() as f64
     }
 }
 
 impl Index {
-    /// Up to this number fingerprints are kept in a list. (`cargo bench -p dedup-stage --bench hamming_large -- crawl` measures whole crawls: a
-    /// smaller number makes small crawls slower, twice the number makes crawls of 16,000 pages slower.)
+    /// Up to this number, fingerprints are kept in a list. (`cargo bench -p dedup-stage --bench hamming_large -- crawl`
+    /// measures whole crawls: a smaller number makes small crawls slower, twice the number makes crawls of 16,000 pages
+    /// slower.)
     const LIST: usize = 1 << 12;
-    /// Fingerprints that each insertion moves on.
+    /// Each insertion moves this many fingerprints to the next form.
     const MOVED: usize = 4;
 
     /// An empty index for distances up to `k`.
@@ -121,7 +129,7 @@ impl Index {
         Self {
             flat: Flat::default(),
             runs: None,
-            moving: list == 0,
+            uses_tables: list == 0,
             look_at: list,
             sets: vec![Tables::new(design, load)],
             larger,
@@ -137,7 +145,7 @@ impl Index {
         self.design().distance
     }
 
-    /// The design of the tables; while it changes, the new one.
+    /// The design of the tables. While fingerprints move from one set of tables to another, the design of the new set.
     pub fn design(&self) -> &Design {
         &self.newest().design
     }
@@ -184,16 +192,16 @@ impl Index {
     pub fn insert(&mut self, fingerprint: u64) -> bool {
         let known = self.level.run(Listed { list: &self.flat, fingerprint })
             || self.runs.as_ref().is_some_and(|runs| runs.contains(fingerprint))
-            || self.moving && self.sets.iter().any(|set| set.contains(fingerprint));
+            || self.uses_tables && self.sets.iter().any(|set| set.contains(fingerprint));
         if !known {
             self.insert_new(fingerprint);
         }
         !known
     }
 
-    /// Adds a fingerprint that is not in the index. The caller knows that, for example from a query.
+    /// Adds a fingerprint. The caller must know that the index does not have it.
     pub fn insert_new(&mut self, fingerprint: u64) {
-        if self.moving {
+        if self.uses_tables {
             self.newest_mut().insert(fingerprint);
             self.move_on();
             return;
@@ -232,7 +240,7 @@ impl Index {
         self.sets.last_mut().expect("there is always a set of tables")
     }
 
-    /// Moves a few fingerprints to the newest set of tables, where others than it hold some.
+    /// Moves a few fingerprints from list, runs or the older set of tables to the newest set.
     fn move_on(&mut self) {
         if self.retired.as_mut().is_some_and(|retired| !retired.shrink()) {
             self.retired = None;

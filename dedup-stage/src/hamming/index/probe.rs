@@ -1,36 +1,37 @@
 //! Queries of the online index.
 //!
-//! A query has two halves, so that memory can be loaded while the caller does something else. [`Index::begin`] works out which
-//! buckets are to be read, and has them loaded into the cache. [`Index::finish`] reads them.
+//! A query has two halves, so that memory can be loaded while the caller does something else. [`Index::begin`] computes
+//! which buckets are to be read, and starts to load them into the cache. [`Index::finish`] reads them.
 
 use super::Index;
 use crate::hamming::kernel::{Kernel, Work};
 use crate::hamming::table::Table;
 use crate::hamming::tables::Tables;
 
-/// A query under way: the buckets it will read are being loaded. To be used again for the next one.
+/// A query that has begun: the buckets that it will read are being loaded. The same value can be used for the next query.
 #[derive(Clone, Debug)]
 pub struct Probe {
     query: u64,
     /// Whether `visits` has all buckets of the query.
     complete: bool,
-    /// The state of the index when the query began: whether tables were in use, how many sets of tables had been given up, and
-    /// how many buckets each table had. If any of these has changed since, `visits` is worked out again.
-    moving: bool,
+    /// The state of the index when the query began: whether tables were in use, how many sets of tables had been given
+    /// up, and how many buckets each table had. If any of these has changed since, `visits` is worked out again.
+    uses_tables: bool,
     past: usize,
     buckets: [usize; Probe::TABLES],
     len: usize,
     visits: [Visit; Probe::VISITS],
 }
 
-/// A bucket that is to be read: its table and its number. The upper 16 bits of the table are the position of its set, the lower
-/// 16 its position in the set.
+/// A bucket that is to be read: its table and its number. The upper 16 bits of the table are the position of its set, the
+/// lower 16 its position in the set.
 type Visit = (u32, u32);
 
 impl Probe {
-    /// Buckets that are loaded at a time. Four tables with one flipped bit each need so many.
+    /// At most this many buckets are loaded at a time. Four tables with one flipped bit each need this many.
     const VISITS: usize = 72;
-    /// Tables whose sizes are remembered. In designs with more tables, `finish` works the buckets out again.
+    /// The sizes of at most this many tables are remembered. In designs with more tables, `finish` computes the buckets
+    /// again.
     const TABLES: usize = 8;
 }
 
@@ -39,7 +40,7 @@ impl Default for Probe {
         Self {
             query: 0,
             complete: false,
-            moving: false,
+            uses_tables: false,
             past: 0,
             buckets: [0; Probe::TABLES],
             len: 0,
@@ -56,12 +57,13 @@ impl Index {
         self.finish(&probe, out);
     }
 
-    /// Begins a query: starts to load the buckets that [`Index::finish`] will read. This helps where the next query is known
-    /// before the present one is answered. (Loading buckets of the next query between comparisons of the present one was measured,
-    /// and was no faster.)
+    /// Begins a query: starts to load the buckets that [`Index::finish`] will read. This helps a caller that knows the
+    /// next query before the present one is answered. (It was measured whether it helps to load the next buckets between
+    /// the comparisons of the present query: it does not.)
     pub fn begin(&self, query: u64, probe: &mut Probe) {
-        (probe.query, probe.moving, probe.past, probe.len, probe.complete) = (query, self.moving, self.past, 0, true);
-        if !self.moving {
+        (probe.query, probe.uses_tables, probe.past, probe.len, probe.complete) =
+            (query, self.uses_tables, self.past, 0, true);
+        if !self.uses_tables {
             return;
         }
         let mut sizes = probe.buckets.iter_mut();
@@ -96,7 +98,7 @@ impl Index {
         if let Some(runs) = &self.runs {
             runs.within(kernel, probe.query, out);
         }
-        if !self.moving {
+        if !self.uses_tables {
             return;
         }
         if self.is_current(probe) {
@@ -169,7 +171,7 @@ impl Index {
         }
     }
 
-    /// Whether the buckets of a query are still the right ones: no table has grown or was replaced since it began.
+    /// Whether `probe` still has the right buckets: no table has grown or was replaced since the query began.
     #[inline(always)]
     fn is_current(&self, probe: &Probe) -> bool {
         let mut sizes = probe.buckets.iter();
@@ -178,7 +180,7 @@ impl Index {
             sizes.next().is_some_and(|then| table.is_whole(*then, ball))
         };
         probe.complete
-            && (probe.moving, probe.past) == (self.moving, self.past)
+            && (probe.uses_tables, probe.past) == (self.uses_tables, self.past)
             && self
                 .sets
                 .iter()

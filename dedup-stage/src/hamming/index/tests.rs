@@ -1,9 +1,9 @@
-//! The online index, and what it is compared with.
+//! Tests of the online index against a naive search.
 
 use super::*;
 use proptest::prelude::*;
 
-/// The definition, to compare with.
+/// The naive search.
 #[derive(Default)]
 struct Scan(Vec<u64>);
 
@@ -55,7 +55,7 @@ fn check_design(design: Design, load: usize, fingerprints: impl IntoIterator<Ite
             if i != 6 && n == 0 || i == 6 && n == distinct / 10 * 8 {
                 indexes[i].runs.get_or_insert_with(|| Runs::new(k));
             }
-            indexes[i].moving |= i == 7 && n == distinct / 10 * 9;
+            indexes[i].uses_tables |= i == 7 && n == distinct / 10 * 9;
         }
         let new = scan.insert(fingerprint);
         assert!(indexes.iter_mut().all(|index| index.insert(fingerprint) == new));
@@ -128,7 +128,7 @@ fn all_move_on_and_the_memory_is_given_back() {
     for (n, fingerprint) in random(7).take(5000).enumerate() {
         assert!(index.insert(fingerprint) && fixed.insert(fingerprint));
         assert_eq!(index.len(), n + 1);
-        // A probe that is older than the last insertions.
+        // This query began before the last insertions.
         match n % 5 {
             0 => {
                 query = fingerprint;
@@ -167,7 +167,7 @@ fn crowding_fingerprints_are_kept_in_runs_until_they_crowd_no_more() {
     let alike = (0..6_000).map(|n| spread(n) & 0x0f0f_0000_00f0_f00f);
     // Pages of one language: each bit is seldom set.
     let seldom = || random().map(|f| f & f.rotate_left(21)).take(20_000);
-    let kept = |index: &Index| match (index.moving, &index.runs) {
+    let kept = |index: &Index| match (index.uses_tables, &index.runs) {
         (true, _) => "tables",
         (false, Some(_)) => "runs",
         (false, None) => "list",

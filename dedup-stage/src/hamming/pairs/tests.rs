@@ -1,3 +1,5 @@
+//! Tests of the pairs of one or two files against a naive search.
+
 use super::*;
 use proptest::prelude::*;
 

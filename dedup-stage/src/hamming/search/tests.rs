@@ -1,3 +1,5 @@
+//! Tests of the searches against a naive one.
+
 use super::*;
 use crate::hamming::Design;
 

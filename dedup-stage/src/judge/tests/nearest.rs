@@ -33,7 +33,7 @@ fn verdict(judge: &mut Judge, session: &mut Session, candidate: &Candidate) -> V
     judge.judge(&case, &|_, _| Ok(None), session).unwrap().verdict
 }
 
-/// What a naive judge says, who keeps everything in a list.
+/// The verdict of a naive judge, who keeps all pages in a list.
 fn naive(accepted: &[Candidate], candidate: &Candidate) -> Option<(PageId, u32)> {
     let simhash = |candidate: &Candidate| candidate.signature.as_ref().unwrap().simhash;
     let others = accepted.iter().filter(|other| other.id.url != candidate.id.url);

@@ -1,24 +1,26 @@
-//! News: links of a duplicate that its twin does not have. The pages that carry such links do not tell whether the links bring
-//! anything: the months of an empty calendar and the pages of a list look alike. So a few of the links are fetched as trials.
-//! Links of a page that is unique only by its links are treated in the same way.
+//! News: links of a duplicate that its twin does not have. The page that carries such links does not tell whether they
+//! bring anything, because the months of an empty calendar and the pages of a list look alike. So a few of the links are
+//! fetched as trials. The links of a page that is unique only by its links are treated in the same way.
 //!
 //! # Templates
 //!
 //! Links are tried by *template*. A template is all links of one host and folder whose paths have one shape and whose
-//! parameters have the same names. The test of a template is sequential. Two trials are out at first, and one more for each
-//! that brought something. Three trials that bring nothing end the test, and each one that brings something allows for three
-//! more failures. A template is *acquitted* when three trials brought something and at most one in three brought nothing. Then
-//! all its links are followed, as long as that stays so.
+//! parameters have the same names. The test of a template is sequential. At first, two trials are out at the same time;
+//! each trial that brings something allows for one more. Three trials that bring nothing end the test; each trial that
+//! brings something allows for three more failures. A trial may also tell nothing (see below). The first four of those do
+//! not count, and each further one counts as a failure. A template is *acquitted* when three trials brought something,
+//! and at most one trial in three brought nothing. Then all its links are followed, as long as that stays true.
 //!
-//! A trap can make a template of each link. So there is the same test for all templates of a host together, and it bounds what
-//! they may cost. Trials come behind all other URLs of their host: what the crawl finds without them is not to count for them.
+//! A trap can have a new template for each of its links. So a second test counts the trials of all templates of a host
+//! together, and bounds what they cost. Trials of news come after all other URLs of their host, so that a trial is not
+//! credited with pages that the crawl finds without it.
 //!
 //! # Lists
 //!
-//! A page without content of its own *leads* to something if it has links of another template that is acquitted by contents.
-//! Then it is one page of a list, and the next page of the list is worth a trial. A template that only leads does not make
-//! others lead; otherwise two templates of a trap could acquit each other for ever. If the page has no such links, but links of
-//! templates that are still being tried, the trial counts neither for nor against its template.
+//! A page without content of its own *leads* to something if it has links of another template that was acquitted by
+//! contents. Then it is one page of a list, and the next page of the list is worth a trial. A template that was acquitted
+//! because it leads does not make other templates lead; otherwise two templates of a trap could acquit each other for
+//! ever. If the page has no such links, but links of templates that are still being tried, the trial tells nothing.
 
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::{PageId, SiteId};
@@ -29,13 +31,13 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use crate::job::Brought;
 use crate::spaces;
 
-/// The template of a link of `site`: a hash of folder, shape and parameter names. The crawl's secret is in the identity of
-/// the host, so that nobody can make two templates collide on purpose.
+/// The template of a link of `site`: a hash of folder, shape and parameter names. The identity of the host is a hash with
+/// the secret of the crawl, so nobody can make two templates collide on purpose.
 pub fn template(url: &Url, site: SiteId) -> u64 {
     let path = url.path();
     let segments: Vec<&str> = path.split('/').skip(1).collect();
     let mut shape = String::with_capacity(path.len());
-    // Where paths grow without end, templates would, too: only the first segments and the last one count.
+    // If paths grew without end, the number of templates would, too. So only the first segments and the last one count.
     for (at, segment) in segments.iter().enumerate() {
         if at < FOLDERS || at + 1 == segments.len() {
             shape.push('/');
@@ -51,12 +53,12 @@ pub fn template(url: &Url, site: SiteId) -> u64 {
     xxh3_64_with_seed(shape.as_bytes(), site.host ^ u64::from_be_bytes(*b"template"))
 }
 
-/// Segments of a path that count, besides the last one.
+/// This many segments at the beginning of a path count, and the last one.
 const FOLDERS: usize = 3;
-/// A word this long names one page, not a kind of pages.
+/// A word of this length names one page, not a kind of pages.
 const LONG: usize = 16;
 
-/// A segment with `#` for each number, and `*` where it is a long word.
+/// Appends a segment with `#` in place of each number, or `*` if the segment is a long word.
 fn push_shape(segment: &str, shape: &mut String) {
     if segment.len() >= LONG {
         shape.push('*');
@@ -74,54 +76,54 @@ fn push_shape(segment: &str, shape: &mut String) {
     }
 }
 
-/// How the trials of a template, or of all templates of a host, went.
+/// The results of the trials of a template, or of all templates of a host together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Test {
     /// Trials without a result yet.
     out: u32,
-    /// Trials that brought a content.
+    /// Trials that brought a new content.
     fresh: u32,
     /// Trials that led to something.
     led: u32,
     /// Trials that brought nothing.
     barren: u32,
-    /// Trials that do not count for or against.
+    /// Trials that told nothing.
     neither: u32,
-    /// Whether a link was held because the host had too many trials without a result.
+    /// In the test of a host: whether a link was held because too many trials of the host had no result yet.
     starved: bool,
 }
 
-/// What a trial showed.
+/// The result of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Showed {
-    /// A new content.
+    /// The page has a new content.
     Content,
-    /// Links of another template, which is acquitted by contents.
+    /// The page has links of another template that was acquitted by contents.
     Links,
-    /// Nothing new.
+    /// The page has nothing new.
     Nothing,
-    /// It cannot be told.
+    /// The trial tells nothing: it has no page, or its page has links of templates that are still being tried.
     Neither,
 }
 
 impl Test {
-    /// Trials that may be out at once at first. Each success allows for one more.
+    /// At first, this many trials may be out at the same time. Each success allows for one more.
     const AT_ONCE: u32 = 2;
-    /// Failures that end a test. Each success allows for as many more.
+    /// This many failures end a test. Each success allows for as many more.
     const PATIENCE: u32 = 3;
-    /// Failures that end all tests of a host.
+    /// This many failures end all tests of a host. Each success allows for [`Test::PATIENCE`] more.
     const OF_HOST: u32 = 12;
-    /// Trials that may count neither way before each further one counts as a failure.
+    /// If more trials than this tell nothing, each further one counts as a failure.
     const NEITHER: u32 = 4;
-    /// Successes that acquit.
+    /// At least this many successes acquit.
     const ENOUGH: u32 = 3;
 
-    /// Whether all links of the template are followed.
+    /// Whether the template is acquitted: all its links are followed.
     pub fn is_acquitted(&self) -> bool {
         self.good() >= Self::ENOUGH && 2 * self.barren <= self.good()
     }
 
-    /// Whether it is acquitted by contents alone.
+    /// Whether the template is acquitted by contents alone.
     fn has_contents(&self) -> bool {
         self.fresh >= Self::ENOUGH && 2 * self.barren <= self.fresh
     }
@@ -130,18 +132,18 @@ impl Test {
         self.fresh + self.led
     }
 
-    /// Whether one more link may be tried, if `patience` failures end the test.
+    /// Whether one more link of the template may be tried, if `patience` failures end the test.
     fn may_try(&self, patience: u32) -> bool {
         let spent = self.barren + self.neither.saturating_sub(Self::NEITHER) + self.out;
         self.out < Self::AT_ONCE + self.good() && spent < patience + Self::PATIENCE * self.good()
     }
 
-    /// Whether one more link of a host may be tried, where this is the test of all its templates.
+    /// Whether one more link of a host may be tried. To be asked of the test of all templates of the host.
     fn host_may_try(&self) -> bool {
         self.barren + self.neither / 2 + self.out < Self::OF_HOST + Self::PATIENCE * self.good()
     }
 
-    /// Whether nothing more will be tried.
+    /// Whether the test is over: no trial is out, and no more link may be tried.
     fn is_over(&self) -> bool {
         self.out == 0 && !self.may_try(Self::PATIENCE)
     }
@@ -170,42 +172,43 @@ impl Test {
 
 /// Kind of the records of templates in [`spaces::RULES`].
 pub const TAG: u8 = b'n';
-/// Stands for all templates of a host.
+/// In place of a template: the test of all templates of a host together.
 const ALL: u64 = 0;
 
 fn key(site: SiteId, template: u64) -> Vec<u8> {
     [&site.to_bytes()[..], &[TAG], &template.to_be_bytes()].concat()
 }
 
-/// What is to be done with a link that is news.
+/// The decision about a link that is news.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Its template is acquitted: follow it. What it shows counts as that of a trial.
+    /// Follow the link, because its template is acquitted. Its page counts as a trial of the template.
     Follow,
-    /// Fetch it as a trial.
+    /// Fetch the link as a trial.
     Try,
-    /// Hold it; more may be tried later.
+    /// Hold the link. It may be tried later.
     Hold,
 }
 
-/// The page of a trial that was just fetched: its links tell what it brings.
+/// The page of a trial that was just fetched. Its links tell what the trial brings.
 #[derive(Clone, Copy, Debug)]
 struct Current {
     page: PageId,
     template: u64,
-    /// Links of other templates that are acquitted by contents, and of templates that are still being tried.
+    /// Links of the page whose template is another one that was acquitted by contents.
     contents: u32,
+    /// Links of the page whose template is another one that is still being tried.
     open: u32,
 }
 
-/// All that is known of news.
+/// The trials of news: which links are tried, and what the trials show.
 #[derive(Debug, Default)]
 pub struct News {
     current: Option<Current>,
 }
 
 impl News {
-    /// One more link of a duplicate that is news, found on the page `source`.
+    /// Decides about one more link that is news, found on the page `source`.
     pub fn meet(
         &mut self,
         site: SiteId,
@@ -226,7 +229,8 @@ impl News {
         Ok(if self.try_one(site, template, test, session)? { Verdict::Try } else { Verdict::Hold })
     }
 
-    /// Whether a link of this template is followed, because it is acquitted; one more is out if so.
+    /// Whether a link of this template is followed because the template is acquitted. If so, it counts as a trial that is
+    /// out.
     pub fn follow(&self, site: SiteId, template: u64, session: &mut Session) -> Result<bool> {
         let mut test = Test::get(site, template, session)?;
         if !test.is_acquitted() {
@@ -240,7 +244,7 @@ impl News {
         Ok(true)
     }
 
-    /// Whether one more link of a template may be tried; if so, the trial counts as out.
+    /// Whether one more link of a template may be tried. If so, the trial counts as out.
     fn try_one(&self, site: SiteId, template: u64, mut test: Test, session: &mut Session) -> Result<bool> {
         let mut host = Test::get(site, ALL, session)?;
         if !test.may_try(Test::PATIENCE) {
@@ -260,19 +264,19 @@ impl News {
         Ok(true)
     }
 
-    /// Whether a link that was held may be tried now; if so, the trial counts as out.
+    /// Whether a link of a template that was held may be tried now. If so, the trial counts as out.
     pub fn try_held(&mut self, site: SiteId, template: u64, session: &mut Session) -> Result<bool> {
         let test = Test::get(site, template, session)?;
         self.try_one(site, template, test, session)
     }
 
-    /// The page of a trial was answered well; its verdict and its links come next.
+    /// The page of a trial was answered well. Its links ([`News::meet`]) and its verdict ([`News::showed`]) come next.
     pub fn answered(&mut self, page: PageId, template: u64) {
         self.current = Some(Current { page, template, contents: 0, open: 0 });
     }
 
-    /// All links of the page of a trial were seen: what the trial showed. `None` if the page was not answered well; then the
-    /// result is known already.
+    /// The result of a trial, after all links of its page were seen. `None` if the page was not answered well, because
+    /// then the result was given before.
     pub fn showed(&mut self, page: PageId, brought: Option<Brought>) -> Option<Showed> {
         let current = self.current.take().filter(|current| current.page == page)?;
         Some(match brought {
@@ -284,8 +288,8 @@ impl News {
         })
     }
 
-    /// A trial ended. Returns what is to be done with what is held of the template, and whether links of other templates,
-    /// which had to wait, may be tried now.
+    /// A trial ended. Returns what is to be done with the held links of its template, and whether held links of other
+    /// templates of the host may be tried now.
     pub fn ended(
         &mut self,
         site: SiteId,
@@ -311,14 +315,14 @@ impl News {
     }
 }
 
-/// What is to be done with what is held of a template after a trial.
+/// What is to be done with the held links of a template after a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// All of it is followed.
+    /// All of them are followed.
     Release,
-    /// One or some more are tried.
+    /// One more is tried, or several.
     Try,
-    /// It stays.
+    /// They stay held.
     Nothing,
 }
 

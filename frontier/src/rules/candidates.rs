@@ -1,9 +1,11 @@
 //! Candidates: rewrites that were suggested and are neither proven nor refuted.
 //!
-//! A pair of URLs that show the same suggests candidates ([`propose`]). Each page that is judged afterwards may test a candidate:
-//! the rewrite makes one class of several URLs, and two pages of one class agree or differ. Each class is one trial only.
+//! A pair of URLs that show the same suggests candidates ([`propose`]). Each page that is judged afterwards may test a
+//! candidate: the rewrite makes one class of several URLs, and two pages of one class agree or differ. They are a *test
+//! pair*. Each class gives one test pair.
 //!
-//! The number of candidates is bounded, for each host and over all hosts. If there are too many, the oldest is given up.
+//! The number of candidates is bounded, for each host and over all hosts. If a host has too many, it gives up the one
+//! with the least evidence. If there are too many over all hosts, the oldest is given up.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -23,13 +25,13 @@ use super::{Content, Lesson, Map};
 pub(super) struct Candidate {
     pub rewrite: Rewrite,
     pub evidence: Evidence,
-    /// By class: the first page of the class that was fetched, and whether the class was tried. A class is one trial, however
-    /// many URLs it has, because trials must not depend on each other.
+    /// By class: the first page of the class that was fetched, and whether the class has given its test pair. A class
+    /// gives one pair, however many URLs it has, because the test takes pairs for independent of each other.
     pub members: Map<UrlId, Member>,
-    /// The contents on which pairs agreed. Each content counts once: a site that shows one apology for every URL must not prove
-    /// any rule.
+    /// The contents on which test pairs agreed. Each content counts once, because a site that shows one apology for every
+    /// URL must not prove any rule.
     contents: HashSet<u64>,
-    /// The folders of the copies in agreeing pairs, with the number of pairs.
+    /// The folders of the copies in agreeing pairs, with the number of these pairs.
     pub folders: Map<u64, u32>,
 }
 
@@ -37,19 +39,19 @@ pub(super) struct Candidate {
 pub(super) struct Member {
     pub id: UrlId,
     content: Content,
-    tried: bool,
-    /// Its folder, if the rewrite changes its URL: then this page is the copy.
+    tested: bool,
+    /// The folder of the page, if the rewrite changes its URL. Then this page is the copy.
     folder: Option<u64>,
 }
 
-/// The classes of a page in a trial.
+/// The classes and the folder of a page that tests a candidate.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
-    /// Its class if the candidate is applied …
+    /// The class of the page if the candidate is applied.
     pub class: UrlId,
-    /// … and its class if not.
+    /// The class of the page if the candidate is not applied.
     pub own: UrlId,
-    /// Its folder, if the candidate changes its URL.
+    /// The folder of the page, if the candidate changes its URL.
     pub folder: Option<u64>,
 }
 
@@ -65,40 +67,40 @@ pub(super) type CandidateId = u32;
 
 /// All candidates.
 #[derive(Debug, Default)]
-pub(super) struct Trials {
-    candidates: BTreeMap<CandidateId, Candidate>,
+pub(super) struct Candidates {
+    by_id: BTreeMap<CandidateId, Candidate>,
     next: CandidateId,
     /// Members of all candidates.
     members: usize,
-    /// Candidates by each host they touch.
+    /// Candidates by host: by the host whose URLs they rewrite, and by the host of the results.
     watching: Map<Box<str>, Vec<CandidateId>>,
-    /// Rewrites that were refuted or withdrawn. They do not become candidates again.
+    /// Rewrites that were refuted in this process, and withdrawn rules. They do not become candidates again.
     refused: HashSet<Rewrite>,
-    /// How often mirrors of subtrees were suggested.
+    /// Suggested mirrors of subtrees, with the number of suggestions.
     hints: HashMap<Rewrite, u32>,
     /// Evidence for candidates and rules of one shape, over all hosts.
     shapes: Map<u64, Evidence>,
 }
 
-impl Trials {
-    /// Candidates of one host.
+impl Candidates {
+    /// Most candidates of one host.
     const HERE: usize = 24;
-    /// Candidates over all.
+    /// Most candidates over all hosts.
     const ALL: usize = 16_384;
-    /// Members that a candidate keeps …
+    /// Most members of one candidate.
     const MEMBERS: usize = 4_096;
-    /// … and that all keep together.
+    /// Most members of all candidates together.
     const ALL_MEMBERS: usize = 1 << 18;
-    /// Refuted rules that are remembered.
+    /// Most refused rewrites that are remembered.
     const REFUSED: usize = 65_536;
     /// A candidate with this many agreeing pairs, and none against it, is applied before other rewrites are suggested.
     const LEADING: u32 = 3;
-    /// The mirror of a subtree becomes a candidate at this many suggestions. Most often such a pair comes from a mirror of the
-    /// whole host together with a folder of copies.
+    /// The mirror of a subtree becomes a candidate when it was suggested this often. Most often the pair comes from a
+    /// mirror of the whole host that also has a folder of copies.
     const HINTS: u32 = 4;
-    /// Suggestions that are counted.
+    /// Most mirrors of subtrees whose suggestions are counted.
     const COUNTED: usize = 4_096;
-    /// A candidate with this many agreeing pairs is not given up for others of its host.
+    /// A candidate with more agreeing pairs than this is not given up for another candidate of its host.
     const KEPT: u32 = 4;
 
     /// The candidates of a host.
@@ -107,16 +109,16 @@ impl Trials {
     }
 
     fn on<'a>(&'a self, host: &str) -> impl Iterator<Item = &'a Candidate> + use<'a> {
-        self.of(host).iter().filter_map(|id| self.candidates.get(id))
+        self.of(host).iter().filter_map(|id| self.by_id.get(id))
     }
 
-    /// The rewrite of a candidate, while there is one.
+    /// The rewrite of a candidate; `None` if the candidate was given up.
     pub fn rewrite(&self, id: CandidateId) -> Option<&Rewrite> {
-        self.candidates.get(&id).map(|candidate| &candidate.rewrite)
+        self.by_id.get(&id).map(|candidate| &candidate.rewrite)
     }
 
-    /// Tests a candidate with a page that was judged. `shown` tells what the representative of a class shows.
-    pub fn run(
+    /// Tests a candidate with a page that was judged. `shown` reads the content of the representative of a class.
+    pub fn test(
         &mut self,
         id: CandidateId,
         lesson: &Lesson<'_>,
@@ -124,18 +126,18 @@ impl Trials {
         shown: &dyn Fn(UrlId) -> Result<Option<Content>>,
     ) -> Result<Proof> {
         let applies = folder.is_some();
-        let Some(candidate) = self.candidates.get_mut(&id) else { return Ok(Proof::Open) };
+        let Some(candidate) = self.by_id.get_mut(&id) else { return Ok(Proof::Open) };
         let known = candidate.members.get(&class).copied();
         let pair = match known {
-            Some(Member { tried: true, .. }) => None,
+            Some(Member { tested: true, .. }) => None,
             Some(member) if member.id != lesson.id => Some(member.content),
             Some(_) => None,
             None if applies && class != own => shown(class)?,
             None => None,
         };
         if known.is_some() || applies && candidate.members.len() < Self::MEMBERS {
-            let member = Member { id: lesson.id, content: lesson.content, tried: false, folder };
-            candidate.members.entry(class).or_insert(member).tried |= pair.is_some();
+            let member = Member { id: lesson.id, content: lesson.content, tested: false, folder };
+            candidate.members.entry(class).or_insert(member).tested |= pair.is_some();
             self.members += usize::from(known.is_none());
         }
         let Some(pair) = pair else { return Ok(Proof::Open) };
@@ -160,7 +162,7 @@ impl Trials {
         Ok(Proof::of(candidate.evidence, elsewhere))
     }
 
-    /// Evidence for a rule that is not a candidate any more: it counts for rules of its shape.
+    /// Adds evidence for a rule that is not a candidate any more. It counts for candidates of the same shape.
     pub fn tell(&mut self, rewrite: &Rewrite, evidence: Evidence) {
         if let Some(shape) = shape(rewrite) {
             let all = self.shapes.entry(shape).or_default();
@@ -176,7 +178,8 @@ impl Trials {
         }
         for rewrite in propose(&url, &twin) {
             if self.explains_host(&url, &twin) {
-                // The largest folder first: smaller ones only where it was refuted, or has pairs against it.
+                // A candidate for a mirror, mostly of a larger folder, explains the pair. Smaller folders are suggested
+                // only after that candidate was refuted, or pairs spoke against it.
                 break;
             }
             let inverse = rewrite.inverse();
@@ -198,11 +201,12 @@ impl Trials {
             if target != host {
                 self.watching.entry(target.into()).or_default().push(id);
             }
-            self.candidates.insert(id, Candidate::new(rewrite));
+            self.by_id.insert(id, Candidate::new(rewrite));
         }
     }
 
-    /// Whether a candidate for a mirror of hosts makes two URLs one, and no pair speaks against it.
+    /// Whether a candidate for a mirror turns two URLs of two hosts into the same URL, and no pair speaks against the
+    /// candidate.
     fn explains_host(&self, url: &Url, twin: &Url) -> bool {
         let host = url.host_str().unwrap_or_default();
         url.host_str() != twin.host_str()
@@ -212,30 +216,30 @@ impl Trials {
             })
     }
 
-    /// Makes room where a host has too many candidates: the one with the least evidence is given up, and of several the oldest.
-    /// False if all of them have much evidence.
+    /// Makes room for one more candidate of a host. If the host has too many, the one with the fewest agreeing pairs is
+    /// given up; if there are several of these, the oldest. False if all of them have many agreeing pairs.
     fn make_room(&mut self, host: &str) -> bool {
         if self.of(host).len() < Self::HERE {
             return true;
         }
-        let tried = |id: &CandidateId| self.candidates.get(id).map_or(0, |candidate| candidate.evidence.agreed);
-        let weakest = self.of(host).iter().copied().map(|id| (tried(&id), id)).min();
+        let agreed = |id: &CandidateId| self.by_id.get(id).map_or(0, |candidate| candidate.evidence.agreed);
+        let weakest = self.of(host).iter().copied().map(|id| (agreed(&id), id)).min();
         match weakest {
             Some((agreed, id)) if agreed <= Self::KEPT => self.forget(id).is_some(),
             _ => false,
         }
     }
 
-    /// Keeps what is remembered within its bounds.
+    /// Gives up the oldest candidates while there are too many, or too many members.
     pub fn shrink(&mut self) {
-        while (self.candidates.len() > Self::ALL || self.members > Self::ALL_MEMBERS)
-            && let Some((oldest, _)) = self.candidates.first_key_value()
+        while (self.by_id.len() > Self::ALL || self.members > Self::ALL_MEMBERS)
+            && let Some((oldest, _)) = self.by_id.first_key_value()
         {
             self.forget(*oldest);
         }
     }
 
-    /// Whether a suggestion was made often enough to become a candidate.
+    /// Counts a suggestion. True if it was made often enough to become a candidate.
     fn is_hinted(&mut self, rewrite: &Rewrite) -> bool {
         let Rewrite::Prefix { from, to } = rewrite else { return true };
         if rewrite.host() == rewrite.target_host() || is_host(from) && is_host(to) {
@@ -249,7 +253,7 @@ impl Trials {
         *hints >= Self::HINTS
     }
 
-    /// What the proven rules and the leading candidates of its host make of a URL.
+    /// Applies the proven rules and the leading candidates to a URL.
     fn leading(&self, url: &Url, proven: &Proven) -> Url {
         let mut at = proven.normal(url).0;
         for _ in 0..Proven::CHAIN {
@@ -264,7 +268,7 @@ impl Trials {
         at
     }
 
-    /// Whether a candidate explains why a page shows what another shows.
+    /// Whether a candidate explains why the page of this URL shows what another page shows.
     pub fn explains(&self, url: &Url) -> bool {
         self.on(url.host_str().unwrap_or_default()).any(|Candidate { rewrite, evidence, .. }| {
             evidence.agreed > 0 && rewrite.explains() && rewrite.apply(url).is_some()
@@ -273,7 +277,7 @@ impl Trials {
 
     /// Takes a candidate out. Its evidence no longer counts for other rules of its shape.
     pub fn forget(&mut self, id: CandidateId) -> Option<Candidate> {
-        let candidate = self.candidates.remove(&id)?;
+        let candidate = self.by_id.remove(&id)?;
         self.members -= candidate.members.len();
         if let Some(shape) = shape(&candidate.rewrite)
             && let Some(all) = self.shapes.get_mut(&shape)
@@ -294,7 +298,7 @@ impl Trials {
         Some(candidate)
     }
 
-    /// This rewrite was refuted. It does not become a candidate again.
+    /// This rewrite was refuted or withdrawn. It does not become a candidate again in this process.
     pub fn refuse(&mut self, rewrite: Rewrite) {
         if self.refused.len() < Self::REFUSED {
             self.refused.insert(rewrite);
@@ -323,27 +327,30 @@ mod tests {
         let session = Session::new(Box::new(Double::default()));
         let keys = Keys { canonicalizer: Canonicalizer::default(), hasher: KeyHasher::new([7; KeyHasher::SECRET]) };
         let proven = Proven::open(keys, &session).unwrap();
-        let mut trials = Trials::default();
-        let hosts = Trials::ALL as u64 + 500;
+        let mut candidates = Candidates::default();
+        let hosts = Candidates::ALL as u64 + 500;
         for host in 0..hosts {
             let page = |query: &str| url(&format!("http://h{host}.test/x{query}"));
             let id = |url| UrlId { url, ..UrlId::default() };
-            trials.suggest(&page("?zork=1"), &page(""), &proven);
-            let last = *trials.candidates.last_key_value().unwrap().0;
+            candidates.suggest(&page("?zork=1"), &page(""), &proven);
+            let last = *candidates.by_id.last_key_value().unwrap().0;
             for (class, text) in [(1, 1), (1, 1), (2, 5), (2, host % 3)] {
                 let (page, content) = (page("?zork=2"), Content { text, shows: text });
                 let id_of = id(host * 10 + text + class);
                 let lesson = Lesson { url: &page, id: id_of, content, twin: None, barren: false, offspring: 0 };
                 let place = Place { class: id(class), own: id(99), folder: Some(1) };
-                trials.run(last, &lesson, place, &|_| Ok(None)).unwrap();
+                candidates.test(last, &lesson, place, &|_| Ok(None)).unwrap();
             }
-            trials.shrink();
+            candidates.shrink();
         }
-        assert_eq!(trials.candidates.len(), Trials::ALL);
-        assert_eq!(trials.watching.len(), Trials::ALL);
-        assert_eq!(trials.members, trials.candidates.values().map(|candidate| candidate.members.len()).sum::<usize>());
-        let walk = trials.candidates.values().fold(Evidence::default(), |sum, other| sum.and(other.evidence));
+        assert_eq!(candidates.by_id.len(), Candidates::ALL);
+        assert_eq!(candidates.watching.len(), Candidates::ALL);
+        assert_eq!(
+            candidates.members,
+            candidates.by_id.values().map(|candidate| candidate.members.len()).sum::<usize>()
+        );
+        let walk = candidates.by_id.values().fold(Evidence::default(), |sum, other| sum.and(other.evidence));
         assert!(walk.agreed + walk.differed > 0);
-        assert_eq!(trials.shapes.into_values().collect::<Vec<_>>(), [walk]);
+        assert_eq!(candidates.shapes.into_values().collect::<Vec<_>>(), [walk]);
     }
 }

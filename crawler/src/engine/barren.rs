@@ -1,12 +1,13 @@
-//! Pages whose text was known before, and the families of URLs that they tell something about.
+//! Decides whether a page has new text. A page without new text, and without a new link out of its family, is *barren*:
+//! learned rules count such pages to find traps. (This is not about known corpora alone.)
 
 use dedup_stage::corpus::Twin;
 use dedup_stage::judge::{Acquitted, Judge, Judgement, Verdict};
 use frontier::Job;
 use frontier::rules::Family;
 
-/// Whether the text of a page was known before: that of a copy, or of one page of a list.
-pub(super) fn is_known(judgement: &Judgement) -> bool {
+/// Whether the text of a page was known before: the page is a copy, or it is unique only by its links.
+pub(super) fn has_known_text(judgement: &Judgement) -> bool {
     match judgement.verdict {
         Verdict::Exact { .. } => true,
         Verdict::Near { resemblance, .. } | Verdict::Known { twin: Twin { resemblance, .. }, .. } => {
@@ -17,7 +18,7 @@ pub(super) fn is_known(judgement: &Judgement) -> bool {
     }
 }
 
-/// The family of URLs that a page tells something about: only a page without new text does.
+/// The family of a page without new text; `None` for a page with new text, or if its URL has no family.
 pub(super) fn family(job: &Job, judgement: &Judgement) -> Option<Family> {
-    if is_known(judgement) { Family::of(&job.url) } else { None }
+    if has_known_text(judgement) { Family::of(&job.url) } else { None }
 }
