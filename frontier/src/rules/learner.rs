@@ -83,18 +83,18 @@ impl Rules {
             return Ok(None);
         }
         let (class, chain) = self.proven.class(url, id);
-        let recorded = representative(class, session)?;
-        if recorded == Some(id) {
+        let recorded = Representative::of(class, session)?;
+        if recorded.as_ref().is_some_and(|recorded| recorded.id == id) {
             return Ok(None);
         }
-        for representative in recorded.into_iter().chain([class]).filter(|other| *other != id) {
-            let fate = fate(urls, representative, id, session)?;
+        for (other, rules) in self.others(id, class, &chain, recorded) {
+            let fate = fate(urls, other, id, session)?;
             if let Fate::Well(at) | Fate::Pending(at) = fate {
-                return Ok(Some((self.stop(chain, at), fate)));
+                return Ok(Some((self.stop(rules, at), fate)));
             }
         }
         if class != id {
-            put_representative(class, id, session);
+            Representative { id, rules: chain }.put(class, session);
         }
         Ok(None)
     }
@@ -105,12 +105,31 @@ impl Rules {
             return Ok(None);
         }
         let (class, chain) = self.proven.class(url, id);
-        for other in representative(class, session)?.into_iter().chain([class]).filter(|other| *other != id) {
+        for (other, rules) in self.others(id, class, &chain, Representative::of(class, session)?) {
             if let Fate::Well(at) = fate(urls, other, id, session)? {
-                return Ok(Some(self.stop(chain, at)));
+                return Ok(Some(self.stop(rules, at)));
             }
         }
         Ok(None)
+    }
+
+    /// The other URLs that may stand for `id`: the representative that is on record for its class, then the class itself. With
+    /// each, the rules that say so: those that lead from `id` to the class. If `id` is the class, they are those that led from the
+    /// representative to the class, as far as all of them still hold.
+    fn others(
+        &self,
+        id: UrlId,
+        class: UrlId,
+        chain: &[RuleId],
+        recorded: Option<Representative>,
+    ) -> impl Iterator<Item = (UrlId, Vec<RuleId>)> {
+        let holds = |rule: &RuleId| self.get(*rule).is_some_and(|rule| rule.status == Status::Proven);
+        let recorded = recorded.map(|Representative { id: other, rules }| match chain {
+            [] if rules.iter().all(holds) => (other, rules),
+            chain => (other, chain.to_vec()),
+        });
+        let all = recorded.into_iter().chain([(class, chain.to_vec())]);
+        all.filter(move |(other, rules)| *other != id && !rules.is_empty())
     }
 
     fn stop(&self, rules: Vec<RuleId>, representative: UrlId) -> Stop {
@@ -226,8 +245,8 @@ impl Rules {
             Ladder::proven(agreed).put(ladder_key, session);
         }
         for (class, member) in members {
-            if class != member.id && representative(class, session)?.is_none() {
-                put_representative(class, member.id, session);
+            if class != member.id && Representative::of(class, session)?.is_none() {
+                Representative { id: member.id, rules: vec![rule] }.put(class, session);
             }
         }
         Ok(Some(site))
@@ -259,24 +278,33 @@ fn key(class: UrlId) -> Vec<u8> {
     [&class.site.to_bytes()[..], &[REPRESENTATIVE], &class.url.to_be_bytes()].concat()
 }
 
-/// The representative that is on record for a class. `None` means the class itself.
-fn representative(class: UrlId, session: &Session) -> Result<Option<UrlId>> {
-    match session.get(spaces::RULES, &key(class))? {
-        Some(bytes) => match UrlId::read(&bytes) {
-            Some(id) => Ok(Some(id)),
-            None => Err(Error::Damaged("the representative of a class cannot be read".into())),
-        },
-        None => Ok(None),
-    }
+/// The representative that is on record for a class. Without a record, the class itself is its representative.
+struct Representative {
+    id: UrlId,
+    /// The rules that lead from it to the class.
+    rules: Vec<RuleId>,
 }
 
-fn put_representative(class: UrlId, id: UrlId, session: &mut Session) {
-    session.put(spaces::RULES, key(class), id.to_bytes());
+impl Representative {
+    fn of(class: UrlId, session: &Session) -> Result<Option<Self>> {
+        let Some(bytes) = session.get(spaces::RULES, &key(class))? else { return Ok(None) };
+        let damaged = || Error::Damaged("the representative of a class cannot be read".into());
+        let id = UrlId::read(&bytes).ok_or_else(damaged)?;
+        let (rules, []) = bytes[UrlId::BYTES..].as_chunks() else { return Err(damaged()) };
+        Ok(Some(Self { id, rules: rules.iter().map(|rule| RuleId::from_be_bytes(*rule)).collect() }))
+    }
+
+    fn put(&self, class: UrlId, session: &mut Session) {
+        let mut bytes = self.id.to_bytes().to_vec();
+        bytes.extend(self.rules.iter().flat_map(|rule| rule.to_be_bytes()));
+        session.put(spaces::RULES, key(class), bytes);
+    }
 }
 
 /// The content of the representative of a class, or else that of the class itself.
 fn shown(class: UrlId, shows: Shows<'_>, urls: &Urls, session: &Session) -> Result<Option<Content>> {
-    for id in representative(class, session)?.into_iter().chain([class]) {
+    let recorded = Representative::of(class, session)?.map(|recorded| recorded.id);
+    for id in recorded.into_iter().chain([class]) {
         if let Some(shown) = shown_at(id, shows, urls, session)? {
             return Ok(Some(shown));
         }

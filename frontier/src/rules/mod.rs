@@ -19,7 +19,8 @@
 //! The representative of a class is the URL that is on record as such. If none is on record, or it failed, the
 //! representative is the class itself, if that URL was fetched well or is queued. Otherwise the next URL of the class
 //! whose turn comes is put on record as the representative. The proof of a rule does this as well: in each class that
-//! tested the rule, the page that was fetched first is put on record.
+//! tested the rule, the page that was fetched first is put on record. The class itself is stopped, too, if another URL is
+//! on record as its representative.
 //!
 //! A URL whose representative is still queued is stopped, too. When the representative was fetched, the stopped URL is
 //! tried or stays stopped. If the representative has no good answer, the stopped URL is queued again.
