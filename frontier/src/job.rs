@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn the_reason_for_a_release_is_stored_as_its_number() {
-        for (number, why) in (1..).zip(Release::ALL) {
+        for (number, why) in (1u8..).zip(Release::ALL) {
             let bytes = codec::encode(&why);
             assert_eq!(bytes, [number], "{why:?}");
             assert_eq!(codec::decode::<Release>(&bytes, "a release").unwrap(), why);
