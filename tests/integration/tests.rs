@@ -31,6 +31,7 @@ mod clock;
 mod crawls;
 mod cut;
 mod diff;
+mod disk;
 mod docs;
 mod failures;
 mod gate;

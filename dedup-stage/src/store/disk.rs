@@ -9,6 +9,8 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
+use std::thread::sleep;
+use std::time::Duration;
 
 use fjall::compaction::Leveled;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, FilterPolicy};
@@ -24,6 +26,13 @@ pub struct Disk {
     /// By the number of the space, the number of the last commit that touched it. Every commit touches [`Space::META`].
     marks: [u64; Space::MOST],
 }
+
+/// Bytes of all spaces in memory beyond which a commit waits until some are on disk …
+const UNFLUSHED: u64 = config::bounds::UNFLUSHED as u64;
+/// … looking so often …
+const LOOK: Duration = Duration::from_millis(2);
+/// … and for at most so long.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// In each space, the number of the last commit that touched it; in [`Space::META`], those of all spaces. Visitors never
 /// see it.
@@ -74,6 +83,16 @@ impl Disk {
     fn marks_in(&self, space: Space) -> Result<Vec<u64>> {
         let Some(value) = self.keyspace(space)?.get(MARK)? else { return Ok(Vec::new()) };
         Ok(value.as_chunks::<8>().0.iter().map(|mark| u64::from_be_bytes(*mark)).collect())
+    }
+
+    /// Waits while too much of what was committed is in memory only. What is committed faster than one thread can write it
+    /// down would else take several memory tables of each space.
+    fn wait_for_room(&self) {
+        let is_full = || self.database.write_buffer_size() > UNFLUSHED;
+        let is_moving = || self.spaces.iter().flatten().any(|space| space.sealed_memtable_count() > 0);
+        // A disk that fails is told of by the next commit.
+        let looks = LONGEST_WAIT.as_millis() / LOOK.as_millis();
+        (0..looks).take_while(|_| is_full() && is_moving()).for_each(|_| sleep(LOOK));
     }
 
     fn keyspace(&self, space: Space) -> Result<&Keyspace> {
@@ -140,6 +159,7 @@ impl Store for Disk {
         out.insert(meta, MARK, marks.map(u64::to_be_bytes).concat());
         out.commit()?;
         self.marks = marks;
+        self.wait_for_room();
         Ok(())
     }
 }

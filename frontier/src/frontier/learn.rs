@@ -57,11 +57,9 @@ impl Frontier {
 
     /// A page was judged: whether it is like others of its host, and so brought little text of its own. A host of which many
     /// are gets a falling share of the fetches.
-    pub fn looked_alike(&mut self, job: &Job, alike: bool) {
+    pub fn looked_alike(&mut self, job: &Job, alike: bool, session: &mut Session) {
         if let Some(id) = self.hosts.find(job.page.url.site) {
-            let host = self.hosts.get_mut(id);
-            host.ceiling.page(alike);
-            host.pace.stretch = host.ceiling.stretch();
+            self.hosts.get_mut(id).looked_alike(alike, session);
         }
     }
 
