@@ -23,8 +23,8 @@ pub const SITEMAPS: u32 = 50_000;
 pub const UNDER_WAY: usize = 16 << 20;
 /// Bytes of changes that wait for a commit, beyond which one is made at once.
 pub const UNCOMMITTED: usize = 4 << 20;
-/// Bytes of the store that are in memory only, beyond which a commit waits until some are on disk.
-pub const UNFLUSHED: usize = 24 << 20;
+/// Full memory tables of the store, of 4 or 8 MiB each, beyond which a commit waits until some are on disk.
+pub const FULL_TABLES: usize = 2;
 /// Bytes of queued URLs that are in memory; the others are on disk.
 pub const QUEUE: usize = 16 << 20;
 /// Hosts in memory; the others sleep on disk.

@@ -136,7 +136,7 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
         Watching { terminal: Terminal::new(settings.output.progress, args.voice.quiet), live, found: None };
     let result = engine::run(parts, fetch, &mut watching);
     watching.terminal.finish();
-    let (lost, learned) = watching.found.unwrap_or_default();
+    let (lost, learned) = watching.found.take().unwrap_or_default();
     drop(watching);
     let (reason, stats) =
         result.with_context(|| format!("stopped; run the same command again to go on in {}", args.dir.display()))?;

@@ -27,11 +27,9 @@ pub struct Disk {
     marks: [u64; Space::MOST],
 }
 
-/// Bytes of all spaces in memory beyond which a commit waits until some are on disk …
-const UNFLUSHED: u64 = config::bounds::UNFLUSHED as u64;
-/// … looking so often …
+/// How often a commit looks whether there is room for the next one …
 const LOOK: Duration = Duration::from_millis(2);
-/// … and for at most so long.
+/// … and for how long it waits at most.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// In each space, the number of the last commit that touched it; in [`Space::META`], those of all spaces. Visitors never
@@ -85,14 +83,13 @@ impl Disk {
         Ok(value.as_chunks::<8>().0.iter().map(|mark| u64::from_be_bytes(*mark)).collect())
     }
 
-    /// Waits while too much of what was committed is in memory only. What is committed faster than one thread can write it
-    /// down would else take several memory tables of each space.
+    /// Waits while too many full memory tables are not on disk yet. What is committed faster than one thread can write it
+    /// down would else take several of them in each space.
     fn wait_for_room(&self) {
-        let is_full = || self.database.write_buffer_size() > UNFLUSHED;
-        let is_moving = || self.spaces.iter().flatten().any(|space| space.sealed_memtable_count() > 0);
+        let full = || self.spaces.iter().flatten().map(Keyspace::sealed_memtable_count).sum::<usize>();
         // A disk that fails is told of by the next commit.
         let looks = LONGEST_WAIT.as_millis() / LOOK.as_millis();
-        (0..looks).take_while(|_| is_full() && is_moving()).for_each(|_| sleep(LOOK));
+        (0..looks).take_while(|_| full() > config::bounds::FULL_TABLES).for_each(|_| sleep(LOOK));
     }
 
     fn keyspace(&self, space: Space) -> Result<&Keyspace> {
