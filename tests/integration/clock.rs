@@ -46,7 +46,8 @@ fn site() -> anyhow::Result<(Background, Arc<Mutex<Vec<Instant>>>)> {
 /// Crawls the site; after a third of it the wall clock is set to another time.
 fn crawl_with_shift(seconds: i64) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let (library, shift, dir) = (compile("clock", folder.path())?, folder.path().join("shift"), folder.path().join("crawl"));
+    let (library, shift, dir) =
+        (compile("clock", folder.path())?, folder.path().join("shift"), folder.path().join("crawl"));
     std::fs::write(&shift, "0")?;
     let (server, asked) = site()?;
     let start = Instant::now();

@@ -16,8 +16,7 @@ use tests::sound::sound_at;
 const PAGES: usize = 60;
 const FAILS_AFTER: usize = 25;
 
-const POLITE: [&str; 8] =
-    ["--delay", "20ms", "--delay-factor", "0", "--address-delay", "0ms", "--scope", "host"];
+const POLITE: [&str; 8] = ["--delay", "20ms", "--delay-factor", "0", "--address-delay", "0ms", "--scope", "host"];
 
 /// Crawls the site into `dir`; after some requests the disk does as `fault` says.
 fn crawl_on(crowd: &Crowd, dir: &Path, library: &Path, fault: &str) -> anyhow::Result<Ran> {

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use frontier::{HostNote, SkipReason};
 use frontier::rules::Totals;
+use frontier::{HostNote, SkipReason};
 
 use super::shown::Shown;
 use crate::engine::{Round, Stats, WorstHost};

@@ -326,8 +326,11 @@ fn of_host(out: &mut String, note: &HostNote) {
     }
     if note.stretch > 0 {
         let factor = note.delay_factor();
-        put!(out, "  its host {host} is under the automatic ceiling: its pages bring little text of their own, and so its delay is \
-             {factor:.1} times as long\n");
+        put!(
+            out,
+            "  its host {host} is under the automatic ceiling: its pages bring little text of their own, and so its delay is \
+             {factor:.1} times as long\n"
+        );
     }
 }
 

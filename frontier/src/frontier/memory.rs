@@ -16,7 +16,8 @@ impl Frontier {
     /// Puts hosts to sleep while there are too many in memory.
     pub(super) fn make_room(&mut self, session: &mut Session) {
         while self.hosts.is_full(&self.queues) {
-            let Some(id) = self.spare().or_else(|| self.addresses.last_in_line().filter(|id| self.can_sleep(*id))) else {
+            let Some(id) = self.spare().or_else(|| self.addresses.last_in_line().filter(|id| self.can_sleep(*id)))
+            else {
                 break;
             };
             self.put_to_sleep(id, session);
