@@ -22,7 +22,8 @@ const POLITE: [&str; 8] = ["--delay", "20ms", "--delay-factor", "0", "--address-
 fn crawl_on(crowd: &Crowd, dir: &Path, library: &Path, fault: &str) -> anyhow::Result<Ran> {
     let file = dir.join("fault");
     std::fs::write(&file, "")?;
-    let mut program = Command::new(env!("CARGO_BIN_EXE_crawl"));
+    // Not `crawl`: it has an fsync of its own, which would come before that of the shim.
+    let mut program = Command::new(env!("CARGO_BIN_EXE_crawler-under-test"));
     program.env("LD_PRELOAD", library).env("TEST_DISK_FAULT", &file).env("TEST_DISK_FOLDER", dir.join("crawl"));
     crawl_and(program, crowd, dir, &POLITE, seeds("well", 1), Duration::from_secs(60), |_| {
         anyhow::ensure!(crowd.wait_for(FAILS_AFTER, Duration::from_secs(30)), "too few requests");
