@@ -1,9 +1,11 @@
-//! What a crawl holds in memory at most, whatever the web does: every bound in one table.
+//! What a crawl holds in memory at most, whatever the web does: the bounds that a web can reach, in one table.
 //!
 //! Beside these a crawl holds the seen-set and the index, which grow with the URLs and pages that it has met. Beyond a bound,
 //! state lies on disk, or the least useful is left out, and that is counted (see `troubles` in the report). Response bodies
 //! have the bound that `fetch.body-budget` sets, and everything that depends on the number of jobs the one of
-//! `fetch.concurrency`.
+//! `fetch.concurrency`. Bounds of some kilobytes or megabytes stand where they are kept to: rules and candidates for rules
+//! (`frontier/src/rules/`), templates of links (`hold/news/`), targets of redirects (`frontier/admit.rs`), cookies
+//! (`crawler/src/cookies/`), connections (`fetch/files.rs`).
 
 /// Links of one page.
 pub const LINKS: usize = 10_000;
@@ -18,13 +20,17 @@ pub const SITEMAP_BYTES: usize = 8 << 20;
 /// Sitemaps of one host in one run: sitemaps can name sitemaps without end.
 pub const SITEMAPS: u32 = 50_000;
 /// Bytes of URLs on their way from the page workers to the engine, beyond which no large answer is begun.
-pub const UNDER_WAY: usize = 24 << 20;
+pub const UNDER_WAY: usize = 16 << 20;
 /// Bytes of changes that wait for a commit, beyond which one is made at once.
 pub const UNCOMMITTED: usize = 4 << 20;
+/// Full memory tables of the store, of 4 or 8 MiB each, beyond which a commit waits until some are on disk.
+pub const FULL_TABLES: usize = 2;
 /// Bytes of queued URLs that are in memory; the others are on disk.
-pub const QUEUE: usize = 32 << 20;
+pub const QUEUE: usize = 16 << 20;
 /// Hosts in memory; the others sleep on disk.
 pub const HOSTS: usize = 20_000;
+/// Hosts of one registrable domain in memory, beyond which they are the first to sleep.
+pub const HOSTS_OF_DOMAIN: usize = 2_000;
 /// Groups and lanes of URLs of all hosts in memory.
 pub const HOST_PARTS: usize = 250_000;
 /// Kinds of URL of one host; what comes later shares one.

@@ -30,9 +30,12 @@ mod url;
 pub use crate::url::{Cause, Counters, End, Kept, State, Visit};
 pub use dedup_stage::url::Keys;
 pub use failure::Failure;
-pub use frontier::{BudgetView, Counts, Frontier, HostState, HostView, QueuedAs, Skipped, Walk, cut, stored_budgets};
+pub use frontier::{
+    BudgetView, Counts, Frontier, HostState, HostView, QueuedAs, Skipped, Walk, cut, stored_budgets, stored_notes,
+};
 pub use hold::{Draw, Drawn, Lot, Sample, Trial};
 pub use host::Expected;
+pub use host::note::HostNote;
 pub use job::{Admission, Brought, Found, Hold, Job, JobKind, Merits, Next, Outcome, Release, Via};
 pub use numbers::Millis;
 pub use reason::{Detail, SkipReason};

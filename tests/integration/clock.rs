@@ -1,6 +1,5 @@
 //! The wall clock is set while a crawl runs: neither its pace nor its end nor what it says of the time may change.
 
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,20 +13,12 @@ use serde_json::Value;
 use tests::background::Background;
 use tests::crawl::{lines, text};
 use tests::scripted::words;
+use tests::shim::compile;
 use tests::sound::sound_at;
 
 /// Pages of the site, and the delay between two of them.
 const PAGES: usize = 60;
 const DELAY: Duration = Duration::from_millis(40);
-
-/// The library that shifts the wall clock of a program, compiled now.
-fn shim(folder: &Path) -> anyhow::Result<PathBuf> {
-    let (source, library) = (Path::new(env!("CARGO_MANIFEST_DIR")).join("shim/clock.c"), folder.join("clock.so"));
-    let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
-    let status = Command::new(compiler).args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).status()?;
-    ensure!(status.success(), "the C compiler ended with {status}");
-    Ok(library)
-}
 
 /// A chain of pages, and when each was asked for.
 fn site() -> anyhow::Result<(Background, Arc<Mutex<Vec<Instant>>>)> {
@@ -55,7 +46,8 @@ fn site() -> anyhow::Result<(Background, Arc<Mutex<Vec<Instant>>>)> {
 /// Crawls the site; after a third of it the wall clock is set to another time.
 fn crawl_with_shift(seconds: i64) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let (library, shift, dir) = (shim(folder.path())?, folder.path().join("shift"), folder.path().join("crawl"));
+    let (library, shift, dir) =
+        (compile("clock", folder.path())?, folder.path().join("shift"), folder.path().join("crawl"));
     std::fs::write(&shift, "0")?;
     let (server, asked) = site()?;
     let start = Instant::now();
@@ -108,7 +100,7 @@ fn seconds_of_day(time: &str) -> f64 {
 #[cfg_attr(not(target_os = "linux"), ignore = "needs LD_PRELOAD")]
 fn the_shim_sets_the_wall_clock_of_a_program() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let (library, shift) = (shim(folder.path())?, folder.path().join("shift"));
+    let (library, shift) = (compile("clock", folder.path())?, folder.path().join("shift"));
     let mut seen = Vec::new();
     for seconds in ["0", "-7200"] {
         std::fs::write(&shift, seconds)?;

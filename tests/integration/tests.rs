@@ -33,6 +33,7 @@ mod clock;
 mod crawls;
 mod cut;
 mod diff;
+mod disk;
 mod docs;
 mod failures;
 mod gate;

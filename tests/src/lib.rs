@@ -26,6 +26,7 @@ pub mod power;
 pub mod programs;
 pub mod real;
 pub mod scripted;
+pub mod shim;
 pub mod site;
 pub mod sound;
 pub mod told;

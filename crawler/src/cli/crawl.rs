@@ -8,11 +8,10 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use config::Layers;
 use crossbeam_channel::Sender;
-use frontier::rules::Totals;
 use url::Url;
 
 use super::flags::SettingFlags;
-use super::progress::{self, Terminal};
+use super::progress::Terminal;
 use super::say::say;
 use super::summary::{self, Told};
 use super::{Usage, end_code, signals, typed};
@@ -23,6 +22,7 @@ use crate::engine::{self, Control, Observer, Snapshot, StopReason};
 use crate::estimate::Lost;
 use crate::fetch::http::HttpFetch;
 use crate::focus::{self, Topic, TopicError};
+use crate::report::Learned;
 
 /// Arguments of `crawler crawl`.
 #[derive(Debug, clap::Args)]
@@ -147,7 +147,7 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
         Watching { terminal: Terminal::new(settings.output.progress, args.voice.quiet), live, found: None };
     let result = engine::run(parts, fetch, &mut watching);
     watching.terminal.finish();
-    let (lost, rules) = watching.found.unwrap_or_default();
+    let (lost, learned) = watching.found.take().unwrap_or_default();
     drop(watching);
     let (reason, stats) =
         result.with_context(|| format!("stopped; run the same command again to go on in {}", args.dir.display()))?;
@@ -158,7 +158,8 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
             stop_reason: reason.name(),
             on_duplicate: Some(&format!("{:?}", settings.dedup.on_duplicate).to_lowercase()),
             lost,
-            rules,
+            rules: learned.totals(),
+            notes: &learned.hosts,
             page: None,
         };
         say!("{}", summary::text(&told).trim_end());
@@ -173,13 +174,13 @@ struct Watching {
     terminal: Terminal,
     live: Option<Dashboard>,
     /// What was found to be lost in the end, and learned.
-    found: Option<(Option<Lost>, Totals)>,
+    found: Option<(Option<Lost>, Learned)>,
 }
 
 impl Observer for Watching {
     fn tick(&mut self, snapshot: &Snapshot<'_>) {
         if snapshot.stopped.is_some() {
-            self.found = Some((snapshot.lost, progress::totals(snapshot)));
+            self.found = Some((snapshot.lost, Learned::of(snapshot.frontier)));
         }
         self.terminal.tick(snapshot);
         if let Some(live) = &mut self.live {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use config::Settings;
 use dedup_stage::store;
+use frontier::{Failure, HostNote};
 use serde_json::{Value, json};
 
 use super::summary::{self, Told};
@@ -61,6 +62,7 @@ pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
         on_duplicate: known.lengths.as_ref().map(|_| &*on_duplicate),
         lost: known.lost,
         rules: known.learned.as_ref().map(Learned::totals).unwrap_or_default(),
+        notes: known.learned.as_ref().map(|learned| &*learned.hosts).unwrap_or_default(),
         page: Some(&page),
     };
     tell(summary::text(&told))
@@ -75,7 +77,7 @@ fn write(path: &Path, html: &str) -> std::io::Result<()> {
 
 /// The fields that scripts rely on.
 fn json(stats: &Stats, known: &Known) -> anyhow::Result<Value> {
-    let Known { stop_reason, lost, lengths, .. } = known;
+    let Known { stop_reason, lost, lengths, learned, .. } = known;
     let mut report = serde_json::to_value(stats)?;
     report["elapsed_seconds"] = json!(stats.elapsed_ms as f64 / 1000.0);
     report["pages_per_second"] = json!(stats.pages_per_second());
@@ -86,6 +88,15 @@ fn json(stats: &Stats, known: &Known) -> anyhow::Result<Value> {
     report["estimated_unique_lost"] = json!(lost.map(|lost| lost.estimate));
     report["estimated_unique_lost_low"] = json!(lost.map(|lost| lost.low));
     report["estimated_unique_lost_high"] = json!(lost.map(|lost| lost.high));
+    if let Some(learned) = learned {
+        let slow = |note: &HostNote| {
+            let why = note.why.map(Failure::name);
+            json!({"host": note.host, "slots_lost": note.slots_lost, "why": why})
+        };
+        report["slow_hosts"] = learned.slow_hosts().map(slow).collect();
+        let held_down = |note: &HostNote| json!({"host": note.host, "delay_factor": note.delay_factor()});
+        report["ceiling_hosts"] = learned.held_down().map(held_down).collect();
+    }
     if lengths.is_none() {
         for field in Known::NOT_YET {
             report[*field] = Value::Null;
@@ -120,6 +131,8 @@ impl Known {
         "uncovered",
         "complete",
         "skipped",
+        "slow_hosts",
+        "ceiling_hosts",
     ];
 
     fn of(dir: &mut CrawlDir) -> anyhow::Result<Self> {

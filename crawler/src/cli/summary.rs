@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use frontier::SkipReason;
 use frontier::rules::Totals;
+use frontier::{HostNote, SkipReason};
 
 use super::shown::Shown;
 use crate::engine::{Round, Stats, WorstHost};
@@ -28,6 +28,8 @@ pub struct Told<'a> {
     pub lost: Option<Lost>,
     /// What rules were learned, and what they stopped.
     pub rules: Totals,
+    /// Hosts that stand out, those first that lost most slots.
+    pub notes: &'a [HostNote],
     /// The report as a page, where it has been written.
     pub page: Option<&'a Path>,
 }
@@ -120,6 +122,7 @@ pub fn text(told: &Told<'_>) -> String {
         let (gap, head) = if at == 0 { ("\n", "next") } else { ("", "") };
         let _ = writeln!(out, "{gap}{head:8}{what:width$}  {meaning}");
     }
+    stand_out(&mut out, told.notes);
     went_wrong(&mut out, stats);
     out
 }
@@ -141,6 +144,31 @@ fn visits(row: &mut dyn FnMut(&str, u64, String, &str), round: &Round) {
         );
         row("", trusted, String::new(), &meaning);
     }
+}
+
+/// Hosts that held slots for nothing, and hosts under the ceiling, by name.
+fn stand_out(out: &mut String, notes: &[HostNote]) {
+    /// Hosts that are named.
+    const MOST: usize = 20;
+    let mut part = |head: &str, what: &str, hosts: Vec<(u64, String)>| {
+        if hosts.is_empty() {
+            return;
+        }
+        let _ = writeln!(out, "\n{head:8}{:>13}  {:>6}  {what}", units::count(hosts.len() as u64), "");
+        for (count, said) in hosts.iter().take(MOST) {
+            let _ = writeln!(out, "{:8}{:>13}  {:>6}  {said}", "", units::count(*count), "");
+        }
+        if let more @ 1.. = hosts.len().saturating_sub(MOST) {
+            let _ = writeln!(out, "{:31}and {} more: crawler report --json names all", "", units::count(more as u64));
+        }
+    };
+    let slow = notes.iter().filter_map(|note| {
+        note.why.map(|why| (u64::from(note.slots_lost), format!("slots lost by {}: {why}", Shown(&note.host))))
+    });
+    part("slow", "hosts lost their slots, since they made too little progress; others went first", slow.collect());
+    let held = notes.iter().filter(|note| note.stretch > 0);
+    let held = held.map(|note| (note.stretch / 10 + 100, format!("% of its delay at {}", Shown(&note.host))));
+    part("ceiling", "hosts bring little text of their own, and so are asked less often", held.collect());
 }
 
 /// What went wrong, as the last lines: that is where people look first.
@@ -172,6 +200,8 @@ fn went_wrong(out: &mut String, stats: &Stats) {
 mod tests {
     use std::collections::BTreeMap;
 
+    use frontier::Failure;
+
     use super::*;
 
     #[test]
@@ -197,6 +227,10 @@ mod tests {
             on_duplicate: Some("drop"),
             lost,
             rules: Totals { proven: 4, withdrawn: 1, stopped: 2_345 },
+            notes: &[
+                HostNote { host: "drip.test".into(), slots_lost: 3, why: Some(Failure::Slow), stretch: 0 },
+                HostNote { host: "facets.test".into(), slots_lost: 0, why: None, stretch: 1_500 },
+            ],
             page: None,
         };
         let text = text(&told);
@@ -210,6 +244,10 @@ mod tests {
             "crawler rules x    what",
             "lost                3          unique pages among",
             "cut                 7          robots: robots.txt forbids it",
+            "slow                1          hosts lost their slots",
+            "3          slots lost by drip.test: the answer came too slowly",
+            "ceiling             1          hosts bring little text",
+            "250          % of its delay at facets.test",
             "wrong              12          answers with status 500",
             "15          of them at a.test, mostly 500",
         ] {

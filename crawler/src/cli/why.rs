@@ -9,7 +9,7 @@ use config::{OnDuplicate, Settings};
 use dedup_stage::store::Session;
 use dedup_stage::url::{Keys, PageId, UrlId};
 use frontier::rules::{RuleId, stored};
-use frontier::{Cause, Detail, End, Frontier, Kept, Merits, QueuedAs, Release, SkipReason, State, Via};
+use frontier::{Cause, Detail, End, Frontier, HostNote, Kept, Merits, QueuedAs, Release, SkipReason, State, Via};
 use serde_json::Value;
 use url::Url;
 
@@ -22,6 +22,7 @@ use crate::record::PageRecord;
 use crate::report::html::put;
 use crate::report::line::SkipLine;
 use crate::report::source::Lines;
+use crate::report::units;
 use crate::sink::{PagesJsonl, SkippedJsonl};
 
 /// Arguments of `crawler why`.
@@ -110,6 +111,9 @@ impl Story<'_> {
                 self.fetched(out, PageId { url: id, visit: visit.number }, "  ")?;
                 open = false;
             }
+        }
+        if let Some(note) = self.frontier.note(url, self.session)? {
+            of_host(out, &note);
         }
         if open && self.settings.dedup.on_duplicate != OnDuplicate::Keep {
             self.expected(out, url);
@@ -314,6 +318,23 @@ impl Story<'_> {
         };
         put!(out, "{indent}says that its URL should be {}: {belief}\n", Shown(canonical));
         Ok(())
+    }
+}
+
+/// What stands out about the host.
+fn of_host(out: &mut String, note: &HostNote) {
+    let host = Shown(&note.host);
+    if let Some(why) = note.why {
+        let slots = units::counted(note.slots_lost.into(), "slot");
+        put!(out, "  its host {host} lost {slots} because it made too little progress, the last time since {why}\n");
+    }
+    if note.stretch > 0 {
+        let factor = note.delay_factor();
+        put!(
+            out,
+            "  its host {host} is under the automatic ceiling: its pages bring little text of their own, and so its delay is \
+             {factor:.1} times as long\n"
+        );
     }
 }
 

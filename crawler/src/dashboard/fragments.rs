@@ -204,6 +204,7 @@ fn hosts(out: &mut String, shared: &Shared, now: &Now) {
         "#failed",
     ];
     Table { id: None, caption: &caption, heads, rows: cells }.put(out);
+    view::notes(out, &shared.learned().hosts, 100);
 }
 
 fn clusters(out: &mut String, shared: &Shared) -> io::Result<()> {

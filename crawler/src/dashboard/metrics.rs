@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use frontier::Failure;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
@@ -13,6 +14,7 @@ use prometheus_client::registry::Registry;
 
 use super::shared::Now;
 use crate::engine::Round;
+use crate::report::Learned;
 
 /// Media type of OpenMetrics.
 pub const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -21,7 +23,7 @@ pub const CLASSIC: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// One tick as metrics.
 #[derive(Debug)]
-struct Metrics(Now);
+struct Metrics(Now, Learned);
 
 impl Collector for Metrics {
     fn encode(&self, mut out: DescriptorEncoder<'_>) -> fmt::Result {
@@ -84,8 +86,29 @@ impl Collector for Metrics {
         ] {
             ConstGauge::new(count as f64).encode(hosts.encode_family(&[("state", state)])?)?;
         }
-        Ok(())
+        notes(&mut out, &self.1)
     }
+}
+
+/// Hosts named in the metrics.
+const MOST_NAMED: usize = 1_000;
+
+/// The hosts that stand out.
+fn notes(out: &mut DescriptorEncoder<'_>, learned: &Learned) -> fmt::Result {
+    gauge(out, "hosts_slow", "Hosts that held slots for nothing", learned.slow_hosts().count() as f64)?;
+    gauge(out, "hosts_held_down", "Hosts under the automatic ceiling", learned.held_down().count() as f64)?;
+    let help = "Slots that a host held for nothing, and why the last time; at most 1,000 hosts";
+    let mut family = out.encode_descriptor("host_slots_lost", help, None, MetricType::Gauge)?;
+    for note in learned.slow_hosts().take(MOST_NAMED) {
+        let labels = [("host", &*note.host), ("reason", note.why.map(Failure::name).unwrap_or_default())];
+        ConstGauge::new(f64::from(note.slots_lost)).encode(family.encode_family(&labels)?)?;
+    }
+    let help = "How many times longer the delay of a host under the automatic ceiling is; at most 1,000 hosts";
+    let mut family = out.encode_descriptor("host_delay_factor", help, None, MetricType::Gauge)?;
+    for note in learned.held_down().take(MOST_NAMED) {
+        ConstGauge::new(note.delay_factor()).encode(family.encode_family(&[("host", &*note.host)])?)?;
+    }
+    Ok(())
 }
 
 /// The last round of visits.
@@ -129,9 +152,9 @@ fn gauge(out: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: f64) ->
 }
 
 /// The metrics as OpenMetrics.
-pub fn open_metrics(now: Now) -> Result<String, fmt::Error> {
+pub fn open_metrics(now: Now, learned: Learned) -> Result<String, fmt::Error> {
     let mut registry = Registry::with_prefix("crawler");
-    registry.register_collector(Box::new(Metrics(now)));
+    registry.register_collector(Box::new(Metrics(now, learned)));
     let mut text = String::new();
     encode(&mut text, &registry)?;
     Ok(text)

@@ -1,7 +1,7 @@
 //! The live page of a crawl: one self-contained page over HTTP, brought up to date by server-sent events, with metrics beside
 //! it.
 //!
-//! The engine only copies its counters, four times a second, and its hosts and rules where somebody looks. Everything else is
+//! The engine only copies its counters, four times a second, what it has learned, and its hosts where somebody looks. Everything else is
 //! read from `pages.jsonl` as it grows, counted and drawn on a thread of its own, and drawn only while somebody looks.
 
 mod drawn;
@@ -115,9 +115,13 @@ impl Observer for Dashboard {
             at: Instant::now(),
         });
         let due = snapshot.now >= self.look_due || snapshot.stopped.is_some();
-        if self.shared.viewers() > 0 && due {
+        if due {
             let start = Instant::now();
-            self.shared.look(snapshot.frontier);
+            // The metrics tell it, too.
+            self.shared.learn(snapshot.frontier);
+            if self.shared.viewers() > 0 {
+                self.shared.look(snapshot.frontier);
+            }
             let wait = start.elapsed().as_millis() * LOOK_SHARE;
             self.look_due = snapshot.now + LOOK_INTERVAL.max(Millis::try_from(wait).unwrap_or(Millis::MAX));
         }

@@ -105,7 +105,7 @@ async fn control(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: St
 }
 
 async fn show_metrics(State(shared): State<Arc<Shared>>, headers: HeaderMap) -> Response {
-    let Some(Ok(open)) = shared.now().map(metrics::open_metrics) else {
+    let Some(Ok(open)) = shared.now().map(|now| metrics::open_metrics(now, shared.learned())) else {
         return (StatusCode::SERVICE_UNAVAILABLE, "starting\n").into_response();
     };
     let wanted = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());

@@ -119,9 +119,13 @@ impl Shared {
         lock(&self.now).clone()
     }
 
-    /// Looks at what the frontier knows: keeps the hosts with the longest queues, and what was learned.
-    pub fn look(&self, frontier: &Frontier) {
+    /// Looks at what the frontier has learned.
+    pub fn learn(&self, frontier: &Frontier) {
         *lock(&self.learned) = Learned::of(frontier);
+    }
+
+    /// Looks at what the hosts do: keeps those with the longest queues.
+    pub fn look(&self, frontier: &Frontier) {
         let mut longest = BinaryHeap::<Reverse<HostRow>>::new();
         frontier.hosts(&mut |host| {
             if longest.len() >= Self::HOSTS {

@@ -48,7 +48,7 @@ impl Desk<'_> {
         self.need(&job, &judgement, &finding)?;
         if let Some(signature) = finding.page.signature.as_ref().filter(|_| finding.judgeable) {
             let alike = self.alike.page(job.page.url.site.host, &signature.sketch);
-            self.frontier.looked_alike(&job, alike);
+            self.frontier.looked_alike(&job, alike, &mut self.ledger.session);
         }
         self.teach(&job, status, &judgement, content, twin.as_ref(), counts)?;
 

@@ -1,12 +1,12 @@
-//! What the crawl learned of URLs, as terminal, live page and report tell it: rules, mirrors and traps with what speaks for
-//! them, and budgets that are running out.
+//! What the crawl learned of URLs and hosts, as terminal, live page and report tell it: rules, mirrors and traps with what
+//! speaks for them, budgets that are running out, and hosts that stand out.
 
 use std::cmp::Reverse;
 
 use config::OnDuplicate;
 use dedup_stage::store::{Result, Session};
 use frontier::rules::{Rule, Status, Totals, stored};
-use frontier::{BudgetView, Frontier, stored_budgets};
+use frontier::{BudgetView, Frontier, HostNote, stored_budgets, stored_notes};
 
 use super::units;
 
@@ -17,25 +17,38 @@ pub struct Learned {
     pub rules: Vec<Rule>,
     /// Budgets of which half is spent or more, the most spent first.
     pub budgets: Vec<BudgetView>,
+    /// Hosts that lost slots, or whose delay is longer because they bring little; those first that lost most.
+    pub hosts: Vec<HostNote>,
 }
 
 impl Learned {
     /// From the state of a crawl.
     pub fn stored(on_duplicate: OnDuplicate, session: &Session) -> Result<Self> {
-        Ok(Self::new(stored(session)?, stored_budgets(on_duplicate, session)?))
+        Ok(Self::new(stored(session)?, stored_budgets(on_duplicate, session)?, stored_notes(session)?))
     }
 
     /// From a crawl that runs.
     pub fn of(frontier: &Frontier) -> Self {
         let rules = frontier.rules().map(|rules| rules.iter().cloned().collect());
-        Self::new(rules.unwrap_or_default(), frontier.budgets())
+        Self::new(rules.unwrap_or_default(), frontier.budgets(), frontier.notes().collect())
     }
 
-    fn new(mut rules: Vec<Rule>, mut budgets: Vec<BudgetView>) -> Self {
+    fn new(mut rules: Vec<Rule>, mut budgets: Vec<BudgetView>, mut hosts: Vec<HostNote>) -> Self {
         rules.sort_by_key(|rule| (Reverse(rule.stopped), rule.id));
         let share = |budget: &BudgetView| f64::from(budget.spent) / f64::from(budget.limit.max(1));
         budgets.sort_by(|a, b| share(b).total_cmp(&share(a)));
-        Self { rules, budgets }
+        hosts.sort_by(|a, b| (b.slots_lost, b.stretch, &a.host).cmp(&(a.slots_lost, a.stretch, &b.host)));
+        Self { rules, budgets, hosts }
+    }
+
+    /// Hosts that held slots for nothing, those first that lost most.
+    pub fn slow_hosts(&self) -> impl Iterator<Item = &HostNote> {
+        self.hosts.iter().filter(|note| note.slots_lost > 0)
+    }
+
+    /// Hosts that are under the automatic ceiling.
+    pub fn held_down(&self) -> impl Iterator<Item = &HostNote> {
+        self.hosts.iter().filter(|note| note.stretch > 0)
     }
 
     /// How many rules, and what they stopped.

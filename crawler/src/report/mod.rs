@@ -65,6 +65,8 @@ impl Report {
     const CLUSTERS: usize = 100;
     /// Rules shown, and budgets.
     const RULES: usize = 500;
+    /// Hosts that stand out shown.
+    const NOTES: usize = 1_000;
     /// Near-duplicates shown with their differences.
     const TWINS: usize = 12;
 
@@ -167,6 +169,12 @@ impl Report {
             view::hosts(&mut out, tally, usize::MAX);
             view::end(&mut out);
         }
+        let notes = self.summary.learned.as_ref().map(|learned| &*learned.hosts).unwrap_or_default();
+        if !notes.is_empty() {
+            view::section(&mut out, "notes", "Hosts that stand out", view::ABOUT_NOTES);
+            view::notes(&mut out, notes, Self::NOTES);
+            view::end(&mut out);
+        }
         if verdicts.judged() > 0 {
             view::section(
                 &mut out,
@@ -252,6 +260,7 @@ impl Report {
             ("gate", "Gate"),
             ("clusters", "Duplicates"),
             ("hosts", "Hosts"),
+            ("notes", "Hosts that stand out"),
             ("depths", "Depth"),
             ("answers", "Answers"),
             ("skipped", "Not fetched"),

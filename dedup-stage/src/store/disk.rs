@@ -9,6 +9,8 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
+use std::thread::sleep;
+use std::time::Duration;
 
 use fjall::compaction::Leveled;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, FilterPolicy};
@@ -23,6 +25,11 @@ pub struct Disk {
     /// By the number of the space, the number of the last commit that touched it. Every commit touches [`Space::META`].
     marks: [u64; Space::MOST],
 }
+
+/// How often a commit looks whether there is room for the next one …
+const LOOK: Duration = Duration::from_millis(2);
+/// … and for how long it waits at most.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// The keyspaces of a store by the number of the space; `None` for numbers that no space of this store has.
 #[derive(Clone)]
@@ -89,6 +96,15 @@ impl Disk {
     fn marks_in(&self, space: Space) -> Result<Vec<u64>> {
         let Some(value) = self.spaces.of(space)?.get(MARK)? else { return Ok(Vec::new()) };
         Ok(value.as_chunks::<8>().0.iter().map(|mark| u64::from_be_bytes(*mark)).collect())
+    }
+
+    /// Waits while too many full memory tables are not on disk yet. What is committed faster than one thread can write it
+    /// down would else take several of them in each space.
+    fn wait_for_room(&self) {
+        let full = || self.spaces.0.iter().flatten().map(Keyspace::sealed_memtable_count).sum::<usize>();
+        // A disk that fails is told of by the next commit.
+        let looks = LONGEST_WAIT.as_millis() / LOOK.as_millis();
+        (0..looks).take_while(|_| full() > config::bounds::FULL_TABLES).for_each(|_| sleep(LOOK));
     }
 }
 
@@ -163,6 +179,7 @@ impl Store for Disk {
         out.insert(meta, MARK, marks.map(u64::to_be_bytes).concat());
         out.commit()?;
         self.marks = marks;
+        self.wait_for_room();
         Ok(())
     }
 }

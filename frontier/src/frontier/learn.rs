@@ -57,11 +57,9 @@ impl Frontier {
 
     /// A page was judged. `alike`: it is like other pages of its host, and so brought little text of its own. A host with
     /// many such pages gets a falling share of the fetches.
-    pub fn looked_alike(&mut self, job: &Job, alike: bool) {
+    pub fn looked_alike(&mut self, job: &Job, alike: bool, session: &mut Session) {
         if let Some(id) = self.hosts.find(job.page.url.site) {
-            let host = self.hosts.get_mut(id);
-            host.ceiling.page(alike);
-            host.pace.stretch = host.ceiling.stretch();
+            self.hosts.get_mut(id).looked_alike(alike, session);
         }
     }
 

@@ -16,12 +16,24 @@ impl Frontier {
     /// Puts hosts to sleep while there are too many in memory.
     pub(super) fn make_room(&mut self, session: &mut Session) {
         while self.hosts.is_full(&self.queues) {
-            let spare = self.schedule.least().take(64).find(|id| self.can_sleep(*id));
-            let Some(id) = spare.or_else(|| self.addresses.last_in_line().filter(|id| self.can_sleep(*id))) else {
+            let Some(id) = self.spare().or_else(|| self.addresses.last_in_line().filter(|id| self.can_sleep(*id)))
+            else {
                 break;
             };
             self.put_to_sleep(id, session);
         }
+    }
+
+    /// The host that can best leave memory, one of a domain that has many there first.
+    fn spare(&self) -> Option<HostId> {
+        let mut first = None;
+        for id in self.schedule.least().take(64).filter(|id| self.can_sleep(*id)) {
+            if self.hosts.is_of_large_domain(id) {
+                return Some(id);
+            }
+            first.get_or_insert(id);
+        }
+        first
     }
 
     fn can_sleep(&self, id: HostId) -> bool {
@@ -57,7 +69,7 @@ impl Frontier {
                 if due > now || !idle {
                     break;
                 }
-                let Some(id) = self.schedule.least().take(64).find(|id| self.can_sleep(*id)) else { break };
+                let Some(id) = self.spare() else { break };
                 self.put_to_sleep(id, session);
             }
             self.wake_host(site, "", session)?;

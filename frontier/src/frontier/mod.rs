@@ -47,7 +47,7 @@ use crate::scope::Scope;
 use crate::spaces;
 use crate::url::Urls;
 pub use skipped::{Skipped, Walk};
-pub use view::{BudgetView, Counts, HostState, HostView, QueuedAs, stored_budgets};
+pub use view::{BudgetView, Counts, HostState, HostView, QueuedAs, stored_budgets, stored_notes};
 
 /// The frontier; owned by the engine.
 #[derive(Debug)]

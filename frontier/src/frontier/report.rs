@@ -33,7 +33,7 @@ impl Frontier {
         let Some(Open { host: id, task, lines }) = self.jobs.open.remove(&job.id) else { return Ok(false) };
         self.shares.give_back(&lines);
         let host = self.hosts.get_mut(id);
-        host.used_slot(&outcome);
+        host.used_slot(&outcome, session);
         let troubled = host.pace.is_troubled();
         let again = match task {
             Task::Resolve => {

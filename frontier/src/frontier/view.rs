@@ -12,6 +12,7 @@ use super::Frontier;
 use crate::host::budget::Limits;
 use crate::host::entry::Packed;
 use crate::host::lane::LaneKey;
+use crate::host::note::HostNote;
 use crate::host::{Expected, Host, Hosts};
 use crate::job::{Merits, Via};
 use crate::numbers::Millis;
@@ -112,6 +113,13 @@ pub fn stored_budgets(on_duplicate: OnDuplicate, session: &Session) -> Result<Ve
     Ok(found)
 }
 
+/// What stands out about hosts, as the store has it.
+pub fn stored_notes(session: &Session) -> Result<Vec<HostNote>> {
+    let mut found = Vec::new();
+    Hosts::read_all(session, &mut |host| found.extend(host.note()))?;
+    Ok(found)
+}
+
 fn budgets(host: &Host, limits: Limits, found: &mut Vec<BudgetView>) {
     let mut look = |group: &str, spent: u32, limit: u32| {
         if 2 * spent >= limit {
@@ -162,6 +170,20 @@ impl Frontier {
                 queued: host.queued(),
                 addresses: host.place.ips(),
             });
+        }
+    }
+
+    /// What stands out about hosts in memory.
+    pub fn notes(&self) -> impl Iterator<Item = HostNote> + '_ {
+        self.hosts.iter().filter_map(|(_, host)| host.note())
+    }
+
+    /// What stands out about the host of a URL, whether it is in memory or not.
+    pub fn note(&self, url: &Url, session: &Session) -> Result<Option<HostNote>> {
+        let site = self.keys.site(url);
+        match self.hosts.find(site) {
+            Some(id) => Ok(self.hosts.get(id).note()),
+            None => Ok(Hosts::read(site, session)?.and_then(|host| host.note())),
         }
     }
 

@@ -6,8 +6,10 @@
 //! `5,000 · √(2t)` are fetched. Nothing is refused: a shop of ten thousand products that are alike takes a quarter longer, one
 //! of fifty thousand five times as long, and a site with text of its own on every fifth page no longer at all.
 
-/// What a host has brought, as far as this process knows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+use serde::{Deserialize, Serialize};
+
+/// What a host has brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ceiling {
     alike: u32,
 }

@@ -13,7 +13,7 @@ use super::lane::{LaneKey, Stock};
 use super::queue::Queues;
 use super::sleep::{self, Asleep, Sleep};
 use super::stocks::Stocks;
-use super::{HOST, Host, SITEMAP};
+use super::{HOST, Host, SITEMAP, note};
 use crate::numbers::{HostId, Millis};
 use crate::spaces;
 
@@ -32,6 +32,8 @@ pub struct Hosts {
     pub sleep: Sleep,
     /// Groups and lanes of all hosts in memory.
     weight: usize,
+    /// Hosts in memory by registrable domain.
+    of_domain: HashMap<u64, u32, BuildHasherDefault<Xxh3Default>>,
 }
 
 /// What is read of one host.
@@ -54,6 +56,8 @@ impl Hosts {
     pub const MOST: usize = if cfg!(test) { 3 } else { config::bounds::HOSTS };
     /// … and groups and lanes of all of them.
     const WEIGHT: usize = if cfg!(test) { 40 } else { config::bounds::HOST_PARTS };
+    /// Hosts of one registrable domain that need not be the first to leave memory.
+    const OF_DOMAIN: u32 = if cfg!(test) { 1 } else { config::bounds::HOSTS_OF_DOMAIN as u32 };
 
     /// What `session` remembers, with the lanes that have `stocks` given to `queues`. Hosts with work come into memory as long
     /// as it has room. `boot` is when this process began.
@@ -220,6 +224,7 @@ impl Hosts {
             (self.slots.len() - 1) as HostId
         });
         self.numbers.insert(host.site.host, id);
+        *self.of_domain.entry(host.site.domain).or_default() += 1;
         self.weight += weight(&host);
         self.slots[id as usize] = Some(Box::new(host));
         id
@@ -229,12 +234,26 @@ impl Hosts {
     pub fn put_to_sleep(&mut self, id: HostId, due: Option<Millis>, queues: &mut Queues, session: &mut Session) {
         let Some(host) = self.slots[id as usize].take() else { return };
         host.record(session);
+        if host.note().is_some() {
+            host.record_note(session);
+        }
         host.lanes.iter().for_each(|lane| lane.record(host.site, session));
         self.sleep.add(&host, due, session);
         queues.forget(&host.lanes);
         self.numbers.remove(&host.site.host);
+        if let Some(count) = self.of_domain.get_mut(&host.site.domain) {
+            *count -= 1;
+            if *count == 0 {
+                self.of_domain.remove(&host.site.domain);
+            }
+        }
         self.weight -= weight(&host);
         self.free.push(id);
+    }
+
+    /// Whether more hosts of its registrable domain are in memory than is its share.
+    pub fn is_of_large_domain(&self, id: HostId) -> bool {
+        self.of_domain.get(&self.get(id).site.domain).is_some_and(|count| *count > Self::OF_DOMAIN)
     }
 
     /// Whether there are as many hosts in memory as there may be.
@@ -309,6 +328,8 @@ impl Read {
                 let lanes = std::mem::take(&mut self.host.lanes);
                 self.host = Host { groups, lanes, ..Host::restore(self.host.site, value)? };
             }
+            // Behind the record of the host, since its tag is.
+            [note::TAG] => self.host.restore_note(value)?,
             [LaneKey::TAG, ..] => {
                 let lane = LaneKey::of_record(key).ok_or_else(damaged)?;
                 queues.restore(&mut self.host.lanes, lane, Stock::decode(value)?);

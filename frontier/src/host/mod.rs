@@ -14,6 +14,7 @@ mod evidence;
 pub mod groups;
 pub mod hosts;
 pub mod lane;
+pub mod note;
 pub mod origins;
 pub mod pace;
 pub mod place;
@@ -122,6 +123,8 @@ struct Record {
 impl Host {
     /// An answer that took so long held its slot for too long.
     const LONG: Millis = 10_000;
+    /// A change of the delay by so many thousandths is put on record.
+    const NOTED: u64 = 100;
 
     /// A host not met before.
     pub fn new(site: SiteId, name: &str) -> Self {
@@ -218,11 +221,11 @@ impl Host {
     }
 
     /// A job of it gave its slot back.
-    pub fn used_slot(&mut self, outcome: &Outcome) {
-        match outcome {
-            Outcome::Done { elapsed, .. } if *elapsed >= Self::LONG => self.progress.was_slow(),
-            Outcome::Done { .. } => self.progress.answered(),
-            Outcome::Failed(Failure::Timeout | Failure::Slow | Failure::NoRoom) => self.progress.was_slow(),
+    pub fn used_slot(&mut self, outcome: &Outcome, session: &mut Session) {
+        let lost = match outcome {
+            Outcome::Done { elapsed, .. } if *elapsed >= Self::LONG => Failure::Slow,
+            Outcome::Failed(failure @ (Failure::Timeout | Failure::Slow | Failure::NoRoom)) => *failure,
+            Outcome::Done { .. } => return self.progress.answered(),
             // A robots.txt that comes at once says little of the pages.
             Outcome::Robots(_)
             | Outcome::RobotsMoved(_)
@@ -230,7 +233,20 @@ impl Host {
             | Outcome::Resolved(_)
             | Outcome::Returned { .. }
             | Outcome::Later
-            | Outcome::Refused(_) => {}
+            | Outcome::Refused(_) => return,
+        };
+        self.progress.was_slow(lost);
+        self.record_note(session);
+    }
+
+    /// A page of it was judged: whether it is like others here.
+    pub fn looked_alike(&mut self, alike: bool, session: &mut Session) {
+        let before = self.ceiling.stretch();
+        self.ceiling.page(alike);
+        let stretch = self.ceiling.stretch();
+        self.pace.stretch = stretch;
+        if before / Self::NOTED != stretch / Self::NOTED {
+            self.record_note(session);
         }
     }
 

@@ -83,7 +83,8 @@ impl Sleep {
             self.first = self.first.filter(|first| *first != (due, host.site));
         }
         if asleep.boot == self.boot {
-            host.pace = asleep.pace;
+            let stretch = std::mem::replace(&mut host.pace, asleep.pace).stretch;
+            host.pace.stretch = stretch;
             host.sitemaps = asleep.sitemaps;
             if !asleep.ips.is_empty() {
                 let ips = Arc::from(asleep.ips);

@@ -11,6 +11,9 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
 use crate::numbers::AddressId;
 
 /// What a share of the slots is for.
@@ -27,10 +30,14 @@ pub enum Line {
 }
 
 /// How a host has used its slots.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     answered: bool,
     slow: u8,
+    /// Slots that it held for nothing, ever.
+    lost: u32,
+    /// What was wrong the last time.
+    why: Option<Failure>,
 }
 
 impl Progress {
@@ -43,9 +50,16 @@ impl Progress {
         self.slow = self.slow.saturating_sub(1);
     }
 
-    /// It held a slot for nothing.
-    pub fn was_slow(&mut self) {
+    /// It held a slot for nothing, for this reason.
+    pub fn was_slow(&mut self, why: Failure) {
         self.slow = Self::FORGIVEN;
+        self.lost = self.lost.saturating_add(1);
+        self.why = Some(why);
+    }
+
+    /// Slots that it held for nothing, and why the last time; `None` where there were none.
+    pub fn lost(self) -> Option<(u32, Failure)> {
+        self.why.map(|why| (self.lost, why))
     }
 
     /// Whether it has answered, and was not slow lately.
@@ -136,7 +150,7 @@ mod tests {
     fn proven_hosts_find_slots_that_others_may_not_take() {
         let mut shares = Shares::new(64);
         let (mut counted, mut slow) = ([false; 12], Progress::default());
-        slow.was_slow();
+        slow.was_slow(Failure::Slow);
         let lines = Shares::of(slow, 1, &[]);
         assert_eq!(*lines, [Line::Slow, Line::Unproven, Line::Domain(1)]);
         for _ in 0..60 {
@@ -172,12 +186,14 @@ mod tests {
         assert!(!progress.is_proven(), "it never answered");
         progress.answered();
         assert!(progress.is_proven());
-        progress.was_slow();
+        assert_eq!(progress.lost(), None);
+        progress.was_slow(Failure::Timeout);
         for _ in 1..Progress::FORGIVEN {
             progress.answered();
             assert!(!progress.is_proven());
         }
         progress.answered();
         assert!(progress.is_proven());
+        assert_eq!(progress.lost(), Some((1, Failure::Timeout)), "what it cost is not forgotten");
     }
 }

@@ -1,5 +1,6 @@
 //! Whose turn it is, and when: order, fairness, pace, floors, robots rules, seen from outside on a simulated clock.
 
+mod notes;
 mod order;
 mod pace;
 mod refusals;

@@ -13,15 +13,19 @@ pub(super) async fn answer(kind: &str, host: &str, path: &str, stream: &mut TcpS
     let mut rng = Rng::with_seed(xxh3_64(format!("{host}{path}").as_bytes()));
     if path == "/robots.txt" {
         return match kind {
-            "maps" => {
-                let lines: String = (0..20).map(|n| format!("Sitemap: http://{host}/map-{n}.xml\n")).collect();
+            "maps" | "atlas" => {
+                let maps = if kind == "maps" { 20 } else { 1 };
+                let lines: String = (0..maps).map(|n| format!("Sitemap: http://{host}/map-{n}.xml\n")).collect();
                 send(stream, "200 OK", "text/plain", lines.as_bytes()).await
             }
             _ => missing(stream).await,
         };
     }
-    if kind == "maps" && path.starts_with("/map-") {
+    if path.starts_with("/map-") {
         return sitemap(host, &mut rng, stream).await;
+    }
+    if kind == "feed" {
+        return feed(host, &mut rng, stream).await;
     }
     let mut html = String::from("<html><head>");
     if kind == "base" {
@@ -61,6 +65,16 @@ pub(super) async fn answer(kind: &str, host: &str, path: &str, stream: &mut TcpS
         _ => {}
     }
     page(stream, &html).await
+}
+
+/// A feed of nearly 8 MiB, which leads to others of the kind.
+async fn feed(host: &str, rng: &mut Rng, stream: &mut TcpStream) -> io::Result<()> {
+    let mut xml = String::from("<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>f</title>");
+    while xml.len() < 8_300_000 {
+        let _ = write!(xml, "<item><title>{0:x}</title><link>http://{host}/{0:x}</link></item>", rng.u64(..));
+    }
+    xml.push_str("</channel></rss>");
+    send(stream, "200 OK", "application/rss+xml", xml.as_bytes()).await
 }
 
 /// A sitemap of nearly 50 MiB.

@@ -1,5 +1,6 @@
 //! The program against a crowd: a crawl in a process of its own, and what the server's log and the crawl's outputs say of it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -74,6 +75,18 @@ pub fn crawl_and(
         skipped: lines("skipped.jsonl"),
         said: String::from_utf8_lossy(&output.stderr).into_owned(),
     })
+}
+
+/// What `program` reports of the crawl into `dir`.
+pub fn report(mut program: Command, dir: &Path) -> anyhow::Result<Value> {
+    let output = program.arg("report").arg(dir.join("crawl")).arg("--json").stderr(Stdio::inherit()).output()?;
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// The hosts that a report names because they lost slots, and why they did.
+pub fn slow_hosts(report: &Value) -> BTreeMap<&str, &str> {
+    let hosts = report["slow_hosts"].as_array().into_iter().flatten();
+    hosts.filter_map(|host| host["host"].as_str().zip(host["why"].as_str())).collect()
 }
 
 impl Ran {

@@ -10,7 +10,7 @@ use super::{Table, count};
 /// Rules, mirrors and traps, those first that stopped most, each with a URL that it stopped; then the budgets that are
 /// running out. At most `most` of each.
 pub fn rules(out: &mut String, id: Option<&str>, learned: &Learned, most: usize) {
-    let Learned { rules, budgets } = learned;
+    let Learned { rules, budgets, .. } = learned;
     if rules.is_empty() && budgets.is_empty() {
         out.push_str("<p class=\"note\">No rule was proven, and no budget is half spent.</p>\n");
         return;
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn evidence_stands_beside_each_rule_and_names_are_text() {
         let budget = BudgetView { host: "a.test".into(), group: "/<x>/?n".into(), spent: 990, limit: 1_000 };
-        let learned = Learned { rules: vec![withdrawn()], budgets: vec![budget] };
+        let learned = Learned { rules: vec![withdrawn()], budgets: vec![budget], ..Learned::default() };
         let mut out = String::new();
         rules(&mut out, None, &learned, 10);
         for shown in [

@@ -1,0 +1,90 @@
+//! The disk under a crawl fails while it runs: never a lie. The crawl stops and names the cause, or goes on where it may; and
+//! once the disk is well the same command completes it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use tests::crawl::text;
+use tests::crowd::run::{Ran, crawl_and};
+use tests::crowd::{Crowd, seeds};
+use tests::shim::compile;
+use tests::sound::sound_at;
+
+/// Pages of the site, and when the disk fails.
+const PAGES: usize = 60;
+const FAILS_AFTER: usize = 25;
+
+const POLITE: [&str; 8] = ["--delay", "20ms", "--delay-factor", "0", "--address-delay", "0ms", "--scope", "host"];
+
+/// Crawls the site into `dir`; after some requests the disk does as `fault` says.
+fn crawl_on(crowd: &Crowd, dir: &Path, library: &Path, fault: &str) -> anyhow::Result<Ran> {
+    let file = dir.join("fault");
+    std::fs::write(&file, "")?;
+    // Not `crawl`: it has an fsync of its own, which would come before that of the shim.
+    let mut program = Command::new(env!("CARGO_BIN_EXE_crawler-under-test"));
+    program.env("LD_PRELOAD", library).env("TEST_DISK_FAULT", &file).env("TEST_DISK_FOLDER", dir.join("crawl"));
+    crawl_and(program, crowd, dir, &POLITE, seeds("well", 1), Duration::from_secs(60), |_| {
+        anyhow::ensure!(crowd.wait_for(FAILS_AFTER, Duration::from_secs(30)), "too few requests");
+        Ok(std::fs::write(&file, fault)?)
+    })
+}
+
+/// With this fault the crawl ends with `code` and says `cause`; without it, it is complete.
+fn fails(fault: &str, code: i32, causes: &[&str]) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    // What the shim is asked about has no links in it.
+    let dir = folder.path().canonicalize()?;
+    let (crowd, library) = (Crowd::start(PAGES)?, compile("disk", &dir)?);
+    let failed = crawl_on(&crowd, &dir, &library, fault)?;
+    assert_eq!(failed.status.code(), Some(code), "{fault}: {}", failed.said);
+    assert!(causes.iter().all(|cause| failed.said.contains(cause)), "{fault}: {}", failed.said);
+    assert!(!failed.said.contains("panicked"), "{fault}: {}", failed.said);
+    if code != 0 {
+        assert!(failed.log.len() < PAGES, "{fault}: it asked for everything all the same");
+        let whole = crawl_on(&crowd, &dir, &library, "")?;
+        assert_eq!(whole.status.code(), Some(0), "{fault}: {}", whole.said);
+    }
+    let out = dir.join("crawl");
+    sound_at(&out)?;
+    let pages = tests::crawl::lines(&out, "pages.jsonl")?;
+    let urls: BTreeSet<_> = pages.iter().map(|page| text(page, "url")).collect();
+    assert_eq!((pages.len(), urls.len()), (PAGES, PAGES), "{fault}: each page once");
+    Ok(())
+}
+
+/// The control: with the shim and no fault all is as without it.
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "needs LD_PRELOAD")]
+fn a_disk_that_is_well_is_left_alone() -> anyhow::Result<()> {
+    fails("", 0, &[])
+}
+
+/// Catches what believes that a write takes all that it is given.
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "needs LD_PRELOAD")]
+fn writes_that_take_half_lose_nothing() -> anyhow::Result<()> {
+    fails("short", 0, &[])
+}
+
+/// Catches a crawl that goes on over a disk that does not take what it writes.
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "needs LD_PRELOAD")]
+fn a_disk_that_refuses_writes_stops_the_crawl() -> anyhow::Result<()> {
+    fails("eio", 1, &["Input/output error", "run the same command again"])
+}
+
+/// Catches a commit that is believed though nobody knows whether it is on disk.
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "needs LD_PRELOAD")]
+fn a_disk_that_does_not_sync_stops_the_crawl() -> anyhow::Result<()> {
+    fails("sync", 1, &["Input/output error", "run the same command again"])
+}
+
+/// Catches whatever does not stand that the disk is gone.
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "needs LD_PRELOAD")]
+fn a_disk_that_is_lost_stops_the_crawl() -> anyhow::Result<()> {
+    fails("lost", 1, &["No such device", "run the same command again"])
+}
