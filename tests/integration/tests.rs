@@ -28,6 +28,7 @@ mod again;
 mod check;
 mod choosing;
 mod clock;
+mod continuous;
 mod crawls;
 mod cut;
 mod diff;

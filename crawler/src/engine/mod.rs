@@ -57,7 +57,7 @@ pub use rescue::lost;
 pub use start::run;
 pub use stats::{Nobody, Observer, Snapshot, Stats, StopReason, TICK};
 pub use trouble::WorstHost;
-pub use visits::Round;
+pub use visits::{AGES, Freshness, HostRate, Round};
 pub use worker::Context;
 
 /// What the owner of a crawl may ask of it while it runs.
@@ -180,7 +180,9 @@ impl Engine<'_> {
                     self.more = true;
                     continue;
                 }
-                return self.finish(reason);
+                if !(over && self.desk.continuous.is_some()) {
+                    return self.finish(reason);
+                }
             }
             self.wait()?;
             let now = self.now();
@@ -268,7 +270,7 @@ impl Engine<'_> {
 
     /// The run ends: everything is written down.
     fn finish(&mut self, reason: StopReason) -> Result<StopReason> {
-        self.desk.end_round(reason);
+        self.desk.end_round(reason)?;
         self.desk.close(reason, &self.dir)?;
         self.desk.commit()?;
         self.desk.ledger.finish()?;
@@ -288,6 +290,11 @@ impl Engine<'_> {
         }
     }
 
+    /// When the next visit is due.
+    fn visits_due(&mut self) -> Option<Millis> {
+        if self.paused { None } else { self.desk.visits_due() }
+    }
+
     /// The one wait: until a report, a wish of the owner, or the next thing that is due.
     fn wait(&mut self) -> Result<()> {
         let now = self.now();
@@ -297,7 +304,7 @@ impl Engine<'_> {
         } else if self.more && !self.paused {
             deadline = now;
         } else if self.jobs.has_credit()
-            && let Some(due) = self.due
+            && let Some(due) = [self.due, self.visits_due()].into_iter().flatten().min()
         {
             if self.jobs.open() == 0 && !self.desk.access.is_away() && self.desk.clock.skip_to(due) {
                 return Ok(());

@@ -38,7 +38,7 @@ impl Frontier {
 
     /// A link asks to be queued. It is where it was never met, where it was held, and where it was refused for a reason that
     /// is gone. One that waits with a lower priority is queued again where such URLs are kept in mind (in `demote`, and in
-    /// focused crawls); it counts as seen all the same.
+    /// focused crawls) and where it is to be visited again; it counts as seen all the same.
     pub fn add(&mut self, found: &Found<'_>, session: &mut Session) -> Result<Admission> {
         if self.is_foreign(found.id.site) {
             return Ok(Admission::Foreign);
@@ -50,7 +50,8 @@ impl Frontier {
             Some(Standing::Done(_) | Standing::Gone) if again => self.admit(found, None, session),
             Some(Standing::Queued { band: known, .. }) => {
                 self.met_directly(found);
-                let better = band(found.priority) < known && known >= self.conduct.lifts_from;
+                let lifts = known >= self.conduct.lifts_from || found.via == Via::Again;
+                let better = band(found.priority) < known && lifts;
                 if better {
                     self.enqueue(found.url, entry(found, None), false, None, session)?;
                 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use config::OnDuplicate;
 use dedup_stage::store::{Result, Session};
-use dedup_stage::url::{PageId, UrlId};
+use dedup_stage::url::{PageId, SiteId, UrlId};
 use url::Url;
 
 use super::Frontier;
@@ -170,6 +170,11 @@ impl Frontier {
         let mut found = Vec::new();
         self.hosts.iter().for_each(|(_, host)| budgets(host, self.conduct.limits, &mut found));
         found
+    }
+
+    /// URLs queued for a host in memory; 0 where it sleeps on disk.
+    pub fn queued_of(&self, site: SiteId) -> u64 {
+        self.hosts.find(site).map_or(0, |host| self.hosts.get(host).queued())
     }
 
     /// How a URL stands in the queue, if it does. Reads what is queued for its host.

@@ -81,7 +81,8 @@ impl Host {
     /// Sets the prices anew.
     pub fn reprice(&mut self, shared: &Shared, settings: &Settings) {
         let demand = self.demand.demand();
-        self.price = shared.market.price(settings.budget).max(demand.price(self.allows));
+        let price = shared.market.price(settings.budget).max(demand.price(self.allows));
+        self.price = price.max(settings.least_price);
         let (left, own_left) = (settings.budget - shared.lessons, self.allows - self.lessons());
         self.pressed = shared.market.price(left).max(demand.price(own_left)).max(self.price);
     }

@@ -90,6 +90,13 @@ impl Turns {
         Some(Turn { host, page, due })
     }
 
+    /// When a visit is due next, of those whose hosts have no fetch open; a host that rests until then counts too.
+    pub fn next_due(&mut self, now: Seconds) -> Option<Seconds> {
+        let first = self.peek(now).map(|turn| turn.due);
+        let rested = self.resting.peek().map(|Reverse((until, _))| *until);
+        [first, rested].into_iter().flatten().min()
+    }
+
     /// Takes the visit that [`Self::peek`] names out of the queue. Its host is busy until [`Self::rest`].
     pub fn take(&mut self, turn: Turn) {
         self.drop_first(turn.host);
