@@ -171,6 +171,12 @@ pub struct Fetch {
     pub idle_timeout: Duration,
     /// Proxy for all requests; empty = none.
     pub proxy: String,
+    /// File of certificates that are trusted beside those of the system; empty = none.
+    pub ca_file: String,
+    /// File with a certificate and its key, for servers that ask for one; empty = none.
+    pub client_cert: String,
+    /// Hosts whose certificates are not checked.
+    pub insecure_hosts: Vec<String>,
     /// Further request headers, `K: V`.
     pub headers: Vec<String>,
     /// Fetch again what an earlier crawl fetched, with conditional requests.

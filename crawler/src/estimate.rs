@@ -1,22 +1,16 @@
-//! What the gate cost: how many texts were lost among the URLs held back, estimated from a random sample of them.
+//! What the gate cost: how many new pages were lost among the URLs held back, estimated from a random sample of them.
 //!
-//! **What is estimated**: the distinct texts (equal words, in order) that URLs held back show and no fetched page has. What could
-//! only be reached *through* them is not counted, and not known. Where pages carry a date or a counter, each copy has words of
-//! its own and counts as a text: there the estimate is an upper bound.
+//! **What is estimated**: how many of the URLs that are still held or stopped show a page that the judge would call unique. What
+//! could only be reached *through* such a page is not counted, and not known. Where pages carry a date or a counter, a copy may
+//! count as unique: there the estimate is an upper bound.
 //!
-//! **How.** The URLs held back fall into two strata. Those that a proven rule says to be copies of a page that was fetched are
-//! drawn one by one. The others are drawn in clusters: the URLs of all hosts with one path, less what rules say makes no
-//! difference; most often they show the same text, which counts once. All of a cluster is fetched. Both draws are simple random
-//! samples: the order is that of keyed hashes. The estimate is the number of units that were not drawn times the
-//! texts lost for each unit that was; it is unbiased, as far as no text is spread over clusters.
+//! **How.** The last round of the rescue draws single URLs, all with the same chance, from everything that is held or stopped, and
+//! fetches them. The estimate is the number of URLs that are left, times the share of new pages among the drawn ones.
 //!
-//! **The interval** holds what was not drawn with a probability of 95 %, given the sample: the share of units with a
-//! lost text has Jeffreys' prior, Beta(½, ½), so that a sample without any does not prove that there are none (nor that there
-//! are some: such a stratum adds to the upper end only); the number among the units left is binomial. (L. D. Brown, T. T. Cai,
-//! A. DasGupta, "Interval Estimation for a Binomial Proportion", Statistical Science 16, 2001, on the interval; both strata
-//! are added up by simulation.)
-
-use serde::{Deserialize, Serialize};
+//! **The interval** holds the number of new pages that are left with a probability of 95 %, given the sample. The share of new
+//! pages has Jeffreys' prior, Beta(½, ½): a sample without a new page does not prove that there are none. The number among the URLs
+//! left is then binomial. Both are simulated. A sample without a new page is no evidence that there are any, so it gives the lower
+//! end 0. (L. D. Brown, T. T. Cai, A. DasGupta, "Interval Estimation for a Binomial Proportion", Statistical Science 16, 2001.)
 
 use crate::report::units;
 
@@ -40,54 +34,40 @@ impl Lost {
     }
 }
 
-/// One stratum, and what its sample showed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stratum {
-    /// Units that were not drawn.
+/// A random sample of the URLs held back, and what it showed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sample {
+    /// URLs that are still held back.
     pub left: u64,
-    /// Units that were.
+    /// URLs that were drawn and fetched.
     pub drawn: u64,
-    /// Units of these that showed a lost text.
-    pub hits: u64,
-    /// Lost texts that they showed.
-    pub texts: u64,
-}
-
-impl Stratum {
-    /// Lost texts for each unit that shows any.
-    fn size(&self) -> f64 {
-        if self.hits == 0 { 1.0 } else { self.texts as f64 / self.hits as f64 }
-    }
+    /// Drawn URLs that showed a new page.
+    pub new: u64,
 }
 
 /// Simulations behind an interval.
 const DRAWS: usize = 20_000;
 
-/// The estimate with its interval. `None` where a stratum has units left of which none was drawn: then nothing is known.
-pub fn estimate(strata: &[Stratum]) -> Option<Lost> {
-    if strata.iter().any(|stratum| stratum.left > 0 && stratum.drawn == 0) {
+/// The estimate with its interval. `None` where URLs are left and none was drawn: then nothing is known.
+pub fn estimate(Sample { left, drawn, new }: Sample) -> Option<Lost> {
+    if left == 0 {
+        return Some(Lost { estimate: 0.0, low: 0.0, high: 0.0 });
+    }
+    if drawn == 0 {
         return None;
     }
-    let strata: Vec<&Stratum> = strata.iter().filter(|stratum| stratum.left > 0).collect();
-    let lost = |s: &&Stratum| s.left as f64 * s.texts as f64 / s.drawn as f64;
-    let estimate = strata.iter().map(lost).sum();
+    let estimate = left as f64 * new as f64 / drawn as f64;
     let mut random = Random::new(0x5EED);
-    // A stratum without a hit may hide some, but is no evidence of any: it counts for the upper end only.
-    let (mut least, mut most) = (vec![0.0; DRAWS], vec![0.0; DRAWS]);
-    for stratum in strata {
-        for (least, most) in least.iter_mut().zip(&mut most) {
-            let share = random.beta(stratum.hits as f64 + 0.5, (stratum.drawn - stratum.hits) as f64 + 0.5);
-            let lost = random.binomial(stratum.left as f64, share) * stratum.size();
-            *least += if stratum.hits > 0 { lost } else { 0.0 };
-            *most += lost;
-        }
-    }
-    let quantile = |sums: &mut [f64], share: f64| {
-        sums.sort_by(f64::total_cmp);
-        sums[((DRAWS as f64 * share) as usize).min(DRAWS - 1)]
-    };
-    let (low, high) = (quantile(&mut least, 0.025).floor(), quantile(&mut most, 0.975).ceil());
-    Some(Lost { estimate, low: low.min(estimate), high: high.max(estimate) })
+    let mut lost: Vec<f64> = (0..DRAWS)
+        .map(|_| {
+            let share = random.beta(new as f64 + 0.5, (drawn - new) as f64 + 0.5);
+            random.binomial(left as f64, share)
+        })
+        .collect();
+    lost.sort_by(f64::total_cmp);
+    let quantile = |share: f64| lost[((DRAWS as f64 * share) as usize).min(DRAWS - 1)];
+    let low = if new > 0 { quantile(0.025).floor().min(estimate) } else { 0.0 };
+    Some(Lost { estimate, low, high: quantile(0.975).ceil().max(estimate) })
 }
 
 /// The same numbers every time.
@@ -154,45 +134,44 @@ impl Random {
 mod tests {
     use super::*;
 
-    /// A population with so many lost ones of which some are drawn.
-    fn draw(random: &mut Random, units: u64, lost: u64, drawn: u64) -> (Stratum, u64) {
-        let (mut left, mut bad, mut hits) = (units, lost, 0);
+    /// Draws `drawn` of `urls` URLs of which `lost` show a new page. Returns the sample, and how many new pages are left.
+    fn draw(random: &mut Random, urls: u64, lost: u64, drawn: u64) -> (Sample, u64) {
+        let (mut left, mut bad, mut new) = (urls, lost, 0);
         for _ in 0..drawn {
             if random.uniform() * (left as f64) < bad as f64 {
-                (bad, hits) = (bad - 1, hits + 1);
+                (bad, new) = (bad - 1, new + 1);
             }
             left -= 1;
         }
-        (Stratum { left, drawn, hits, texts: hits }, bad)
+        (Sample { left, drawn, new }, bad)
     }
 
     #[test]
     fn the_interval_covers_the_truth_and_the_estimate_is_unbiased() {
         let mut random = Random::new(7);
-        for (covered, others) in [((16_000, 0), (900, 150)), ((5_000, 20), (400, 10)), ((3_000, 0), (50, 50))] {
+        for (urls, lost, drawn) in
+            [(16_000, 0, 300), (5_000, 20, 300), (900, 150, 225), (50, 50, 12), (400, 10, 100), (20, 2, 10)]
+        {
             let (mut inside, mut error, mut truth) = (0, 0.0, 0.0);
             let runs = 200;
             for _ in 0..runs {
-                let (first, lost_first) = draw(&mut random, covered.0, covered.1, 300);
-                let (second, lost_second) = draw(&mut random, others.0, others.1, others.0 / 4);
-                let lost = (lost_first + lost_second) as f64;
-                let told = estimate(&[first, second]).unwrap();
-                inside += u32::from(told.low <= lost && lost <= told.high);
-                error += told.estimate - lost;
-                truth += lost;
+                let (sample, left) = draw(&mut random, urls, lost, drawn);
+                let (left, told) = (left as f64, estimate(sample).unwrap());
+                inside += u32::from(told.low <= left && left <= told.high);
+                error += told.estimate - left;
+                truth += left;
             }
-            assert!(inside * 100 >= runs * 93, "{inside} of {runs} cover {covered:?} {others:?}");
+            assert!(inside * 100 >= runs * 93, "{inside} of {runs} cover {lost} of {urls}");
             assert!(error.abs() <= truth.max(200.0) * 0.15, "off by {} of {truth}", error / f64::from(runs));
         }
     }
 
     #[test]
     fn without_a_sample_nothing_is_known_and_with_all_of_them_everything() {
-        let all = Stratum { left: 0, drawn: 10, hits: 3, texts: 3 };
-        assert!(estimate(&[Stratum { left: 5, ..Stratum::default() }]).is_none());
-        let told = estimate(&[all]).unwrap();
+        assert!(estimate(Sample { left: 5, ..Sample::default() }).is_none());
+        let told = estimate(Sample { left: 0, drawn: 10, new: 3 }).unwrap();
         assert_eq!((told.estimate, told.low, told.high), (0.0, 0.0, 0.0));
-        let none = estimate(&[Stratum { left: 1_000, drawn: 100, hits: 0, texts: 0 }]).unwrap();
+        let none = estimate(Sample { left: 1_000, drawn: 100, new: 0 }).unwrap();
         assert_eq!((none.estimate, none.low), (0.0, 0.0));
         assert!(none.high > 10.0 && none.high < 40.0, "{none:?}");
     }

@@ -29,6 +29,7 @@ pub mod rate;
 pub mod record;
 pub mod report;
 pub mod requisites;
+pub mod running;
 pub mod score;
 pub mod signing;
 pub mod sink;

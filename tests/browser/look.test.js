@@ -47,11 +47,14 @@ test("the live page updates, and is steered with the token only", async () => {
     await page.waitForFunction((before) => document.querySelector("#figures dd.value").innerText !== before, first);
     await page.locator("#recent tbody tr").nth(5).waitFor();
     await page.locator("#hosts-now tbody tr").first().waitFor();
-    // Before long, a rule is proven: it stands there with its evidence, and the copies that it stopped.
-    const rule = page.locator("#rules-now tbody tr").first();
-    await rule.getByText(/^parameter$/).waitFor();
-    assert.match(await rule.innerText(), /without %3Cb%3E%E2%80%AE.*stopped for example http.*\d+ pairs of pages agreed.*(not audited|\d+ audits? failed)/s);
-    assert.match(await page.locator("#held").innerText(), /rule\ta learned URL rule/);
+    // Before long, a rule is proven. It stands there with its evidence; then with an example of the copies that it stopped.
+    const rule = page.locator("#rules-now tbody tr").filter({ hasText: "parameter" }).first();
+    const shows = (text) => rule.filter({ hasText: text }).waitFor();
+    await shows(/without %3Cb%3E%E2%80%AE/);
+    await shows(/\d+ pairs of pages agreed/);
+    await shows(/not audited|\d+ audits? failed/);
+    await shows(/stopped for example http/);
+    await page.locator("#held").filter({ hasText: "a learned URL rule" }).waitFor();
     await harmless(page);
 
     await page.getByRole("button", { name: "Pause" }).click();

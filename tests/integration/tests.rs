@@ -14,8 +14,10 @@ mod hints;
 mod links;
 mod log;
 mod requisites;
+mod running;
 mod scores;
 mod slots;
+mod tls;
 // Inside other people's crawlers, and over their archives.
 mod agree;
 mod hostile_crawl;

@@ -36,11 +36,15 @@ pub struct Args {
     /// File of seeds, one URL a line, '-' for stdin, '#' comments
     #[arg(long = "seeds", value_name = "FILE")]
     seed_files: Vec<PathBuf>,
+    /// Take seeds that the crawl in --dir does not have yet; without this flag they are refused, as a slip of the pen would stay
+    /// in the crawl for good
+    #[arg(long)]
+    add_seeds: bool,
     /// Settings to start from: generic or focused
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
     /// File of settings (TOML)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", env = "CRAWLER_CONFIG")]
     config: Vec<PathBuf>,
     #[command(flatten)]
     voice: Voice,
@@ -78,8 +82,8 @@ pub(super) enum Budget {
 impl Args {
     /// For a run that begins nothing and goes on in `dir`.
     pub(super) fn over(dir: PathBuf, voice: Voice, settings: SettingFlags) -> Self {
-        let (seeds, seed_files, profile, config) = Default::default();
-        Self { seeds, dir, seed_files, profile, config, voice, settings }
+        let (seeds, seed_files, add_seeds, profile, config) = Default::default();
+        Self { seeds, dir, seed_files, add_seeds, profile, config, voice, settings }
     }
 }
 
@@ -96,6 +100,9 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
         return Err(OpenError::NoSeeds.into());
     }
     let mut dir = if refresh.is_some() { CrawlDir::existing(&args.dir)? } else { CrawlDir::open(&args.dir)? };
+    if !args.add_seeds {
+        no_others(&dir, &seeds)?;
+    }
     let layers = layers(args, dir.settings()?.as_deref())?;
     if !args.voice.quiet {
         layers.warnings().iter().for_each(|warning| say!("note: {warning}"));
@@ -110,6 +117,10 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
         return Err(Usage("--requisites is for the archive alone: it needs --warc".into()).into());
     }
     let resumed = dir.stats()?.0.pages;
+    let _answering = dir.serve().unwrap_or_else(|error| {
+        tracing::warn!("`why` and `report` cannot ask this crawl while it runs: {error}");
+        None
+    });
     if let Some(budget) = refresh {
         settings.fetch.recrawl = true;
         settings.refresh.continuous = false;
@@ -204,7 +215,7 @@ fn layers(args: &Args, stored: Option<&str>) -> anyhow::Result<Layers> {
     for file in &args.config {
         layers = layers.file(file)?;
     }
-    let layers = layers.env_of_any("CRAWLER_", std::env::vars(), &["CRAWLER_DIR"])?;
+    let layers = layers.env_of_any("CRAWLER_", std::env::vars(), &["CRAWLER_DIR", "CRAWLER_CONFIG"])?;
     Ok(args.settings.over(layers)?)
 }
 
@@ -232,6 +243,21 @@ fn seeds(args: &Args) -> anyhow::Result<Vec<Url>> {
         }
     }
     Ok(seeds)
+}
+
+/// Fails if the crawl in `dir` has begun without one of `seeds`.
+fn no_others(dir: &CrawlDir, seeds: &[Url]) -> anyhow::Result<()> {
+    let known = dir.seeds()?;
+    let others: Vec<_> = seeds.iter().filter(|seed| !known.contains(seed)).collect();
+    let Some(first) = others.first().filter(|_| !known.is_empty()) else { return Ok(()) };
+    let (path, number) = (dir.path().display(), others.len());
+    let seeds = if number == 1 {
+        format!("{first} is no seed")
+    } else {
+        format!("{first} and {} others are no seeds", number - 1)
+    };
+    let what = format!("{seeds} of the crawl in {path}; --add-seeds adds them, and another --dir begins another crawl");
+    Err(Usage(what).into())
 }
 
 fn parse_seed(text: &str) -> Result<Url, String> {

@@ -34,7 +34,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let since = match &args.since {
         Some(text) => moment(text, Clock::System.now())?,
         None => {
-            let (stats, _) = CrawlDir::existing(path)?.stats()?;
+            let (stats, _) = CrawlDir::reading(path)?.stats()?;
             let round = stats.round.ok_or_else(|| {
                 Usage("nothing was visited again so far: run `crawler refresh DIR` first, or give --since T".into())
             })?;

@@ -82,7 +82,7 @@ impl What {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let mut dir = CrawlDir::existing(&args.dir.dir)?;
+    let mut dir = CrawlDir::reading(&args.dir.dir)?;
     if args.what == What::Wacz {
         return wacz(&dir, args.output.unwrap_or_else(|| dir.path().join("crawl.wacz")));
     }

@@ -26,7 +26,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let mut dir = CrawlDir::existing(&args.dir.dir)?;
+    let mut dir = CrawlDir::reading(&args.dir.dir)?;
     let frontier = frontier(&mut dir)?;
     let links = Links::open(&mut dir, &frontier)?;
     let mut out = BufWriter::new(io::stdout().lock());

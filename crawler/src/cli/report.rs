@@ -18,7 +18,7 @@ use crate::report::learned::Learned;
 use crate::report::{Report, Summary};
 use crate::sink::Lengths;
 
-/// What the state of a crawl says, or its outputs where another process holds the state.
+/// What the state of a crawl says. Where it cannot be read, the outputs alone speak, and what only the state knows is `None`.
 struct Known {
     stats: Stats,
     stop_reason: &'static str,
@@ -27,16 +27,15 @@ struct Known {
     seeds: Vec<String>,
     /// What an audit found to be lost.
     lost: Option<Lost>,
-    /// Not while the crawl runs.
     learned: Option<Learned>,
-    /// What the state vouches for; none while the crawl runs.
+    /// What the state vouches for.
     lengths: Option<Lengths>,
 }
 
 /// Runs the command.
 pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
     let dir = &args.dir.dir;
-    let known = match CrawlDir::existing(dir) {
+    let known = match CrawlDir::reading(dir) {
         Ok(mut dir) => Known::of(&mut dir)?,
         Err(OpenError::Store { error: store::Error::Locked, .. }) => Known::of_outputs("running"),
         // The outputs of earlier versions can still be told of.
@@ -96,7 +95,7 @@ fn json(stats: &Stats, known: &Known) -> anyhow::Result<Value> {
 }
 
 impl Known {
-    /// Fields that nobody can tell while the crawl runs.
+    /// Fields that the outputs alone do not tell.
     const NOT_YET: &[&str] = &[
         "redirects",
         "links_new",
@@ -129,7 +128,11 @@ impl Known {
         Ok(Self {
             stats,
             // A crawl that was killed has no reason of its own.
-            stop_reason: reason.map_or("interrupted", |reason| reason.name()),
+            stop_reason: match reason {
+                _ if dir.is_running() => "running",
+                Some(reason) => reason.name(),
+                None => "interrupted",
+            },
             settings_text: dir.settings()?,
             seeds: dir.seeds()?.into_iter().map(String::from).collect(),
             lengths: Some(dir.lengths()?),
@@ -139,7 +142,7 @@ impl Known {
         })
     }
 
-    /// Only the outputs can be read: another process crawls in the directory now, or an earlier version did.
+    /// Only the outputs can be read: a process that does not answer crawls in the directory now, or an earlier version did.
     fn of_outputs(stop_reason: &'static str) -> Self {
         Self {
             stats: Stats::default(),

@@ -16,7 +16,7 @@ use crate::report::units;
 
 /// Runs the command.
 pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
-    let mut dir = CrawlDir::existing(&args.dir.dir)?;
+    let mut dir = CrawlDir::reading(&args.dir.dir)?;
     let on_duplicate = dir.last_settings()?.dedup.on_duplicate;
     let learned = Learned::stored(on_duplicate, dir.session())?;
     if args.json {

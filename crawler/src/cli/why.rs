@@ -35,15 +35,16 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let mut dir = CrawlDir::existing(&args.dir.dir)?;
+    let mut dir = CrawlDir::reading(&args.dir.dir)?;
     let mut url = typed(&args.url).map_err(|error| Usage(format!("{:?}: {error}", args.url)))?;
     url.set_fragment(None);
     let settings = dir.last_settings()?;
     let keys = dir.keys()?;
     let [pages, skipped] = [PagesJsonl::NAME, SkippedJsonl::NAME].map(|name| dir.path().join(name));
+    let is_running = dir.is_running();
     let session = dir.session();
     let frontier = Frontier::open(&settings, &keys, session, Clock::System.now())?;
-    let story = Story { pages, skipped, settings: &settings, frontier: &frontier, session, keys: &keys };
+    let story = Story { pages, skipped, is_running, settings: &settings, frontier: &frontier, session, keys: &keys };
     let mut out = String::new();
     put!(out, "{url}\n");
     put!(out, "  compared as {}\n", keys.canonicalizer.key(&url).as_str());
@@ -55,6 +56,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 struct Story<'a> {
     pages: PathBuf,
     skipped: PathBuf,
+    /// Whether the crawl goes on while this is told.
+    is_running: bool,
     settings: &'a Settings,
     frontier: &'a Frontier,
     session: &'a Session,
@@ -125,6 +128,7 @@ impl Story<'_> {
                 put!(out, "  {}\n", how(via));
                 self.found_on(out, source, "  ")?;
             }
+            None if self.is_running => put!(out, "  being fetched now, or fetched since the last commit\n"),
             None => put!(out, "  being fetched when the crawl ended\n"),
         }
         Ok(())

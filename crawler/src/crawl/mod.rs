@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use config::{Layers, Settings};
-use dedup_stage::store::{self, Disk, Session, Space};
+use dedup_stage::store::{self, Disk, Reader, Session, Space};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
 use serde::de::DeserializeOwned;
 use url::Url;
@@ -20,6 +20,7 @@ use crate::access::AccessError;
 use crate::engine::{Stats, StopReason};
 use crate::focus::TopicError;
 use crate::outbound::{self, Outbound};
+use crate::running::{Remote, Serving};
 use crate::sink::Lengths;
 use crate::spaces;
 pub use cut::CutError;
@@ -79,6 +80,7 @@ fn advice(error: &store::Error) -> &'static str {
             ". Its pages.jsonl can still be read; to crawl anew, name another directory with --dir"
         }
         store::Error::Locked => ": another crawl runs in this directory; wait for it or stop it",
+        store::Error::ReadOnly => ": this needs the directory for itself; wait for the crawl, or stop it",
         store::Error::Foreign(_) => {
             ". `crawler report` still tells of it, from its outputs; to crawl anew, name another directory with --dir"
         }
@@ -91,6 +93,10 @@ fn advice(error: &store::Error) -> &'static str {
 pub struct CrawlDir {
     path: PathBuf,
     session: Session,
+    /// Where the state is open in this process: what makes snapshots of it.
+    reader: Option<Reader>,
+    /// Whether the state is that of a crawl that another process runs.
+    is_running: bool,
 }
 
 impl CrawlDir {
@@ -106,7 +112,8 @@ impl CrawlDir {
         std::fs::set_permissions(&state, Permissions::from_mode(0o700)).map_err(output)?;
         let disk = Disk::open(&state, &spaces::of_crawl())
             .map_err(|error| OpenError::Store { dir: path.to_owned(), error })?;
-        Self::with_session(path, Session::new(Box::new(disk)))
+        let reader = disk.reader();
+        Ok(Self { reader: Some(reader), ..Self::with_session(path, Session::new(Box::new(disk)))? })
     }
 
     /// Whether there is a crawl directory.
@@ -117,6 +124,29 @@ impl CrawlDir {
     /// Opens a directory that must hold a crawl.
     pub fn existing(path: &Path) -> Result<Self, OpenError> {
         if Self::is_at(path) { Self::open(path) } else { Err(OpenError::Missing(path.to_owned())) }
+    }
+
+    /// Opens a directory that must hold a crawl, to read it. Where another process crawls in it, that process is asked: what is
+    /// read is then the state as of its last commit, and nothing can be written.
+    pub fn reading(path: &Path) -> Result<Self, OpenError> {
+        match Self::existing(path) {
+            Err(OpenError::Store { error: store::Error::Locked, dir }) => {
+                let in_use = |_| OpenError::Store { dir, error: store::Error::Locked };
+                let remote = Remote::connect(&path.join("state")).map_err(in_use)?;
+                Ok(Self { is_running: true, ..Self::with_session(path, Session::new(Box::new(remote)))? })
+            }
+            opened => opened,
+        }
+    }
+
+    /// Whether another process crawls in the directory, which has been asked for the state.
+    pub fn is_running(&self) -> bool {
+        self.is_running
+    }
+
+    /// Answers [`CrawlDir::reading`] of other processes until what it returns is dropped.
+    pub fn serve(&self) -> std::io::Result<Option<Serving>> {
+        self.reader.clone().map(|reader| Serving::start(&self.path.join("state"), reader)).transpose()
     }
 
     /// Opens a crawl directory whose state lives elsewhere (in memory, or behind a fault-injecting store).
@@ -131,7 +161,7 @@ impl CrawlDir {
             }
             None => session.put(Space::META, *b"format", FORMAT),
         }
-        Ok(Self { path: path.to_owned(), session })
+        Ok(Self { path: path.to_owned(), session, reader: None, is_running: false })
     }
 
     /// The settings of the crawl's last run, as TOML.

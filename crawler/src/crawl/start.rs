@@ -50,7 +50,7 @@ impl CrawlDir {
             return Err(OpenError::NoSeeds);
         }
         let before = self.settings()?;
-        let Self { path, mut session } = self;
+        let Self { path, mut session, .. } = self;
         let store_error = |error| OpenError::Store { dir: path.clone(), error };
         let scope = Scope::new(&settings.scope, &settings.urls, &all_seeds)
             .map_err(|error| OpenError::Pattern(error.to_string()))?;

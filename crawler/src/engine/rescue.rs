@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Result;
 use super::ledger::Ledger;
-use crate::estimate::{Lost, Stratum, estimate};
+use crate::estimate::{Lost, Sample, estimate};
 use crate::spaces;
 
 /// Key in [`Space::META`].
@@ -111,7 +111,8 @@ impl Rescue {
             }
             let held = frontier.sample_held(0, 0, 0, &ledger.session)?.held;
             if self.round.lost.is_none() || held != self.round.held {
-                self.conclude(&results, held);
+                let left = self.left_with_new(&results, frontier, ledger)?;
+                self.conclude(&results, held, &left);
                 self.save(ledger);
             }
             return Ok(false);
@@ -146,23 +147,13 @@ impl Rescue {
         frontier: &mut Frontier,
         ledger: &mut Ledger,
     ) -> Result<bool> {
-        let number = self.round.number;
-        let mut left: BTreeMap<u64, u64> = results
-            .iter()
-            .filter(|(_, result)| result.round == number && result.new > 0)
-            .map(|(cluster, _)| (*cluster, 0))
-            .collect();
+        let mut left = self.left_with_new(results, frontier, ledger)?;
         if left.is_empty() {
             return Ok(false);
         }
-        frontier.each_held(&ledger.session, &mut |drawn| {
-            if let Some(count) = left.get_mut(&drawn.cluster.0) {
-                *count += 1;
-            }
-        })?;
         left.retain(|cluster, left| {
             let Outcome { drawn, new, .. } = results[cluster];
-            *left > 0 && (*left <= Self::FEW || new * Self::WORTH >= drawn)
+            *left <= Self::FEW || new * Self::WORTH >= drawn
         });
         for cluster in left.keys() {
             frontier.release_cluster(Cluster(*cluster), &mut ledger.session);
@@ -170,6 +161,27 @@ impl Rescue {
         self.round.released = true;
         self.save(ledger);
         Ok(!left.is_empty())
+    }
+
+    /// The clusters of which the last round brought something new, each with the number of its URLs that are still held or
+    /// stopped, as far as there are any.
+    fn left_with_new(
+        &self,
+        results: &BTreeMap<u64, Outcome>,
+        frontier: &Frontier,
+        ledger: &Ledger,
+    ) -> Result<BTreeMap<u64, u64>> {
+        let with_new = results.iter().filter(|(_, result)| result.round == self.round.number && result.new > 0);
+        let mut left: BTreeMap<u64, u64> = with_new.map(|(cluster, _)| (*cluster, 0)).collect();
+        if !left.is_empty() {
+            frontier.each_held(&ledger.session, &mut |drawn| {
+                if let Some(count) = left.get_mut(&drawn.cluster.0) {
+                    *count += 1;
+                }
+            })?;
+        }
+        left.retain(|_, count| *count > 0);
+        Ok(left)
     }
 
     /// Draws the URLs of a round and queues them. True if there were any.
@@ -204,31 +216,31 @@ impl Rescue {
             }
         }
         if last && !any {
-            self.conclude(&BTreeMap::new(), held);
+            self.conclude(&BTreeMap::new(), held, &BTreeMap::new());
         }
         self.save(ledger);
         Ok(any)
     }
 
-    /// Estimates what was lost from the results of the last round. `held` URLs are left.
-    fn conclude(&mut self, results: &BTreeMap<u64, Outcome>, held: u64) {
+    /// Estimates what was lost from the results of the last round. `held` URLs are still held or stopped. `left` are the clusters
+    /// with new pages of which some URLs are.
+    fn conclude(&mut self, results: &BTreeMap<u64, Outcome>, held: u64, left: &BTreeMap<u64, u64>) {
         self.round.held = held;
         let unknown = Lost { estimate: 0.0, low: 0.0, high: held as f64 };
-        let of = |counts: &dyn Fn(&Outcome) -> bool| {
-            let last = results.values().filter(|result| result.round == self.round.number && counts(result));
-            let (drawn, new) = last.fold((0, 0), |(drawn, new), result| (drawn + result.drawn, new + result.new));
+        let of = |counts: &dyn Fn(&u64, &Outcome) -> bool| {
+            let last =
+                results.iter().filter(|(cluster, result)| result.round == self.round.number && counts(cluster, result));
+            let (drawn, new) = last.fold((0, 0), |(drawn, new), (_, result)| (drawn + result.drawn, new + result.new));
             // The drawn pages were fetched, so they are not lost. Only what is still held counts.
-            let stratum = Stratum { left: held, drawn, hits: new, texts: new };
-            if drawn == 0 { unknown } else { estimate(&[stratum]).unwrap_or(unknown) }
+            estimate(Sample { left: held, drawn, new }).unwrap_or(unknown)
         };
-        let lost = match (held, self.round.released) {
-            (0, _) => Lost { estimate: 0.0, low: 0.0, high: 0.0 },
-            (_, false) => of(&|_| true),
-            // The clusters with new pages were released, so only the results of the other clusters count for what is left. But the
-            // same sample has decided which clusters are left, so its upper end would be too low: that of the whole sample is used.
-            (_, true) => {
-                let rest = of(&|result| result.new == 0);
-                Lost { high: rest.high.max(of(&|_| true).high), ..rest }
+        let lost = match self.round.released {
+            false => of(&|_, _| true),
+            // Clusters that were released are not held any more, so the results of the others count for what is left. But the same
+            // sample has decided which clusters are left, so its upper end would be too low: that of the whole sample is used.
+            true => {
+                let rest = of(&|cluster, result| result.new == 0 || left.contains_key(cluster));
+                Lost { high: rest.high.max(of(&|_, _| true).high), ..rest }
             }
         };
         self.round.lost = Some([lost.estimate, lost.low, lost.high]);

@@ -4,36 +4,28 @@
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
-use anyhow::Context;
 use config::{ConnectTo, Target};
 use dedup_stage::page::Kind;
 use frontier::JobKind;
 use http::header::{self, HeaderMap};
 use http_body_util::BodyExt;
-use reqwest::Client;
 use tokio::time::{Instant, timeout_at};
 use url::{Host, Url};
 
 use super::address::AddressRules;
 use super::body::{Body, Full};
 use super::caps::Caps;
+use super::clients::{Clients, KEEP_ALIVE};
 use super::decode::Decoder;
-use super::fields::{message, request_headers};
+use super::fields::message;
 use super::files::{self, Kept};
 use super::names::Names;
 use super::pressure::{Given, Pressure, Watch};
-use super::route::{Pinned, Route, SOCKETS, route};
+use super::route::{Route, SOCKETS, route};
 use super::{Fetch, FetchError, Request, Response, Truncation, failure};
 use crate::clock::Clock;
 use crate::feeds;
 
-/// How long a connection waits in the pool for its host's next turn.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// Header bytes of an HTTP/2 response (of an HTTP/1 response, hyper holds at most 100 headers and about 400 KiB).
-const HTTP2_HEADERS: u32 = 64 << 10;
-/// Bytes that an HTTP/2 server may send unread, per stream and per connection.
-const HTTP2_STREAM: u32 = 256 << 10;
-const HTTP2_CONNECTION: u32 = 512 << 10;
 /// An unwanted body up to this length is read and thrown away, which keeps the connection.
 const DRAINED: u64 = 16 << 10;
 
@@ -42,9 +34,7 @@ const DRAINED: u64 = 16 << 10;
 /// One thing it cannot bound is the work of reading interim answers (1xx): hyper skips them without end, and in long
 /// strides. A server that floods them takes the thread it is read on until the headers' time-out.
 pub struct HttpFetch {
-    client: Client,
-    /// For connections that the pool could not tell apart.
-    single: Client,
+    clients: Clients,
     names: Names,
     rules: AddressRules,
     connect_to: Vec<ConnectTo>,
@@ -52,8 +42,6 @@ pub struct HttpFetch {
     timeouts: Timeouts,
     caps: Caps,
     kept: Kept,
-    /// Why no certificate can be trusted on this machine.
-    no_roots: Option<String>,
 }
 
 /// Who connects to the server.
@@ -78,15 +66,13 @@ impl HttpFetch {
     /// A fetcher as configured, trusting the certificates that the system trusts.
     ///
     /// # Errors
-    /// A header, proxy or `connect-to` that cannot be read.
+    /// A header, proxy, certificate or `connect-to` that cannot be read.
     pub fn new(settings: &config::Settings) -> anyhow::Result<Self> {
         Self::trusting(settings, &[])
     }
 
     /// As [`new`](Self::new), and trusts these certificates (DER) too.
     pub fn trusting(settings: &config::Settings, roots: &[&[u8]]) -> anyhow::Result<Self> {
-        // An error means that a provider is installed already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let fetch = &settings.fetch;
         let connect_to: Result<Vec<ConnectTo>, _> = fetch.connect_to.iter().map(|rule| rule.parse()).collect();
         let connect_to = connect_to.map_err(anyhow::Error::msg)?;
@@ -98,25 +84,8 @@ impl HttpFetch {
         if proxied != Proxied::No && !connect_to.is_empty() {
             anyhow::bail!("connect-to and proxy exclude each other");
         }
-        let builder = |only_roots: bool| -> anyhow::Result<reqwest::ClientBuilder> {
-            let roots: Result<Vec<_>, _> = roots.iter().map(|der| reqwest::Certificate::from_der(der)).collect();
-            let builder = client(fetch)?;
-            let roots = roots.context("certificate")?;
-            Ok(if only_roots { builder.tls_certs_only(roots) } else { builder.tls_certs_merge(roots) })
-        };
-        let mut no_roots = None;
-        let client = match builder(false)?.build() {
-            Ok(client) => client,
-            // Plain HTTP needs no certificates.
-            Err(error) => {
-                no_roots = Some(failure::last(&error).to_string());
-                builder(true)?.build()?
-            }
-        };
-        let single = builder(no_roots.is_some())?.http1_only().pool_max_idle_per_host(0).build()?;
         Ok(Self {
-            client,
-            single,
+            clients: Clients::new(fetch, roots)?,
             names: Names::of_system()?,
             rules: AddressRules { allow_private: fetch.allow_private },
             connect_to,
@@ -128,7 +97,6 @@ impl HttpFetch {
             },
             caps: Caps::of(settings),
             kept: Kept::new(files::raise_limit(), fetch.concurrency, KEEP_ALIVE),
-            no_roots,
         })
     }
 
@@ -166,7 +134,7 @@ impl HttpFetch {
         let Route { url, host, sockets, single } = self.route(request)?;
         let message = message(request, url, host);
         let keep = !single && self.kept.admits(&message.url()[..url::Position::BeforePath], started.into_std());
-        let client = if keep { &self.client } else { &self.single };
+        let client = self.clients.client(&request.url, keep);
         let deadline = started + self.timeouts.headers.min(self.timeouts.total);
         let answer = SOCKETS.scope(sockets, client.execute(message));
         let mut answer = std::pin::pin!(answer);
@@ -191,7 +159,7 @@ impl HttpFetch {
     }
 
     fn name(&self, error: &reqwest::Error) -> FetchError {
-        match (failure::of_request(error), &self.no_roots) {
+        match (failure::of_request(error), &self.clients.no_roots) {
             (FetchError::Tls(text), Some(why)) => FetchError::Tls(format!("{text} ({why})")),
             (named, _) => named,
         }
@@ -315,32 +283,6 @@ fn give_way(watch: &mut Watch, bytes: u64, held: u64) -> Result<(), FetchError> 
     };
     let seconds = watch.elapsed().as_secs();
     Err(FetchError::Slow(format!("{bytes} bytes in {seconds} s, while {why}")))
-}
-
-/// What all requests share.
-fn client(fetch: &config::Fetch) -> anyhow::Result<reqwest::ClientBuilder> {
-    let mut builder = Client::builder()
-        .default_headers(request_headers(fetch)?)
-        .redirect(reqwest::redirect::Policy::none())
-        // A repeated request is the frontier's to time.
-        .retry(reqwest::retry::never())
-        .referer(false)
-        .no_proxy()
-        .connect_timeout(fetch.connect_timeout.to_std())
-        .pool_max_idle_per_host(1)
-        .pool_idle_timeout(KEEP_ALIVE)
-        .http1_ignore_invalid_headers_in_responses(true)
-        .http1_allow_obsolete_multiline_headers_in_responses(true)
-        .http2_max_header_list_size(HTTP2_HEADERS)
-        .http2_initial_stream_window_size(HTTP2_STREAM)
-        .http2_initial_connection_window_size(HTTP2_CONNECTION);
-    let mut proxy_host = None;
-    if !fetch.proxy.is_empty() {
-        let context = || format!("proxy {:?}", fetch.proxy);
-        proxy_host = Url::parse(&fetch.proxy).with_context(context)?.host_str().map(str::to_owned);
-        builder = builder.proxy(reqwest::Proxy::all(&fetch.proxy).with_context(context)?);
-    }
-    Ok(builder.dns_resolver(Pinned { proxy: proxy_host }))
 }
 
 /// The address that a host is, if it is one.

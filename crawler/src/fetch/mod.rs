@@ -4,6 +4,7 @@ pub mod address;
 mod body;
 pub mod budget;
 mod caps;
+mod clients;
 mod decode;
 mod failure;
 pub mod fields;

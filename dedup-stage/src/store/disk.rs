@@ -12,17 +12,27 @@ use std::sync::Arc;
 
 use fjall::compaction::Leveled;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, FilterPolicy};
-use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
+use fjall::{CompressionType, Database, Iter, Keyspace, KeyspaceCreateOptions, PersistMode};
 
-use super::{Batch, Error, Layout, Result, Space, Spaces, Store, Visitor};
+use super::{Batch, Error, Layout, Reader, Result, Space, Spaces, Store, Visitor};
 
 /// A directory with a log-structured store in it, open in this process only.
 pub struct Disk {
     database: Database,
-    /// By the number of the space; `None` for numbers that no space of this store has.
-    spaces: Vec<Option<Keyspace>>,
+    spaces: Keyspaces,
     /// By the number of the space, the number of the last commit that touched it. Every commit touches [`Space::META`].
     marks: [u64; Space::MOST],
+}
+
+/// The keyspaces of a store by the number of the space; `None` for numbers that no space of this store has.
+#[derive(Clone)]
+pub(super) struct Keyspaces(Arc<[Option<Keyspace>]>);
+
+impl Keyspaces {
+    pub(super) fn of(&self, space: Space) -> Result<&Keyspace> {
+        let unknown = || Error::Engine(format!("the store was opened without the space {}", space.name()));
+        self.0[space.number()].as_ref().ok_or_else(unknown)
+    }
 }
 
 /// In each space, the number of the last commit that touched it; in [`Space::META`], those of all spaces. Visitors never
@@ -54,7 +64,7 @@ impl Disk {
         for space in wanted.iter() {
             spaces[space.number()] = Some(database.keyspace(space.name(), || options(space, memtable))?);
         }
-        let mut disk = Self { database, spaces, marks: [0; Space::MOST] };
+        let mut disk = Self { database, spaces: Keyspaces(spaces.into()), marks: [0; Space::MOST] };
         let known = disk.marks_in(Space::META)?;
         for (mark, known) in disk.marks.iter_mut().zip(known) {
             *mark = known;
@@ -71,15 +81,35 @@ impl Disk {
         Ok(disk)
     }
 
-    fn marks_in(&self, space: Space) -> Result<Vec<u64>> {
-        let Some(value) = self.keyspace(space)?.get(MARK)? else { return Ok(Vec::new()) };
-        Ok(value.as_chunks::<8>().0.iter().map(|mark| u64::from_be_bytes(*mark)).collect())
+    /// For those who read while this store is written to.
+    pub fn reader(&self) -> Reader {
+        Reader::new(self.database.clone(), self.spaces.clone())
     }
 
-    fn keyspace(&self, space: Space) -> Result<&Keyspace> {
-        let unknown = || Error::Engine(format!("the store was opened without the space {}", space.name()));
-        self.spaces[space.number()].as_ref().ok_or_else(unknown)
+    fn marks_in(&self, space: Space) -> Result<Vec<u64>> {
+        let Some(value) = self.spaces.of(space)?.get(MARK)? else { return Ok(Vec::new()) };
+        Ok(value.as_chunks::<8>().0.iter().map(|mark| u64::from_be_bytes(*mark)).collect())
     }
+}
+
+/// Shows `visit` the entries with `from <= key < to` (`to` empty: to the end), without the mark of the space. `entries` gives
+/// what the space has between two keys.
+pub(super) fn visit_all(
+    from: &[u8],
+    to: &[u8],
+    visit: &mut Visitor<'_>,
+    entries: impl FnOnce(&[u8], Option<&[u8]>) -> Iter,
+) -> Result<()> {
+    if !to.is_empty() && from >= to {
+        return Ok(());
+    }
+    for entry in entries(from, (!to.is_empty()).then_some(to)) {
+        let (key, value) = entry.into_inner()?;
+        if *key != MARK && visit(&key, &value) == ControlFlow::Break(()) {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// How a space is laid out on disk.
@@ -100,22 +130,15 @@ fn options(space: Space, memtable: u64) -> KeyspaceCreateOptions {
 
 impl Store for Disk {
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        Ok(self.keyspace(space)?.get(key)?.map(|value| value.to_vec()))
+        Ok(self.spaces.of(space)?.get(key)?.map(|value| value.to_vec()))
     }
 
     fn scan(&self, space: Space, from: &[u8], to: &[u8], visit: &mut Visitor<'_>) -> Result<()> {
-        if !to.is_empty() && from >= to {
-            return Ok(());
-        }
-        let space = self.keyspace(space)?;
-        let entries = if to.is_empty() { space.range(from..) } else { space.range(from..to) };
-        for entry in entries {
-            let (key, value) = entry.into_inner()?;
-            if *key != MARK && visit(&key, &value) == ControlFlow::Break(()) {
-                break;
-            }
-        }
-        Ok(())
+        let space = self.spaces.of(space)?;
+        visit_all(from, to, visit, |from, to| match to {
+            Some(to) => space.range(from..to),
+            None => space.range(from..),
+        })
     }
 
     fn commit(&mut self, batch: &Batch) -> Result<()> {
@@ -125,14 +148,14 @@ impl Store for Disk {
         let mut out = self.database.batch().durability(Some(PersistMode::SyncAll));
         for change in batch {
             marks[change.space.number()] = number;
-            let space = self.keyspace(change.space)?;
+            let space = self.spaces.of(change.space)?;
             match &change.value {
                 Some(value) => out.insert(space, change.key.as_slice(), value.as_slice()),
                 None => out.remove(space, change.key.as_slice()),
             }
         }
-        let meta = self.keyspace(Space::META)?;
-        for (space, _) in self.spaces.iter().zip(marks).skip(1).filter(|(_, mark)| *mark == number) {
+        let meta = self.spaces.of(Space::META)?;
+        for (space, _) in self.spaces.0.iter().zip(marks).skip(1).filter(|(_, mark)| *mark == number) {
             if let Some(space) = space {
                 out.insert(space, MARK, number.to_be_bytes());
             }

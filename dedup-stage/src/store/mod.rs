@@ -13,6 +13,7 @@ mod disk;
 #[cfg(any(test, feature = "double"))]
 mod double;
 mod memory;
+mod reader;
 mod session;
 mod space;
 #[cfg(test)]
@@ -25,6 +26,7 @@ pub use disk::Disk;
 #[cfg(any(test, feature = "double"))]
 pub use double::{Double, Fault};
 pub use memory::Memory;
+pub use reader::Reader;
 pub use session::Session;
 pub use space::{Layout, Space, Spaces};
 
@@ -60,6 +62,9 @@ pub enum Error {
     /// Another process has it open.
     #[error("state is in use by another process")]
     Locked,
+    /// The state of a crawl that another process runs, which can only be read.
+    #[error("the state belongs to a crawl that runs, and can only be read")]
+    ReadOnly,
 }
 
 /// Result of a store operation.

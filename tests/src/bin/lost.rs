@@ -1,9 +1,10 @@
 //! `lost`: whether the estimate of what `drop` lost is right, on a web of real pages in memory.
 //!
-//! `cargo run --release -p tests --bin lost -- --runs 100`
+//! `cargo run --release -p tests --bin lost -- [WEB] --runs 100 [--pages N] [--rescue 0%]`
 //!
-//! For each run: pages fetched, contents found and truly lost among the URLs held back, the estimate with its interval, and whether
-//! it covers the truth; at the end the share that does, the median width in percent of the pages fetched, and the rules.
+//! For each run: pages fetched, contents found, URLs held back and contents truly lost among them, the estimate with its interval,
+//! and whether it covers the truth. At the end: how many runs it covers, how many had an estimate, the median of the URLs held
+//! back, and the median width in percent of the pages fetched.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -34,6 +35,12 @@ struct Arguments {
     /// `drop`, or another mode (then only the rules are of interest).
     #[arg(long, default_value = "drop")]
     mode: String,
+    /// Pages of a synthetic web; 0: as many as its bar says. 60 pages leave some 20 URLs held.
+    #[arg(long, default_value_t = 0)]
+    pages: usize,
+    /// What rescue may cost, as a share of the pages fetched; "0%" releases nothing.
+    #[arg(long, default_value = "5%")]
+    rescue: String,
     /// Print the rules of each run.
     #[arg(long)]
     rules: bool,
@@ -41,10 +48,10 @@ struct Arguments {
 
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
-    let (mut covered, mut widths, mut runs) = (0, Vec::new(), 0);
+    let (mut covered, mut widths, mut helds, mut runs) = (0, Vec::new(), Vec::new(), 0);
     for seed in arguments.first..arguments.first + arguments.runs {
-        let Some(world) = arguments.web.make(seed, 0)? else { return Ok(()) };
-        let settings = settings(&[("dedup.on-duplicate", &arguments.mode)])?;
+        let Some(world) = arguments.web.make(seed, arguments.pages)? else { return Ok(()) };
+        let settings = settings(&[("dedup.on-duplicate", &arguments.mode), ("dedup.rescue", &arguments.rescue)])?;
         let clock = Clock::at(1_700_000_000_000);
         let fetch = WorldFetch::new(Arc::clone(&world), clock.clone());
         let dir = tempfile::tempdir()?;
@@ -55,17 +62,24 @@ fn main() -> anyhow::Result<()> {
         let (_, stats) = engine::run(parts.start(&settings, seeds, clock, control)?, fetch.clone(), &mut Nobody)?;
         let session = Session::new(Box::new(store));
         let found = fetch.contents();
-        let mut held = BTreeSet::new();
+        let (mut held, mut urls) = (BTreeSet::new(), 0);
         for line in lines(dir.path(), "skipped.jsonl")? {
-            if matches!(text(&line, "reason"), "duplicate_source" | "rule" | "mirror" | "trap")
-                && let Shown::Content(content) = world.shows(&text(&line, "url").parse()?)
-            {
+            if !matches!(text(&line, "reason"), "duplicate_source" | "rule" | "mirror" | "trap") {
+                continue;
+            }
+            urls += 1;
+            if let Shown::Content(content) = world.shows(&text(&line, "url").parse()?) {
                 held.insert(content);
             }
         }
         let lost = held.difference(&found).count() as f64;
-        print!("seed {seed}: {} fetched, {} contents, {lost} lost among those held back; ", stats.pages, found.len());
+        print!(
+            "seed {seed}: {} fetched, {} contents, {urls} held back, {lost} contents lost among them; ",
+            stats.pages,
+            found.len()
+        );
         runs += 1;
+        helds.push(f64::from(urls));
         match engine::lost(&session)? {
             Some(told) => {
                 let right = told.low <= lost && lost <= told.high;
@@ -90,6 +104,9 @@ fn main() -> anyhow::Result<()> {
             }
         }
     }
-    println!("{covered} of {runs} cover; median width {:.1} % of the pages fetched", median(widths));
+    let (told, held, width) = (widths.len(), median(helds), median(widths));
+    println!(
+        "{covered} of {runs} cover, {told} with an estimate; {held} URLs held back, width {width:.1} % of the pages fetched (medians)"
+    );
     Ok(())
 }

@@ -1,0 +1,126 @@
+//! The HTTP clients of a crawl, as its settings ask for them: certificates that are trusted, one that is shown, hosts whose
+//! certificates are not checked, and which client a request goes through.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context;
+use reqwest::{Certificate, Client, ClientBuilder, Identity};
+use url::Url;
+
+use super::failure;
+use super::fields::request_headers;
+use super::route::Pinned;
+
+/// How long a connection waits in the pool for its host's next turn.
+pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// Header bytes of an HTTP/2 response (of an HTTP/1 response, hyper holds at most 100 headers and about 400 KiB).
+const HTTP2_HEADERS: u32 = 64 << 10;
+/// Bytes that an HTTP/2 server may send unread, per stream and per connection.
+const HTTP2_STREAM: u32 = 256 << 10;
+const HTTP2_CONNECTION: u32 = 512 << 10;
+
+/// The clients of a crawl.
+pub(super) struct Clients {
+    pooled: Client,
+    /// Keeps no connection: for those that the pool could not tell apart, and for what finds the pool full.
+    single: Client,
+    /// Takes every certificate, and keeps no connection.
+    unchecked: Client,
+    /// The hosts whose certificates are not checked.
+    insecure: Vec<String>,
+    /// Why no certificate can be trusted on this machine.
+    pub(super) no_roots: Option<String>,
+}
+
+impl Clients {
+    /// Clients as configured. They trust the certificates that the system trusts, those of `ca-file`, and `roots` (DER).
+    pub(super) fn new(fetch: &config::Fetch, roots: &[&[u8]]) -> anyhow::Result<Self> {
+        // An error means that a provider is installed already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let roots: Result<Vec<_>, _> = roots.iter().map(|der| Certificate::from_der(der)).collect();
+        let mut roots = roots.context("certificate")?;
+        if let Some(file) = named(&fetch.ca_file) {
+            let pem = std::fs::read(file).with_context(|| format!("--ca-file {}", file.display()))?;
+            let found = Certificate::from_pem_bundle(&pem).unwrap_or_default();
+            anyhow::ensure!(!found.is_empty(), "--ca-file {}: there is no certificate in it (PEM)", file.display());
+            roots.extend(found);
+        }
+        let identity = named(&fetch.client_cert).map(identity).transpose()?;
+        let builder = |only_roots: bool| -> anyhow::Result<ClientBuilder> {
+            let builder = basic(fetch)?;
+            let builder = match identity.clone() {
+                Some(identity) => builder.identity(identity),
+                None => builder,
+            };
+            let roots = roots.clone();
+            Ok(if only_roots { builder.tls_certs_only(roots) } else { builder.tls_certs_merge(roots) })
+        };
+        let mut no_roots = None;
+        let pooled = match builder(false)?.build() {
+            Ok(client) => client,
+            // Plain HTTP needs no certificates.
+            Err(error) => {
+                no_roots = Some(failure::last(&error).to_string());
+                builder(true)?.build()?
+            }
+        };
+        let unpooled = || Ok::<_, anyhow::Error>(builder(no_roots.is_some())?.http1_only().pool_max_idle_per_host(0));
+        Ok(Self {
+            pooled,
+            single: unpooled()?.build()?,
+            unchecked: unpooled()?.tls_danger_accept_invalid_certs(true).build()?,
+            insecure: fetch.insecure_hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
+            no_roots,
+        })
+    }
+
+    /// The client for a request to `url`; `keep`: whether its connection may be kept.
+    pub(super) fn client(&self, url: &Url, keep: bool) -> &Client {
+        let is_insecure = || url.host_str().is_some_and(|host| self.insecure.iter().any(|known| known == host));
+        match keep {
+            _ if !self.insecure.is_empty() && is_insecure() => &self.unchecked,
+            true => &self.pooled,
+            false => &self.single,
+        }
+    }
+}
+
+/// A file that a setting names, if it names one.
+fn named(setting: &str) -> Option<&Path> {
+    (!setting.is_empty()).then(|| Path::new(setting))
+}
+
+/// The certificate of `--client-cert`, with its key.
+fn identity(file: &Path) -> anyhow::Result<Identity> {
+    let flag = || format!("--client-cert {}", file.display());
+    let pem = std::fs::read(file).with_context(flag)?;
+    Identity::from_pem(&pem)
+        .with_context(|| format!("{}: a certificate and its private key (PEM) are expected in it", flag()))
+}
+
+/// What all clients share.
+fn basic(fetch: &config::Fetch) -> anyhow::Result<ClientBuilder> {
+    let mut builder = Client::builder()
+        .default_headers(request_headers(fetch)?)
+        .redirect(reqwest::redirect::Policy::none())
+        // A repeated request is the frontier's to time.
+        .retry(reqwest::retry::never())
+        .referer(false)
+        .no_proxy()
+        .connect_timeout(fetch.connect_timeout.to_std())
+        .pool_max_idle_per_host(1)
+        .pool_idle_timeout(KEEP_ALIVE)
+        .http1_ignore_invalid_headers_in_responses(true)
+        .http1_allow_obsolete_multiline_headers_in_responses(true)
+        .http2_max_header_list_size(HTTP2_HEADERS)
+        .http2_initial_stream_window_size(HTTP2_STREAM)
+        .http2_initial_connection_window_size(HTTP2_CONNECTION);
+    let mut proxy_host = None;
+    if !fetch.proxy.is_empty() {
+        let context = || format!("proxy {:?}", fetch.proxy);
+        proxy_host = Url::parse(&fetch.proxy).with_context(context)?.host_str().map(str::to_owned);
+        builder = builder.proxy(reqwest::Proxy::all(&fetch.proxy).with_context(context)?);
+    }
+    Ok(builder.dns_resolver(Pinned { proxy: proxy_host }))
+}

@@ -1,0 +1,58 @@
+//! Reading a store while its owner goes on writing to it: snapshots, each as of one commit.
+
+use fjall::{Database, Readable, Snapshot};
+
+use super::disk::{Keyspaces, visit_all};
+use super::{Batch, Error, Result, Space, Store, Visitor};
+
+/// Makes snapshots of a [`Disk`](super::Disk). It may be sent to other threads, and cloned.
+#[derive(Clone)]
+pub struct Reader {
+    database: Database,
+    spaces: Keyspaces,
+}
+
+impl std::fmt::Debug for Reader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reader").finish_non_exhaustive()
+    }
+}
+
+impl Reader {
+    pub(super) fn new(database: Database, spaces: Keyspaces) -> Self {
+        Self { database, spaces }
+    }
+
+    /// The store as of its last commit. What the snapshot shows does not change any more. While it lives, the disk keeps what
+    /// the owner has since replaced: drop it soon.
+    pub fn snapshot(&self) -> impl Store + use<> {
+        Frozen { snapshot: self.database.snapshot(), spaces: self.spaces.clone() }
+    }
+}
+
+/// A store as of one commit.
+struct Frozen {
+    snapshot: Snapshot,
+    spaces: Keyspaces,
+}
+
+impl Store for Frozen {
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        Ok(self.snapshot.get(self.spaces.of(space)?, key)?.map(|value| value.to_vec()))
+    }
+
+    fn scan(&self, space: Space, from: &[u8], to: &[u8], visit: &mut Visitor<'_>) -> Result<()> {
+        let space = self.spaces.of(space)?;
+        visit_all(from, to, visit, |from, to| match to {
+            Some(to) => self.snapshot.range(space, from..to),
+            None => self.snapshot.range(space, from..),
+        })
+    }
+
+    /// # Errors
+    ///
+    /// Always: a snapshot is for reading.
+    fn commit(&mut self, _batch: &Batch) -> Result<()> {
+        Err(Error::ReadOnly)
+    }
+}
