@@ -140,11 +140,11 @@ fn ages_bound_every_page() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A web without end: each page links to five more. All pages change each hour.
+/// A web without end: each page links to five more. All pages change each quarter of an hour.
 fn endless(path: &str, at: u64) -> crawler::demo::web::Answer {
     let number: u64 = path.strip_prefix("/n").and_then(|number| number.parse().ok()).unwrap_or(0);
     let links: String = (1..=5).map(|n| format!("<a href=/n{}>{n}</a> ", 5 * number + n)).collect();
-    html(format!("<p>{}</p>{links}", words(number + 1_000_000 * (at / HOUR), 100)))
+    html(format!("<p>{}</p>{links}", words(number + 1_000_000 * (4 * at / HOUR), 100)))
 }
 
 /// Catches a crawl that never comes to its visits because there is always something new, and one that never comes to what is
@@ -152,7 +152,7 @@ fn endless(path: &str, at: u64) -> crawler::demo::web::Answer {
 #[test]
 fn visits_and_new_urls_have_their_shares() -> anyhow::Result<()> {
     let shares = |share: &str| -> anyhow::Result<f64> {
-        let ran = run("12h", &[("refresh.share", share), ("dedup.rules", "false"), ("refresh.min-gain", "1m")], endless)?;
+        let ran = run("75m", &[("refresh.share", share), ("dedup.rules", "false"), ("refresh.min-gain", "1m")], endless)?;
         ran.assert_polite(1_000);
         let again = ran.crawled.pages.iter().filter(|page| page["visit"].as_u64() > Some(1)).count();
         Ok(again as f64 / ran.crawled.pages.len() as f64)

@@ -92,11 +92,11 @@ impl Roster {
     }
 
     /// A URL was fetched for the first time. Where `trusts` is false, it counts as no copy.
-    pub fn push(&mut self, member: Member, trusts: bool) -> usize {
+    pub fn push(&mut self, mut member: Member, trusts: bool) -> usize {
         let place = self.members.len();
         self.places.insert(member.id.url, place);
-        let shows = member.of.filter(|_| trusts);
-        self.members.push(Member { of: None, ..member });
+        let shows = member.of.take().filter(|_| trusts);
+        self.members.push(member);
         if let Some(root) = self.root_of(place, shows) {
             self.join(root, place);
         }
