@@ -8,7 +8,8 @@ use crate::{ConnectTo, Priority, Settings};
 
 /// The first key whose value its station could not work with, and why.
 pub(crate) fn check(settings: &Settings) -> Result<(), (&'static str, String)> {
-    let Settings { scope, limits: _, dedup, politeness, fetch, refresh, access, urls, priority, focus, output } = settings;
+    let Settings { scope, limits: _, dedup, politeness, fetch, refresh, access, urls, priority, focus, output } =
+        settings;
     for (key, patterns) in [("scope.include", &scope.include), ("scope.exclude", &scope.exclude)] {
         for pattern in patterns {
             Regex::new(pattern).map_err(|error| (key, error.to_string()))?;

@@ -103,9 +103,11 @@ fn it_goes_on_and_sees_what_changes() -> anyhow::Result<()> {
         let url = format!("http://a.test{path}");
         ran.crawled.pages.iter().rfind(|page| text(page, "url") == url).cloned().unwrap_or(Value::Null)
     };
-    let changes = ran.crawled.pages.iter().filter(|page| {
-        text(page, "url") == "http://a.test/p1" && text(page, "changed") == "content"
-    });
+    let changes = ran
+        .crawled
+        .pages
+        .iter()
+        .filter(|page| text(page, "url") == "http://a.test/p1" && text(page, "changed") == "content");
     assert!(changes.count() >= 25, "of 29 changes of a page that changes daily");
     assert_eq!(last("/p3")["status"], 404);
     let copies: usize = (2..=6).filter(|n| *n != 3).map(|n| ran.of(&format!("/c{n}")).len()).sum();
@@ -152,7 +154,8 @@ fn endless(path: &str, at: u64) -> crawler::demo::web::Answer {
 #[test]
 fn visits_and_new_urls_have_their_shares() -> anyhow::Result<()> {
     let shares = |share: &str| -> anyhow::Result<f64> {
-        let ran = run("75m", &[("refresh.share", share), ("dedup.rules", "false"), ("refresh.min-gain", "1m")], endless)?;
+        let ran =
+            run("75m", &[("refresh.share", share), ("dedup.rules", "false"), ("refresh.min-gain", "1m")], endless)?;
         ran.assert_polite(1_000);
         let again = ran.crawled.pages.iter().filter(|page| page["visit"].as_u64() > Some(1)).count();
         Ok(again as f64 / ran.crawled.pages.len() as f64)
@@ -170,8 +173,7 @@ fn visits_and_new_urls_have_their_shares() -> anyhow::Result<()> {
 #[test]
 fn what_never_changes_is_left_alone() -> anyhow::Result<()> {
     let ran = run("100d", &[("dedup.rules", "false")], |path, _| site(path, 0))?;
-    let (first, last): (Vec<u64>, Vec<u64>) =
-        ran.times.iter().map(|at| at - START).partition(|at| *at < 50 * DAY);
+    let (first, last): (Vec<u64>, Vec<u64>) = ran.times.iter().map(|at| at - START).partition(|at| *at < 50 * DAY);
     assert!(last.len() < first.len(), "{} requests, then {}", first.len(), last.len());
     let visits = ran.of("/p9").len();
     assert!((3..100).contains(&visits), "{visits} visits in 100 days to a page that never changes");

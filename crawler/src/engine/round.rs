@@ -48,8 +48,7 @@ impl Desk<'_> {
         let now = self.clock.now();
         let mut round = self.next_round(true, now);
         let priority = |depth| self.scores.of_depth(depth);
-        let visits =
-            Continuous::open(self.settings, self.trusts_copies(), &priority, now, &self.ledger.session)?;
+        let visits = Continuous::open(self.settings, self.trusts_copies(), &priority, now, &self.ledger.session)?;
         round.trusted = visits.trusted();
         self.continuous = Some(visits);
         self.ledger.stats.round = Some(round);

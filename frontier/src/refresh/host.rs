@@ -78,6 +78,11 @@ impl Host {
         shared.market.change((&Demand::default(), self.allows), (&self.demand.demand(), self.allows));
     }
 
+    /// Whether its delay binds: it would be asked more often if it could be.
+    pub fn is_bound(&self, shared: &Shared, settings: &Settings) -> bool {
+        self.demand.demand().price(self.allows) > shared.market.price(settings.budget)
+    }
+
     /// Sets the prices anew.
     pub fn reprice(&mut self, shared: &Shared, settings: &Settings) {
         let demand = self.demand.demand();

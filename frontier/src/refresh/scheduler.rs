@@ -7,7 +7,7 @@ use super::host::{Host, Learned, Shared};
 use super::plan::plan;
 use super::prior::{Place, Prior};
 use super::review::{Review, belief, due};
-use super::settings::{EARLY, LESSON_DAYS, REVIEW_DAYS, REVIEWS, Settings};
+use super::settings::{EARLY, LEAD, LESSON_DAYS, REVIEW_DAYS, REVIEWS, Settings};
 use super::signals::Source;
 use super::time::{DAY, PageId, Seconds, after, days};
 use super::turns::{HostId, Turn, Turns};
@@ -244,8 +244,10 @@ impl Refresh {
     pub fn reviewed(&mut self) {
         if let Some((id, review)) = self.review.take() {
             let (host, entries) = review.finish(&mut self.shared, self.hosts.len(), &self.settings);
+            let lead = if host.is_bound(&self.shared, &self.settings) { LEAD } else { 0 };
             self.hosts[id as usize] = host;
             self.turns.replace(id, entries);
+            self.turns.lead(id, lead);
         }
     }
 

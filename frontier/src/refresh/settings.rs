@@ -46,3 +46,6 @@ pub const JITTER: f32 = 0.15;
 pub const AGAIN: f32 = 0.4;
 /// A visit may come early where nothing is due: after this share of its interval.
 pub const EARLY: f32 = 0.5;
+/// Where nothing is due, a host whose delay binds is asked before the others, as if its visits were due this much sooner: what
+/// it allows and is not asked for is lost.
+pub const LEAD: Seconds = 86_400;

@@ -44,6 +44,8 @@ struct Lane {
     busy: bool,
     /// Whether it rests only because nothing is due.
     deferred: bool,
+    /// By how much its visits come before those of other hosts that are due at the same time.
+    lead: Seconds,
     /// Until when it rests. Entries of the resting heap that say otherwise are void.
     rests: Option<Seconds>,
 }
@@ -128,6 +130,12 @@ impl Turns {
         self.place(host);
     }
 
+    /// Visits of this host come so much sooner than those of others that are due at the same time.
+    pub fn lead(&mut self, host: HostId, lead: Seconds) {
+        self.hosts[host as usize].lead = lead;
+        self.place(host);
+    }
+
     /// What is due first on this host.
     pub fn first(&self, host: HostId) -> Option<(Seconds, PageId)> {
         self.hosts[host as usize].queue.peek()
@@ -158,7 +166,8 @@ impl Turns {
     /// Puts the host into the ready set under what is due first, or takes it out.
     fn place(&mut self, host: HostId) {
         let lane = &mut self.hosts[host as usize];
-        let stands = lane.queue.peek().map(|(due, _)| due).filter(|_| !lane.busy && lane.rests.is_none());
+        let first = lane.queue.peek().map(|(due, _)| due.saturating_sub(lane.lead));
+        let stands = first.filter(|_| !lane.busy && lane.rests.is_none());
         if stands != lane.stands {
             lane.stands.map(|due| self.ready.remove(&(due, host)));
             stands.map(|due| self.ready.insert((due, host)));

@@ -63,7 +63,16 @@ fn a_continuous_crawl_that_was_killed_goes_on_and_stops_when_it_is_told_to() -> 
         let mut command = Command::new(env!("CARGO_BIN_EXE_crawl"));
         command.arg("crawl").arg("--dir").arg(&dir).arg("http://a.test/");
         command.args(["--continuous", "--max-age", "1s", "--delay", &format!("{}ms", DELAY.as_millis())]);
-        command.args(["--allow-private", "--delay-factor", "0", "--address-delay", "0s", "--patience", "1s", "--quiet"]);
+        command.args([
+            "--allow-private",
+            "--delay-factor",
+            "0",
+            "--address-delay",
+            "0s",
+            "--patience",
+            "1s",
+            "--quiet",
+        ]);
         command.args(["--connect-to", &settings.fetch.connect_to[0]]).stderr(Stdio::null()).spawn()
     };
     let mut child = start()?;

@@ -2,6 +2,7 @@
 
 mod clusters;
 mod figures;
+mod freshness;
 mod pages;
 mod rules;
 mod search;
@@ -11,6 +12,7 @@ mod troubles;
 
 pub use clusters::{clusters, twins};
 pub use figures::{curve, figures, harvested, key, missed, stopped};
+pub use freshness::{fresh, visited};
 pub use pages::pages;
 pub use rules::rules;
 pub use search::search;
