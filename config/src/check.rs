@@ -8,7 +8,8 @@ use crate::{ConnectTo, Priority, Settings};
 
 /// The first key whose value its station could not work with, and why.
 pub(crate) fn check(settings: &Settings) -> Result<(), (&'static str, String)> {
-    let Settings { scope, limits: _, dedup, politeness, fetch, access, urls, priority, focus, output } = settings;
+    let Settings { scope, limits: _, dedup, politeness, fetch, refresh, access, urls, priority, focus, output } =
+        settings;
     for (key, patterns) in [("scope.include", &scope.include), ("scope.exclude", &scope.exclude)] {
         for pattern in patterns {
             Regex::new(pattern).map_err(|error| (key, error.to_string()))?;
@@ -43,6 +44,9 @@ pub(crate) fn check(settings: &Settings) -> Result<(), (&'static str, String)> {
     }
     for header in &fetch.headers {
         header_line(header).map_err(|reason| ("fetch.headers", reason))?;
+    }
+    if refresh.max_age.0 > 0 && refresh.max_age < refresh.min_age {
+        return Err(("refresh.max-age", format!("is shorter than refresh.min-age, which is {}", refresh.min_age)));
     }
     if !access.purpose.is_empty() && !PURPOSES.contains(&access.purpose.as_str()) {
         return Err(("access.purpose", format!("{:?} is not one of {}", access.purpose, PURPOSES.join(", "))));

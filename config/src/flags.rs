@@ -5,8 +5,12 @@ use toml::Table;
 use crate::defaults::defaults;
 
 /// Flags that are not called as their key is.
-const RENAMED: [(&str, &str); 3] =
-    [("fetch.headers", "header"), ("fetch.insecure-hosts", "insecure-host"), ("urls.max-length", "max-url-length")];
+const RENAMED: [(&str, &str); 4] = [
+    ("fetch.headers", "header"),
+    ("fetch.insecure-hosts", "insecure-host"),
+    ("refresh.share", "refresh-share"),
+    ("urls.max-length", "max-url-length"),
+];
 
 /// Every key (`dedup.on-duplicate`) with its flag, without dashes in front (`on-duplicate`), in the order of the keys.
 pub fn flags() -> Vec<(String, String)> {

@@ -23,8 +23,8 @@ pub use flags::flags;
 pub use layers::{Layers, PROFILES};
 pub use nearest::nearest;
 pub use settings::{
-    Access, Dedup, Fetch, Focus, Limits, LogFormat, OnDuplicate, Output, Politeness, Priority, Progress, Robots, Scope,
-    ScopeKind, Settings, Switch, Urls,
+    Access, Dedup, Fetch, Focus, Limits, LogFormat, OnDuplicate, Output, Politeness, Priority, Progress, Refresh,
+    Robots, Scope, ScopeKind, Settings, Switch, Urls,
 };
-pub use units::{Duration, Share, Size};
+pub use units::{Duration, Share, Shares, Size};
 pub use version::version;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Duration, Share, Size};
+use crate::units::{Duration, Share, Shares, Size};
 
 /// Everything that can be set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +20,8 @@ pub struct Settings {
     pub politeness: Politeness,
     /// How pages are fetched.
     pub fetch: Fetch,
+    /// When pages are fetched again.
+    pub refresh: Refresh,
     /// Who the crawl is to a site, and what for it reads pages.
     pub access: Access,
     /// How URLs are compared.
@@ -179,6 +181,22 @@ pub struct Fetch {
     pub headers: Vec<String>,
     /// Fetch again what an earlier crawl fetched, with conditional requests.
     pub recrawl: bool,
+}
+
+/// When pages are fetched again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Refresh {
+    /// The crawl never ends by itself.
+    pub continuous: bool,
+    /// Of the pages fetched from a host that has both new URLs and visits that are due, the share of the visits.
+    pub share: Shares,
+    /// From one visit to a page to the next, at least.
+    pub min_age: Duration,
+    /// From one visit to a page to the next, at most; 0 = no limit.
+    pub max_age: Duration,
+    /// Time for which a visit must be expected to keep a page as it is on the web.
+    pub min_gain: Duration,
 }
 
 /// Who the crawl is to a site, and what for it reads pages.

@@ -1,4 +1,4 @@
-//! Durations (`500ms`, `2s`, `1h`), sizes (`10MiB`) and shares (`5%`) as people write them.
+//! Durations (`500ms`, `2s`, `1h`), sizes (`10MiB`) and shares (`5%`, `10%..90%`) as people write them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,6 +17,15 @@ pub struct Size(pub u64);
 /// A share of something, 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Share(pub f64);
+
+/// The least and the most of a share: `10%..90%`; one share alone is both.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shares {
+    /// At least.
+    pub least: Share,
+    /// At most.
+    pub most: Share,
+}
 
 const TIMES: [(&str, u64); 5] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 const SIZES: [(&str, u64); 8] = [
@@ -90,6 +99,25 @@ impl FromStr for Share {
     }
 }
 
+impl FromStr for Shares {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (least, most) = text.split_once("..").unwrap_or((text, text));
+        let shares = Self { least: least.parse()?, most: most.parse()? };
+        if shares.least > shares.most {
+            return Err(format!("{text:?}: the first share is above the second"));
+        }
+        Ok(shares)
+    }
+}
+
+impl fmt::Display for Shares {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.least == self.most { self.least.fmt(f) } else { write!(f, "{}..{}", self.least, self.most) }
+    }
+}
+
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Rounded to a hundred-thousandth of a per cent: 0.07 is 7%, not 7.000000000000001%.
@@ -121,6 +149,18 @@ impl fmt::Display for Size {
     }
 }
 
+impl<'de> Deserialize<'de> for Shares {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+impl Serialize for Shares {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 impl<'de> Deserialize<'de> for Duration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
@@ -147,7 +187,7 @@ impl Serialize for Size {
 
 #[cfg(test)]
 mod tests {
-    use super::{Duration, Share, Size};
+    use super::{Duration, Share, Shares, Size};
 
     #[test]
     fn reads_what_people_write() {
@@ -164,6 +204,12 @@ mod tests {
         for text in ["", "%", "-1%", "101%", "2", "NaN", "5 percent"] {
             assert!(text.parse::<Share>().is_err(), "{text}");
         }
+        for (text, least, most) in [("30%", 0.3, 0.3), ("10%..90%", 0.1, 0.9), ("0..1", 0.0, 1.0)] {
+            assert_eq!(text.parse(), Ok(Shares { least: Share(least), most: Share(most) }), "{text}");
+        }
+        for text in ["", "..", "10%..", "90%..10%", "0..2"] {
+            assert!(text.parse::<Shares>().is_err(), "{text}");
+        }
         for text in ["", "s", "10", "-1s", "1 fortnight", "1.2.3s"] {
             assert!(text.parse::<Duration>().is_err(), "{text}");
         }
@@ -177,6 +223,9 @@ mod tests {
         }
         for share in [0.0, 0.05, 0.07, 0.001, 1.0] {
             assert_eq!(Share(share).to_string().parse(), Ok(Share(share)));
+        }
+        for shares in ["5%", "10%..90%"] {
+            assert_eq!(shares.parse::<Shares>().map(|shares| shares.to_string()), Ok(shares.into()));
         }
         assert_eq!((Duration(600_000).to_string(), Size(8 << 20).to_string()), ("10m".into(), "8MiB".into()));
     }

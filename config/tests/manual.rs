@@ -7,7 +7,7 @@ use config::{DEFAULT, Settings, flags};
 
 /// What `crawler crawl --help` documents, but for what says where settings come from and how loud the program is
 /// (`--dir`, `--seeds`, `--profile`, `--config`, `-q`, `-v`).
-const DOCUMENTED: [&str; 47] = [
+const DOCUMENTED: [&str; 52] = [
     "known",
     "max-pages",
     "max-pages-per-host",
@@ -23,6 +23,11 @@ const DOCUMENTED: [&str; 47] = [
     "distance",
     "patience",
     "recrawl",
+    "continuous",
+    "refresh-share",
+    "min-age",
+    "max-age",
+    "min-gain",
     "sitemaps",
     "topic",
     "topic-file",
@@ -107,7 +112,7 @@ fn every_key_has_a_comment_that_names_its_flag() {
 }
 
 /// Flags that the interface promises and that are still to be built.
-const NOT_YET: [&str; 6] = ["continuous", "refresh-share", "min-age", "max-age", "add-seeds", "refresh"];
+const NOT_YET: [&str; 2] = ["add-seeds", "refresh"];
 
 /// The list above against the document it was written from, where that is at hand.
 #[test]

@@ -30,6 +30,7 @@ mod again;
 mod check;
 mod choosing;
 mod clock;
+mod continuous;
 mod crawls;
 mod cut;
 mod diff;

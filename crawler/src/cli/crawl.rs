@@ -123,6 +123,7 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
     });
     if let Some(budget) = refresh {
         settings.fetch.recrawl = true;
+        settings.refresh.continuous = false;
         // The limits of the crawl are not those of its rounds.
         settings.limits.max_pages = if let Budget::Pages(pages) = budget { resumed + pages.max(1) } else { 0 };
         settings.limits.time_limit = config::Duration(if let Budget::Time(time) = budget { time.max(1) } else { 0 });

@@ -101,6 +101,7 @@ fn value_name(flag: &Flag) -> &'static str {
         "like" => "FILE_OR_URL",
         "known" | "topic-file" | "log" | "ca-file" | "client-cert" => "FILE",
         "insecure-host" => "HOST",
+        "refresh-share" => "SHARE",
         "user-agent" => "NAME",
         "score-with" => "CMD",
         _ if looks(&["ms", "s", "m", "h", "d"]) => "DURATION",

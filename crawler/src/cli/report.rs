@@ -176,6 +176,7 @@ impl Known {
             on_duplicate: known.then(|| format!("{:?}", self.settings.dedup.on_duplicate).to_lowercase()),
             distance: known.then_some(self.settings.dedup.distance),
             round: self.stats.round.clone(),
+            freshness: self.stats.freshness.clone(),
             elapsed_ms: known.then_some(self.stats.elapsed_ms),
             stop_reason: Some(self.stop_reason.into()),
             ending: Some(outcome::ending(&self.stats, self.stop_reason, self.lost)),

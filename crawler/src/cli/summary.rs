@@ -67,6 +67,10 @@ pub fn text(told: &Told<'_>) -> String {
     if let Some(round) = &stats.round {
         visits(&mut row, round);
     }
+    if let Some(freshness) = &stats.freshness {
+        let share = format!("{:.1} %", 100.0 * freshness.fresh);
+        row("fresh", freshness.pages, share, "pages that answer; share that is on the web as seen last, as estimated");
+    }
     row("", stats.unjudged, String::new(), "not compared: redirects, errors, too little text");
     row("", stats.failed, String::new(), "failed: no answer");
     if let Some(harvest) = stats.harvest() {
@@ -129,12 +133,10 @@ pub fn text(told: &Told<'_>) -> String {
 
 /// What the last round of visits has shown, and what copies saved.
 fn visits(row: &mut dyn FnMut(&str, u64, String, &str), round: &Round) {
-    let Round { number, visits, changed, missing, trusted, checked, diverged, .. } = *round;
-    let meaning = format!(
-        "in round {number}, one page of each cluster; {} changed, {} missing",
-        units::count(changed),
-        units::count(missing)
-    );
+    let Round { number, continuous, visits, changed, missing, trusted, checked, diverged, .. } = *round;
+    let when = if continuous { String::new() } else { format!("in round {number}, ") };
+    let meaning =
+        format!("{when}one page of each cluster; {} changed, {} missing", units::count(changed), units::count(missing));
     row("visits", visits, String::new(), &meaning);
     if trusted + checked > 0 {
         let meaning = format!(

@@ -158,6 +158,7 @@ fn lasting(settings: &Settings, before: Option<&str>) -> Settings {
         && let Some(Ok(stored)) = stored
     {
         lasting.limits = stored.limits;
+        lasting.refresh.continuous = stored.refresh.continuous;
     }
     lasting
 }

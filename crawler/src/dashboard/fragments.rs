@@ -122,6 +122,14 @@ fn figures(out: &mut String, shared: &Shared, now: &Now) {
         let (value, meaning) = view::harvested(harvest);
         figure("", "Harvest rate", value, meaning);
     }
+    if let Some(round) = &stats.round {
+        let (value, meaning) = view::visited(round);
+        figure("", "Visited again", value, meaning);
+    }
+    if let Some(freshness) = &stats.freshness {
+        let (value, meaning) = view::fresh(freshness);
+        figure("", "Fresh", value, meaning);
+    }
     let meaning = format!("URLs to be fetched, of {} met", units::count(counts.seen));
     figure("", "Queued", units::count(counts.queued), meaning);
     let hosts = format!(

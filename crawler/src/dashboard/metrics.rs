@@ -13,7 +13,7 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
 
 use super::shared::Now;
-use crate::engine::Round;
+use crate::engine::{AGES, Freshness, Round};
 use crate::report::Learned;
 
 /// Media type of OpenMetrics.
@@ -68,6 +68,9 @@ impl Collector for Metrics {
         if let Some(round) = &stats.round {
             visits(&mut out, round)?;
         }
+        if let Some(found) = &stats.freshness {
+            freshness(&mut out, found)?;
+        }
         gauge(&mut out, "rules", "Learned rules in force", rules.proven as f64)?;
         counter(&mut out, "rules_withdrawn", "Learned rules withdrawn after trials", rules.withdrawn)?;
         counter(&mut out, "body_bytes", "Bytes of decoded bodies", stats.bytes)?;
@@ -113,7 +116,7 @@ fn notes(out: &mut DescriptorEncoder<'_>, learned: &Learned) -> fmt::Result {
 
 /// The last round of visits.
 fn visits(out: &mut DescriptorEncoder<'_>, round: &Round) -> fmt::Result {
-    let Round { number, visits, changed, missing, trusted, checked, diverged, freshness_before, .. } = *round;
+    let Round { number, visits, changed, missing, trusted, checked, diverged, freshness_before, saved, .. } = *round;
     counter(out, "rounds", "Rounds of visits to pages that were fetched before", u64::from(number))?;
     let help = "Visits of the last round, by what they showed; checks of copies are counted besides";
     let mut family = out.encode_descriptor("round_visits", help, None, MetricType::Gauge)?;
@@ -126,7 +129,26 @@ fn visits(out: &mut DescriptorEncoder<'_>, round: &Round) -> fmt::Result {
         ConstGauge::new(count as f64).encode(family.encode_family(&[("fate", fate)])?)?;
     }
     let help = "Estimated share of pages that were still as seen last when the last round began";
-    gauge(out, "freshness_before_round", help, freshness_before)
+    gauge(out, "freshness_before_round", help, freshness_before)?;
+    let help = "Fetches that visits to trusted copies would have cost, in a continuous crawl";
+    gauge(out, "visits_saved", help, saved as f64)
+}
+
+/// How fresh the pages of a continuous crawl are.
+fn freshness(out: &mut DescriptorEncoder<'_>, found: &Freshness) -> fmt::Result {
+    gauge(out, "freshness", "Estimated share of pages that are on the web as they were seen last", found.fresh)?;
+    let help = "Pages by the time since they were seen, in classes; a copy is as old as what it follows";
+    let mut family = out.encode_descriptor("pages_by_age", help, None, MetricType::Gauge)?;
+    let ends = AGES.iter().map(|end| (end / 1_000).to_string()).chain(["+Inf".to_owned()]);
+    for (end, count) in ends.zip(found.ages) {
+        ConstGauge::new(count as f64).encode(family.encode_family(&[("up_to_seconds", end.as_str())])?)?;
+    }
+    let help = "Changes of a page in a day, as estimated: the geometric mean over the pages of a host";
+    let mut family = out.encode_descriptor("changes_a_day", help, None, MetricType::Gauge)?;
+    for host in &found.hosts {
+        ConstGauge::new(host.changes_a_day).encode(family.encode_family(&[("host", host.host.as_str())])?)?;
+    }
+    Ok(())
 }
 
 fn counter(out: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: u64) -> fmt::Result {

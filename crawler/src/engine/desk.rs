@@ -18,7 +18,7 @@ use super::rescue::Rescue;
 use super::scores::Scores;
 use super::trouble::{HostTroubles, LocalTrouble};
 use super::usage::{Decided, Usage, is_tdm, tdm_of};
-use super::visits::{Ended, Visits};
+use super::visits::{Continuous, Ended, Visits};
 use crate::access::{Access, Worn};
 use crate::clock::Clock;
 use crate::fetch::FetchError;
@@ -36,8 +36,12 @@ pub(super) struct Desk<'a> {
     pub scores: Scores,
     pub ledger: Ledger,
     pub rescue: Rescue,
-    /// While pages are visited again.
+    /// While pages are visited again in a round.
     pub visits: Option<Visits>,
+    /// In a continuous crawl.
+    pub continuous: Option<Continuous>,
+    /// URLs met when nothing was left to be released.
+    pub drained: Option<u64>,
     pub log: Log,
     /// Jobs that wait until the login to their site is done, or until `--max-pages` has room. Meanwhile their hosts get
     /// no other job.
@@ -187,8 +191,7 @@ impl Desk<'_> {
         let record = PageRecord { shown, ..PageRecord::of(job, at, 0) };
         self.rescue.fetched(job, false, &mut self.ledger.session);
         self.ledger.record(job.page, &out, record)?;
-        self.visit_ended(job, at, Ended::Trouble);
-        Ok(())
+        self.visit_ended(job, at, Ended::Trouble)
     }
 
     fn take_sitemap(&mut self, job: &Job, at: Millis, finding: SitemapFinding) -> Result<()> {
@@ -256,11 +259,18 @@ impl Desk<'_> {
     /// Everything queued is done: releases URLs that must be fetched after all, and goes on with the rescue. True if
     /// there is something to do.
     pub fn drain(&mut self) -> Result<bool> {
+        let met = self.frontier.counts().seen;
+        if self.continuous.is_some() && self.drained == Some(met) {
+            // The crawl rests now and then; looking at everything that is held is for when something was found since.
+            return Ok(false);
+        }
         if self.frontier.drain(&mut self.ledger.session)? {
             return Ok(true);
         }
         let drop = self.settings.dedup.on_duplicate == OnDuplicate::Drop;
-        Ok(drop && self.rescue.next(self.settings, &mut self.frontier, &mut self.ledger)?)
+        let more = drop && self.rescue.next(self.settings, &mut self.frontier, &mut self.ledger)?;
+        self.drained = Some(met).filter(|_| !more);
+        Ok(more)
     }
 
     /// Makes everything durable.

@@ -58,7 +58,7 @@ pub use rescue::lost;
 pub use start::run;
 pub use stats::{Nobody, Observer, Snapshot, Stats, StopReason, TICK};
 pub use trouble::WorstHost;
-pub use visits::Round;
+pub use visits::{AGES, Freshness, HostRate, Round};
 pub use worker::Context;
 
 /// Orders of the owner of a crawl while it runs.
@@ -182,7 +182,9 @@ impl Engine<'_> {
                     self.more = true;
                     continue;
                 }
-                return self.finish(reason);
+                if !(over && self.desk.continuous.is_some()) {
+                    return self.finish(reason);
+                }
             }
             self.wait()?;
             let now = self.now();
@@ -270,7 +272,7 @@ impl Engine<'_> {
 
     /// Writes everything down at the end of the run.
     fn finish(&mut self, reason: StopReason) -> Result<StopReason> {
-        self.desk.end_round(reason);
+        self.desk.end_round(reason)?;
         self.desk.close(reason, &self.dir)?;
         self.desk.commit()?;
         self.desk.ledger.finish()?;
@@ -290,6 +292,11 @@ impl Engine<'_> {
         }
     }
 
+    /// When the next visit is due.
+    fn visits_due(&mut self) -> Option<Millis> {
+        if self.paused { None } else { self.desk.visits_due() }
+    }
+
     /// Waits for a report, a wish of the owner, the end of a login, or the time at which something is due. The engine
     /// waits nowhere else.
     fn wait(&mut self) -> Result<()> {
@@ -300,7 +307,7 @@ impl Engine<'_> {
         } else if self.more && !self.paused {
             deadline = now;
         } else if self.jobs.has_credit()
-            && let Some(due) = self.due
+            && let Some(due) = [self.due, self.visits_due()].into_iter().flatten().min()
         {
             if self.jobs.open() == 0 && !self.desk.access.is_away() && self.desk.clock.skip_to(due) {
                 return Ok(());

@@ -85,8 +85,7 @@ impl Desk<'_> {
             &finding,
             Taken { judgement, before, twin, content, shown, relevance, counts, new_links, alike },
         )?;
-        self.visit_ended(&job, ended_at, ended);
-        Ok(())
+        self.visit_ended(&job, ended_at, ended)
     }
 
     /// The word for what is wrong with an answer, if anything.

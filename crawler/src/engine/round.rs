@@ -1,5 +1,5 @@
-//! The glue between the desk and a round of visits (`visits`): the round begins and ends here, and the desk tells it
-//! about each visit that has ended.
+//! The glue between the desk and the visits (`visits`): rounds begin and end here, and the desk tells them about each visit that
+//! has ended.
 
 use config::OnDuplicate;
 use dedup_stage::judge::{Judgement, Shown};
@@ -9,7 +9,7 @@ use frontier::{Job, Millis, State};
 use super::Result;
 use super::desk::Desk;
 use super::stats::StopReason;
-use super::visits::{Ended, Round, Visits};
+use super::visits::{Continuous, Ended, Round, Visits};
 use crate::fetch::Validators;
 use crate::record::PageRecord;
 use crate::sink::Changed;
@@ -33,26 +33,54 @@ impl Desk<'_> {
     /// Begins a round of visits, or goes on with one that was interrupted. `only_visits`: nothing else is wanted.
     pub(super) fn begin_round(&mut self, only_visits: bool) -> Result<()> {
         let now = self.clock.now();
-        let last = self.ledger.stats.round.take();
-        let mut round = match last {
-            Some(round) if !round.done => round,
-            last => Round {
-                number: last.map_or(1, |last| last.number + 1),
-                started: now,
-                amid_crawl: only_visits && self.frontier.counts().queued > 0,
-                ..Round::default()
-            },
-        };
-        // In `keep`, the user wants every copy as it is now, so no copy is trusted.
-        let trusts = self.settings.dedup.on_duplicate != OnDuplicate::Keep;
+        let mut round = self.next_round(false, now);
+        if round.started == now {
+            round.amid_crawl = only_visits && self.frontier.counts().queued > 0;
+        }
+        let trusts = self.trusts_copies();
         let priority = |depth| self.scores.of_depth(depth);
         self.visits = Some(Visits::plan(&mut round, trusts, &priority, now, &self.ledger.session)?);
         self.ledger.stats.round = Some(round);
         Ok(())
     }
 
+    /// Begins the visits of a continuous crawl, or goes on with them.
+    pub(super) fn begin_continuous(&mut self) -> Result<()> {
+        let now = self.clock.now();
+        let mut round = self.next_round(true, now);
+        let priority = |depth| self.scores.of_depth(depth);
+        let visits = Continuous::open(self.settings, self.trusts_copies(), &priority, now, &self.ledger.session)?;
+        round.trusted = visits.trusted();
+        self.continuous = Some(visits);
+        self.ledger.stats.round = Some(round);
+        Ok(())
+    }
+
+    /// The round that was interrupted, or the next one.
+    fn next_round(&mut self, continuous: bool, now: Millis) -> Round {
+        match self.ledger.stats.round.take() {
+            Some(round) if !round.done && round.continuous == continuous => round,
+            last => {
+                let number = last.map_or(1, |last| last.number + 1);
+                Round { number, started: now, continuous, ..Round::default() }
+            }
+        }
+    }
+
+    /// Whether copies are trusted: whoever keeps duplicates wants each of them as it is.
+    fn trusts_copies(&self) -> bool {
+        self.settings.dedup.on_duplicate != OnDuplicate::Keep
+    }
+
     /// Queues the next visits. True if there were any.
     pub(super) fn feed_visits(&mut self) -> Result<bool> {
+        if let Some(visits) = &mut self.continuous {
+            let any = visits.feed(self.clock.now(), &mut self.frontier, &mut self.ledger.session)?;
+            if visits.freshness().map(|found| found.at) != self.ledger.stats.freshness.as_ref().map(|found| found.at) {
+                self.ledger.stats.freshness = visits.freshness().cloned();
+            }
+            return Ok(any);
+        }
         let Some(visits) = &mut self.visits else { return Ok(false) };
         Ok(visits.feed(&mut self.frontier, &mut self.ledger.session)?)
     }
@@ -63,20 +91,37 @@ impl Desk<'_> {
         amid_crawl && self.visits.as_ref().is_some_and(Visits::are_done)
     }
 
+    /// When the next visit of a continuous crawl is due, as far as no report changes that.
+    pub(super) fn visits_due(&mut self) -> Option<Millis> {
+        let now = self.clock.now();
+        self.continuous.as_mut().and_then(|visits| visits.due(now))
+    }
+
     /// The run ends. A round that was stopped is not done: the next run continues it.
-    pub(super) fn end_round(&mut self, reason: StopReason) {
+    pub(super) fn end_round(&mut self, reason: StopReason) -> Result<()> {
+        if let Some(visits) = &mut self.continuous {
+            visits.survey(self.clock.now(), &self.ledger.session)?;
+            self.ledger.stats.freshness = visits.freshness().cloned();
+        }
         if self.visits.is_some()
             && let Some(round) = &mut self.ledger.stats.round
         {
             round.done = reason != StopReason::Stopped;
         }
+        Ok(())
     }
 
-    /// A visit to a page has ended.
-    pub(super) fn visit_ended(&mut self, job: &Job, at: Millis, ended: Ended) {
+    /// A visit to a page has ended, the first one included, and was recorded.
+    pub(super) fn visit_ended(&mut self, job: &Job, at: Millis, ended: Ended) -> Result<()> {
+        if let (Some(visits), Some(round)) = (&mut self.continuous, &mut self.ledger.stats.round)
+            && let Some(record) = PageRecord::get(job.page, &self.ledger.session)?
+        {
+            visits.recorded(job.page, &record, self.scores.of_depth(record.depth), at, round);
+        }
         if let (Some(visits), Some(round)) = (&mut self.visits, &mut self.ledger.stats.round) {
             visits.ended(job.page.url, ended, at, round);
         }
+        Ok(())
     }
 
     /// The validators for a conditional request. A copy gets a conditional request only if its original still shows what
@@ -101,7 +146,9 @@ impl Desk<'_> {
         if job.page.visit < 2 || !matches!(ended, Ended::Missing | Ended::Moved) {
             return Ok(false);
         }
-        let is_replaced = self.visits.as_ref().is_some_and(|visits| visits.has_copies(job.page.url));
+        let url = job.page.url;
+        let is_replaced = self.visits.as_ref().is_some_and(|visits| visits.has_copies(url))
+            || self.continuous.as_ref().is_some_and(|visits| visits.has_copies(url));
         let state = self.frontier.state(job.page.url, &self.ledger.session)?;
         Ok(is_replaced || matches!(state, Some(State::Gone(_))))
     }

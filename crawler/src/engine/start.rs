@@ -82,6 +82,8 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         ledger,
         rescue,
         visits: None,
+        continuous: None,
+        drained: None,
         log,
         waiting,
         requisites: 0,
@@ -91,7 +93,9 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         alike,
         clock,
     };
-    if settings.fetch.recrawl {
+    if settings.refresh.continuous {
+        desk.begin_continuous()?;
+    } else if settings.fetch.recrawl {
         desk.begin_round(parts.only_visits)?;
     }
     let mut engine = Engine {

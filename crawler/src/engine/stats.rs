@@ -9,7 +9,7 @@ use frontier::{Counts, Failure, Frontier, Millis, SkipReason};
 use serde::{Deserialize, Serialize};
 
 use super::trouble::WorstHost;
-use super::visits::Round;
+use super::visits::{Freshness, Round};
 use crate::estimate::Lost;
 
 /// Totals since the crawl began, over all its runs.
@@ -99,6 +99,8 @@ pub struct Stats {
     pub frontier: u64,
     /// The last round of visits to pages that were fetched before.
     pub round: Option<Round>,
+    /// In a continuous crawl, how fresh its pages are.
+    pub freshness: Option<Freshness>,
 }
 
 impl Stats {

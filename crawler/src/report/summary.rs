@@ -1,7 +1,7 @@
 //! What the state of a crawl knows and its outputs do not: where it started, how it ended, what it learned, what it may have lost.
 
 use super::learned::Learned;
-use crate::engine::{Round, WorstHost};
+use crate::engine::{Freshness, Round, WorstHost};
 use crate::estimate::Lost;
 use crate::outcome::Trouble;
 
@@ -32,6 +32,8 @@ pub struct Summary {
     pub lost: Option<Lost>,
     /// The last round of visits to pages that were fetched before.
     pub round: Option<Round>,
+    /// How fresh the pages of a continuous crawl are.
+    pub freshness: Option<Freshness>,
     /// What the crawl learned of URLs; not known while it runs.
     pub learned: Option<Learned>,
     /// Settings, as TOML.

@@ -39,8 +39,8 @@ impl Frontier {
 
     /// Takes a link of a page that is no duplicate, or a seed, sitemap, feed or redirect. The URL is queued if it was
     /// never met, if it was held, or if it was refused for a reason that lies in another link. If it is queued with a
-    /// lower priority, it may be queued again with the better one (in `demote`, and in focused crawls); it counts as seen
-    /// all the same.
+    /// lower priority, it may be queued again with the better one (in `demote`, in focused crawls, and if it is to be
+    /// visited again); it counts as seen all the same.
     pub fn add(&mut self, found: &Found<'_>, session: &mut Session) -> Result<Admission> {
         if self.is_foreign(found.id.site) {
             return Ok(Admission::Foreign);
@@ -52,7 +52,8 @@ impl Frontier {
             Some(Standing::Done(_) | Standing::Gone) if again => self.admit(found, None, session),
             Some(Standing::Queued { band: known, .. }) => {
                 self.met_directly(found);
-                let better = band(found.priority) < known && known >= self.conduct.lifts_from;
+                let lifts = known >= self.conduct.lifts_from || found.via == Via::Again;
+                let better = band(found.priority) < known && lifts;
                 if better {
                     self.enqueue(found.url, entry(found, None), false, None, session)?;
                 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use config::OnDuplicate;
 use dedup_stage::store::{Result, Session};
-use dedup_stage::url::{PageId, UrlId};
+use dedup_stage::url::{PageId, SiteId, UrlId};
 use url::Url;
 
 use super::Frontier;
@@ -192,6 +192,11 @@ impl Frontier {
         let mut found = Vec::new();
         self.hosts.iter().for_each(|(_, host)| budgets(host, self.conduct.limits, &mut found));
         found
+    }
+
+    /// The number of URLs queued for a host in memory; 0 if the host sleeps on disk.
+    pub fn queued_of(&self, site: SiteId) -> u64 {
+        self.hosts.find(site).map_or(0, |host| self.hosts.get(host).queued())
     }
 
     /// The queue entry of a URL, if it has one. Reads all queue entries of its host.

@@ -78,10 +78,16 @@ impl Host {
         shared.market.change((&Demand::default(), self.allows), (&self.demand.demand(), self.allows));
     }
 
+    /// Whether its delay binds: it would be asked more often if it could be.
+    pub fn is_bound(&self, shared: &Shared, settings: &Settings) -> bool {
+        self.demand.demand().price(self.allows) > shared.market.price(settings.budget)
+    }
+
     /// Sets the prices anew.
     pub fn reprice(&mut self, shared: &Shared, settings: &Settings) {
         let demand = self.demand.demand();
-        self.price = shared.market.price(settings.budget).max(demand.price(self.allows));
+        let price = shared.market.price(settings.budget).max(demand.price(self.allows));
+        self.price = price.max(settings.least_price);
         let (left, own_left) = (settings.budget - shared.lessons, self.allows - self.lessons());
         self.pressed = shared.market.price(left).max(demand.price(own_left)).max(self.price);
     }

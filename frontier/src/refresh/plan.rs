@@ -31,8 +31,9 @@ pub(super) fn plan(host: &Host, page: PageId, cluster: &Cluster, belief: &Belief
 
     let mut next = interval(host, cluster, belief, pressed);
     if next < age {
-        // Overdue at the review: such pages are visited by the next one, not all at once.
-        next = age + u * host.window;
+        // Overdue at the review: such pages are visited by the next one, not all at once. A page that is visited more often
+        // than reviews come must not lose more than a turn by it.
+        next = age + u * host.window.min(next);
     }
     let mut unknown = false;
     if settings.lessons {

@@ -7,7 +7,7 @@ use super::host::{Host, Learned, Shared};
 use super::plan::plan;
 use super::prior::{Place, Prior};
 use super::review::{Review, belief, due};
-use super::settings::{EARLY, LESSON_DAYS, REVIEW_DAYS, REVIEWS, Settings};
+use super::settings::{EARLY, LEAD, LESSON_DAYS, REVIEW_DAYS, REVIEWS, Settings};
 use super::signals::Source;
 use super::time::{DAY, PageId, Seconds, after, days};
 use super::turns::{HostId, Turn, Turns};
@@ -92,9 +92,10 @@ impl Refresh {
         self.push(host, at, page);
     }
 
-    /// Puts a copy into its host's queue, to be checked as soon as its host may be asked.
-    pub fn queue_check(&mut self, host: HostId, copy: PageId) {
-        self.push(host, 0, copy);
+    /// Puts a page into its host's queue that is no cluster: a copy to be checked, a page that was missing. At `due` 0 its
+    /// turn comes as soon as its host may be asked. A review must be told of it ([`Self::pass_fixed`]).
+    pub fn queue_fixed(&mut self, host: HostId, page: PageId, due: Seconds) {
+        self.push(host, due, page);
     }
 
     fn push(&mut self, host: HostId, due: Seconds, page: PageId) {
@@ -109,6 +110,11 @@ impl Refresh {
     /// The turn that comes first among the hosts that may be asked now.
     pub fn next(&mut self, now: Seconds) -> Option<Turn> {
         self.turns.peek(now)
+    }
+
+    /// When a turn comes next, as far as no fetch that is open changes that.
+    pub fn next_due(&mut self, now: Seconds) -> Option<Seconds> {
+        self.turns.next_due(now)
     }
 
     /// Whether the cluster whose turn it is should be visited.
@@ -227,12 +233,21 @@ impl Refresh {
         }
     }
 
+    /// A page of the host under review whose next fetch is fixed: no cluster, such as a copy that is to be checked.
+    pub fn pass_fixed(&mut self, page: PageId, due: Seconds) {
+        if let Some((_, review)) = &mut self.review {
+            review.also(due, page);
+        }
+    }
+
     /// Ends the review: the host has new prices, and its pages new due times.
     pub fn reviewed(&mut self) {
         if let Some((id, review)) = self.review.take() {
             let (host, entries) = review.finish(&mut self.shared, self.hosts.len(), &self.settings);
+            let lead = if host.is_bound(&self.shared, &self.settings) { LEAD } else { 0 };
             self.hosts[id as usize] = host;
             self.turns.replace(id, entries);
+            self.turns.lead(id, lead);
         }
     }
 

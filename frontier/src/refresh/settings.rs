@@ -13,13 +13,16 @@ pub struct Settings {
     pub min_age: Seconds,
     /// Every page is due again at the latest this long after its last visit.
     pub max_age: Seconds,
+    /// Days of freshness that a fetch costs at least, however many fetches hosts allow: what buys less is not worth asking
+    /// the host for.
+    pub least_price: f32,
     /// Whether visits may be made for what they teach, and not only for the freshness that they bring.
     pub lessons: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { budget: 10_000.0, min_age: 0, max_age: Seconds::MAX, lessons: true }
+        Self { budget: 10_000.0, min_age: 0, max_age: Seconds::MAX, least_price: 0.0, lessons: true }
     }
 }
 
@@ -43,3 +46,6 @@ pub const JITTER: f32 = 0.15;
 pub const AGAIN: f32 = 0.4;
 /// A visit may come early where nothing is due: after this share of its interval.
 pub const EARLY: f32 = 0.5;
+/// Where nothing is due, a host whose delay binds is asked before the others, as if its visits were due this much sooner: what
+/// it allows and is not asked for is lost.
+pub const LEAD: Seconds = 86_400;

@@ -44,6 +44,8 @@ struct Lane {
     busy: bool,
     /// Whether it rests only because nothing is due.
     deferred: bool,
+    /// By how much its visits come before those of other hosts that are due at the same time.
+    lead: Seconds,
     /// Until when it rests. Entries of the resting heap that say otherwise are void.
     rests: Option<Seconds>,
 }
@@ -90,6 +92,13 @@ impl Turns {
         Some(Turn { host, page, due })
     }
 
+    /// When a visit is due next, of those whose hosts have no fetch open; a host that rests until then counts too.
+    pub fn next_due(&mut self, now: Seconds) -> Option<Seconds> {
+        let first = self.peek(now).map(|turn| turn.due);
+        let rested = self.resting.peek().map(|Reverse((until, _))| *until);
+        [first, rested].into_iter().flatten().min()
+    }
+
     /// Takes the visit that [`Self::peek`] names out of the queue. Its host is busy until [`Self::rest`].
     pub fn take(&mut self, turn: Turn) {
         self.drop_first(turn.host);
@@ -118,6 +127,12 @@ impl Turns {
     fn rest_until(&mut self, host: HostId, until: Seconds) {
         self.hosts[host as usize].rests = Some(until);
         self.resting.push(Reverse((until, host)));
+        self.place(host);
+    }
+
+    /// Visits of this host come so much sooner than those of others that are due at the same time.
+    pub fn lead(&mut self, host: HostId, lead: Seconds) {
+        self.hosts[host as usize].lead = lead;
         self.place(host);
     }
 
@@ -151,7 +166,8 @@ impl Turns {
     /// Puts the host into the ready set under what is due first, or takes it out.
     fn place(&mut self, host: HostId) {
         let lane = &mut self.hosts[host as usize];
-        let stands = lane.queue.peek().map(|(due, _)| due).filter(|_| !lane.busy && lane.rests.is_none());
+        let first = lane.queue.peek().map(|(due, _)| due.saturating_sub(lane.lead));
+        let stands = first.filter(|_| !lane.busy && lane.rests.is_none());
         if stands != lane.stands {
             lane.stands.map(|due| self.ready.remove(&(due, host)));
             stands.map(|due| self.ready.insert((due, host)));

@@ -101,8 +101,10 @@ impl<'a> Ours<'a> {
     fn review(&mut self, host: HostId, now: Seconds) {
         self.refresh.review(host, now);
         for &page in &self.by_host[host as usize] {
-            if let Record::Cluster(cluster) = &self.records[page as usize] {
-                self.refresh.pass(u64::from(page), cluster);
+            match &self.records[page as usize] {
+                Record::Cluster(cluster) => self.refresh.pass(u64::from(page), cluster),
+                Record::Copy { copy, .. } if copy.pending => self.refresh.pass_fixed(u64::from(page), 0),
+                Record::Copy { .. } => {}
             }
         }
         self.refresh.reviewed();
@@ -154,7 +156,7 @@ impl<'a> Ours<'a> {
             Care::Trust => {}
             Care::Check => {
                 copy.pending = true;
-                self.refresh.queue_check(host, u64::from(page));
+                self.refresh.queue_fixed(host, u64::from(page), 0);
             }
             Care::Leave => self.leave(page, now, None),
         }

@@ -1,13 +1,17 @@
-//! A round of visits to pages that were fetched before: one page of each content cluster, in the order of what a visit buys,
-//! and a small sample of the copies that are trusted.
+//! Visits to pages that were fetched before: one page of each content cluster, in the order of what a visit buys, and a small
+//! sample of the copies that are trusted. Either a round of them (here), or without end (`continuous`).
 //!
 //! Everything that a round needs to know is read from the records of pages when it begins (`roster`), and planned at once
 //! (`plan`). So a round that was interrupted goes on by planning again: what was visited since it began is done. A host has one
 //! visit in the frontier's queue at a time, so that the order is kept whatever the hosts allow.
 
+mod continuous;
+mod freshness;
 mod member;
 mod plan;
 mod roster;
+mod share;
+mod taken;
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,17 +19,19 @@ use dedup_stage::store::{Result, Session};
 use dedup_stage::url::{PageId, SiteId, UrlId};
 use frontier::refresh::time::days;
 use frontier::refresh::turns::{HostId, Turns};
-use frontier::{Admission, Found, Frontier, Merits, Millis, Via};
+use frontier::{Admission, Found, Frontier, Merits, Millis, State, Via};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::record::PageRecord;
 use crate::sink::Changed;
-use member::{Life, seconds};
+pub(super) use continuous::Continuous;
+pub use freshness::{AGES, Freshness, HostRate};
+use member::{Life, Member, seconds};
 use plan::Plan;
 use roster::Roster;
 
-/// The last round of visits: a part of the counters, which the state keeps.
+/// The last round of visits, or the visits of a continuous crawl: a part of the counters, which the state keeps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Round {
@@ -33,6 +39,8 @@ pub struct Round {
     pub number: u32,
     /// When it began, in milliseconds since 1970.
     pub started: Millis,
+    /// Whether it is without end.
+    pub continuous: bool,
     /// Whether it came to its end.
     pub done: bool,
     /// Whether the crawl had more to fetch when `crawler refresh` began it: then the round ends with its last visit.
@@ -49,8 +57,12 @@ pub struct Round {
     pub checked: u64,
     /// Of these, those that do not.
     pub diverged: u64,
+    /// Copies that are visited as pages of their own, because copies of their pair of hosts have diverged.
+    pub left: u64,
     /// Pages that are not there any more, and a copy of which is visited from now on.
     pub replaced: u64,
+    /// Fetches that would have been made if each visit to a page had been made to its trusted copies too.
+    pub saved: u64,
     /// Estimated share of pages that were as they were when last seen, 0..1, when the round began.
     pub freshness_before: f64,
 }
@@ -138,7 +150,7 @@ impl Visits {
             self.turns.take(turn);
             let place = self.left.remove(&turn.page).then(|| self.roster.at(turn.page)).flatten();
             let queued = match place {
-                Some(place) => self.queue(place, frontier, session)?,
+                Some(place) => queue(&self.roster.members[place], PRIORITY, frontier, session)?,
                 None => false,
             };
             if queued {
@@ -149,17 +161,6 @@ impl Visits {
             }
         }
         Ok(any)
-    }
-
-    fn queue(&self, place: usize, frontier: &mut Frontier, session: &mut Session) -> Result<bool> {
-        let member = &self.roster.members[place];
-        let page = PageId { url: member.id, visit: member.visit };
-        let Some(PageRecord { url, depth, source, .. }) = PageRecord::get(page, session)? else { return Ok(false) };
-        let Ok(url) = Url::parse(&url) else { return Ok(false) };
-        let merits = Merits::default();
-        let found = Found { url: &url, id: member.id, depth, priority: PRIORITY, merits, source, via: Via::Again };
-        // One that was queued when an earlier run ended is still there.
-        Ok(matches!(frontier.add(&found, session)?, Admission::Queued | Admission::Seen))
     }
 
     /// A visit has ended.
@@ -263,4 +264,18 @@ impl Visits {
             self.turns.rest(host, 0);
         }
     }
+}
+
+/// Puts a visit into the queue of the frontier; false where it is not there then.
+fn queue(member: &Member, priority: f32, frontier: &mut Frontier, session: &mut Session) -> Result<bool> {
+    let page = PageId { url: member.id, visit: member.visit };
+    let Some(PageRecord { url, depth, source, .. }) = PageRecord::get(page, session)? else { return Ok(false) };
+    let Ok(url) = Url::parse(&url) else { return Ok(false) };
+    let found = Found { url: &url, id: member.id, depth, priority, merits: Merits::default(), source, via: Via::Again };
+    Ok(match frontier.add(&found, session)? {
+        Admission::Queued => true,
+        // One that was queued when an earlier run ended is still there.
+        Admission::Seen => matches!(frontier.state(member.id, session)?, Some(State::Queued { .. })),
+        _ => false,
+    })
 }

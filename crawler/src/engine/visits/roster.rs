@@ -21,7 +21,9 @@ pub(super) struct Roster {
     copies: HashMap<usize, Vec<usize>>,
     /// What was learned of pairs of hosts: the representative's, the copy's.
     pairs: HashMap<(SiteId, SiteId), Pair>,
-    all_pairs: Pairs,
+    pub all_pairs: Pairs,
+    /// Copies of all representatives.
+    pub trusted: u64,
 }
 
 /// Copies of copies are followed so far.
@@ -80,9 +82,48 @@ impl Roster {
 
     /// Probability that a copy has diverged in so many days.
     pub fn risk(&self, copy: usize, days: f32) -> f32 {
+        -(-self.pair(copy).chance(&self.all_pairs) * days).exp_m1()
+    }
+
+    /// What is known of the pair of hosts by which a URL is a copy.
+    pub fn pair(&self, copy: usize) -> Pair {
         let member = &self.members[copy];
-        let pair = member.of.and_then(|of| self.pairs.get(&(of.site, member.id.site))).copied().unwrap_or_default();
-        -(-pair.chance(&self.all_pairs) * days).exp_m1()
+        member.of.and_then(|of| self.pairs.get(&(of.site, member.id.site))).copied().unwrap_or_default()
+    }
+
+    /// A URL was fetched for the first time. Where `trusts` is false, it counts as no copy.
+    pub fn push(&mut self, mut member: Member, trusts: bool) -> usize {
+        let place = self.members.len();
+        self.places.insert(member.id.url, place);
+        let shows = member.of.take().filter(|_| trusts);
+        self.members.push(member);
+        if let Some(root) = self.root_of(place, shows) {
+            self.join(root, place);
+        }
+        place
+    }
+
+    /// The page that stands for what a URL `shows`; `None` where that is the URL itself, or not there.
+    pub fn root_of(&self, place: usize, shows: Option<UrlId>) -> Option<usize> {
+        let shows = self.place(shows?)?;
+        let root = self.representative(shows).unwrap_or(shows);
+        (root != place && self.members[root].may_represent() && self.members[root].of.is_none()).then_some(root)
+    }
+
+    /// A URL becomes a copy of this representative.
+    pub fn join(&mut self, representative: usize, copy: usize) {
+        self.members[copy].of = Some(self.members[representative].id);
+        let weight = self.members[copy].cluster.weight;
+        self.members[representative].cluster.reweigh(weight);
+        self.copies.entry(representative).or_default().push(copy);
+        self.trusted += 1;
+    }
+
+    /// A copy was compared, so many days after the last time, and is still one.
+    pub fn held(&mut self, copy: usize, days: f32) {
+        if let Some(of) = self.members[copy].of {
+            self.count(&Checked { of, site: self.members[copy].id.site, days, held: true });
+        }
     }
 
     /// What a check has shown counts for its pair of hosts.
@@ -150,6 +191,7 @@ impl Roster {
             let weight = self.members[*copy].cluster.weight;
             self.members[representative].cluster.reweigh(weight);
         }
+        self.trusted += copies.len() as u64;
         self.copies.insert(representative, copies);
     }
 
@@ -160,14 +202,19 @@ impl Roster {
             self.count(&Checked { of, site: self.members[copy].id.site, days, held: false });
         }
         self.members[copy].of = None;
-        if let Some(copies) = self.place(of).and_then(|of| self.copies.get_mut(&of)) {
+        let Some(representative) = self.place(of) else { return };
+        if let Some(copies) = self.copies.get_mut(&representative) {
             copies.retain(|other| *other != copy);
+            self.trusted -= 1;
+            let weight = self.members[copy].cluster.weight;
+            self.members[representative].cluster.reweigh(-weight);
         }
     }
 
     /// A representative is not there any more: a living copy takes its place, which is returned.
     pub fn replace(&mut self, dead: usize) -> Option<usize> {
         let mut copies = self.copies.remove(&dead)?;
+        self.trusted -= copies.len() as u64;
         let next = self.youngest(&copies)?;
         copies.retain(|copy| *copy != next);
         self.put(next, copies);

@@ -8,8 +8,8 @@ use super::super::learned::Learned;
 use super::super::svg::{Line, Lines};
 use super::super::tally::Tally;
 use super::super::{Summary, units};
+use super::freshness::{fresh, visited};
 use super::{Table, count, share};
-use crate::engine::Round;
 use crate::estimate::Lost;
 
 /// The key figures.
@@ -90,6 +90,10 @@ pub fn figures(out: &mut String, summary: &Summary, tally: &Tally) {
         let (value, meaning) = visited(round);
         figure("", "Visited again", value, meaning);
     }
+    if let Some(freshness) = &summary.freshness {
+        let (value, meaning) = fresh(freshness);
+        figure("", "Fresh", value, meaning);
+    }
     if let Some(seen) = summary.urls_seen {
         figure("", "URLs met", units::count(seen), "distinct URLs, by the form in which they are compared".into());
     }
@@ -115,22 +119,6 @@ pub fn stopped(rules: &Totals) -> (String, String) {
     let withdrawn = units::count(rules.withdrawn);
     let meaning = format!("before their fetch, by {all} learned and proven; {withdrawn} withdrawn after trials");
     (units::count(rules.stopped), meaning)
-}
-
-/// The last round of visits and what it means.
-pub fn visited(round: &Round) -> (String, String) {
-    let meaning = format!(
-        "in round {}: {} changed, {} missing; {} trusted, {} checked, {} differed; before it {:.0} % of the pages were \
-         as seen last, as estimated",
-        round.number,
-        units::count(round.changed),
-        units::count(round.missing),
-        if round.trusted == 1 { "1 copy".into() } else { format!("{} copies", units::count(round.trusted)) },
-        units::count(round.checked),
-        units::count(round.diverged),
-        100.0 * round.freshness_before
-    );
-    (units::count(round.visits), meaning)
 }
 
 /// The harvest rate and what it means.

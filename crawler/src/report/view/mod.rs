@@ -2,6 +2,7 @@
 
 mod clusters;
 mod figures;
+mod freshness;
 mod notes;
 mod pages;
 mod rules;
@@ -12,6 +13,7 @@ mod troubles;
 
 pub use clusters::{clusters, twins};
 pub use figures::{curve, figures, harvested, key, missed, stopped};
+pub use freshness::{fresh, visited};
 pub use notes::{ABOUT_NOTES, notes};
 pub use pages::pages;
 pub use rules::rules;

@@ -1,0 +1,340 @@
+//! Visits without end: while the crawl goes on, each content cluster is visited when that buys the price of a fetch, beside the
+//! URLs that are new.
+//!
+//! The scheduler (`frontier::refresh`) says what is due. A host has one visit in the frontier's queue at a time. There visits
+//! and new URLs compete in one currency: what the fetch buys, in weighted days of freshness, as a share of what the first
+//! fetch of the best page would buy. On each host that has both, `--refresh-share` bounds the visits (`share`).
+//!
+//! All that is known is read from the records of pages at the start (`roster`), and kept up with each page that is recorded.
+//! So a run that was killed goes on as before: nothing else is stored that could disagree with the records.
+
+use std::collections::{HashMap, HashSet};
+
+use dedup_stage::store::{Result, Session};
+use dedup_stage::url::{PageId, SiteId, UrlId};
+use frontier::refresh::scheduler::{Refresh, Verdict};
+use frontier::refresh::settings::Settings;
+use frontier::refresh::time::{DAY, Seconds, days};
+use frontier::refresh::turns::{HostId, Turn};
+use frontier::{Frontier, Millis};
+
+use super::freshness::{Freshness, Pages, Survey};
+use super::member::{Life, Member, seconds};
+use super::roster::Roster;
+use super::share::Balance;
+use super::{MOST_OPEN, PRIORITY, Round, queue};
+use crate::record::PageRecord;
+
+/// The visits of a continuous crawl.
+#[derive(Debug)]
+pub(in crate::engine) struct Continuous {
+    pub(super) settings: Settings,
+    shares: config::Shares,
+    /// Whether copies are trusted.
+    pub(super) trusts: bool,
+    pub(super) roster: Roster,
+    pub(super) refresh: Refresh,
+    hosts: HashMap<SiteId, HostId>,
+    /// By number of the host.
+    sites: Vec<Site>,
+    /// By place: whether the scheduler has it as a cluster.
+    clusters: Vec<bool>,
+    /// Copies that are to be checked as soon as may be.
+    pub(super) pending: HashSet<usize>,
+    /// Visits in the queue of the frontier, with their hosts.
+    open: HashMap<u64, HostId>,
+    /// Of these, those that are to come before new URLs by now.
+    late: Vec<u64>,
+    /// Seconds from one request to a host to the next.
+    delay: f32,
+    survey: Survey,
+}
+
+/// A host.
+#[derive(Debug)]
+struct Site {
+    /// Places of its URLs.
+    places: Vec<usize>,
+    balance: Balance,
+    /// Its visit that waits in the queue of the frontier behind new URLs.
+    behind: Option<u64>,
+}
+
+/// What could not be fetched is tried again after so many seconds.
+const AGAIN: Seconds = DAY as Seconds;
+/// While new URLs come first on a host, its visits are looked at again after so many seconds.
+const DEFER: Seconds = 1;
+/// Visits a day over all hosts: more than any machine makes, since the hosts' delays and the least gain are what bounds them.
+const BUDGET: f32 = 1e9;
+
+impl Continuous {
+    /// Reads what was visited. `trusts`: whether copies are trusted; `priority` is that of a page so deep.
+    pub fn open(
+        settings: &config::Settings,
+        trusts: bool,
+        priority: &dyn Fn(u32) -> f32,
+        now: Millis,
+        session: &Session,
+    ) -> Result<Self> {
+        let settings_delay = settings.politeness.delay.0 as f32 / 1_000.0;
+        let config::Refresh { share, min_age, max_age, min_gain, .. } = &settings.refresh;
+        let settings = Settings {
+            budget: BUDGET,
+            min_age: seconds(min_age.0),
+            max_age: if max_age.0 == 0 { Seconds::MAX } else { seconds(max_age.0).max(1) },
+            least_price: min_gain.0 as f32 / (1_000.0 * DAY),
+            lessons: true,
+        };
+        let mut visits = Self {
+            settings,
+            shares: *share,
+            trusts,
+            roster: Roster::read(session, trusts, priority)?,
+            refresh: Refresh::new(settings, Default::default(), Default::default()),
+            hosts: HashMap::new(),
+            sites: Vec::new(),
+            clusters: Vec::new(),
+            pending: HashSet::new(),
+            open: HashMap::new(),
+            late: Vec::new(),
+            delay: settings_delay,
+            survey: Survey::default(),
+        };
+        (0..visits.roster.members.len()).for_each(|at| visits.enter(at));
+        // The first review finds what hosts differ by, the second one what pages differ by beside that.
+        for _ in 0..2 {
+            (0..visits.sites.len() as HostId).for_each(|host| visits.review(host, seconds(now)));
+        }
+        Ok(visits)
+    }
+
+    /// Whether a URL is one that copies are trusted to follow.
+    pub fn has_copies(&self, url: UrlId) -> bool {
+        self.roster.place(url).is_some_and(|place| !self.roster.copies(place).is_empty())
+    }
+
+    /// Copies that are trusted.
+    pub fn trusted(&self) -> u64 {
+        self.roster.trusted
+    }
+
+    /// When there is something to do again, as far as no report changes that.
+    pub fn due(&mut self, now: Millis) -> Option<Millis> {
+        let due = self.refresh.next_due(seconds(now)).filter(|_| self.open.len() < MOST_OPEN)?;
+        Some((u64::from(due) * 1_000).max(now + 1))
+    }
+
+    /// Puts visits that are due into the queue of the frontier, as far as hosts have none there. True if there is more to do.
+    pub fn feed(&mut self, now: Millis, frontier: &mut Frontier, session: &mut Session) -> Result<bool> {
+        let at = seconds(now);
+        for url in frontier.take_withdrawn() {
+            self.close(url.url, at);
+            if let Some(place) = self.roster.place(url) {
+                self.put_off(place, now);
+            }
+        }
+        let mut any = self.hasten(frontier, session)?;
+        if let Some(host) = self.refresh.wants_review(at) {
+            self.review(host, at);
+            any = true;
+        }
+        while self.open.len() < MOST_OPEN
+            && let Some(turn) = self.refresh.next(at).filter(|turn| turn.due <= at)
+        {
+            any |= self.turn(turn, now, frontier, session)?;
+        }
+        let pages = Pages { roster: &self.roster, refresh: &self.refresh, hosts: &self.hosts, now };
+        self.survey.go_on(pages, session)?;
+        Ok(any)
+    }
+
+    /// What to do with a turn that has come. True if a visit was queued.
+    fn turn(&mut self, turn: Turn, now: Millis, frontier: &mut Frontier, session: &mut Session) -> Result<bool> {
+        let at = seconds(now);
+        let Some(place) = self.roster.at(turn.page) else {
+            self.refresh.drop(turn);
+            return Ok(false);
+        };
+        let is_due = match self.fixed(place) {
+            Some(due) => due <= at,
+            None if self.clusters[place] => {
+                self.refresh.judge(turn, &self.roster.members[place].cluster, at) == Verdict::Visit
+            }
+            None => false,
+        };
+        if !is_due {
+            self.refresh.drop(turn);
+            self.place(place);
+            return Ok(false);
+        }
+        let waits = frontier.queued_of(self.roster.members[place].id.site) > 0;
+        let Some(priority) = self.priority(turn.host, place, waits, at) else {
+            self.refresh.defer(turn, at + DEFER);
+            return Ok(false);
+        };
+        self.refresh.take(turn);
+        if queue(&self.roster.members[place], priority, frontier, session)? {
+            self.open.insert(turn.page, turn.host);
+            self.sites[turn.host as usize].behind = (priority < PRIORITY).then_some(turn.page);
+            return Ok(true);
+        }
+        self.refresh.rest(turn.host, at);
+        self.put_off(place, now);
+        Ok(false)
+    }
+
+    /// The priority of a visit in the frontier's queue; `None` where new URLs of its host come first. `waits`: whether its
+    /// host has new URLs.
+    fn priority(&self, host: HostId, place: usize, waits: bool, now: Seconds) -> Option<f32> {
+        if !waits {
+            return Some(PRIORITY);
+        }
+        let share = self.sites[host as usize].balance.share();
+        if share >= self.shares.most.0 {
+            return None;
+        }
+        if share < self.shares.least.0 {
+            return Some(PRIORITY);
+        }
+        let cluster = &self.roster.members[place].cluster;
+        let buys = match self.clusters[place] {
+            true => cluster.weight * self.refresh.belief(host, cluster).gain(days(cluster.visited, now)),
+            false => self.refresh.price(host),
+        };
+        Some((buys / self.refresh.worth_of_new(host, cluster.place, 1.0)).clamp(0.0, PRIORITY))
+    }
+
+    /// Visits that wait behind new URLs come first where visits have less than their share.
+    fn hasten(&mut self, frontier: &mut Frontier, session: &mut Session) -> Result<bool> {
+        let late = std::mem::take(&mut self.late);
+        for place in late.iter().filter(|url| self.open.contains_key(url)).filter_map(|url| self.roster.at(*url)) {
+            queue(&self.roster.members[place], PRIORITY, frontier, session)?;
+        }
+        Ok(!late.is_empty())
+    }
+
+    /// A page was recorded: for the first time, or again. `priority` is its own.
+    pub fn recorded(&mut self, page: PageId, record: &PageRecord, priority: f32, now: Millis, round: &mut Round) {
+        self.close(page.url.url, seconds(now));
+        match self.roster.place(page.url) {
+            Some(place) => {
+                let host = self.host(page.url.site);
+                self.sites[host as usize].balance.visited();
+                self.visited(place, page.visit, record, now, round);
+            }
+            None => {
+                let place = self.roster.push(Member::new(page.url, record, priority), self.trusts);
+                self.enter(place);
+                self.fetched_new(page.url.site);
+            }
+        }
+        round.trusted = self.roster.trusted;
+    }
+
+    fn fetched_new(&mut self, site: SiteId) {
+        let host = self.host(site) as usize;
+        let site = &mut self.sites[host];
+        site.balance.fetched_new();
+        if site.balance.share() < self.shares.least.0 {
+            self.late.extend(site.behind.take());
+        }
+    }
+
+    /// What is known of how fresh the pages are, as of the last survey.
+    pub fn freshness(&self) -> Option<&Freshness> {
+        self.survey.last()
+    }
+
+    /// Looks at all pages now.
+    pub fn survey(&mut self, now: Millis, session: &Session) -> Result<()> {
+        let pages = Pages { roster: &self.roster, refresh: &self.refresh, hosts: &self.hosts, now };
+        self.survey.take(pages, session)
+    }
+
+    /// A URL has come into the roster.
+    fn enter(&mut self, place: usize) {
+        let host = self.host(self.roster.members[place].id.site);
+        self.sites[host as usize].places.push(place);
+        self.clusters.push(false);
+        self.place(place);
+    }
+
+    /// Puts a URL into its host's queue as it is now: a cluster, a page whose next fetch is fixed, or none of both.
+    pub(super) fn place(&mut self, place: usize) {
+        let Member { id, of, life, cluster, .. } = self.roster.members[place];
+        let host = self.host(id.site);
+        let is_cluster = of.is_none() && life == Life::Alive;
+        let was_cluster = std::mem::replace(&mut self.clusters[place], is_cluster);
+        match (was_cluster, is_cluster) {
+            (false, true) => return self.refresh.add(host, id.url, &cluster),
+            (true, false) => self.refresh.remove(host),
+            _ => {}
+        }
+        match self.fixed(place) {
+            Some(due) => self.refresh.queue_fixed(host, id.url, due),
+            None if is_cluster => self.refresh.queue(host, id.url, &cluster),
+            None => {}
+        }
+    }
+
+    /// When a URL that is no cluster is fetched, if at all.
+    fn fixed(&self, place: usize) -> Option<Seconds> {
+        let member = &self.roster.members[place];
+        let Settings { min_age, max_age, .. } = self.settings;
+        if member.of.is_some() {
+            let is_bounded = max_age < Seconds::MAX;
+            return if self.pending.contains(&place) {
+                Some(0)
+            } else {
+                is_bounded.then(|| member.checked.saturating_add(max_age))
+            };
+        }
+        let asked = seconds(member.asked);
+        let wait = match member.life {
+            Life::Alive => return None,
+            // What is gone is looked for ever more seldom.
+            Life::Missing { times: 2.., since } => asked.saturating_sub(since).saturating_mul(2).max(AGAIN),
+            Life::Missing { .. } | Life::Moved | Life::Trouble => AGAIN,
+        };
+        Some(asked.saturating_add(wait.clamp(min_age, max_age)))
+    }
+
+    /// A URL that was not to be fetched after all is tried again later.
+    fn put_off(&mut self, place: usize, now: Millis) {
+        let member = &mut self.roster.members[place];
+        (member.asked, member.life) = (now, Life::Trouble);
+        self.pending.remove(&place);
+        self.place(place);
+    }
+
+    /// The number of a host, which is added if need be.
+    pub(super) fn host(&mut self, site: SiteId) -> HostId {
+        let (refresh, sites, delay) = (&mut self.refresh, &mut self.sites, self.delay);
+        *self.hosts.entry(site).or_insert_with(|| {
+            sites.push(Site { places: Vec::new(), balance: Balance::default(), behind: None });
+            refresh.add_host(delay, Default::default())
+        })
+    }
+
+    fn review(&mut self, host: HostId, now: Seconds) {
+        self.refresh.review(host, now);
+        for place in std::mem::take(&mut self.sites[host as usize].places) {
+            let Member { id, ref cluster, .. } = self.roster.members[place];
+            let is_open = self.open.contains_key(&id.url);
+            match self.fixed(place) {
+                Some(due) if !is_open => self.refresh.pass_fixed(id.url, due),
+                None if self.clusters[place] => self.refresh.pass(id.url, cluster),
+                _ => {}
+            }
+            self.sites[host as usize].places.push(place);
+        }
+        self.refresh.reviewed();
+    }
+
+    fn close(&mut self, url: u64, now: Seconds) {
+        if let Some(host) = self.open.remove(&url) {
+            self.sites[host as usize].behind = None;
+            self.refresh.rest(host, now);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What a visit changes in a continuous crawl: the change rate of its cluster, which copies are trusted and checked, and which
+//! page stands for a cluster.
+
+use dedup_stage::url::UrlId;
+use frontier::Millis;
+use frontier::refresh::copies::{Care, Cared, Copy};
+use frontier::refresh::time::{Seconds, days};
+
+use super::Round;
+use super::continuous::Continuous;
+use super::member::{Life, Member, seconds};
+use crate::record::{PageRecord, VerdictKind};
+
+impl Continuous {
+    /// A URL that was known was fetched again.
+    pub(super) fn visited(&mut self, place: usize, visit: u32, record: &PageRecord, now: Millis, round: &mut Round) {
+        let member = &mut self.roster.members[place];
+        let (was_of, checked) = (member.of, member.checked);
+        member.cluster.flags.urgent = false;
+        member.visited(visit, record);
+        let life = member.life;
+        // What it is a copy of is said again below, by the cluster that it joins.
+        let shows = std::mem::replace(&mut member.of, was_of).filter(|_| self.trusts && life == Life::Alive);
+        let is_judged = life == Life::Alive && record.verdict != VerdictKind::Unjudged;
+        let has_changed = is_judged && record.verdict != VerdictKind::Unchanged;
+        round.visits += 1;
+        round.changed += u64::from(has_changed);
+        round.missing += u64::from(matches!(life, Life::Missing { .. }));
+        self.roster.all_pairs.fetched();
+        match was_of {
+            Some(_) => {
+                round.checked += 1;
+                self.pending.remove(&place);
+                self.roster.all_pairs.spent();
+                let since = days(checked, seconds(now));
+                match life {
+                    Life::Alive if is_judged => self.checked(place, shows, since, now, round),
+                    Life::Missing { .. } | Life::Moved => self.roster.leave(place, 0.0, false),
+                    Life::Alive | Life::Trouble => {}
+                }
+            }
+            None => {
+                round.saved += self.roster.copies(place).len() as u64;
+                match life {
+                    Life::Alive => match self.roster.root_of(place, shows) {
+                        Some(root) => self.join_with_copies(root, place),
+                        None => self.care(place, seconds(now), round),
+                    },
+                    Life::Missing { .. } | Life::Moved => self.replace(place, round),
+                    Life::Trouble => {}
+                }
+            }
+        }
+        self.place(place);
+    }
+
+    /// A copy was compared with what its representative shows, so many days after it was compared last.
+    fn checked(&mut self, place: usize, shows: Option<UrlId>, since: f32, now: Millis, round: &mut Round) {
+        let Some(representative) = self.roster.representative(place) else { return };
+        // A copy of another copy of the same page is a copy of that page.
+        let root = self.roster.root_of(place, shows);
+        if root == Some(representative) {
+            self.roster.held(place, since);
+            return;
+        }
+        let alike = self.roster.members[place].of.map(|of| self.roster.alike(of, place));
+        self.roster.leave(place, since, root.is_none());
+        match root {
+            Some(root) => self.roster.join(root, place),
+            None => {
+                round.diverged += 1;
+                for other in alike.unwrap_or_default() {
+                    self.care_for(other, seconds(now), round);
+                }
+            }
+        }
+    }
+
+    /// A page repeats another from now on: its copies do too.
+    fn join_with_copies(&mut self, root: usize, place: usize) {
+        for copy in self.roster.copies(place).to_vec() {
+            self.roster.leave(copy, 0.0, false);
+            self.roster.join(root, copy);
+        }
+        self.roster.join(root, place);
+    }
+
+    /// A page is not there any more: a living copy is visited in its place, at once.
+    fn replace(&mut self, place: usize, round: &mut Round) {
+        if let Some(next) = self.roster.replace(place) {
+            round.replaced += 1;
+            self.pending.remove(&next);
+            self.roster.members[next].cluster.flags.urgent = true;
+            self.place(next);
+        }
+    }
+
+    /// Looks after the copies of a page that was just visited.
+    fn care(&mut self, place: usize, now: Seconds, round: &mut Round) {
+        for copy in self.roster.copies(place).to_vec() {
+            self.care_for(copy, now, round);
+        }
+    }
+
+    /// Whether a copy is to be checked, or to be visited as a page of its own.
+    fn care_for(&mut self, place: usize, now: Seconds, round: &mut Round) {
+        let Some(representative) = self.roster.representative(place) else { return };
+        let Member { id, checked, ref cluster, .. } = self.roster.members[place];
+        let (priority, pair) = (cluster.weight, self.roster.pair(place));
+        let copy = Copy { checked, pair: 0, priority, pending: self.pending.contains(&place) };
+        let Member { id: of, cluster, .. } = self.roster.members[representative];
+        let (host, copy_host) = (self.host(of.site), self.host(id.site));
+        let belief = self.refresh.belief(host, &cluster);
+        let interval = self.refresh.interval(host, of.url, &cluster);
+        let cared = Cared { belief: &belief, interval };
+        match self.roster.all_pairs.care(cared, &copy, &pair, self.refresh.price(copy_host), now) {
+            Care::Trust => {}
+            Care::Check => {
+                self.pending.insert(place);
+                self.place(place);
+            }
+            Care::Leave => {
+                round.left += 1;
+                self.roster.leave(place, 0.0, false);
+                self.place(place);
+            }
+        }
+    }
+}
