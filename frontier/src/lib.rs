@@ -32,6 +32,7 @@ pub use failure::Failure;
 pub use frontier::{BudgetView, Counts, Frontier, HostState, HostView, QueuedAs, Skipped, Walk, cut, stored_budgets};
 pub use hold::{Cluster, Draw, Drawn, Sample, Trial};
 pub use host::Expected;
+pub use host::errands::{Asker, Errand};
 pub use job::{Admission, Brought, Found, Hold, Job, JobKind, Merits, Next, Outcome, Release, Via};
 pub use numbers::Millis;
 pub use reason::{Detail, SkipReason};

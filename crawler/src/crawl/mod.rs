@@ -4,6 +4,7 @@
 //! lengths that the state vouches for.
 
 mod cut;
+mod member;
 mod start;
 
 use std::fs::Permissions;
@@ -23,6 +24,7 @@ use crate::outbound::{self, Outbound};
 use crate::sink::Lengths;
 use crate::spaces;
 pub use cut::CutError;
+pub use member::Member;
 
 /// Format of the state. A state of another format is refused, with what to do.
 const FORMAT: &str = "crawl-4";

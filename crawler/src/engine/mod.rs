@@ -5,6 +5,7 @@
 //! workers know nothing of it.
 
 mod alike;
+mod barrier;
 mod batch;
 mod close;
 mod desk;
@@ -21,6 +22,7 @@ mod needs;
 mod page;
 #[cfg(feature = "pdf")]
 mod pdfs;
+mod peers;
 mod reading;
 mod rescue;
 mod round;
@@ -28,6 +30,7 @@ mod scores;
 mod scoring;
 mod start;
 mod stats;
+mod together;
 mod trouble;
 mod under_way;
 mod usage;
@@ -53,9 +56,11 @@ use desk::Desk;
 use jobs::Jobs;
 use ledger::Ledger;
 use login::LogIn;
+pub use peers::{Event, Peers, PeersError, Phase, Proposed, Standing};
 pub use rescue::lost;
 pub use start::run;
 pub use stats::{Nobody, Observer, Snapshot, Stats, StopReason, TICK};
+pub use together::places;
 pub use trouble::WorstHost;
 pub use visits::Round;
 pub use worker::Context;
@@ -86,6 +91,9 @@ pub enum EngineError {
     /// Nobody could be logged in.
     #[error(transparent)]
     Login(#[from] LoginError),
+    /// The processes that crawl with this one cannot be reached, or this one lost its hosts.
+    #[error("the cluster: {0}")]
+    Peers(#[from] PeersError),
     /// A thread ended that should not have.
     #[error("internal: {0}")]
     Internal(&'static str),
@@ -122,6 +130,8 @@ pub struct Parts<'a> {
     pub control: Receiver<Control>,
     /// Whether a round of visits is all that is wanted: then a crawl that is not finished does not go on behind the last one.
     pub only_visits: bool,
+    /// The processes that crawl with this one. On one machine there are none.
+    pub peers: Option<Box<dyn Peers>>,
 }
 
 impl Parts<'_> {
@@ -129,7 +139,7 @@ impl Parts<'_> {
     /// before change nothing, so they may arrive twice.
     pub fn arrive(&mut self, links: &[Outbound]) -> Result<()> {
         for link in links {
-            link.arrive(&mut self.frontier, &mut self.session)?;
+            link.arrive(&mut self.frontier, self.clock.now(), &mut self.session)?;
         }
         self.stats.take_counts(&self.frontier.counts());
         self.stats.put(&mut self.session)?;
@@ -167,7 +177,7 @@ impl Engine<'_> {
             if self.stopping.is_none() {
                 self.check_limits();
             }
-            if self.stopping.is_none() && !self.paused {
+            if self.stopping.is_none() && !self.paused && !self.is_quiet() {
                 self.more = self.desk.step()?;
                 self.desk.feed_visits()?;
                 self.hand_out()?;
@@ -176,13 +186,19 @@ impl Engine<'_> {
             }
             if let Some(reason) = self.ended() {
                 let over = self.stopping.is_none() && matches!(reason, StopReason::Done | StopReason::Waiting);
-                if over && self.desk.drain()? {
+                if over && self.desk.together.is_some() {
+                    self.be_quiet(reason)?;
+                } else if over && self.desk.drain()? {
                     self.more = true;
                     continue;
+                } else {
+                    return self.finish(reason);
                 }
+            }
+            if let Some(reason) = self.wait()? {
                 return self.finish(reason);
             }
-            self.wait()?;
+            self.send_group()?;
             let now = self.now();
             if self.desk.ledger.is_due(now) {
                 self.desk.commit()?;
@@ -252,6 +268,7 @@ impl Engine<'_> {
         }
         let is_full = self.is_full();
         let waits = self.paused || self.more || self.desk.local.pause(now).is_some();
+        let waits = waits || self.desk.together.as_ref().is_some_and(together::Together::waits_for_rules);
         let waits = waits || self.desk.access.is_away() || !(is_full || self.desk.waiting.is_empty());
         if self.jobs.open() > 0 || waits {
             return None;
@@ -289,7 +306,9 @@ impl Engine<'_> {
     }
 
     /// The one wait: until a report, a wish of the owner, or the next thing that is due.
-    fn wait(&mut self) -> Result<()> {
+    ///
+    /// Returns why the run ends, where others have decided that it does.
+    fn wait(&mut self) -> Result<Option<StopReason>> {
         let now = self.now();
         let mut deadline = (self.last_tick + TICK).min(self.desk.ledger.commit_at());
         if let Some((_, grace)) = self.stopping {
@@ -300,10 +319,17 @@ impl Engine<'_> {
             && let Some(due) = self.due
         {
             if self.jobs.open() == 0 && !self.desk.access.is_away() && self.desk.clock.skip_to(due) {
-                return Ok(());
+                return Ok(None);
             }
             deadline = deadline.min(due);
         }
+        let events = match &self.desk.together {
+            Some(together) => {
+                deadline = deadline.min(together.barrier.due().unwrap_or(deadline));
+                together.peers.events().clone()
+            }
+            None => never(),
+        };
         let until = Instant::now() + Duration::from_millis(deadline.saturating_sub(now));
         let (reports, control, logged_in) = (self.jobs.reports.clone(), self.control.clone(), self.logged_in.clone());
         select_biased! {
@@ -324,22 +350,32 @@ impl Engine<'_> {
                     return Err(error.into());
                 }
             },
+            recv(events) -> event => {
+                let mut event = Some(event.map_err(|_| PeersError("its thread ended".into()))?);
+                // As with reports, what else has come is taken in one go.
+                while let Some(heard) = event {
+                    if let Some(reason) = self.hear(heard)? {
+                        return Ok(Some(reason));
+                    }
+                    event = events.try_recv().ok();
+                }
+            },
             recv(reports) -> some => {
                 self.jobs.arrived(some.map_err(|_| EngineError::Internal("the page workers are gone"))?);
                 // What else has come is taken in one go: waking up once for each would cost more than the work.
                 while let Ok(some) = self.jobs.reports.try_recv() {
                     self.jobs.arrived(some);
                 }
-                while let Some(report) = self.jobs.next_report() {
-                    self.desk.take(report)?;
-                    if self.desk.ledger.is_full() {
-                        self.desk.commit()?;
-                    }
-                }
+                self.take_reports()?;
             },
             default(until.saturating_duration_since(Instant::now())) => {},
         }
-        Ok(())
+        Ok(None)
+    }
+
+    /// Whether there is nothing to do here until other processes send links.
+    fn is_quiet(&self) -> bool {
+        self.desk.together.as_ref().is_some_and(together::Together::is_quiet)
     }
 
     fn tick(&mut self, stopped: Option<StopReason>) {
@@ -348,6 +384,7 @@ impl Engine<'_> {
         let counts = self.desk.frontier.counts();
         self.desk.ledger.update(now, &counts);
         self.desk.log.flush();
+        self.tell(stopped);
         let Ledger { stats, session, .. } = &self.desk.ledger;
         self.observer.tick(&Snapshot {
             stats,

@@ -33,7 +33,7 @@ use crate::hold::news::News;
 use crate::hold::works::Works;
 use crate::host::budget::Limits;
 use crate::host::entry::Entry;
-use crate::host::errands::Errand;
+use crate::host::errands::{Asker, Errand};
 use crate::host::lane::{BANDS, LaneKey, Seq, band};
 use crate::host::queue::Queues;
 use crate::host::stocks::Stocks;
@@ -76,6 +76,8 @@ pub struct Frontier {
     /// What was learned of URLs, where rules are used.
     rules: Option<Rules>,
     bounds: Bounds,
+    /// What other frontiers have to be told.
+    afar: Afar,
     jobs: Jobs,
     /// When this process took over from an earlier one, if it did.
     restarted: Option<Millis>,
@@ -116,6 +118,15 @@ struct Bounds {
     by_domain: HashMap<u64, u64>,
     /// The hosts that are this frontier's, if not all are.
     owns: Option<Sites>,
+}
+
+/// What other frontiers have to be told, where each has some of the hosts.
+#[derive(Debug, Default)]
+struct Afar {
+    /// Robots files at their hosts.
+    errands: Vec<Errand>,
+    /// Rules of their origins.
+    answers: Vec<(Asker, crate::robots::Rules)>,
 }
 
 /// What was handed out.
@@ -186,6 +197,7 @@ impl Frontier {
             news: News::default(),
             rules: None,
             bounds: Bounds::default(),
+            afar: Afar::default(),
             jobs: Jobs::default(),
             restarted,
             now,
