@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use super::crawl::{self, Start, layers, seeds};
+use super::crawl::{self, Seeds, Start, layers, seeds};
 use super::say::say;
 use super::{Usage, tell};
 use crate::cluster::{Access, Wish, operate};
@@ -30,11 +30,9 @@ enum Command {
     /// Stop all workers with their state saved; after `resume` they can be started again
     Stop(Named),
     /// More seeds, while it runs or later
-    AddSeeds(Box<AddSeeds>),
+    AddSeeds(AddSeeds),
     /// Counters of all workers together, on stdout
     Report(Status),
-    /// The disk of a worker is lost: give its hosts to the next worker that comes, which crawls them again
-    GiveUp(GiveUp),
 }
 
 #[derive(Debug, clap::Args)]
@@ -67,16 +65,7 @@ struct AddSeeds {
     #[command(flatten)]
     access: Access,
     #[command(flatten)]
-    start: Start,
-}
-
-#[derive(Debug, clap::Args)]
-struct GiveUp {
-    #[command(flatten)]
-    access: Access,
-    /// The number of its share, as `status` shows it
-    #[arg(long, value_name = "N")]
-    share: usize,
+    seeds: Seeds,
 }
 
 /// Runs the command.
@@ -111,16 +100,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             Command::Resume(Named { access }) => operate::wish(&access, Wish::Run).await?,
             Command::Stop(Named { access }) => operate::wish(&access, Wish::Stop).await?,
             Command::AddSeeds(add) => {
-                let seeds = seeds(&crawl::Args::of(add.start))?;
+                let AddSeeds { access, seeds: given } = add;
+                let seeds = seeds(&crawl::Args::of(Start { seeds: given, ..Start::default() }))?;
                 if seeds.is_empty() {
                     return Err(Usage("no seeds to add: give a URL, or a file with --seeds".into()).into());
                 }
-                let added = operate::add_seeds(&add.access, seeds).await?;
+                let added = operate::add_seeds(&access, seeds).await?;
                 say!("{added} seeds added");
-            }
-            Command::GiveUp(GiveUp { access, share }) => {
-                operate::give_up(&access, share).await?;
-                say!("share {share} is free: the next worker with an empty directory takes it");
             }
         }
         Ok(ExitCode::SUCCESS)

@@ -48,16 +48,24 @@ pub struct Args {
     settings: SettingFlags,
 }
 
-/// Seeds and settings, where nothing is crawled yet.
+/// Where a crawl starts.
 #[cfg(feature = "cluster")]
-#[derive(Debug, clap::Args)]
-pub(super) struct Start {
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct Seeds {
     /// URLs to start from
     #[arg(value_name = "SEED")]
-    pub seeds: Vec<String>,
+    seeds: Vec<String>,
     /// File of seeds, one URL a line, '-' for stdin, '#' comments
     #[arg(long = "seeds", value_name = "FILE")]
-    pub seed_files: Vec<PathBuf>,
+    seed_files: Vec<PathBuf>,
+}
+
+/// Seeds and settings, where nothing is crawled yet.
+#[cfg(feature = "cluster")]
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct Start {
+    #[command(flatten)]
+    pub seeds: Seeds,
     /// Settings to start from: generic or focused
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
@@ -105,7 +113,7 @@ impl Args {
     /// What a crawl is made of that begins elsewhere: seeds and settings.
     #[cfg(feature = "cluster")]
     pub(super) fn of(start: Start) -> Self {
-        let Start { seeds, seed_files, profile, config, settings } = start;
+        let Start { seeds: Seeds { seeds, seed_files }, profile, config, settings } = start;
         let (dir, voice) = (PathBuf::new(), Voice { quiet: false, verbose: 0 });
         Self { seeds, dir, seed_files, profile, config, voice, settings }
     }

@@ -15,7 +15,7 @@ use crate::cluster::{self, ClusterError, Task, Without, WorkerError};
 pub struct Args {
     #[command(flatten)]
     cluster: cluster::Access,
-    /// Crawl directory: state and output of this worker. It keeps its hosts for as long as the crawl lasts
+    /// Crawl directory: state and output of this worker
     #[arg(long, value_name = "DIR", default_value = "./crawl", env = "CRAWLER_DIR")]
     dir: PathBuf,
     /// Live page and /metrics of this worker
@@ -32,6 +32,9 @@ pub struct Args {
     /// For tests of the program: send requests whether the lease holds or not
     #[arg(long, hide = true)]
     without_deadline: bool,
+    /// For tests of the program: commit whoever has the share
+    #[arg(long, hide = true)]
+    without_fence: bool,
 }
 
 /// Runs the command.
@@ -44,16 +47,23 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         access: args.cluster,
         dir: args.dir,
         dashboard: args.dashboard,
-        without: Without { barrier: args.without_barrier, deadline: args.without_deadline },
+        without: Without { barrier: args.without_barrier, deadline: args.without_deadline, fence: args.without_fence },
     };
     let (dir, control_in) = (task.dir.clone(), control.0.clone());
-    let (ended, mut watching) = cluster::work(&task, control, |settings, place| {
+    let worked = cluster::work(&task, control, |settings, place, replayed| {
         if !quiet {
             say!("share {} of {}", place.share + 1, place.shares);
+        }
+        if !quiet && replayed > 0 {
+            say!("{replayed} commits were read from the cluster");
         }
         let live = live_page(&settings.output.dashboard, &dir, control_in)?;
         Ok(Watching { terminal: Terminal::new(args.progress, quiet), live, found: None })
     })?;
+    let Some((ended, mut watching)) = worked else {
+        say!("no share is left: the crawl is over or stopped");
+        return Ok(ExitCode::SUCCESS);
+    };
     watching.terminal.finish();
     let (lost, rules) = watching.found.take().unwrap_or_default();
     if !quiet {

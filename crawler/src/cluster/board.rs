@@ -35,7 +35,7 @@ pub struct Message<T> {
 
 impl Board {
     /// Makes the stream of a new crawl.
-    pub async fn create(cluster: &Cluster, replicas: usize) -> Result<Self> {
+    pub async fn create(cluster: &Cluster, replicas: usize) -> Result<()> {
         let config = Config {
             name: cluster.stream("board"),
             subjects: vec![cluster.subject("board.>")],
@@ -43,10 +43,10 @@ impl Board {
             ..cluster.config(replicas)
         };
         cluster.context.create_stream(config).await.map_err(broker("making the board"))?;
-        Self::open(cluster).await
+        Ok(())
     }
 
-    /// The board of a crawl that exists.
+    /// The board of a crawl, whether there is one or not.
     pub async fn open(cluster: &Cluster) -> Result<Self> {
         let context = cluster.context.clone();
         let stream = context.get_stream_no_info(cluster.stream("board")).await.map_err(broker("opening the board"))?;

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
 use super::board::{Board, Message};
 use super::record::{Lease, keys, random};
@@ -82,48 +82,53 @@ pub struct Held {
     pub deadline: Deadline,
 }
 
+/// A lease as it was seen last, and since when it has been so, by this process's clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    revision: u64,
+    since: Instant,
+}
+
+/// Who wants a lease.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim<'a> {
+    /// The directory.
+    pub worker: &'a str,
+    /// Whether the share is this worker's, as long as nobody else has taken it. Others take it only when it is abandoned.
+    pub is_named: bool,
+    /// Whether the work of the share is done.
+    pub is_done: bool,
+}
+
 impl Held {
-    /// Takes the lease on a share for the directory `worker`. Waits for as long as another process of this directory may
-    /// hold it.
-    ///
-    /// # Errors
-    ///
-    /// [`ClusterError::Lost`] where another directory holds it.
-    pub async fn take(board: &Board, share: usize, worker: &str, length: Duration) -> Result<Self> {
+    /// Takes the lease on a share, if nobody can hold it; `None` where somebody may. `seen` is what this process saw of it.
+    pub async fn take(
+        board: &Board,
+        share: usize,
+        claim: Claim<'_>,
+        length: Duration,
+        seen: &mut Option<Seen>,
+    ) -> Result<Option<Self>> {
         let key = keys::lease(share);
+        let message = board.get::<Lease>(&key).await?;
+        let revision = message.as_ref().map_or(0, |message| message.revision);
+        let since = seen.filter(|seen| seen.revision == revision).map_or_else(Instant::now, |seen| seen.since);
+        *seen = Some(Seen { revision, since });
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned();
-        let mut record = Lease { worker: worker.into(), life: random::<8>()?, boot, renewals: 0, released: false };
-        // The revision seen, and since when.
-        let mut seen: Option<(u64, Instant)> = None;
-        loop {
-            let before = match board.get::<Lease>(&key).await? {
-                None => 0,
-                Some(Message { record: other, revision, .. }) => {
-                    if other.worker != worker && !other.released {
-                        return Err(taken(share));
-                    }
-                    // The directory is locked: a process of this boot that had it is dead.
-                    let is_dead = other.released || (other.boot == record.boot && !record.boot.is_empty());
-                    let since = match seen {
-                        Some((same, since)) if same == revision => since,
-                        _ => Instant::now(),
-                    };
-                    seen = Some((revision, since));
-                    if !is_dead && since.elapsed() < length {
-                        sleep(length / 20).await;
-                        continue;
-                    }
-                    record.renewals = other.renewals + 1;
-                    revision
-                }
-            };
-            let deadline = Deadline::new(length);
-            let sent = since_boot();
-            if let Some(revision) = board.put(&key, &record, before).await? {
-                deadline.renewed(sent);
-                return Ok(Self { board: board.clone(), key, record, revision, length, deadline });
-            }
+        let other = message.map(|message| message.record).unwrap_or_default();
+        // The directory is locked: a process of this boot that had it is dead.
+        let was_here = other.worker == claim.worker && other.boot == boot && !boot.is_empty();
+        let is_free = was_here || other.released || (revision == 0 && claim.is_named);
+        if !(is_free || since.elapsed() >= length) || (claim.is_done && !claim.is_named) {
+            return Ok(None);
         }
+        let (worker, life, renewals) = (claim.worker.to_owned(), random::<8>()?, other.renewals + 1);
+        let record = Lease { worker, life, boot, renewals, released: false };
+        let deadline = Deadline::new(length);
+        let sent = since_boot();
+        let Some(revision) = board.put(&key, &record, revision).await? else { return Ok(None) };
+        deadline.renewed(sent);
+        Ok(Some(Self { board: board.clone(), key, record, revision, length, deadline }))
     }
 
     /// The name of this process.
@@ -180,8 +185,4 @@ impl Held {
             tracing::warn!("the lease was not given back: {error}");
         }
     }
-}
-
-fn taken(share: usize) -> ClusterError {
-    ClusterError::Lost(format!("share {share} is another worker's"))
 }

@@ -4,13 +4,14 @@
 //!
 //! A *partition* is a range of hashes of registrable domains. A *share* is a range of partitions, and a worker has one
 //! share: it alone fetches the pages of these hosts, so that a host has one queue and one politeness clock. A worker is an
-//! ordinary crawl ([`crate::engine`]) with a directory of its own. What it says to the others goes through three streams:
+//! ordinary crawl ([`crate::engine`]) with a directory of its own. What it says to the others goes through four streams:
 //!
 //! | stream | what is in it | read by |
 //! |---|---|---|
 //! | board | settings, seeds, secret, shares, leases, how far each worker is; one message a key, changed by compare-and-set | everybody |
 //! | links | links to hosts of other shares, acknowledged before the commit that follows from them | the worker that has the share |
 //! | pages | what judges have to know of pages, in one order | every worker |
+//! | commits | every commit of every share ([`commits`]) | whoever takes a share over |
 //!
 //! # What is promised
 //!
@@ -21,16 +22,17 @@
 //! - Two workers never ask one host: a share belongs to one directory, and a worker asks only while its *lease* on the
 //!   share was renewed lately ([`lease`]).
 //!
-//! The state of a share is on the disk of its worker, and only there. A worker that comes back goes on where its last commit
-//! was; while it is away its hosts wait. If its disk is lost, `crawler cluster give-up` hands the share to a new worker,
-//! which crawls these hosts again from the seeds and from all links that others have sent.
+//! - No worker is needed for long. One that waits takes the place of one whose lease has run out, and makes its disk from
+//!   the commits. What the dead worker fetched after its last commit is fetched again, one full delay after.
 
 mod board;
+mod commits;
 mod connect;
 mod exchange;
 mod fetch;
 pub mod lease;
 mod links;
+mod logged;
 mod muster;
 pub mod operate;
 mod pages;

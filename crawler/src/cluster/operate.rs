@@ -1,21 +1,19 @@
 //! What an operator does: makes a crawl, looks at it, stops it.
 
 use std::fmt;
-use std::time::Duration;
 
 use config::Settings;
 use dedup_stage::signature;
 use dedup_stage::url::KeyHasher;
 use serde::Serialize;
-use tokio::time::{Instant, sleep};
 use url::Url;
 
 use super::board::{Board, Message};
 use super::connect::Access;
-use super::record::{Control, Crawl, FORMAT, Lease, Muster, Wish, Worker, keys, random};
+use super::record::{Control, Crawl, FORMAT, Muster, Wish, Worker, keys, random};
 use super::watch::last_link;
 use super::worker::crawl;
-use super::{ClusterError, Result, links, pages};
+use super::{ClusterError, Result, commits, links, pages};
 use crate::clock::Clock;
 use crate::engine::{Phase, Standing, Stats};
 
@@ -46,13 +44,16 @@ pub async fn create(access: &Access, shape: &Shape, mut settings: Settings, seed
     refuse(&settings, shape)?;
     settings.output.dashboard.clear();
     let cluster = access.connect().await?;
-    if Board::open(&cluster).await.is_ok() {
+    // Where there is no board, asking for a record fails.
+    let board = Board::open(&cluster).await?;
+    if let Ok(Some(_)) = board.get::<Crawl>(keys::CRAWL).await {
         let name = cluster.name();
         return Err(ClusterError::Usage(format!("there is a crawl {name:?} already; give another --name")));
     }
     links::create(&cluster, shape.replicas).await?;
     pages::create(&cluster, shape.replicas).await?;
-    let board = Board::create(&cluster, shape.replicas).await?;
+    commits::create(&cluster, shape.replicas).await?;
+    Board::create(&cluster, shape.replicas).await?;
     let crawl = Crawl {
         format: FORMAT,
         recipe: signature::RECIPE.into(),
@@ -116,40 +117,6 @@ pub async fn add_seeds(access: &Access, seeds: Vec<Url>) -> Result<usize> {
     }
 }
 
-/// Gives the hosts of a worker, whose disk is lost, to the next one that comes.
-///
-/// # Errors
-///
-/// [`ClusterError::Usage`] where it is alive.
-pub async fn give_up(access: &Access, share: usize) -> Result<()> {
-    let board = open(access).await?.1;
-    let crawl = crawl(&board).await?.record;
-    let muster = board.need::<Muster>(keys::MUSTER).await?.record;
-    let index = share.checked_sub(1).filter(|index| muster.settled && *index < muster.workers.len());
-    let index =
-        index.ok_or_else(|| ClusterError::Usage(format!("--share {share}: there are {}", muster.workers.len())))?;
-    let key = keys::lease(index);
-    if let Some(Message { record, revision, .. }) = board.get::<Lease>(&key).await? {
-        let (begin, length) = (Instant::now(), Duration::from_millis(crawl.lease));
-        while !record.released && begin.elapsed() < length {
-            sleep(length / 20).await;
-            if board.need::<Lease>(&key).await?.revision != revision {
-                return Err(ClusterError::Usage(format!("the worker of share {share} is alive: stop it first")));
-            }
-        }
-        let free = Lease { worker: String::new(), released: true, ..record };
-        if board.put(&key, &free, revision).await?.is_none() {
-            return Err(ClusterError::Usage(format!("the worker of share {share} is alive: stop it first")));
-        }
-    }
-    let free = |muster: &mut Muster| {
-        muster.workers[index] = Worker::default();
-        Ok(true)
-    };
-    board.change(keys::MUSTER, free).await?;
-    board.set(&keys::standing(index), &Standing::default()).await.map(|_| ())
-}
-
 async fn open(access: &Access) -> Result<(super::Cluster, Board)> {
     let cluster = access.connect().await?;
     let board = Board::open(&cluster).await?;
@@ -172,8 +139,8 @@ pub struct Status {
 pub struct OfWorker {
     /// Number of its share, from 1.
     pub share: usize,
-    /// Its machine; `None` where it was given up and no other has come.
-    pub host: Option<String>,
+    /// Its machine.
+    pub host: String,
     /// What it does.
     pub phase: Phase,
     /// Seconds since it last said so, by the clocks of this machine and of a broker.
@@ -196,13 +163,12 @@ pub async fn status(access: &Access) -> Result<Status> {
     let muster = board.get::<Muster>(keys::MUSTER).await?.map(|message| message.record).unwrap_or_default();
     let now = (Clock::System.now() / 1_000) as i64;
     let mut workers = Vec::new();
-    for (share, Worker { id, host }) in muster.workers.into_iter().enumerate() {
+    for (share, Worker { host, .. }) in muster.workers.into_iter().enumerate() {
         let told = board.get::<Standing>(&keys::standing(share)).await?;
         let (standing, silent) =
             told.map_or((Standing::default(), 0), |told| (told.record, (now - told.written).max(0)));
         let Standing { phase, links_at, queued, open, stats, .. } = standing;
         let links_wait = last_link(&cluster, share).await? > links_at;
-        let host = (!id.is_empty()).then_some(host);
         workers.push(OfWorker { share: share + 1, host, phase, silent, links_wait, queued, open, stats });
     }
     Ok(Status { wish, settled: muster.settled, workers })
@@ -265,7 +231,7 @@ impl fmt::Display for Status {
             let links = if worker.links_wait { "wait" } else { "-" };
             rows.push([
                 worker.share.to_string(),
-                worker.host.clone().unwrap_or_else(|| "(given up)".into()),
+                worker.host.clone(),
                 format!("{:?}", worker.phase).to_lowercase(),
                 worker.stats.pages.to_string(),
                 worker.stats.unique.to_string(),

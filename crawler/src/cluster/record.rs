@@ -56,14 +56,14 @@ pub struct Crawl {
 pub struct Muster {
     /// Those that have come.
     pub workers: Vec<Worker>,
-    /// Whether the hosts are shared among these: from then on a worker can only take the place of another.
+    /// Whether the hosts are shared among these: from then on another worker can only take the place of one.
     pub settled: bool,
 }
 
 /// A worker: a crawl directory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Worker {
-    /// Random, of the directory; empty where a place is free, because its worker was given up.
+    /// Random, of the directory.
     pub id: String,
     /// The machine where it was last.
     pub host: String,

@@ -57,6 +57,7 @@ impl Watch {
     /// Watches until the engine has said its last word, which is written too.
     pub async fn run(self, mut standing: watch::Receiver<Standing>) -> Why {
         let (mut told, mut told_at) = (None, Instant::now());
+        let mut looked_at: Option<Instant> = None;
         let (mut wish, mut why) = (Wish::Run, Why::Itself);
         loop {
             // The engine is gone when its last word is lost with it.
@@ -73,6 +74,10 @@ impl Watch {
             if is_gone || is_last && told == Some((now.phase, now.round)) {
                 return why;
             }
+            if !now.phase.is_quiet() && looked_at.is_some_and(|at| at.elapsed() < TELL) {
+                continue;
+            }
+            looked_at = Some(Instant::now());
             match self.look(&now).await {
                 Ok(Seen { wished, seeds, quiet }) => {
                     if wished != wish {

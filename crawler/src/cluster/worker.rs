@@ -8,16 +8,19 @@ use std::time::Duration;
 use config::{Layers, Settings};
 use crossbeam_channel::{Receiver, Sender};
 use dedup_stage::signature;
+use dedup_stage::store::Session;
 use dedup_stage::url::Sites;
 use tokio::runtime::Runtime;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 use super::board::{Board, Message};
+use super::commits::{self, Writer};
 use super::connect::{Access, Cluster};
 use super::exchange::{Exchange, Start};
 use super::fetch::Leased;
-use super::lease::{self, Held};
-use super::muster::{self, Place};
+use super::lease::{Deadline, Held};
+use super::logged::{self, Logged};
+use super::muster::{Place, Seeker};
 use super::record::{Crawl, FORMAT, Worker, keys, random};
 use super::watch::{Watch, Why};
 use super::{ClusterError, Result};
@@ -48,6 +51,8 @@ pub struct Without {
     pub barrier: bool,
     /// Send requests though the lease was not renewed.
     pub deadline: bool,
+    /// Commit whoever has taken the share, and do not notice that the lease is lost.
+    pub fence: bool,
 }
 
 /// How a worker ended.
@@ -81,42 +86,72 @@ pub enum WorkerError {
     Fetch(anyhow::Error),
 }
 
-/// Works until the crawl is over, or until somebody stops this worker or the crawl. `begins` is told of the settings of
-/// the crawl, and makes what watches.
+/// Works until the crawl is over, or until somebody stops this worker or the crawl. `None` where it found no share to work
+/// on. `begins` is told of the settings of the crawl, of the share, and how many commits of it were not on this disk; it
+/// makes what watches.
 pub fn work<O: Observer>(
     task: &Task,
     control: (Sender<Control>, Receiver<Control>),
-    begins: impl FnOnce(&Settings, &Place) -> anyhow::Result<O>,
-) -> std::result::Result<(Ended, O), WorkerError> {
+    begins: impl FnOnce(&Settings, &Place, u64) -> anyhow::Result<O>,
+) -> std::result::Result<Option<(Ended, O)>, WorkerError> {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.worker_threads(2).thread_name("cluster").enable_all().build().map_err(ClusterError::from)?;
     let cluster = runtime.block_on(task.access.connect())?;
     let board = runtime.block_on(Board::open(&cluster))?;
     let mut message = runtime.block_on(crawl(&board))?;
-    let worker = enter(task, &message.record)?;
-    let place = runtime.block_on(muster::join(&board, &message.record, &worker))?;
-    settle(task, &message.record, place)?;
-    let length = Duration::from_millis(message.record.lease);
-    let held = runtime.block_on(Held::take(&board, place.share, &worker.id, length))?;
+    let member = enter(task, &message.record)?;
+    let _lock = lock(task)?;
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned();
+    let worker = Worker { id: member.worker.clone(), host };
+    let seeker = Seeker { board: &board, crawl: &message.record, worker, bound: member.share };
+    let Some((place, held)) = runtime.block_on(seeker.find())? else { return Ok(None) };
     let (life, deadline, held) = (held.life().to_owned(), held.deadline.clone(), Arc::new(Mutex::new(held)));
-    let mut settings = settings(task, &message.record)?;
-    let mut observer = begins(&settings, &place).map_err(WorkerError::Fetch)?;
+    let (lost_in, lost) = watch::channel(None);
+    let keeping = runtime.spawn(keep(Arc::clone(&held), lost_in, task.without.fence));
+    let fence = runtime.block_on(commits::fence(&cluster, place.share, &life))?;
+    let writer = Writer {
+        cluster: cluster.clone(),
+        runtime: runtime.handle().clone(),
+        share: place.share,
+        fence: (!task.without.fence).then_some(fence),
+        life: life.clone(),
+        number: Arc::default(),
+        deadline: deadline.clone(),
+    };
+    settle(task, &message.record, &member, place)?;
+    let replay = async {
+        let mut disk = CrawlDir::open_disk(&task.dir)?;
+        Ok::<_, WorkerError>(logged::replay(&cluster, place.share, &mut disk, &task.dir).await?)
+    };
+    let replayed = runtime.block_on(replay)?;
+    let mut observer = begins(&settings(task, &message.record)?, &place, replayed).map_err(WorkerError::Fetch)?;
     let sent = Arc::<AtomicU64>::default();
     let ended = loop {
-        let run = Run { runtime: &runtime, cluster: &cluster, board: &board, place, message: &message, held: &held };
-        let more = More { task, control: &control, life: &life, deadline: &deadline, sent: &sent };
-        match run.engine(&more, &settings, &mut observer) {
-            Ok((_, _, Why::Seeds)) => {
-                message = runtime.block_on(crawl(&board))?;
-                settings = self::settings(task, &message.record)?;
-            }
+        let settings = settings(task, &message.record)?;
+        let run = Run {
+            task,
+            control: &control,
+            runtime: &runtime,
+            cluster: &cluster,
+            board: &board,
+            place,
+            message: &message,
+            life: &life,
+            deadline: &deadline,
+            writer: &writer,
+            lost: &lost,
+            sent: &sent,
+        };
+        match run.engine(&settings, &mut observer) {
+            Ok((_, _, Why::Seeds)) => message = runtime.block_on(crawl(&board))?,
             Ok((reason, stats, _)) => break Ok(Ended { reason, stats, settings }),
             Err(error) => break Err(error),
         }
     };
+    keeping.abort();
     runtime.block_on(async { held.lock().await.release().await });
     runtime.shutdown_timeout(Duration::from_secs(1));
-    ended.map(|ended| (ended, observer))
+    ended.map(|ended| Some((ended, observer)))
 }
 
 /// The crawl, if this program can work on it.
@@ -134,21 +169,27 @@ pub(super) async fn crawl(board: &Board) -> Result<Message<Crawl>> {
 }
 
 /// Who this directory is among the workers. A new one gets a name that it keeps.
-fn enter(task: &Task, crawl: &Crawl) -> std::result::Result<Worker, WorkerError> {
+fn enter(task: &Task, crawl: &Crawl) -> std::result::Result<Member, WorkerError> {
     let mut dir = CrawlDir::open(&task.dir)?;
-    let id = match dir.member()? {
-        Some(member) if member.crawl == crawl.id => member.worker,
-        Some(_) => return Err(ClusterError::Usage(foreign(task, "belongs to another crawl")).into()),
+    match dir.member()? {
+        Some(member) if member.crawl == crawl.id => Ok(member),
+        Some(_) => Err(ClusterError::Usage(foreign(task, "belongs to another crawl")).into()),
         None => {
-            let id = random::<8>().map_err(ClusterError::from)?;
-            if !dir.enter(&Member { crawl: crawl.id.clone(), worker: id.clone() })? {
+            let worker = random::<8>().map_err(ClusterError::from)?;
+            let member = Member { crawl: crawl.id.clone(), worker, share: None };
+            if !dir.enter(&member)? {
                 return Err(ClusterError::Usage(foreign(task, "holds a crawl of its own")).into());
             }
-            id
+            Ok(member)
         }
-    };
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned();
-    Ok(Worker { id, host })
+    }
+}
+
+/// Makes this process the only one that works in the directory. Ends with the file.
+fn lock(task: &Task) -> Result<std::fs::File> {
+    let file = std::fs::File::create(task.dir.join("worker.lock"))?;
+    file.try_lock().map_err(|_| ClusterError::Usage(foreign(task, "is another worker's, which runs")))?;
+    Ok(file)
 }
 
 fn foreign(task: &Task, what: &str) -> String {
@@ -156,10 +197,11 @@ fn foreign(task: &Task, what: &str) -> String {
 }
 
 /// Gives the directory its hosts.
-fn settle(task: &Task, crawl: &Crawl, place: Place) -> std::result::Result<(), WorkerError> {
+fn settle(task: &Task, crawl: &Crawl, member: &Member, place: Place) -> std::result::Result<(), WorkerError> {
     let secret = crawl.secret().ok_or_else(|| ClusterError::Damaged("the secret".into()))?;
     let sites = Sites::parts(crawl.partitions_of(place.share, place.shares), crawl.partitions);
-    Ok(CrawlDir::open(&task.dir)?.settle(&secret, &sites)?)
+    let member = Member { share: Some(place.share), ..member.clone() };
+    Ok(CrawlDir::open(&task.dir)?.settle(&member, &secret, &sites)?)
 }
 
 /// The settings of the crawl, with what is this worker's own.
@@ -175,22 +217,21 @@ fn settings(task: &Task, crawl: &Crawl) -> std::result::Result<Settings, WorkerE
     Ok(settings)
 }
 
-/// One run of the engine: what it is about.
+/// One run of the engine: what it needs.
 struct Run<'a> {
+    task: &'a Task,
+    control: &'a (Sender<Control>, Receiver<Control>),
     runtime: &'a Runtime,
     cluster: &'a Cluster,
     board: &'a Board,
     place: Place,
     message: &'a Message<Crawl>,
-    held: &'a Arc<Mutex<Held>>,
-}
-
-/// What stays the same in all runs of a worker.
-struct More<'a> {
-    task: &'a Task,
-    control: &'a (Sender<Control>, Receiver<Control>),
     life: &'a str,
-    deadline: &'a lease::Deadline,
+    deadline: &'a Deadline,
+    writer: &'a Writer,
+    /// Says when the lease is lost.
+    lost: &'a watch::Receiver<Option<String>>,
+    /// Batches of links sent so far.
     sent: &'a Arc<AtomicU64>,
 }
 
@@ -198,27 +239,26 @@ impl Run<'_> {
     /// Runs the engine.
     fn engine(
         &self,
-        more: &More<'_>,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> std::result::Result<(StopReason, Stats, Why), WorkerError> {
-        let More { task, control, life, deadline, sent } = more;
-        let crawl = Arc::new(self.message.record.clone());
-        let mut dir = CrawlDir::open(&task.dir)?;
+        let (task, crawl) = (self.task, Arc::new(self.message.record.clone()));
+        let logged = Logged::new(CrawlDir::open_disk(&task.dir)?, self.writer.clone(), &task.dir);
+        let session = Session::new(Box::new(logged.map_err(EngineError::from)?));
+        let mut dir = CrawlDir::with_session(&task.dir, session)?;
         let places = engine::places(dir.session()).map_err(EngineError::from)?;
-        let parts = dir.start(settings, crawl.seeds.clone(), Clock::System, control.1.clone())?;
-        // Groups of each run have names of their own.
-        let life = format!("{life}-{}", self.message.revision);
+        let parts = dir.start(settings, crawl.seeds.clone(), Clock::System, self.control.1.clone())?;
         let start = Start {
             cluster: self.cluster.clone(),
             runtime: self.runtime.handle().clone(),
             crawl,
             place: self.place,
             keys: parts.context.keys.clone(),
-            deadline: (*deadline).clone(),
-            life,
+            deadline: self.deadline.clone(),
+            // Groups of each run have names of their own.
+            life: format!("{}-{}", self.life, self.message.revision),
             places,
-            sent: Arc::clone(sent),
+            sent: Arc::clone(self.sent),
             ordered: !task.without.barrier,
         };
         let (exchange, events, standing) = Exchange::start(start)?;
@@ -228,29 +268,38 @@ impl Run<'_> {
             place: self.place,
             revision: self.message.revision,
             events: events.clone(),
-            control: control.0.clone(),
+            control: self.control.0.clone(),
         };
         let watching = self.runtime.spawn(watch.run(standing));
-        let keeping = self.runtime.spawn(keep(Arc::clone(self.held), events));
+        let mut lost = self.lost.clone();
+        let telling = self.runtime.spawn(async move {
+            if let Ok(why) = lost.wait_for(Option::is_some).await {
+                // The engine may have ended meanwhile.
+                let _ = events.send(Event::Lost(why.clone().unwrap_or_default()));
+            }
+        });
         let fetch = HttpFetch::new(settings).map_err(WorkerError::Fetch)?;
-        let fetch = Leased::new(fetch, (*deadline).clone(), task.without.deadline);
+        let fetch = Leased::new(fetch, self.deadline.clone(), task.without.deadline);
         let parts = engine::Parts { peers: Some(Box::new(exchange)), ..parts };
         let result = engine::run(parts, fetch, observer);
         let why = self.runtime.block_on(async { tokio::time::timeout(LAST_WORD, watching).await });
-        keeping.abort();
+        telling.abort();
         let (reason, stats) = result?;
         Ok((reason, stats, why.ok().and_then(std::result::Result::ok).unwrap_or(Why::Itself)))
     }
 }
 
-/// Renews the lease until it is lost, and then tells the engine.
-async fn keep(held: Arc<Mutex<Held>>, events: Sender<Event>) {
+/// Renews the lease until it is lost, and says so; `silent`: for tests, as if nobody noticed.
+async fn keep(held: Arc<Mutex<Held>>, lost: watch::Sender<Option<String>>, silent: bool) {
     loop {
         let pause = held.lock().await.pause();
         tokio::time::sleep(pause).await;
         if let Err(error) = held.lock().await.renew().await {
-            // The engine may have ended meanwhile.
-            let _ = events.send(Event::Lost(error.to_string()));
+            if silent {
+                return std::future::pending().await;
+            }
+            // Nobody listens when the worker is about to end.
+            let _ = lost.send(Some(error.to_string()));
             return;
         }
     }

@@ -7,9 +7,6 @@ use serde::{Deserialize, Serialize};
 use super::cut::{SHARE, get, put};
 use super::{CrawlDir, OpenError};
 
-/// Key in [`Space::META`]: whose directory it is.
-const MEMBER: &[u8] = b"member";
-
 /// Whose directory it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Member {
@@ -17,12 +14,19 @@ pub struct Member {
     pub crawl: String,
     /// The directory, by a random name.
     pub worker: String,
+    /// Number of the share whose state it has, from 0.
+    pub share: Option<usize>,
+}
+
+impl Member {
+    /// Its key in [`Space::META`].
+    pub const KEY: &[u8] = b"member";
 }
 
 impl CrawlDir {
     /// Whose directory it is; `None` where it belongs to no crawl on many machines.
     pub fn member(&self) -> Result<Option<Member>, OpenError> {
-        get(MEMBER, &self.session).map_err(|error| self.store_error(error))
+        get(Member::KEY, &self.session).map_err(|error| self.store_error(error))
     }
 
     /// Makes the directory one of such a crawl. False if a crawl began here before: then nothing changes.
@@ -31,7 +35,7 @@ impl CrawlDir {
             if !self.is_unused()? {
                 return Ok(false);
             }
-            put(MEMBER, member, &mut self.session);
+            put(Member::KEY, member, &mut self.session);
             self.session.commit()?;
             Ok(true)
         };
@@ -40,7 +44,8 @@ impl CrawlDir {
     }
 
     /// Gives the directory its hosts, and the secret that the hashes of their URLs are made with.
-    pub fn settle(&mut self, secret: &[u8], sites: &Sites) -> Result<(), OpenError> {
+    pub fn settle(&mut self, member: &Member, secret: &[u8], sites: &Sites) -> Result<(), OpenError> {
+        put(Member::KEY, member, &mut self.session);
         self.session.put(Space::META, *b"secret", secret);
         put(SHARE, sites, &mut self.session);
         let committed = self.session.commit();

@@ -98,6 +98,11 @@ pub struct CrawlDir {
 impl CrawlDir {
     /// Opens a crawl directory, or makes one of a directory that is empty or not there.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
+        Self::with_session(path, Session::new(Box::new(Self::open_disk(path)?)))
+    }
+
+    /// The disk of such a directory.
+    pub fn open_disk(path: &Path) -> Result<Disk, OpenError> {
         let state = path.join("state");
         let output = |error| OpenError::Output { dir: path.to_owned(), error };
         if !state.exists() && path.exists() && path.read_dir().map_err(output)?.next().is_some() {
@@ -106,9 +111,7 @@ impl CrawlDir {
         std::fs::create_dir_all(&state).map_err(output)?;
         // It holds cookies.
         std::fs::set_permissions(&state, Permissions::from_mode(0o700)).map_err(output)?;
-        let disk = Disk::open(&state, &spaces::of_crawl())
-            .map_err(|error| OpenError::Store { dir: path.to_owned(), error })?;
-        Self::with_session(path, Session::new(Box::new(disk)))
+        Disk::open(&state, &spaces::of_crawl()).map_err(|error| OpenError::Store { dir: path.to_owned(), error })
     }
 
     /// Whether there is a crawl directory.

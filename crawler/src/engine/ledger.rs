@@ -77,6 +77,7 @@ impl Ledger {
     /// The next place in the order of judging. Places never repeat, and grow.
     pub fn next_order(&mut self) -> u64 {
         if let Some(order) = self.given.take() {
+            self.next_order = self.next_order.max(order);
             return order;
         }
         self.next_order += 1;

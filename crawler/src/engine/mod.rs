@@ -60,7 +60,7 @@ pub use peers::{Event, Peers, PeersError, Phase, Proposed, Standing};
 pub use rescue::lost;
 pub use start::run;
 pub use stats::{Nobody, Observer, Snapshot, Stats, StopReason, TICK};
-pub use together::places;
+pub use together::{PAGES_AT, places};
 pub use trouble::WorstHost;
 pub use visits::Round;
 pub use worker::Context;

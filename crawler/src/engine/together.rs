@@ -25,7 +25,8 @@ const ASK_AGAIN: Millis = 60_000;
 
 /// Keys in [`Space::META`]: how far this process has read what the others say.
 const LINKS_AT: &[u8] = b"links-at";
-const PAGES_AT: &[u8] = b"pages-at";
+/// What the judge keeps follows from the pages up to here.
+pub const PAGES_AT: &[u8] = b"pages-at";
 
 /// How far a process has read what the others say: the places of the last links and of the last pages that are in its state.
 pub fn places(session: &Session) -> store::Result<(u64, u64)> {
