@@ -68,12 +68,12 @@ pub(super) struct Start {
     pub seeds: Seeds,
     /// Settings to start from: generic or focused
     #[arg(long, value_name = "NAME")]
-    profile: Option<String>,
+    pub profile: Option<String>,
     /// File of settings (TOML)
     #[arg(long, value_name = "FILE")]
-    config: Vec<PathBuf>,
+    pub config: Vec<PathBuf>,
     #[command(flatten)]
-    settings: SettingFlags,
+    pub settings: SettingFlags,
 }
 
 /// How much a run says.
