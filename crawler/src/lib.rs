@@ -10,6 +10,8 @@ pub mod archive;
 pub mod auth;
 pub mod cli;
 pub mod clock;
+#[cfg(feature = "cluster")]
+pub mod cluster;
 pub mod cookies;
 pub mod crawl;
 pub mod dashboard;

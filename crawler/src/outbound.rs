@@ -6,7 +6,8 @@
 
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::{PageId, UrlId};
-use frontier::{Admission, Found, Frontier, Hold, Merits, SkipReason, Via};
+use frontier::robots::Rules;
+use frontier::{Admission, Asker, Errand, Found, Frontier, Hold, Merits, Millis, SkipReason, Via};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -32,7 +33,7 @@ pub struct Outbound {
 }
 
 /// What a link asks for; the later, the more.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Wish {
     /// To be on record, though it is not to be followed.
     Refuse(SkipReason),
@@ -46,6 +47,11 @@ pub enum Wish {
     Follow,
     /// To be read as a sitemap.
     Sitemap,
+    /// To be asked for as the robots.txt of these origins, which has moved there. It never waits in a state: who sends it
+    /// sends it again until the rules come.
+    Robots(Vec<Asker>),
+    /// No link: the rules that were found for an origin ([`Rules::to_bytes`]), in answer to [`Wish::Robots`].
+    Rules(Asker, Vec<u8>),
 }
 
 /// What the state has of a link.
@@ -72,7 +78,7 @@ impl Wish {
             Wish::HoldAsKnown(_) => 1,
             Wish::HoldAsNews => 2,
             Wish::HoldFor(_) => 3,
-            Wish::Follow | Wish::Sitemap => 4,
+            Wish::Follow | Wish::Sitemap | Wish::Robots(_) | Wish::Rules(..) => 4,
         }
     }
 }
@@ -84,10 +90,26 @@ impl Outbound {
         Self { url: url.as_str().to_owned(), depth, priority, merits: merits.to_bytes(), source, via, wish }
     }
 
+    /// What one frontier asks of another, or answers, that is no link of a page.
+    fn errand(url: &Url, wish: Wish) -> Self {
+        let (depth, priority, merits, source) = Default::default();
+        Self { url: url.as_str().to_owned(), depth, priority, merits, source, via: Via::Link, wish }
+    }
+
+    /// A robots.txt has moved to a host of another frontier.
+    pub fn robots(errand: Errand) -> Self {
+        Self::errand(&errand.url, Wish::Robots(errand.askers))
+    }
+
+    /// The rules of an origin of another frontier have been found.
+    pub fn rules(asker: Asker, rules: &Rules) -> Self {
+        Self::errand(&asker.of.clone(), Wish::Rules(asker, rules.to_bytes()))
+    }
+
     /// Puts the link into the state, unless one that asks for as much waits there or was taken from there. True if no link to
     /// its URL ever did.
     pub fn put(self, id: UrlId, session: &mut Session) -> Result<bool> {
-        let key = key(id, &self.wish);
+        let key = self.key(id);
         let known = match session.get(OUTBOUND, &key)? {
             None => None,
             Some(bytes) => Some(match codec::decode(&bytes, "a link to another directory")? {
@@ -101,8 +123,14 @@ impl Outbound {
         Ok(known.is_none())
     }
 
+    /// Where it stands in the state, by the identity of its URL. Sitemaps have keys of their own: a page may have the same
+    /// URL.
+    pub fn key(&self, id: UrlId) -> Vec<u8> {
+        [&id.to_bytes()[..], &[u8::from(self.wish == Wish::Sitemap)]].concat()
+    }
+
     /// The link asks the frontier that has its host.
-    pub fn arrive(&self, frontier: &mut Frontier, session: &mut Session) -> Result<Admission> {
+    pub fn arrive(&self, frontier: &mut Frontier, now: Millis, session: &mut Session) -> Result<Admission> {
         let url = Url::parse(&self.url)
             .map_err(|error| dedup_stage::store::Error::Damaged(format!("{:?} is no URL: {error}", self.url)))?;
         let Self { depth, priority, source, via, .. } = *self;
@@ -115,7 +143,24 @@ impl Outbound {
             Wish::HoldFor(counterpart) => frontier.hold(&found, Hold::For(*counterpart), session),
             Wish::Follow => frontier.add(&found, session),
             Wish::Sitemap => frontier.add_sitemap(&url, session),
+            Wish::Robots(askers) => {
+                frontier.run_errand(Errand { url, askers: askers.clone() }, now, session)?;
+                Ok(Admission::Seen)
+            }
+            Wish::Rules(asker, rules) => {
+                let damaged = || dedup_stage::store::Error::Damaged("the rules of an origin".into());
+                frontier.asker_knows(asker, Rules::from_bytes(rules).ok_or_else(damaged)?, now, session)?;
+                Ok(Admission::Seen)
+            }
         }
+    }
+}
+
+/// The link that waits at this key ([`Outbound::key`]), if one does.
+pub fn waits_at(key: &[u8], session: &Session) -> Result<Option<Outbound>> {
+    match session.get(OUTBOUND, key)?.map(|bytes| codec::decode(&bytes, "a link to another directory")).transpose()? {
+        Some(Stored::Waits(link)) => Ok(Some(link)),
+        Some(Stored::Taken(_)) | None => Ok(None),
     }
 }
 
@@ -138,7 +183,7 @@ pub fn waiting(most: usize, session: &Session) -> Result<Vec<Outbound>> {
 pub fn taken(links: &[Outbound], id: &dyn Fn(&Url) -> UrlId, session: &mut Session) -> Result<()> {
     for link in links {
         let Ok(url) = Url::parse(&link.url) else { continue };
-        let key = key(id(&url), &link.wish);
+        let key = link.key(id(&url));
         let stored: Option<Stored> = match session.get(OUTBOUND, &key)? {
             Some(bytes) => Some(codec::decode(&bytes, "a link to another directory")?),
             None => None,
@@ -150,11 +195,6 @@ pub fn taken(links: &[Outbound], id: &dyn Fn(&Url) -> UrlId, session: &mut Sessi
         }
     }
     Ok(())
-}
-
-/// Sitemaps have keys of their own: a page may have the same URL.
-fn key(id: UrlId, wish: &Wish) -> Vec<u8> {
-    [&id.to_bytes()[..], &[u8::from(*wish == Wish::Sitemap)]].concat()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use frontier::rules::Content;
 use frontier::{Job, Millis, Via};
 use serde::{Deserialize, Serialize};
 
+use crate::engine::Proposed;
 use crate::fetch::Validators;
 use crate::spaces;
 
@@ -103,9 +104,38 @@ impl PageRecord {
         session.put(spaces::PAGES, key(page), codec::encode(self));
     }
 
-    /// Reads the record of `page`.
+    /// What has to be known of a page that another process fetched.
+    pub fn elsewhere(proposed: &Proposed) -> Self {
+        let Proposed { page, fetched_at } = proposed;
+        let shows = page.candidate.id.url.url;
+        Self {
+            verdict: VerdictKind::Unique,
+            status: 200,
+            depth: 0,
+            offset: Self::ELSEWHERE,
+            source: None,
+            via: Via::Link,
+            fetched_at: *fetched_at,
+            url: page.url.clone(),
+            validators: Validators::default(),
+            payload: None,
+            content: (page.text != 0).then_some(Content { text: page.text, shows }),
+            shown: None,
+        }
+    }
+
+    /// Writes the record of a page that another process fetched.
+    pub fn put_elsewhere(&self, page: PageId, session: &mut Session) {
+        session.put(spaces::ELSEWHERE, key(page), codec::encode(self));
+    }
+
+    /// Reads the record of `page`, whoever fetched it.
     pub fn get(page: PageId, session: &Session) -> Result<Option<Self>> {
-        session.get(spaces::PAGES, &key(page))?.map(|bytes| Self::decode(&bytes)).transpose()
+        let bytes = match session.get(spaces::PAGES, &key(page))? {
+            None => session.get(spaces::ELSEWHERE, &key(page))?,
+            here => here,
+        };
+        bytes.map(|bytes| Self::decode(&bytes)).transpose()
     }
 
     /// From its stored form.

@@ -17,7 +17,11 @@ pub const USAGE: Space = Space::new(35, "usage", Layout::Points);
 /// Identity of a URL of a host that another directory has → the link to it, or that it was taken there.
 pub const OUTBOUND: Space = Space::new(36, "outbound", Layout::Points);
 
+/// Identity of a page → what has to be known of it to name it, where another process of the crawl fetched it.
+pub const ELSEWHERE: Space = Space::new(37, "elsewhere", Layout::Points);
+
 /// All spaces of a crawl directory.
 pub fn of_crawl() -> Spaces {
-    Spaces::new(&[dedup_stage::spaces::JUDGE, frontier::spaces::FRONTIER, &[PAGES, TRIALS, COOKIES, USAGE, OUTBOUND]])
+    let own = [PAGES, TRIALS, COOKIES, USAGE, OUTBOUND, ELSEWHERE];
+    Spaces::new(&[dedup_stage::spaces::JUDGE, frontier::spaces::FRONTIER, &own])
 }

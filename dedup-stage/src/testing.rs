@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use ::url::Url;
 
 use crate::flow::{Flow, Held, OnDuplicate, Passage};
-use crate::judge::{Case, Shown, Verdict};
+use crate::judge::{Case, Proposal, Shown, Verdict};
 use crate::stage::{Prepared, Preparer, Source};
 use crate::store::{Memory, Result, Session, Space};
 use crate::url::{Canonicalizer, KeyHasher, Keys, PageId, UrlId};
@@ -85,6 +85,25 @@ impl Web {
         let shown = passage.shown.clone();
         self.records.insert(prepared.id, Record { url: prepared.url, visits, shown });
         passage
+    }
+
+    /// What other webs have to hear of a page that this URL is about to show.
+    pub fn propose(&mut self, url: &str, body: &str) -> Option<Proposal> {
+        let prepared = self.prepare(url, 200, body);
+        let record = self.records.get(&prepared.id);
+        let visit = record.map_or(1, |record| record.visits + 1);
+        let before = record.and_then(|record| record.shown.as_ref());
+        Proposal::of(&case(&prepared, self.order + 1, visit, before))
+    }
+
+    /// Another web shows a page.
+    pub fn follow(&mut self, proposal: &Proposal) {
+        self.order += 1;
+        let id = proposal.candidate.id;
+        let url = Url::parse(&proposal.url).unwrap();
+        self.records.insert(id.url, Record { url, visits: id.visit, shown: None });
+        let records = &self.records;
+        self.flow.judge_mut().follow(proposal, &|page, _| url_of(records, page), &mut self.session).unwrap();
     }
 
     /// A prepared page passes at this visit.

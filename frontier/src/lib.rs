@@ -35,6 +35,7 @@ pub use frontier::{
 };
 pub use hold::{Draw, Drawn, Lot, Sample, Trial};
 pub use host::Expected;
+pub use host::errands::{Asker, Errand};
 pub use host::note::HostNote;
 pub use job::{Admission, Brought, Found, Hold, Job, JobKind, Merits, Next, Outcome, Release, Via};
 pub use numbers::Millis;

@@ -9,6 +9,7 @@
 pub mod background;
 pub mod choosing;
 pub mod client;
+pub mod cluster;
 pub mod crawl;
 pub mod crowd;
 pub mod data;

@@ -52,12 +52,40 @@ pub struct Args {
     settings: SettingFlags,
 }
 
+/// Where a crawl starts.
+#[cfg(feature = "cluster")]
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct Seeds {
+    /// URLs to start from
+    #[arg(value_name = "SEED")]
+    seeds: Vec<String>,
+    /// File of seeds, one URL a line, '-' for stdin, '#' comments
+    #[arg(long = "seeds", value_name = "FILE")]
+    seed_files: Vec<PathBuf>,
+}
+
+/// Seeds and settings, where nothing is crawled yet.
+#[cfg(feature = "cluster")]
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct Start {
+    #[command(flatten)]
+    pub seeds: Seeds,
+    /// Settings to start from: generic or focused
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// File of settings (TOML)
+    #[arg(long, value_name = "FILE")]
+    pub config: Vec<PathBuf>,
+    #[command(flatten)]
+    pub settings: SettingFlags,
+}
+
 /// How much a run says.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct Voice {
     /// Say nothing but errors
     #[arg(short, long)]
-    quiet: bool,
+    pub quiet: bool,
     /// Say what the crawler does, a line for each request; twice: more of it; three times: also what its libraries do
     #[arg(short, long, action = clap::ArgAction::Count)]
     verbose: u8,
@@ -84,6 +112,14 @@ impl Args {
     pub(super) fn over(dir: PathBuf, voice: Voice, settings: SettingFlags) -> Self {
         let (seeds, seed_files, add_seeds, profile, config) = Default::default();
         Self { seeds, dir, seed_files, add_seeds, profile, config, voice, settings }
+    }
+
+    /// What a crawl is made of that begins elsewhere: seeds and settings.
+    #[cfg(feature = "cluster")]
+    pub(super) fn of(start: Start) -> Self {
+        let Start { seeds: Seeds { seeds, seed_files }, profile, config, settings } = start;
+        let (dir, voice) = (PathBuf::new(), Voice { quiet: false, verbose: 0 });
+        Self { seeds, dir, seed_files, add_seeds: false, profile, config, voice, settings }
     }
 }
 
@@ -171,11 +207,11 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
 }
 
 /// Who watches the crawl.
-struct Watching {
-    terminal: Terminal,
-    live: Option<Dashboard>,
+pub(super) struct Watching {
+    pub terminal: Terminal,
+    pub live: Option<Dashboard>,
     /// What was found to be lost in the end, and learned.
-    found: Option<(Option<Lost>, Learned)>,
+    pub found: Option<(Option<Lost>, Learned)>,
 }
 
 impl Observer for Watching {
@@ -191,7 +227,7 @@ impl Observer for Watching {
 }
 
 /// The live page, where one is wanted.
-fn live_page(address: &str, dir: &Path, control: Sender<Control>) -> anyhow::Result<Option<Dashboard>> {
+pub(super) fn live_page(address: &str, dir: &Path, control: Sender<Control>) -> anyhow::Result<Option<Dashboard>> {
     if address.is_empty() {
         return Ok(None);
     }
@@ -205,7 +241,7 @@ fn live_page(address: &str, dir: &Path, control: Sender<Control>) -> anyhow::Res
 }
 
 /// The layers of settings: what the crawl ran with before, profile, files, environment, flags.
-fn layers(args: &Args, stored: Option<&str>) -> anyhow::Result<Layers> {
+pub(super) fn layers(args: &Args, stored: Option<&str>) -> anyhow::Result<Layers> {
     let mut layers = Layers::new();
     if let Some(stored) = stored {
         layers = layers.text(Path::new("stored settings"), stored)?;
@@ -221,7 +257,7 @@ fn layers(args: &Args, stored: Option<&str>) -> anyhow::Result<Layers> {
 }
 
 /// Seeds of the command line and of files.
-fn seeds(args: &Args) -> anyhow::Result<Vec<Url>> {
+pub(super) fn seeds(args: &Args) -> anyhow::Result<Vec<Url>> {
     let mut seeds = Vec::new();
     for seed in &args.seeds {
         seeds.push(parse_seed(seed).map_err(|error| Usage(format!("seed {seed:?}: {error}")))?);
@@ -271,7 +307,7 @@ fn parse_seed(text: &str) -> Result<Url, String> {
 }
 
 /// Log lines go to stderr, beside the progress.
-fn start_log(Voice { quiet, verbose }: Voice) {
+pub(super) fn start_log(Voice { quiet, verbose }: Voice) {
     let level = match (quiet, verbose) {
         (true, _) => "error",
         (false, 0) => "warn",

@@ -1,6 +1,8 @@
 //! The command line: what `crawler` understands, and one file for each command.
 
 pub mod check;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod crawl;
 mod diff;
 mod export;
@@ -17,6 +19,8 @@ mod shown;
 mod signals;
 mod summary;
 mod why;
+#[cfg(feature = "cluster")]
+mod worker;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -60,6 +64,12 @@ enum Command {
     Export(export::Args),
     /// The link graph: every link with the page that has it; broken links with their sources
     Links(links::Args),
+    /// Crawl a share of the hosts of a crawl on many machines
+    #[cfg(feature = "cluster")]
+    Worker(worker::Args),
+    /// A crawl on many machines: make it, look at it, stop it
+    #[cfg(feature = "cluster")]
+    Cluster(cluster::Args),
     /// Whether every URL met is in exactly one state, and outputs and state agree (exit 1 if not)
     Check(check::Args),
     /// The public part of the key that signs requests, to be published at
@@ -139,6 +149,10 @@ pub fn main() -> ExitCode {
         Command::Rules(args) => rules::run(args),
         Command::Export(args) => export::run(args),
         Command::Links(args) => links::run(args),
+        #[cfg(feature = "cluster")]
+        Command::Worker(args) => worker::run(args),
+        #[cfg(feature = "cluster")]
+        Command::Cluster(args) => cluster::run(args),
         Command::Check(args) => check::run(args),
         Command::Key(args) => key::run(args),
         Command::Completions { shell } => {
@@ -183,6 +197,10 @@ fn man(name: Option<&str>) -> anyhow::Result<ExitCode> {
 
 /// What a failure means to the caller of the program.
 fn exit_code(error: &anyhow::Error) -> u8 {
+    #[cfg(feature = "cluster")]
+    if let Some(usage) = worker::is_usage(error) {
+        return if usage { exit::USAGE } else { exit::FAILED };
+    }
     let usage = error.is::<config::ConfigError>()
         || error.is::<Usage>()
         || matches!(

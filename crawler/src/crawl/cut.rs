@@ -33,7 +33,7 @@ use crate::record::PageRecord;
 use crate::spaces;
 
 /// Keys in [`Space::META`]: the hosts that a directory has, where it has not all.
-const SHARE: &[u8] = b"share";
+pub(super) const SHARE: &[u8] = b"share";
 /// What is being cut out of a directory.
 const LEAVING: &[u8] = b"cut-out";
 /// The cut that a directory is the result of.
@@ -210,7 +210,7 @@ impl CrawlDir {
     }
 
     /// Whether no crawl ever began here.
-    fn is_unused(&self) -> store::Result<bool> {
+    pub(super) fn is_unused(&self) -> store::Result<bool> {
         let mut unused = self.session.get(Space::META, b"secret")?.is_none();
         for space in spaces::of_crawl().iter().filter(|space| *space != Space::META) {
             self.session.scan(space, &[], &[], &mut |_, _| {
@@ -239,11 +239,11 @@ fn url_of(key: &[u8]) -> Option<Url> {
     Url::parse(std::str::from_utf8(key).ok()?).ok()
 }
 
-fn get<T: DeserializeOwned>(key: &[u8], session: &Session) -> store::Result<Option<T>> {
+pub(super) fn get<T: DeserializeOwned>(key: &[u8], session: &Session) -> store::Result<Option<T>> {
     let value = session.get(Space::META, key)?;
     value.map(|value| codec::decode(&value, "the hosts of a directory")).transpose()
 }
 
-fn put<T: Serialize>(key: &[u8], value: &T, session: &mut Session) {
+pub(super) fn put<T: Serialize>(key: &[u8], value: &T, session: &mut Session) {
     session.put(Space::META, key, codec::encode(value));
 }

@@ -4,6 +4,7 @@
 //! lengths that the state vouches for.
 
 mod cut;
+mod member;
 mod start;
 
 use std::fs::Permissions;
@@ -24,6 +25,7 @@ use crate::running::{Remote, Serving};
 use crate::sink::Lengths;
 use crate::spaces;
 pub use cut::CutError;
+pub use member::Member;
 
 /// Format of the state. A state of another format is refused, with what to do.
 const FORMAT: &str = "crawl-4";
@@ -102,6 +104,13 @@ pub struct CrawlDir {
 impl CrawlDir {
     /// Opens a crawl directory, or makes one of a directory that is empty or not there.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
+        let disk = Self::open_disk(path)?;
+        let reader = disk.reader();
+        Ok(Self { reader: Some(reader), ..Self::with_session(path, Session::new(Box::new(disk)))? })
+    }
+
+    /// The disk of such a directory.
+    pub fn open_disk(path: &Path) -> Result<Disk, OpenError> {
         let state = path.join("state");
         let output = |error| OpenError::Output { dir: path.to_owned(), error };
         if !state.exists() && path.exists() && path.read_dir().map_err(output)?.next().is_some() {
@@ -110,10 +119,7 @@ impl CrawlDir {
         std::fs::create_dir_all(&state).map_err(output)?;
         // It holds cookies.
         std::fs::set_permissions(&state, Permissions::from_mode(0o700)).map_err(output)?;
-        let disk = Disk::open(&state, &spaces::of_crawl())
-            .map_err(|error| OpenError::Store { dir: path.to_owned(), error })?;
-        let reader = disk.reader();
-        Ok(Self { reader: Some(reader), ..Self::with_session(path, Session::new(Box::new(disk)))? })
+        Disk::open(&state, &spaces::of_crawl()).map_err(|error| OpenError::Store { dir: path.to_owned(), error })
     }
 
     /// Whether there is a crawl directory.

@@ -112,6 +112,7 @@ impl CrawlDir {
             clock,
             control,
             only_visits: false,
+            peers: None,
         })
     }
 }

@@ -16,6 +16,7 @@ use super::message::{Finding, Named, Order, Report, SitemapFinding};
 use super::needs::is_requisite;
 use super::rescue::Rescue;
 use super::scores::Scores;
+use super::together::Together;
 use super::trouble::{HostTroubles, LocalTrouble};
 use super::usage::{Decided, Usage, is_tdm, tdm_of};
 use super::visits::{Continuous, Ended, Visits};
@@ -54,6 +55,8 @@ pub(super) struct Desk<'a> {
     pub hosts: HostTroubles,
     pub alike: Alike,
     pub clock: Clock,
+    /// The processes that crawl with this one, if any do.
+    pub together: Option<Together>,
 }
 
 impl Desk<'_> {
@@ -224,7 +227,7 @@ impl Desk<'_> {
         let new = match admission {
             Admission::Queued => true,
             Admission::Refused(_) => refusal.is_none(),
-            Admission::Foreign => Outbound::new(found, wish).put(found.id, session)? && refusal.is_none(),
+            Admission::Foreign => self.put_outbound(found, wish)? && refusal.is_none(),
             Admission::Held | Admission::Seen => false,
         };
         Ok((admission, new))
@@ -236,9 +239,18 @@ impl Desk<'_> {
         if self.frontier.add_sitemap(url, session)? == Admission::Foreign {
             let (id, merits) = (self.frontier.id(url), Merits::default());
             let found = Found { url, id, depth: 0, priority: 1.0, merits, source: None, via: Via::Sitemap };
-            Outbound::new(&found, Wish::Sitemap).put(id, session)?;
+            self.put_outbound(&found, Wish::Sitemap)?;
         }
         Ok(())
+    }
+
+    /// A link leads to a host that another directory has. True if no link to its URL was met before.
+    pub fn put_outbound(&mut self, found: &Found<'_>, wish: Wish) -> Result<bool> {
+        let link = Outbound::new(found, wish);
+        if let Some(together) = &mut self.together {
+            together.outgoing.insert(link.key(found.id));
+        }
+        Ok(link.put(found.id, &mut self.ledger.session)?)
     }
 
     /// The record of the URL's last visit.
@@ -278,6 +290,7 @@ impl Desk<'_> {
         let now = self.clock.now();
         self.frontier.save(&mut self.ledger.session);
         self.scores.save(&mut self.ledger.session)?;
+        self.send_links()?;
         self.ledger.update(now, &self.frontier.counts());
         self.ledger.commit(now)
     }

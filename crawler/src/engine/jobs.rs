@@ -88,12 +88,23 @@ impl Jobs {
 
     /// The next report in order, if it has come. Its credit is free again.
     pub fn next_report(&mut self) -> Option<Report> {
+        let report = self.pop()?;
+        self.end(&report);
+        Some(report)
+    }
+
+    /// The next report in order, if it has come. Its job is open until [`Jobs::end`].
+    pub fn pop(&mut self) -> Option<Report> {
         let report = self.reorder.pop()?;
         self.under_way.next(self.reorder.next());
+        Some(report)
+    }
+
+    /// The job of a report is not open any more: its credit is free again.
+    pub fn end(&mut self, report: &Report) {
         self.credits += 1;
         self.open -= 1;
         self.open_pages -= u64::from(is_page(&report.job));
-        Some(report)
     }
 }
 

@@ -36,6 +36,8 @@ pub(super) struct Ledger {
     sinks: Vec<Box<dyn Sink>>,
     /// The next place in the order of judging.
     next_order: u64,
+    /// The place of the page that is taken now, where several processes have one order.
+    given: Option<u64>,
     started: Millis,
     elapsed_before: u64,
     last_commit: Millis,
@@ -50,6 +52,7 @@ impl Ledger {
         let order = session.get(Space::META, ORDER)?;
         Ok(Self {
             next_order: order.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_be_bytes),
+            given: None,
             session,
             sinks,
             elapsed_before: stats.elapsed_ms,
@@ -61,8 +64,22 @@ impl Ledger {
         })
     }
 
+    /// The place of the next page is this one.
+    pub fn set_order(&mut self, order: u64) {
+        self.given = Some(order);
+    }
+
+    /// Takes back [`Ledger::set_order`]. True if no page has taken the place.
+    pub fn unset_order(&mut self) -> bool {
+        self.given.take().is_some()
+    }
+
     /// The next place in the order of judging. Places never repeat, and grow.
     pub fn next_order(&mut self) -> u64 {
+        if let Some(order) = self.given.take() {
+            self.next_order = self.next_order.max(order);
+            return order;
+        }
         self.next_order += 1;
         self.next_order
     }

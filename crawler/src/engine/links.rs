@@ -11,7 +11,7 @@ use super::Result;
 use super::barren::family;
 use super::desk::Desk;
 use super::message::{LinkNote, PageFinding};
-use crate::outbound::{Outbound, Wish};
+use crate::outbound::Wish;
 
 /// Counts of the links of one page.
 #[derive(Clone, Copy, Debug, Default)]
@@ -117,7 +117,7 @@ impl Desk<'_> {
         let (hold, session) = (hold(), &mut self.ledger.session);
         match self.frontier.hold(found, hold, session)? {
             Admission::Held | Admission::Queued => Ok(true),
-            Admission::Foreign => Ok(Outbound::new(found, Wish::hold(hold)).put(found.id, session)?),
+            Admission::Foreign => self.put_outbound(found, Wish::hold(hold)),
             Admission::Seen | Admission::Refused(_) => Ok(false),
         }
     }

@@ -7,6 +7,7 @@
 
 mod alike;
 mod barren;
+mod barrier;
 mod batch;
 mod close;
 mod desk;
@@ -22,6 +23,7 @@ mod needs;
 mod page;
 #[cfg(feature = "pdf")]
 mod pdfs;
+mod peers;
 mod reading;
 mod rescue;
 mod round;
@@ -29,6 +31,7 @@ mod scores;
 mod scoring;
 mod start;
 mod stats;
+mod together;
 mod trouble;
 mod under_way;
 mod usage;
@@ -54,9 +57,11 @@ use desk::Desk;
 use jobs::Jobs;
 use ledger::Ledger;
 use login::LogIn;
+pub use peers::{Event, Peers, PeersError, Phase, Proposed, Standing};
 pub use rescue::lost;
 pub use start::run;
 pub use stats::{Nobody, Observer, Snapshot, Stats, StopReason, TICK};
+pub use together::{PAGES_AT, places};
 pub use trouble::WorstHost;
 pub use visits::{AGES, Freshness, HostRate, Round};
 pub use worker::Context;
@@ -87,6 +92,9 @@ pub enum EngineError {
     /// Nobody could be logged in.
     #[error(transparent)]
     Login(#[from] LoginError),
+    /// The processes that crawl with this one cannot be reached, or this one lost its hosts.
+    #[error("the cluster: {0}")]
+    Peers(#[from] PeersError),
     /// A thread ended that should not have.
     #[error("internal: {0}")]
     Internal(&'static str),
@@ -124,6 +132,8 @@ pub struct Parts<'a> {
     /// Whether the run is only for a round of visits. If so, a crawl that is not finished does not go on after the last
     /// visit.
     pub only_visits: bool,
+    /// The processes that crawl with this one. On one machine there are none.
+    pub peers: Option<Box<dyn Peers>>,
 }
 
 impl Parts<'_> {
@@ -131,7 +141,7 @@ impl Parts<'_> {
     /// before changes nothing, so links may arrive twice.
     pub fn arrive(&mut self, links: &[Outbound]) -> Result<()> {
         for link in links {
-            link.arrive(&mut self.frontier, &mut self.session)?;
+            link.arrive(&mut self.frontier, self.clock.now(), &mut self.session)?;
         }
         self.stats.take_counts(&self.frontier.counts());
         self.stats.put(&mut self.session)?;
@@ -169,7 +179,7 @@ impl Engine<'_> {
             if self.stopping.is_none() {
                 self.check_limits();
             }
-            if self.stopping.is_none() && !self.paused {
+            if self.stopping.is_none() && !self.paused && !self.is_quiet() {
                 self.more = self.desk.step()?;
                 self.desk.feed_visits()?;
                 self.hand_out()?;
@@ -178,15 +188,19 @@ impl Engine<'_> {
             }
             if let Some(reason) = self.ended() {
                 let over = self.stopping.is_none() && matches!(reason, StopReason::Done | StopReason::Waiting);
-                if over && self.desk.drain()? {
+                if over && self.desk.together.is_some() {
+                    self.be_quiet(reason)?;
+                } else if over && self.desk.drain()? {
                     self.more = true;
                     continue;
-                }
-                if !(over && self.desk.continuous.is_some()) {
+                } else if !(over && self.desk.continuous.is_some()) {
                     return self.finish(reason);
                 }
             }
-            self.wait()?;
+            if let Some(reason) = self.wait()? {
+                return self.finish(reason);
+            }
+            self.send_group()?;
             let now = self.now();
             if self.desk.ledger.is_due(now) {
                 self.desk.commit()?;
@@ -256,6 +270,7 @@ impl Engine<'_> {
         }
         let is_full = self.is_full();
         let waits = self.paused || self.more || self.desk.local.pause(now).is_some();
+        let waits = waits || self.desk.together.as_ref().is_some_and(together::Together::waits_for_rules);
         let waits = waits || self.desk.access.is_away() || !(is_full || self.desk.waiting.is_empty());
         if self.jobs.open() > 0 || waits {
             return None;
@@ -298,8 +313,8 @@ impl Engine<'_> {
     }
 
     /// Waits for a report, a wish of the owner, the end of a login, or the time at which something is due. The engine
-    /// waits nowhere else.
-    fn wait(&mut self) -> Result<()> {
+    /// waits nowhere else. Returns why the run ends, if other processes have decided that it does.
+    fn wait(&mut self) -> Result<Option<StopReason>> {
         let now = self.now();
         let mut deadline = (self.last_tick + TICK).min(self.desk.ledger.commit_at());
         if let Some((_, grace)) = self.stopping {
@@ -310,10 +325,17 @@ impl Engine<'_> {
             && let Some(due) = [self.due, self.visits_due()].into_iter().flatten().min()
         {
             if self.jobs.open() == 0 && !self.desk.access.is_away() && self.desk.clock.skip_to(due) {
-                return Ok(());
+                return Ok(None);
             }
             deadline = deadline.min(due);
         }
+        let events = match &self.desk.together {
+            Some(together) => {
+                deadline = deadline.min(together.barrier.due().unwrap_or(deadline));
+                together.peers.events().clone()
+            }
+            None => never(),
+        };
         let until = Instant::now() + Duration::from_millis(deadline.saturating_sub(now));
         let (reports, control, logged_in) = (self.jobs.reports.clone(), self.control.clone(), self.logged_in.clone());
         select_biased! {
@@ -334,22 +356,32 @@ impl Engine<'_> {
                     return Err(error.into());
                 }
             },
+            recv(events) -> event => {
+                let mut event = Some(event.map_err(|_| PeersError("its thread ended".into()))?);
+                // As with reports, what else has come is taken in one go.
+                while let Some(heard) = event {
+                    if let Some(reason) = self.hear(heard)? {
+                        return Ok(Some(reason));
+                    }
+                    event = events.try_recv().ok();
+                }
+            },
             recv(reports) -> some => {
                 self.jobs.arrived(some.map_err(|_| EngineError::Internal("the page workers are gone"))?);
                 // Takes all reports that have come, because waking up once for each would cost more than the work.
                 while let Ok(some) = self.jobs.reports.try_recv() {
                     self.jobs.arrived(some);
                 }
-                while let Some(report) = self.jobs.next_report() {
-                    self.desk.take(report)?;
-                    if self.desk.ledger.is_full() {
-                        self.desk.commit()?;
-                    }
-                }
+                self.take_reports()?;
             },
             default(until.saturating_duration_since(Instant::now())) => {},
         }
-        Ok(())
+        Ok(None)
+    }
+
+    /// Whether there is nothing to do here until other processes send links.
+    fn is_quiet(&self) -> bool {
+        self.desk.together.as_ref().is_some_and(together::Together::is_quiet)
     }
 
     fn tick(&mut self, stopped: Option<StopReason>) {
@@ -358,6 +390,7 @@ impl Engine<'_> {
         let counts = self.desk.frontier.counts();
         self.desk.ledger.update(now, &counts);
         self.desk.log.flush();
+        self.tell(stopped);
         let Ledger { stats, session, .. } = &self.desk.ledger;
         self.observer.tick(&Snapshot {
             stats,

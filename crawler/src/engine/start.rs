@@ -17,6 +17,7 @@ use super::message::{Fetched, Report};
 #[cfg(feature = "pdf")]
 use super::pdfs;
 use super::scores::Scores;
+use super::together::Together;
 use super::under_way::UnderWay;
 use super::usage::Usage;
 use super::{Engine, EngineError, Observer, Parts, Result, Stats, StopReason, login, rescue, scoring, worker};
@@ -67,6 +68,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let now = parts.clock.now();
     let scores = Scores::open(settings, parts.context.topic.as_ref(), &parts.session)?;
     let rescue = rescue::Rescue::open(&parts.session)?;
+    let together = parts.peers.map(|peers| Together::new(peers, &parts.session)).transpose()?;
     let ledger = Ledger::open(parts.session, parts.sinks, parts.stats, now)?;
     let Parts { frontier, flow, access, clock, .. } = parts;
     let (local, hosts, alike, waiting) = Default::default();
@@ -92,6 +94,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         hosts,
         alike,
         clock,
+        together,
     };
     if settings.refresh.continuous {
         desk.begin_continuous()?;

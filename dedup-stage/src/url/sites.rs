@@ -34,6 +34,17 @@ impl Sites {
         Self::of_numbers(domains.into_iter().map(range).collect())
     }
 
+    /// Some of so many parts of all hosts. The hosts of a registrable domain are in one part ([`SiteId::part`]), and all
+    /// parts have as many domains as any other, as far as hashes are even.
+    pub fn parts(numbers: std::ops::Range<u32>, parts: u32) -> Self {
+        let first = |part: u32| (u128::from(part) << 64).div_ceil(u128::from(parts));
+        let (from, to) = (first(numbers.start), first(numbers.end));
+        if from == to {
+            return Self::default();
+        }
+        Self::of_numbers(vec![(from << 64, (to - 1) << 64 | u128::from(u64::MAX))])
+    }
+
     /// Whether a host is in the set.
     pub fn has(&self, site: SiteId) -> bool {
         let before = self.0.partition_point(|(first, _)| *first <= site);
@@ -136,6 +147,25 @@ mod tests {
             assert_eq!(a.without(&b).without(&a.without(&b)), Sites::default());
             assert_eq!(a.and(&b).is_empty(), (&of_a & &of_b).is_empty());
             assert_eq!(Sites::all().without(&Sites::all().without(&a)), a, "one set has one form");
+        }
+    }
+
+    #[test]
+    fn every_domain_is_in_one_part() {
+        let mut random = fastrand::Rng::with_seed(2);
+        for parts in [1, 2, 3, 7, 256, 1_000_003] {
+            let part = |number: u32| Sites::parts(number..number + 1, parts);
+            assert_eq!(Sites::parts(0..parts, parts), Sites::all());
+            assert!(Sites::parts(0..0, parts).is_empty());
+            for _ in 0..200 {
+                let number = random.u32(..parts);
+                // Both ends of the part, and the domains beyond.
+                let (first, last) = part(number).0[0];
+                for site in [first, last, SiteId { domain: random.u64(..), host: random.u64(..) }] {
+                    assert!(part(site.part(parts)).has(site), "{site:?} of {parts}");
+                }
+                assert_eq!([first.part(parts), last.part(parts)], [number; 2]);
+            }
         }
     }
 

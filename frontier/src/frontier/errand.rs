@@ -75,8 +75,18 @@ impl Frontier {
             }
         }
         let errand = Errand { url: target.clone(), askers };
-        let site = self.keys.site(target);
-        let rest = match self.host(target, site, session)? {
+        if self.is_foreign(self.keys.site(target)) {
+            self.afar.errands.push(errand);
+            return Ok(());
+        }
+        self.run_errand(errand, at, session)
+    }
+
+    /// A robots file is to be asked for at a host of this frontier. (For others: see [`Frontier::take_errands`].)
+    pub fn run_errand(&mut self, errand: Errand, at: Millis, session: &mut Session) -> Result<()> {
+        let target = errand.url.clone();
+        let site = self.keys.site(&target);
+        let rest = match self.host(&target, site, session)? {
             Some(host) => {
                 let rest = self.hosts.get_mut(host).errands.add(errand);
                 self.awake(host);
@@ -106,7 +116,25 @@ impl Frontier {
         Ok(())
     }
 
-    fn asker_knows(&mut self, asker: &Asker, rules: Rules, at: Millis, session: &mut Session) -> Result<()> {
+    /// Robots files that hosts of this frontier were sent for to hosts of other frontiers, since this was asked last. Each
+    /// has to be given to the frontier that has the host ([`Frontier::run_errand`]). They are in no state: what is lost has
+    /// to be given again.
+    pub fn take_errands(&mut self) -> Vec<Errand> {
+        std::mem::take(&mut self.afar.errands)
+    }
+
+    /// Rules that were found here for hosts of other frontiers, since this was asked last. Each has to be given to the
+    /// frontier that has the asker ([`Frontier::asker_knows`]).
+    pub fn take_answers(&mut self) -> Vec<(Asker, Rules)> {
+        std::mem::take(&mut self.afar.answers)
+    }
+
+    /// The rules of an origin have been found, here or by another frontier.
+    pub fn asker_knows(&mut self, asker: &Asker, rules: Rules, at: Millis, session: &mut Session) -> Result<()> {
+        if self.is_foreign(asker.site) {
+            self.afar.answers.push((asker.clone(), rules));
+            return Ok(());
+        }
         let sitemaps = rules.sitemaps().to_vec();
         let Some(origin) = self.asker(asker, session)? else { return Ok(()) };
         let changed = origin.answered(rules, asker.site, session);

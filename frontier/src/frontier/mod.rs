@@ -34,7 +34,7 @@ use crate::hold::news::News;
 use crate::hold::works::Works;
 use crate::host::budget::Limits;
 use crate::host::entry::Entry;
-use crate::host::errands::Errand;
+use crate::host::errands::{Asker, Errand};
 use crate::host::lane::{BANDS, LaneKey, Seq, band};
 use crate::host::queue::Queues;
 use crate::host::stocks::Stocks;
@@ -77,6 +77,8 @@ pub struct Frontier {
     /// Learned rules; `None` if rules are switched off.
     rules: Option<Rules>,
     bounds: Bounds,
+    /// What other frontiers have to be told.
+    afar: Afar,
     jobs: Jobs,
     /// The time at which this process took over the state of an earlier one, if there was one.
     restarted: Option<Millis>,
@@ -118,6 +120,15 @@ struct Bounds {
     by_domain: HashMap<u64, u64>,
     /// The hosts that belong to this frontier; `None` if all do.
     owns: Option<Sites>,
+}
+
+/// Messages for other frontiers, if each has some of the hosts.
+#[derive(Debug, Default)]
+struct Afar {
+    /// Robots files at their hosts.
+    errands: Vec<Errand>,
+    /// Rules of their origins.
+    answers: Vec<(Asker, crate::robots::Rules)>,
 }
 
 /// The jobs that were handed out.
@@ -188,6 +199,7 @@ impl Frontier {
             news: News::default(),
             rules: None,
             bounds: Bounds::default(),
+            afar: Afar::default(),
             jobs: Jobs::default(),
             restarted,
             now,

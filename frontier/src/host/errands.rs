@@ -7,10 +7,11 @@
 use std::collections::VecDeque;
 
 use dedup_stage::url::SiteId;
+use serde::{Deserialize, Serialize};
 use url::Url;
 
 /// A robots file to be asked for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Errand {
     /// Where it is said to be.
     pub url: Url,
@@ -19,7 +20,7 @@ pub struct Errand {
 }
 
 /// An origin that waits for its rules.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Asker {
     /// Its host.
     pub site: SiteId,

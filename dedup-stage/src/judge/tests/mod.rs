@@ -1,6 +1,7 @@
 //! The judge through its public face: pages of a small web, and pages made of nothing but signatures.
 
 mod cut;
+mod follow;
 mod links;
 mod media;
 mod nearest;

@@ -1,0 +1,101 @@
+//! `crawler worker`: crawls a share of the hosts of a crawl on many machines.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use super::crawl::{Voice, Watching, live_page, start_log};
+use super::progress::Terminal;
+use super::say::say;
+use super::summary::{self, Told};
+use super::{end_code, signals};
+use crate::cluster::{self, ClusterError, Task, Without, WorkerError};
+
+/// Arguments of `crawler worker`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    cluster: cluster::Access,
+    /// Crawl directory: state and output of this worker
+    #[arg(long, value_name = "DIR", default_value = "./crawl", env = "CRAWLER_DIR")]
+    dir: PathBuf,
+    /// Live page and /metrics of this worker
+    #[arg(long, value_name = "ADDR", default_value = "", env = "CRAWLER_DASHBOARD")]
+    dashboard: String,
+    /// How progress is shown: auto, plain or none
+    #[arg(long, value_name = "VALUE", default_value = "auto", env = "CRAWLER_PROGRESS", value_parser = progress)]
+    progress: config::Progress,
+    #[command(flatten)]
+    voice: Voice,
+    /// For tests of the program: judge pages at once, as if there were no common order
+    #[arg(long, hide = true)]
+    without_barrier: bool,
+    /// For tests of the program: send requests whether the lease holds or not
+    #[arg(long, hide = true)]
+    without_deadline: bool,
+    /// For tests of the program: commit whoever has the share
+    #[arg(long, hide = true)]
+    without_fence: bool,
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let control = crossbeam_channel::unbounded();
+    signals::watch(control.0.clone())?;
+    start_log(args.voice);
+    let quiet = args.voice.quiet;
+    let task = Task {
+        access: args.cluster,
+        dir: args.dir,
+        dashboard: args.dashboard,
+        without: Without { barrier: args.without_barrier, deadline: args.without_deadline, fence: args.without_fence },
+    };
+    let (dir, control_in) = (task.dir.clone(), control.0.clone());
+    let worked = cluster::work(&task, control, |settings, place, replayed| {
+        if !quiet {
+            say!("share {} of {}", place.share + 1, place.shares);
+        }
+        if !quiet && replayed > 0 {
+            say!("{replayed} commits were read from the cluster");
+        }
+        let live = live_page(&settings.output.dashboard, &dir, control_in)?;
+        Ok(Watching { terminal: Terminal::new(args.progress, quiet), live, found: None })
+    })?;
+    let Some((ended, mut watching)) = worked else {
+        say!("no share is left: the crawl is over or stopped");
+        return Ok(ExitCode::SUCCESS);
+    };
+    watching.terminal.finish();
+    let (lost, rules) = watching.found.take().unwrap_or_default();
+    if !quiet {
+        let told = Told {
+            dir: &task.dir,
+            stats: &ended.stats,
+            stop_reason: ended.reason.name(),
+            on_duplicate: Some(&format!("{:?}", ended.settings.dedup.on_duplicate).to_lowercase()),
+            lost,
+            rules,
+            page: None,
+        };
+        say!("{}", summary::text(&told).trim_end());
+    }
+    // A share may have had no page at all.
+    Ok(end_code(ended.reason, true))
+}
+
+/// Whether a failure of the cluster is one of how the program was called; `None` for other failures.
+pub(super) fn is_usage(error: &anyhow::Error) -> Option<bool> {
+    let cluster = match error.downcast_ref::<WorkerError>() {
+        Some(WorkerError::Cluster(error)) => Some(error),
+        _ => error.downcast_ref::<ClusterError>(),
+    };
+    cluster.map(|error| matches!(error, ClusterError::Usage(_)))
+}
+
+fn progress(text: &str) -> Result<config::Progress, String> {
+    match text {
+        "auto" => Ok(config::Progress::Auto),
+        "plain" => Ok(config::Progress::Plain),
+        "none" => Ok(config::Progress::None),
+        _ => Err("one of auto, plain and none".into()),
+    }
+}

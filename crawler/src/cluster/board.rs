@@ -1,0 +1,143 @@
+//! The board: a few records that all processes of a crawl read and change. A change says what the writer has read before
+//! (compare-and-set), so that of two writers at one time one is told.
+//!
+//! It is a stream that keeps one message for each key. Every read asks the leader of the stream, and so sees every change
+//! that was acknowledged before it.
+
+use async_nats::jetstream::context::PublishErrorKind;
+use async_nats::jetstream::stream::{Config, LastRawMessageErrorKind, RawMessageErrorKind, Stream};
+use async_nats::jetstream::{self, stream};
+use async_nats::{HeaderMap, header};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::connect::Cluster;
+use super::{ClusterError, Result, broker};
+
+/// The board of a crawl.
+#[derive(Clone, Debug)]
+pub struct Board {
+    context: jetstream::Context,
+    stream: Stream<()>,
+    prefix: String,
+}
+
+/// A record, with what is needed to change it.
+#[derive(Clone, Debug)]
+pub struct Message<T> {
+    /// What stands there.
+    pub record: T,
+    /// To be named in a change.
+    pub revision: u64,
+    /// Seconds since 1970, by the clock of a broker.
+    pub written: i64,
+}
+
+impl Board {
+    /// Makes the stream of a new crawl.
+    pub async fn create(cluster: &Cluster, replicas: usize) -> Result<()> {
+        let config = Config {
+            name: cluster.stream("board"),
+            subjects: vec![cluster.subject("board.>")],
+            max_messages_per_subject: 1,
+            ..cluster.config(replicas)
+        };
+        cluster.context.create_stream(config).await.map_err(broker("making the board"))?;
+        Ok(())
+    }
+
+    /// The board of a crawl, whether there is one or not.
+    pub async fn open(cluster: &Cluster) -> Result<Self> {
+        let context = cluster.context.clone();
+        let stream = context.get_stream_no_info(cluster.stream("board")).await.map_err(broker("opening the board"))?;
+        Ok(Self { context, stream, prefix: cluster.subject("board.") })
+    }
+
+    /// The record under a key.
+    pub async fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<Message<T>>> {
+        let subject = format!("{}{key}", self.prefix);
+        let message = match self.stream.get_last_raw_message_by_subject(&subject).await {
+            Ok(message) => message,
+            Err(error) if is_nothing(error.kind()) => return Ok(None),
+            Err(error) => return Err(broker("reading the board")(error)),
+        };
+        let record = serde_json::from_slice(&message.payload).map_err(|_| ClusterError::Damaged(key.to_owned()))?;
+        let written = message.time.unix_timestamp();
+        Ok(Some(Message { record, revision: message.sequence, written }))
+    }
+
+    /// The record under a key that must be there.
+    pub async fn need<T: DeserializeOwned>(&self, key: &str) -> Result<Message<T>> {
+        let missing = || ClusterError::Usage(format!("the cluster has no {key}: was the crawl made to its end?"));
+        self.get(key).await?.ok_or_else(missing)
+    }
+
+    /// Writes a record where the one before has this revision (0: where there is none). The new revision; `None` where
+    /// somebody else has written before.
+    ///
+    /// # Errors
+    ///
+    /// After an error the record may have been written or not.
+    pub async fn put<T: Serialize>(&self, key: &str, record: &T, before: u64) -> Result<Option<u64>> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::NATS_EXPECTED_LAST_SUBJECT_SEQUENCE, before.to_string().as_str());
+        match self.publish(key, record, headers).await {
+            Ok(revision) => Ok(Some(revision)),
+            Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => Ok(None),
+            Err(error) => Err(broker("writing to the board")(error)),
+        }
+    }
+
+    /// Writes a record, whatever stands there.
+    pub async fn set<T: Serialize>(&self, key: &str, record: &T) -> Result<u64> {
+        self.publish(key, record, HeaderMap::new()).await.map_err(broker("writing to the board"))
+    }
+
+    async fn publish<T: Serialize>(
+        &self,
+        key: &str,
+        record: &T,
+        headers: HeaderMap,
+    ) -> std::result::Result<u64, jetstream::context::PublishError> {
+        let subject = format!("{}{key}", self.prefix);
+        let json = serde_json::to_vec(record).expect("a record is JSON");
+        let ack = self.context.publish_with_headers(subject, headers, json.into()).await?;
+        Ok(ack.await?.sequence)
+    }
+
+    /// Reads a record, changes it, and writes it, as often as it takes to be the only one who does. `change` returns false
+    /// where nothing is to be written. What stands there then.
+    pub async fn change<T, F>(&self, key: &str, mut change: F) -> Result<T>
+    where
+        T: Serialize + DeserializeOwned + Default,
+        F: FnMut(&mut T) -> Result<bool>,
+    {
+        loop {
+            let (mut record, revision) = match self.get(key).await? {
+                Some(Message { record, revision, .. }) => (record, revision),
+                None => (T::default(), 0),
+            };
+            if !change(&mut record)? || self.put(key, &record, revision).await?.is_some() {
+                return Ok(record);
+            }
+        }
+    }
+}
+
+/// Whether an error only says that there is no message.
+pub(super) fn is_nothing(kind: LastRawMessageErrorKind) -> bool {
+    matches!(kind, RawMessageErrorKind::NoMessageFound)
+}
+
+/// Settings that all streams of a crawl share.
+impl Cluster {
+    pub(super) fn config(&self, replicas: usize) -> stream::Config {
+        Config {
+            num_replicas: replicas,
+            storage: stream::StorageType::File,
+            discard: stream::DiscardPolicy::New,
+            duplicate_window: std::time::Duration::from_secs(600),
+            ..Config::default()
+        }
+    }
+}

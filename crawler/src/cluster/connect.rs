@@ -1,0 +1,185 @@
+//! The way to the brokers, and what is asked of them before anything is trusted to them.
+
+use std::path::PathBuf;
+
+use async_nats::{Client, ConnectOptions, jetstream};
+use serde::Deserialize;
+
+use super::{ANSWER, ClusterError, Result, broker};
+
+/// Where the brokers are, and who asks.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Access {
+    /// The brokers, as nats://A,B,C
+    #[arg(long = "cluster", value_name = "NATS", env = "CRAWLER_CLUSTER")]
+    servers: String,
+    /// The crawl: letters, digits and hyphens
+    #[arg(long, value_name = "CRAWL", default_value = "crawl")]
+    name: String,
+    /// File of credentials, as `nsc` writes it
+    #[arg(long, value_name = "FILE")]
+    creds: Option<PathBuf>,
+    /// Certificates (PEM) that the brokers' certificates are checked with, beside the system's; asks for TLS
+    #[arg(long, value_name = "FILE")]
+    tls_ca: Option<PathBuf>,
+    /// Where each broker tells of itself, as http://A:8222,http://B:8222: to see that it syncs every write
+    #[arg(long, value_name = "URL", value_delimiter = ',')]
+    monitor: Vec<String>,
+    /// Go on where the brokers do not sync every write, or where that cannot be seen: a power cut may lose the crawl
+    #[arg(long)]
+    unsafe_sync: bool,
+}
+
+/// A connection to the brokers of a crawl.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    /// The connection.
+    pub client: Client,
+    /// Its streams.
+    pub context: jetstream::Context,
+    name: String,
+}
+
+/// The oldest version that may be used: older ones have lost acknowledged messages.
+const OLDEST: (u32, u32) = (2, 12);
+
+impl Access {
+    /// Connects, and looks at the brokers.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterError::Usage`] where they may not be used.
+    pub async fn connect(&self) -> Result<Cluster> {
+        let is_word = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        if !is_word(&self.name) {
+            return Err(ClusterError::Usage(format!("--name {}: letters, digits and hyphens only", self.name)));
+        }
+        let mut options = ConnectOptions::new().name(format!("crawler {}", self.name)).request_timeout(Some(ANSWER));
+        if let Some(file) = &self.creds {
+            let wrong = |error| ClusterError::Usage(format!("--creds {}: {error}", file.display()));
+            options = options.credentials_file(file).await.map_err(wrong)?;
+        }
+        if let Some(file) = &self.tls_ca {
+            options = options.add_root_certificates(file.clone()).require_tls(true);
+        }
+        let client = options.connect(self.servers()).await;
+        let client = client.map_err(broker(&format!("--cluster {}", self.servers)))?;
+        let version = client.server_info().version;
+        if !is_new_enough(&version) {
+            let (major, minor) = OLDEST;
+            let what = format!("the broker is nats-server {version}; it must be {major}.{minor} or later");
+            return Err(ClusterError::Usage(what));
+        }
+        self.check_sync().await?;
+        let mut context = jetstream::new(client.clone());
+        context.set_timeout(ANSWER);
+        Ok(Cluster { client, context, name: self.name.clone() })
+    }
+
+    /// `nats://a,b,c` names three brokers.
+    fn servers(&self) -> Vec<String> {
+        let (scheme, hosts) = self.servers.split_once("://").unwrap_or(("nats", &self.servers));
+        let whole = |host: &str| if host.contains("://") { host.to_owned() } else { format!("{scheme}://{host}") };
+        hosts.split(',').map(str::trim).filter(|host| !host.is_empty()).map(whole).collect()
+    }
+
+    /// A broker that does not sync every write says that it has what a power cut takes away.
+    async fn check_sync(&self) -> Result<()> {
+        if self.unsafe_sync {
+            return Ok(());
+        }
+        if self.monitor.is_empty() {
+            let what = "whether the brokers sync every write cannot be seen: give --monitor http://HOST:8222 (the monitoring \
+                        address of each), or --unsafe-sync";
+            return Err(ClusterError::Usage(what.into()));
+        }
+        for monitor in &self.monitor {
+            let wrong = |error: String| ClusterError::Usage(format!("--monitor {monitor}: {error}"));
+            let url = format!("{}/jsz?config=true", monitor.trim_end_matches('/'));
+            let told = get(&url).await.map_err(|error| wrong(error.to_string()))?;
+            let told: Told = serde_json::from_slice(&told).map_err(|error| wrong(error.to_string()))?;
+            if !told.config.sync_always {
+                let what = "this broker does not sync every write, and loses acknowledged messages in a power cut: put \
+                            `sync_interval: always` into its `jetstream` block, or give --unsafe-sync";
+                return Err(wrong(what.into()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a broker says of itself.
+async fn get(url: &str) -> reqwest::Result<bytes::Bytes> {
+    // An error means that a provider is installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = reqwest::Client::builder().no_proxy().timeout(ANSWER).build()?;
+    client.get(url).send().await?.error_for_status()?.bytes().await
+}
+
+/// What a broker tells of its streams.
+#[derive(Deserialize)]
+struct Told {
+    config: ToldConfig,
+}
+
+#[derive(Deserialize)]
+struct ToldConfig {
+    #[serde(default)]
+    sync_always: bool,
+}
+
+impl Cluster {
+    /// The name of the crawl.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The name of a stream of this crawl.
+    pub(super) fn stream(&self, what: &str) -> String {
+        format!("CRAWL-{}-{what}", self.name)
+    }
+
+    /// A subject of this crawl.
+    pub(super) fn subject(&self, what: &str) -> String {
+        format!("crawl.{}.{what}", self.name)
+    }
+}
+
+fn is_new_enough(version: &str) -> bool {
+    let mut numbers = version.split('.').map(|number| number.parse().ok());
+    matches!((numbers.next(), numbers.next()), (Some(Some(major)), Some(Some(minor))) if (major, minor) >= OLDEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        access: Access,
+    }
+
+    #[test]
+    fn brokers_are_named_in_one_word() {
+        for (text, servers) in [
+            ("nats://a,b:4223,c", &["nats://a", "nats://b:4223", "nats://c"][..]),
+            ("tls://a,nats://b", &["tls://a", "nats://b"]),
+            ("a:1, b:2", &["nats://a:1", "nats://b:2"]),
+        ] {
+            let line = Line::try_parse_from(["crawler", "--cluster", text]).unwrap();
+            assert_eq!(line.access.servers(), servers, "{text}");
+        }
+    }
+
+    #[test]
+    fn old_brokers_are_not_used() {
+        for (version, is_new) in
+            [("2.12.0", true), ("2.15.1", true), ("3.0.0", true), ("2.9.10", false), ("1.4.1", false), ("", false)]
+        {
+            assert_eq!(is_new_enough(version), is_new, "{version}");
+        }
+    }
+}

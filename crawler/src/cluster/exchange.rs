@@ -1,0 +1,178 @@
+//! The other workers, as the engine of one sees them ([`Peers`]): threads and tasks that read and write the streams, so that
+//! the engine waits for the brokers only where it commits.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use async_nats::jetstream::Message;
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use dedup_stage::url::Keys;
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, watch};
+use url::Url;
+
+use super::connect::Cluster;
+use super::lease::Deadline;
+use super::muster::Place;
+use super::pages::Group;
+use super::record::Crawl;
+use super::tail::Listener;
+use super::{Result, links, pages, tail};
+use crate::engine::{Event, Peers, PeersError, Proposed, Standing};
+use crate::outbound::Outbound;
+
+/// What one engine needs to talk with the others.
+pub struct Exchange {
+    cluster: Cluster,
+    runtime: Handle,
+    crawl: Arc<Crawl>,
+    place: Place,
+    keys: Keys,
+    deadline: Deadline,
+    /// The name of this process in its messages.
+    life: String,
+    events: Receiver<Event>,
+    groups: mpsc::UnboundedSender<Group>,
+    standing: watch::Sender<Standing>,
+    /// Groups proposed, and batches of links sent.
+    proposed: u64,
+    sent: Arc<AtomicU64>,
+    ordered: bool,
+    /// Set when the engine is gone: the readers end then.
+    gone: Arc<AtomicBool>,
+}
+
+/// What an exchange is made of.
+pub struct Start {
+    /// The brokers.
+    pub cluster: Cluster,
+    /// Where its tasks run.
+    pub runtime: Handle,
+    /// The crawl.
+    pub crawl: Arc<Crawl>,
+    /// Which share this worker has.
+    pub place: Place,
+    /// What identifies URLs.
+    pub keys: Keys,
+    /// Until when it may ask.
+    pub deadline: Deadline,
+    /// The name of this process; no two are alike.
+    pub life: String,
+    /// Where it has read to: links, and pages.
+    pub places: (u64, u64),
+    /// Links sent by this process so far.
+    pub sent: Arc<AtomicU64>,
+    /// Whether pages wait for their place in the common order.
+    pub ordered: bool,
+}
+
+impl Exchange {
+    /// Starts to read. Returns what tells the engine more, and what the engine tells.
+    pub fn start(start: Start) -> Result<(Self, Sender<Event>, watch::Receiver<Standing>)> {
+        let Start { cluster, runtime, crawl, place, keys, deadline, life, places, sent, ordered } = start;
+        let (events_in, events) = unbounded();
+        let (groups, mut groups_out) = mpsc::unbounded_channel::<Group>();
+        let (standing, standing_out) = watch::channel(Standing::default());
+        let gone = Arc::<AtomicBool>::default();
+
+        let (publisher, over, failed) = (cluster.clone(), deadline.clone(), events_in.clone());
+        runtime.spawn(async move {
+            while let Some(group) = groups_out.recv().await {
+                if let Err(error) = group.publish(&publisher, || over.is_over()).await {
+                    // Whether the engine still listens does not matter.
+                    let _ = failed.send(Event::Lost(error.to_string()));
+                    return;
+                }
+            }
+        });
+
+        let listener = Listener { events: events_in.clone(), gone: Arc::clone(&gone) };
+        let (reader, to, share) = (cluster.clone(), listener.clone(), place.share);
+        runtime.spawn(async move {
+            let (stream, subject) = (links::stream_of(&reader), links::subject_of(&reader, share));
+            let event = |at, message: &Message| match links::decode(&message.payload) {
+                Ok(links) => Event::Links { at, links },
+                Err(error) => Event::Lost(error.to_string()),
+            };
+            tail::follow(&reader.context, &stream, &subject, places.0, &to, event).await;
+        });
+        let (reader, own) = (cluster.clone(), life.clone());
+        runtime.spawn(async move {
+            let (stream, subject) = (pages::stream_of(&reader), pages::subject_of(&reader));
+            let event = |at, message: &Message| match Group::decode(&message.payload) {
+                Ok(group) if group.life == own => Event::Mine { at },
+                Ok(group) => Event::Theirs { at, pages: group.pages },
+                Err(error) => Event::Lost(error.to_string()),
+            };
+            tail::follow(&reader.context, &stream, &subject, places.1, &listener, event).await;
+        });
+        let exchange = Self {
+            cluster,
+            runtime,
+            crawl,
+            place,
+            keys,
+            deadline,
+            life,
+            events,
+            groups,
+            standing,
+            proposed: 0,
+            sent,
+            ordered,
+            gone,
+        };
+        Ok((exchange, events_in, standing_out))
+    }
+}
+
+impl Peers for Exchange {
+    fn events(&self) -> &Receiver<Event> {
+        &self.events
+    }
+
+    fn propose(&mut self, group: Vec<Proposed>) -> std::result::Result<(), PeersError> {
+        let group = Group { life: self.life.clone(), number: self.proposed, pages: group };
+        self.proposed += 1;
+        self.groups.send(group).map_err(|_| PeersError("pages cannot be proposed any more".into()))
+    }
+
+    fn send(&mut self, links: &[Outbound]) -> std::result::Result<(), PeersError> {
+        let shares = self.place.shares;
+        let mut by_share: Vec<Vec<&Outbound>> = vec![Vec::new(); shares];
+        for link in links {
+            // What is no URL leads nowhere.
+            let Ok(url) = Url::parse(&link.url) else { continue };
+            let partition = self.keys.site(&url).part(self.crawl.partitions);
+            by_share[self.crawl.share_of(partition, shares)].push(link);
+        }
+        let mut messages = Vec::new();
+        for (share, links) in by_share.iter().enumerate() {
+            for message in links::messages(links) {
+                let payload = links::encode(&message).map_err(|error| PeersError(error.to_string()))?;
+                messages.push((links::subject_of(&self.cluster, share), payload));
+            }
+        }
+        if messages.is_empty() {
+            return Ok(());
+        }
+        let name = format!("links.{}.{}", self.life, self.sent.fetch_add(1, Ordering::Relaxed));
+        let published = links::publish(&self.cluster, &name, messages, &self.deadline);
+        self.runtime.block_on(published).map_err(|error| PeersError(error.to_string()))
+    }
+
+    fn tell(&mut self, standing: Standing) {
+        // Nobody listens any more when the process ends.
+        let _ = self.standing.send(standing);
+    }
+
+    fn is_ordered(&self) -> bool {
+        self.ordered
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        self.gone.store(true, Ordering::Relaxed);
+    }
+}

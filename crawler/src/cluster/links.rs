@@ -1,0 +1,144 @@
+//! Links on their way from one worker to another: the stream of links, one subject a share.
+
+use std::time::Duration;
+
+use async_nats::jetstream::stream::Config;
+use async_nats::{HeaderMap, header};
+use dedup_stage::store::codec;
+use tokio::time::sleep;
+
+use super::connect::Cluster;
+use super::lease::Deadline;
+use super::{ClusterError, Result, broker};
+use crate::outbound::Outbound;
+
+/// Links of one message, at most …
+const MOST: usize = 2_000;
+/// … and about so many bytes before they are compressed.
+const BYTES: usize = 512 << 10;
+
+/// The name of the stream of links.
+pub fn stream_of(cluster: &Cluster) -> String {
+    cluster.stream("links")
+}
+
+/// The subject of the links to a share.
+pub fn subject_of(cluster: &Cluster, share: usize) -> String {
+    cluster.subject(&format!("links.{share}"))
+}
+
+/// Makes the stream of a new crawl.
+pub async fn create(cluster: &Cluster, replicas: usize) -> Result<()> {
+    let subjects = vec![cluster.subject("links.*")];
+    let config = Config { name: stream_of(cluster), subjects, ..cluster.config(replicas) };
+    cluster.context.create_stream(config).await.map_err(broker("making the stream of links"))?;
+    Ok(())
+}
+
+/// A message of links.
+pub fn encode(links: &[&Outbound]) -> std::io::Result<Vec<u8>> {
+    zstd::encode_all(&codec::encode(links)[..], 1)
+}
+
+/// The links of a message.
+pub fn decode(message: &[u8]) -> Result<Vec<Outbound>> {
+    let damaged = || ClusterError::Damaged("a message of links".into());
+    let bytes = zstd::decode_all(message).map_err(|_| damaged())?;
+    codec::decode(&bytes, "links").map_err(|_| damaged())
+}
+
+/// Cuts links into messages.
+pub fn messages<'a>(links: &[&'a Outbound]) -> Vec<Vec<&'a Outbound>> {
+    let (mut messages, mut bytes) = (vec![Vec::new()], 0);
+    for link in links {
+        bytes += link.url.len() + 64;
+        let last = messages.last_mut().expect("there is one from the beginning");
+        if last.len() < MOST && (bytes < BYTES || last.is_empty()) {
+            last.push(*link);
+        } else {
+            messages.push(vec![*link]);
+            bytes = link.url.len() + 64;
+        }
+    }
+    messages.retain(|message| !message.is_empty());
+    messages
+}
+
+/// Publishes messages, all at once, and again until each is acknowledged. `name` and the place of a message name it, so
+/// that one that is published twice is kept once.
+///
+/// # Errors
+///
+/// [`ClusterError::Lost`] once the lease has been over for long: then another may have the share.
+pub async fn publish(
+    cluster: &Cluster,
+    name: &str,
+    messages: Vec<(String, Vec<u8>)>,
+    deadline: &Deadline,
+) -> Result<()> {
+    let mut left: Vec<(usize, (String, Vec<u8>))> = messages.into_iter().enumerate().collect();
+    let mut pause = Duration::from_millis(50);
+    loop {
+        let mut acks = Vec::new();
+        for (place, (subject, payload)) in &left {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::NATS_MESSAGE_ID, format!("{name}.{place}").as_str());
+            let payload = payload.clone().into();
+            acks.push(cluster.context.publish_with_headers(subject.clone(), headers, payload).await);
+        }
+        let mut again = Vec::new();
+        for (message, ack) in left.into_iter().zip(acks) {
+            let acked = match ack {
+                Ok(ack) => ack.await,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = acked {
+                tracing::warn!("a message to the cluster was not acknowledged: {error}");
+                again.push(message);
+            }
+        }
+        if again.is_empty() {
+            return Ok(());
+        }
+        if deadline.is_over() {
+            return Err(ClusterError::Lost("the lease on this worker's hosts is somebody else's".into()));
+        }
+        left = again;
+        sleep(pause).await;
+        pause = (pause * 2).min(Duration::from_secs(2));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use frontier::Via;
+
+    use super::*;
+    use crate::outbound::Wish;
+
+    #[test]
+    fn links_come_back_in_messages_of_bounded_size() {
+        let link = |number: usize| Outbound {
+            url: format!("http://a.test/{number}/{}", "x".repeat(number % 3_000)),
+            depth: 1,
+            priority: 0.5,
+            merits: [0; 4],
+            source: None,
+            via: Via::Link,
+            wish: Wish::Follow,
+        };
+        let links: Vec<Outbound> = (0..5_000).map(link).collect();
+        let refs: Vec<&Outbound> = links.iter().collect();
+        let messages = messages(&refs);
+        assert!(messages.len() > 5);
+        let mut back = Vec::new();
+        for message in &messages {
+            let bytes = encode(message).unwrap();
+            assert!(bytes.len() < 1 << 20 && message.len() <= MOST);
+            back.extend(decode(&bytes).unwrap());
+        }
+        assert_eq!(back, links);
+        assert!(super::messages(&[]).is_empty());
+        assert!(matches!(decode(b"no links"), Err(ClusterError::Damaged(_))));
+    }
+}

@@ -1,0 +1,139 @@
+//! The disk of a worker behind the log: a commit is in the log before it is on the disk, and a disk that is behind is
+//! brought up to the log before the worker begins.
+
+use std::fs::OpenOptions;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use async_nats::jetstream::consumer::DeliverPolicy;
+use async_nats::jetstream::consumer::pull::OrderedConfig;
+use dedup_stage::store::{self, Batch, Change, Disk, Space, Store, Visitor};
+use futures_util::StreamExt;
+
+use super::commits::{self, Commit, LOG_AT, Parts, Writer};
+use super::connect::Cluster;
+use super::{ClusterError, Result, broker};
+use crate::crawl::Member;
+use crate::engine::PAGES_AT;
+use crate::sink::Lengths;
+
+/// What is not in the log: where the disk is in it, how far the judge has followed, whose directory it is.
+const OWN: &[&[u8]] = &[LOG_AT, PAGES_AT, Member::KEY];
+/// The record of the lengths of outputs.
+const OUTPUTS: &[u8] = b"outputs";
+
+/// A disk behind the log.
+pub struct Logged {
+    disk: Disk,
+    writer: Writer,
+    dir: PathBuf,
+    lengths: Lengths,
+}
+
+impl Logged {
+    /// A disk that has everything that is in the log.
+    pub fn new(disk: Disk, writer: Writer, dir: &Path) -> store::Result<Self> {
+        let lengths = disk.get(Space::META, OUTPUTS)?.map(|json| lengths(&json)).transpose()?.unwrap_or_default();
+        Ok(Self { disk, writer, dir: dir.to_owned(), lengths })
+    }
+
+    /// What outputs have grown by, if the batch says so.
+    fn grow(&mut self, batch: &Batch) -> store::Result<Vec<(String, u64, Vec<u8>)>> {
+        let said = batch.iter().rfind(|change| change.space == Space::META && change.key == OUTPUTS);
+        let Some(json) = said.and_then(|change| change.value.as_ref()) else { return Ok(Vec::new()) };
+        let now = lengths(json)?;
+        let mut grown = Vec::new();
+        for (file, to) in &now {
+            let from = self.lengths.get(file).copied().unwrap_or(0);
+            if *to > from {
+                grown.push((file.clone(), from, commits::grown(&self.dir, file, from, *to)?));
+            }
+        }
+        self.lengths = now;
+        Ok(grown)
+    }
+}
+
+fn lengths(json: &[u8]) -> store::Result<Lengths> {
+    serde_json::from_slice(json).map_err(|_| store::Error::Damaged("the lengths of outputs cannot be read".into()))
+}
+
+impl Store for Logged {
+    fn get(&self, space: Space, key: &[u8]) -> store::Result<Option<Vec<u8>>> {
+        self.disk.get(space, key)
+    }
+
+    fn scan(&self, space: Space, from: &[u8], to: &[u8], visit: &mut Visitor<'_>) -> store::Result<()> {
+        self.disk.scan(space, from, to, visit)
+    }
+
+    fn commit(&mut self, batch: &Batch) -> store::Result<()> {
+        let mut commit = Commit::of(batch, OWN);
+        commit.grown = self.grow(batch)?;
+        let place = self.writer.append(&commit).map_err(|error| std::io::Error::other(error.to_string()))?;
+        let mut batch = batch.clone();
+        batch.push(at(place));
+        self.disk.commit(&batch)
+    }
+}
+
+fn at(place: u64) -> Change {
+    Change { space: Space::META, key: LOG_AT.into(), value: Some(place.to_be_bytes().into()) }
+}
+
+/// The place in the log of the last commit that a disk has.
+pub fn place_of(disk: &Disk) -> store::Result<u64> {
+    let bytes = disk.get(Space::META, LOG_AT)?;
+    Ok(bytes.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_be_bytes))
+}
+
+/// Brings a disk up to the log of its share, outputs included. Nobody may write to the log meanwhile but through the fence
+/// of the caller. How many commits were missing.
+pub async fn replay(cluster: &Cluster, share: usize, disk: &mut Disk, dir: &Path) -> Result<u64> {
+    let (subject, what) = (commits::subject_of(cluster, share), "reading the commits");
+    let last = commits::last(cluster, &subject).await?;
+    let mut after = place_of(disk).map_err(failed)?;
+    let (mut parts, mut count) = (Parts::default(), 0);
+    while after < last {
+        let from = OrderedConfig {
+            filter_subject: subject.clone(),
+            deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: after + 1 },
+            ..OrderedConfig::default()
+        };
+        let stream = cluster.context.get_stream_no_info(commits::stream_of(cluster)).await.map_err(broker(what))?;
+        let consumer = stream.create_consumer(from).await.map_err(broker(what))?;
+        let mut messages = consumer.messages().await.map_err(broker(what))?;
+        while after < last {
+            let Some(message) = messages.next().await else { break };
+            let message = message.map_err(broker(what))?;
+            after = message.info().map_err(broker(what))?.stream_sequence;
+            if let Some(commit) = parts.add(&message.payload)? {
+                apply(commit, after, disk, dir)?;
+                count += 1;
+            }
+        }
+    }
+    Ok(count)
+}
+
+fn failed(error: store::Error) -> ClusterError {
+    ClusterError::Io(std::io::Error::other(error))
+}
+
+/// What a commit has for the outputs goes to the disk first, as when it was made.
+fn apply(mut commit: Commit, place: u64, disk: &mut Disk, dir: &Path) -> Result<()> {
+    for (file, from, bytes) in std::mem::take(&mut commit.grown) {
+        let path = dir.join(&file);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+        file.set_len(from)?;
+        file.seek(SeekFrom::Start(from))?;
+        file.write_all(&bytes)?;
+        file.sync_data()?;
+    }
+    let mut batch = commit.batch()?;
+    batch.push(at(place));
+    disk.commit(&batch).map_err(failed)
+}

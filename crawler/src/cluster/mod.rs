@@ -1,0 +1,85 @@
+//! A crawl on many machines: workers that share the hosts of one crawl, over a replicated log (NATS JetStream).
+//!
+//! # How the work is shared
+//!
+//! A *partition* is a range of hashes of registrable domains. A *share* is a range of partitions, and a worker has one
+//! share: it alone fetches the pages of these hosts, so that a host has one queue and one politeness clock. A worker is an
+//! ordinary crawl ([`crate::engine`]) with a directory of its own. What it says to the others goes through four streams:
+//!
+//! | stream | what is in it | read by |
+//! |---|---|---|
+//! | board | settings, seeds, secret, shares, leases, how far each worker is; one message a key, changed by compare-and-set | everybody |
+//! | links | links to hosts of other shares, acknowledged before the commit that follows from them | the worker that has the share |
+//! | pages | what judges have to know of pages, in one order | every worker |
+//! | commits | every commit of every share ([`commits`]) | whoever takes a share over |
+//!
+//! # What is promised
+//!
+//! - No link is lost: a worker's state says that a link was sent only after the log has it. A link that arrives twice
+//!   changes nothing.
+//! - The verdicts are those of one machine: a page is judged when it has come back from the stream of pages, and every judge
+//!   follows every page ([`dedup_stage::judge::Judge::follow`]).
+//! - Two workers never ask one host: a share belongs to one directory, and a worker asks only while its *lease* on the
+//!   share was renewed lately ([`lease`]).
+//!
+//! - No worker is needed for long. One that waits takes the place of one whose lease has run out, and makes its disk from
+//!   the commits. What the dead worker fetched after its last commit is fetched again, one full delay after.
+
+mod board;
+mod commits;
+mod connect;
+mod exchange;
+mod fetch;
+pub mod lease;
+mod links;
+mod logged;
+mod muster;
+pub mod operate;
+mod pages;
+mod record;
+mod tail;
+mod watch;
+mod worker;
+
+use std::time::Duration;
+
+pub use connect::{Access, Cluster};
+pub use muster::Place;
+pub use record::Wish;
+pub use worker::{Ended, Task, Without, WorkerError, work};
+
+/// How long the brokers may take to answer before they are asked again.
+const ANSWER: Duration = Duration::from_secs(5);
+
+/// Why a cluster cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ClusterError {
+    /// The call means nothing, or the cluster is none that may be used.
+    #[error("{0}")]
+    Usage(String),
+    /// The brokers do not answer, or not with what was asked for.
+    #[error("{what}: {error}")]
+    Broker {
+        /// What was asked of them.
+        what: String,
+        /// What came of it.
+        error: String,
+    },
+    /// A message of the cluster cannot be read.
+    #[error("{0} in the cluster cannot be read; is it of another version of this program?")]
+    Damaged(String),
+    /// The share of this worker is somebody else's.
+    #[error("{0}")]
+    Lost(String),
+    /// Threads, files.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+/// What comes of a call to the brokers.
+pub type Result<T> = std::result::Result<T, ClusterError>;
+
+/// A failure of the brokers to do something.
+fn broker<E: std::fmt::Display>(what: &str) -> impl FnOnce(E) -> ClusterError {
+    move |error| ClusterError::Broker { what: what.to_owned(), error: error.to_string() }
+}

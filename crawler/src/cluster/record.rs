@@ -1,0 +1,167 @@
+//! What stands on the board of a crawl, as JSON: each record under a key of its own.
+
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+/// The version of everything that is written into the cluster.
+pub const FORMAT: u32 = 1;
+
+/// The keys of the board.
+pub mod keys {
+    /// What the crawl is: [`super::Crawl`].
+    pub const CRAWL: &str = "crawl";
+    /// Which worker has which share: [`super::Muster`].
+    pub const MUSTER: &str = "muster";
+    /// What the operator wishes: [`super::Control`].
+    pub const CONTROL: &str = "control";
+
+    /// Who holds a share: [`super::Lease`].
+    pub fn lease(share: usize) -> String {
+        format!("lease.{share}")
+    }
+
+    /// How far the worker of a share is: [`crate::engine::Standing`].
+    pub fn standing(share: usize) -> String {
+        format!("standing.{share}")
+    }
+}
+
+/// A crawl.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Crawl {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// The recipe of the fingerprints.
+    pub recipe: String,
+    /// Random; two crawls of one name differ in it.
+    pub id: String,
+    /// Secret of the hashes of URLs, in hex. Whoever knows it can make URLs collide.
+    pub secret: String,
+    /// Settings, as TOML.
+    pub settings: String,
+    /// Where it starts.
+    pub seeds: Vec<Url>,
+    /// Parts into which the registrable domains are cut.
+    pub partitions: u32,
+    /// How many workers share them; 0: those that come.
+    pub workers: usize,
+    /// How long a lease is good for, in milliseconds.
+    pub lease: u64,
+    /// When the crawl was made, in milliseconds since 1970.
+    pub created: u64,
+}
+
+/// The workers, in the order of their shares.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Muster {
+    /// Those that have come.
+    pub workers: Vec<Worker>,
+    /// Whether the hosts are shared among these: from then on another worker can only take the place of one.
+    pub settled: bool,
+}
+
+/// A worker: a crawl directory.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Worker {
+    /// Random, of the directory.
+    pub id: String,
+    /// The machine where it was last.
+    pub host: String,
+}
+
+/// Who holds a share.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Lease {
+    /// The directory ([`Worker::id`]).
+    pub worker: String,
+    /// The process; random.
+    pub life: String,
+    /// The boot of the machine, as the kernel names it.
+    pub boot: String,
+    /// Grows with each renewal.
+    pub renewals: u64,
+    /// The process has ended, and asks for nothing more.
+    pub released: bool,
+}
+
+/// What the operator wishes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Control {
+    /// What all workers are to do.
+    pub wish: Wish,
+}
+
+/// What all workers are to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Wish {
+    /// Crawl.
+    #[default]
+    Run,
+    /// Hand out nothing.
+    Pause,
+    /// End, with the state saved.
+    Stop,
+}
+
+impl Crawl {
+    /// The partitions of a share.
+    pub fn partitions_of(&self, share: usize, shares: usize) -> std::ops::Range<u32> {
+        let from = |share: usize| (u64::from(self.partitions) * share as u64 / shares as u64) as u32;
+        from(share)..from(share + 1)
+    }
+
+    /// The share that a partition belongs to.
+    pub fn share_of(&self, partition: u32, shares: usize) -> usize {
+        let estimate = (u64::from(partition) * shares as u64 / u64::from(self.partitions)) as usize;
+        let mut share = estimate.min(shares - 1);
+        while self.partitions_of(share, shares).end <= partition {
+            share += 1;
+        }
+        share
+    }
+
+    /// The secret as bytes.
+    pub fn secret(&self) -> Option<Vec<u8>> {
+        let digit = |at: usize| u8::from_str_radix(self.secret.get(at..at + 2)?, 16).ok();
+        (0..self.secret.len() / 2).map(|byte| digit(2 * byte)).collect()
+    }
+}
+
+/// Random bytes in hex.
+pub fn random<const BYTES: usize>() -> std::io::Result<String> {
+    let mut bytes = [0; BYTES];
+    getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_partition_belongs_to_one_share_and_shares_are_even() {
+        for (partitions, shares) in [(256, 1), (256, 3), (256, 256), (7, 7), (1000, 13), (5, 2)] {
+            let crawl = Crawl {
+                format: FORMAT,
+                recipe: String::new(),
+                id: String::new(),
+                secret: "00ff7f".into(),
+                settings: String::new(),
+                seeds: Vec::new(),
+                partitions,
+                workers: 0,
+                lease: 1,
+                created: 0,
+            };
+            let mut sizes = vec![0; shares];
+            for partition in 0..partitions {
+                let share = crawl.share_of(partition, shares);
+                assert!(crawl.partitions_of(share, shares).contains(&partition));
+                sizes[share] += 1;
+            }
+            assert!(sizes.iter().max().unwrap() - sizes.iter().min().unwrap() <= 1, "{sizes:?}");
+            assert_eq!(crawl.secret(), Some(vec![0, 255, 127]));
+        }
+    }
+}

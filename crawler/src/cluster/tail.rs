@@ -1,0 +1,90 @@
+//! Reading a stream from a place on, for as long as the process lives: messages in their order, none left out.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_nats::jetstream::consumer::DeliverPolicy;
+use async_nats::jetstream::consumer::pull::OrderedConfig;
+use async_nats::jetstream::{self, Message};
+use crossbeam_channel::Sender;
+use futures_util::StreamExt;
+use tokio::time::sleep;
+
+use super::{Result, broker};
+use crate::engine::Event;
+
+/// Events that may wait for the engine before no more are read.
+const WAITING: usize = 64;
+
+/// The engine that is told of messages.
+#[derive(Clone, Debug)]
+pub struct Listener {
+    /// To the engine.
+    pub events: Sender<Event>,
+    /// Set when there is no engine any more.
+    pub gone: Arc<AtomicBool>,
+}
+
+impl Listener {
+    /// Gives an event to the engine, once it has taken enough of those before. False if there is no engine any more.
+    async fn tell(&self, event: Event) -> bool {
+        while self.events.len() >= WAITING {
+            if self.gone.load(Ordering::Relaxed) {
+                return false;
+            }
+            sleep(Duration::from_millis(2)).await;
+        }
+        self.events.send(event).is_ok()
+    }
+}
+
+/// Tells the listener of every message after the place `after` of a stream, as `event` reads them with their places. Where
+/// the brokers do not answer, it asks again.
+pub async fn follow(
+    context: &jetstream::Context,
+    stream: &str,
+    subject: &str,
+    mut after: u64,
+    listener: &Listener,
+    event: impl Fn(u64, &Message) -> Event + Send + Sync,
+) {
+    loop {
+        match read(context, stream, subject, &mut after, listener, &event).await {
+            Ok(()) => return,
+            Err(error) => tracing::warn!("{error}; asking again"),
+        }
+        sleep(Duration::from_millis(250)).await;
+    }
+}
+
+async fn read(
+    context: &jetstream::Context,
+    stream: &str,
+    subject: &str,
+    after: &mut u64,
+    listener: &Listener,
+    event: &(impl Fn(u64, &Message) -> Event + Send + Sync),
+) -> Result<()> {
+    let what = format!("reading {stream}");
+    let from = OrderedConfig {
+        filter_subject: subject.to_owned(),
+        deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: *after + 1 },
+        ..OrderedConfig::default()
+    };
+    let stream = context.get_stream_no_info(stream).await.map_err(broker(&what))?;
+    let consumer = stream.create_consumer(from).await.map_err(broker(&what))?;
+    let mut messages = consumer.messages().await.map_err(broker(&what))?;
+    while let Some(message) = messages.next().await {
+        let message = message.map_err(broker(&what))?;
+        let at = message.info().map_err(broker(&what))?.stream_sequence;
+        if at <= *after {
+            continue;
+        }
+        *after = at;
+        if !listener.tell(event(at, &message)).await {
+            return Ok(());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,157 @@
+//! What a worker does beside the crawl: it says how far it is, hears what the operator wishes, and finds out when all workers
+//! are quiet.
+//!
+//! # When all are quiet
+//!
+//! Each worker writes on the board that it is quiet, and up to which place it has taken links. Whoever reads all of these,
+//! and *after that* finds that no share has been sent a link behind its place, knows that all were quiet at one time and
+//! that no link was on its way: a quiet worker sends nothing, and only a link, which would have been found, could have made
+//! one busy. So the answer is right though nothing was read at one moment.
+
+use std::time::Duration;
+
+use crossbeam_channel::Sender;
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
+
+use super::board::{Board, is_nothing};
+use super::connect::Cluster;
+use super::muster::Place;
+use super::record::{Control, Crawl, Wish, keys};
+use super::{Result, broker, links};
+use crate::engine::{Control as ToEngine, Event, Phase, Standing};
+
+/// How often the board is looked at.
+const LOOK: Duration = Duration::from_millis(250);
+/// How often a worker says how far it is while that says nothing about the end.
+const TELL: Duration = Duration::from_secs(1);
+
+/// What has to be watched.
+pub struct Watch {
+    /// The brokers.
+    pub cluster: Cluster,
+    /// The board.
+    pub board: Board,
+    /// The share of this worker.
+    pub place: Place,
+    /// Revision of the crawl's record with which the engine was started: a later one has other seeds.
+    pub revision: u64,
+    /// Tells the engine what is heard.
+    pub events: Sender<Event>,
+    /// Tells the engine what the operator wishes.
+    pub control: Sender<ToEngine>,
+}
+
+/// Why the engine is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Its owner stopped it, or it came to its end.
+    Itself,
+    /// It is to start again: the crawl has more seeds.
+    Seeds,
+    /// The operator stopped the crawl.
+    Operator,
+}
+
+impl Watch {
+    /// Watches until the engine has said its last word, which is written too.
+    pub async fn run(self, mut standing: watch::Receiver<Standing>) -> Why {
+        let (mut told, mut told_at) = (None, Instant::now());
+        let mut looked_at: Option<Instant> = None;
+        let (mut wish, mut why) = (Wish::Run, Why::Itself);
+        loop {
+            // The engine is gone when its last word is lost with it.
+            let is_gone = matches!(timeout(LOOK, standing.changed()).await, Ok(Err(_)));
+            let now = standing.borrow_and_update().clone();
+            let is_last = matches!(now.phase, Phase::Stopped | Phase::Ended);
+            let is_new = told.as_ref().is_none_or(|(phase, round)| (*phase, *round) != (now.phase, now.round));
+            if is_new || told_at.elapsed() >= TELL {
+                match self.board.set(&keys::standing(self.place.share), &now).await {
+                    Ok(_) => (told, told_at) = (Some((now.phase, now.round)), Instant::now()),
+                    Err(error) => tracing::warn!("{error}"),
+                }
+            }
+            if is_gone || is_last && told == Some((now.phase, now.round)) {
+                return why;
+            }
+            if !now.phase.is_quiet() && looked_at.is_some_and(|at| at.elapsed() < TELL) {
+                continue;
+            }
+            looked_at = Some(Instant::now());
+            match self.look(&now).await {
+                Ok(Seen { wished, seeds, quiet }) => {
+                    if wished != wish {
+                        wish = wished;
+                        let order = match wish {
+                            Wish::Run => ToEngine::Resume,
+                            Wish::Pause => ToEngine::Pause,
+                            Wish::Stop => ToEngine::Stop,
+                        };
+                        if wish == Wish::Stop {
+                            why = Why::Operator;
+                        }
+                        let _ = self.control.send(order);
+                    }
+                    if seeds && why == Why::Itself {
+                        why = Why::Seeds;
+                        let _ = self.control.send(ToEngine::Stop);
+                    }
+                    if let Some(over) = quiet {
+                        let _ = self.events.send(Event::AllQuiet { round: now.round, over });
+                    }
+                }
+                Err(error) => tracing::warn!("{error}"),
+            }
+        }
+    }
+
+    /// Looks at the board.
+    async fn look(&self, own: &Standing) -> Result<Seen> {
+        let wished = self.board.get::<Control>(keys::CONTROL).await?.map_or(Wish::Run, |message| message.record.wish);
+        let seeds = self.board.need::<Crawl>(keys::CRAWL).await?.revision != self.revision;
+        let quiet = if own.phase.is_quiet() { self.all_quiet(own).await? } else { None };
+        Ok(Seen { wished, seeds, quiet })
+    }
+
+    /// Whether all workers were quiet at one time, this one in the round that it has told; if so, whether all have released
+    /// what they held back.
+    async fn all_quiet(&self, own: &Standing) -> Result<Option<bool>> {
+        let (mut places, mut over) = (Vec::new(), true);
+        for share in 0..self.place.shares {
+            let Some(message) = self.board.get::<Standing>(&keys::standing(share)).await? else { return Ok(None) };
+            let Standing { phase, round, links_at, .. } = message.record;
+            let is_own_past = share == self.place.share && round != own.round;
+            if !phase.is_quiet() || is_own_past {
+                return Ok(None);
+            }
+            over &= phase != Phase::Idle;
+            places.push((phase, links_at));
+        }
+        for (share, (phase, place)) in places.into_iter().enumerate() {
+            if phase != Phase::Ended && last_link(&self.cluster, share).await? > place {
+                return Ok(None);
+            }
+        }
+        Ok(Some(over))
+    }
+}
+
+/// What the board says.
+struct Seen {
+    wished: Wish,
+    /// There are other seeds than those of the start.
+    seeds: bool,
+    /// All are quiet, and whether the crawl is over.
+    quiet: Option<bool>,
+}
+
+/// The place of the last links that were sent to a share; 0 where there were none.
+pub async fn last_link(cluster: &Cluster, share: usize) -> Result<u64> {
+    let what = "looking for links";
+    let stream = cluster.context.get_stream_no_info(links::stream_of(cluster)).await.map_err(broker(what))?;
+    match stream.get_last_raw_message_by_subject(&links::subject_of(cluster, share)).await {
+        Ok(message) => Ok(message.sequence),
+        Err(error) if is_nothing(error.kind()) => Ok(0),
+        Err(error) => Err(broker(what)(error)),
+    }
+}

@@ -1,0 +1,121 @@
+//! Pages that wait for their place in the common order of several processes.
+//!
+//! A page is judged only when it has come back from the common order: then all pages before it, of whatever process, have
+//! been judged or followed here. So two mirrors that different processes crawl at the same moment are seen at once, and
+//! "the earliest of several twins" means the same everywhere.
+//!
+//! Reports stay in their order: what comes behind a page that waits, waits too. Pages travel in groups. One group is under
+//! way at a time, and the next one gathers meanwhile, so that a slow log makes larger groups and not longer queues.
+
+use std::collections::VecDeque;
+
+use dedup_stage::judge::{Case, Proposal};
+use frontier::Millis;
+
+use super::desk::Desk;
+use super::message::{Finding, Report};
+use super::needs::is_requisite;
+use super::peers::{Peers, Proposed};
+use super::{EngineError, Result};
+
+/// A group gathers for so long …
+const GATHER: Millis = 20;
+/// … or until it has so many pages.
+const GROUP: usize = 256;
+
+/// The reports that wait, in their order.
+#[derive(Default)]
+pub(super) struct Barrier {
+    waiting: VecDeque<Waiting>,
+    /// Reports of the group that is under way: the first ones.
+    under_way: Option<usize>,
+    /// Pages that wait and are in no group.
+    gathering: usize,
+    /// When the first of these came.
+    since: Millis,
+}
+
+/// A report that waits.
+pub(super) struct Waiting {
+    pub report: Report,
+    /// What the others hear of it, if it is a page to be judged. Sent with its group, and kept.
+    pub proposed: Option<Proposed>,
+}
+
+impl Barrier {
+    /// Whether nothing waits: a report that is no page to be judged need not wait either.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// One more report.
+    pub fn push(&mut self, report: Report, proposed: Option<Proposed>, now: Millis) {
+        if proposed.is_some() {
+            if self.gathering == 0 {
+                self.since = now;
+            }
+            self.gathering += 1;
+        }
+        self.waiting.push_back(Waiting { report, proposed });
+    }
+
+    /// When the next group is to be sent; `None` while nothing gathers or one is under way.
+    pub fn due(&self) -> Option<Millis> {
+        let is_full = self.gathering >= GROUP;
+        let due = if is_full { self.since } else { self.since + GATHER };
+        (self.gathering > 0 && self.under_way.is_none()).then_some(due)
+    }
+
+    /// Sends the next group, if it is time.
+    pub fn send(&mut self, now: Millis, peers: &mut dyn Peers) -> Result<()> {
+        if self.due().is_none_or(|due| now < due) {
+            return Ok(());
+        }
+        let mut group = Vec::with_capacity(self.gathering.min(Proposed::MOST));
+        let mut reports = 0;
+        for waiting in &self.waiting {
+            if waiting.proposed.is_some() && group.len() == Proposed::MOST {
+                break;
+            }
+            group.extend(waiting.proposed.clone());
+            reports += 1;
+        }
+        self.gathering -= group.len();
+        self.since = now;
+        self.under_way = Some(reports);
+        Ok(peers.propose(group)?)
+    }
+
+    /// The reports of the group that was under way: it has come back.
+    pub fn came_back(&mut self) -> Result<Vec<Waiting>> {
+        let reports = self.under_way.take().ok_or(EngineError::Internal("a group came back that nobody sent"))?;
+        Ok(self.waiting.drain(..reports).collect())
+    }
+
+    /// Reports that need not wait any more, since no page stands before them.
+    pub fn free(&mut self) -> Option<Report> {
+        let is_free = self.under_way.is_none() && self.waiting.front()?.proposed.is_none();
+        if is_free { self.waiting.pop_front().map(|waiting| waiting.report) } else { None }
+    }
+}
+
+impl Desk<'_> {
+    /// What other processes have to hear of a report: `None` where it is no page that the judge compares.
+    pub(super) fn proposed(&self, report: &Report) -> Result<Option<Proposed>> {
+        let Report { job, ended_at, finding: Finding::Page(page), .. } = report else { return Ok(None) };
+        if is_requisite(job) || page.redirect.is_some() || page.unchanged {
+            return Ok(None);
+        }
+        let before = self.before(job)?;
+        let case = Case {
+            order: 0,
+            id: job.page,
+            url: &job.url,
+            before: before.as_ref().and_then(|before| before.shown.as_ref()),
+            judgeable: page.judgeable,
+            page: &page.page,
+            links: &page.links,
+        };
+        Ok(Proposal::of(&case).map(|page| Proposed { page, fetched_at: *ended_at }))
+    }
+}

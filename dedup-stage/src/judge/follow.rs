@@ -1,0 +1,91 @@
+//! Pages that another process judges: what its judge remembers of them, this one has to remember too.
+//!
+//! Where several processes crawl, all their pages have one order. Each process judges its own pages and *follows* those of
+//! the others: it does to its state what the other judge does. A verdict depends on nothing but the state and the page, so
+//! after the same pages in the same order all judges have the same state, and each gives the verdicts of a single one.
+
+use ::url::Url;
+use serde::{Deserialize, Serialize};
+
+use super::digests::Owner;
+use super::links::LinkSet;
+use super::{Candidate, Case, Judge, OutLink, Shown, UrlOf};
+use crate::page::Page;
+use crate::store::{Error, Result, Session};
+
+/// Everything about a page that its verdict depends on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// What the judge remembers of it, if it says something new. The order is that of the process which follows.
+    pub candidate: Candidate,
+    /// Where it was fetched from.
+    pub url: String,
+    /// What this URL showed at its last visit.
+    pub before: Option<Shown>,
+    /// Hash of all its words.
+    pub text: u64,
+    /// Its links, and whether each stands in the content. They are looked at only where another page has the same text.
+    pub links: Vec<(String, bool)>,
+}
+
+impl Proposal {
+    /// A page that is to be judged; `None` where the judge does not compare it, so that nobody has to hear of it.
+    pub fn of(case: &Case<'_>) -> Option<Self> {
+        let Case { order, id, url, before, page, links, .. } = *case;
+        let candidate =
+            Candidate { order, id, sha256: page.sha256, signature: page.signature.clone(), links: LinkSet::of(case) };
+        case.is_compared().then(|| Self {
+            candidate,
+            url: url.as_str().to_owned(),
+            before: before.cloned(),
+            text: page.text,
+            links: links.iter().map(|link| (link.url.as_str().to_owned(), link.content)).collect(),
+        })
+    }
+}
+
+impl Judge {
+    /// Remembers what the judge remembers who judges this page. The pages of all processes are followed or judged here in
+    /// their common order. True if anything is kept by which later pages may name it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] where the proposal holds something that is no URL.
+    pub fn follow(&mut self, page: &Proposal, url_of: UrlOf<'_>, session: &mut Session) -> Result<bool> {
+        let Candidate { order, id, sha256, signature, .. } = &page.candidate;
+        if page.before.is_none() {
+            if self.digests.owner(sha256, session)?.is_some_and(|owner| owner.id.url != id.url) {
+                return Ok(false);
+            }
+            let Some(signature) = signature else {
+                self.digests.claim(sha256, Owner { order: *order, id: *id }, session)?;
+                return Ok(true);
+            };
+            self.near.clear();
+            self.index.within(signature.simhash, &mut self.near);
+            if self.near.is_empty() {
+                self.accept(&page.candidate, session)?;
+                return Ok(true);
+            }
+        }
+        let url = parse(&page.url)?;
+        let links = page.links.iter().map(|(url, content)| Ok(OutLink::new(parse(url)?, *content, &self.keys)));
+        let links: Vec<OutLink> = links.collect::<Result<_>>()?;
+        let read = Page {
+            is_text: true,
+            sha256: *sha256,
+            text: page.text,
+            signature: signature.clone(),
+            media: page.candidate.links.media.members().into_iter().map(u64::from).collect(),
+            ..Page::default()
+        };
+        let before = page.before.as_ref();
+        let case = Case { order: *order, id: *id, url: &url, before, judgeable: true, page: &read, links: &links };
+        self.judge(&case, url_of, session)?;
+        Ok(true)
+    }
+}
+
+fn parse(url: &str) -> Result<Url> {
+    Url::parse(url).map_err(|error| Error::Damaged(format!("a page that was judged elsewhere: {url:?}: {error}")))
+}

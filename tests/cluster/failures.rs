@@ -1,0 +1,210 @@
+//! Workers and brokers that die: nothing is missing, nothing is doubled, and no host is asked too soon.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use tests::background::Background;
+use tests::cluster::{Brokers, Found, Shape, Team, Town, Worker};
+use tests::crawl::{lines, text};
+
+use super::Test;
+
+/// The tests.
+pub const TESTS: &[Test] = &[
+    ("a_worker_that_is_killed_with_its_disk_is_replaced", a_worker_that_is_killed_with_its_disk_is_replaced),
+    ("a_worker_that_was_frozen_finds_that_it_is_shut_out", a_worker_that_was_frozen_finds_that_it_is_shut_out),
+    ("without_the_fence_a_frozen_worker_goes_on", without_the_fence_a_frozen_worker_goes_on),
+    ("brokers_that_die_lose_nothing", brokers_that_die_lose_nothing),
+    ("workers_that_are_restarted_in_turn_lose_nothing", workers_that_are_restarted_in_turn_lose_nothing),
+];
+
+const LIMIT: Duration = Duration::from_secs(240);
+const DELAY: Duration = Duration::from_millis(100);
+const LEASE: Duration = Duration::from_secs(3);
+const SHAPE: Shape = Shape { originals: 30, mirrors: 10, pages: 40 };
+/// Requests after which something dies.
+const HALF: usize = 600;
+
+/// A crawl under way.
+struct Scene {
+    brokers: Brokers,
+    town: Arc<Town>,
+    team: Team,
+    _server: Background,
+    _base: tempfile::TempDir,
+}
+
+impl Scene {
+    fn new(name: &str, workers: usize) -> anyhow::Result<Self> {
+        let brokers = Brokers::start("always")?;
+        let town = Town::new(SHAPE);
+        let server = Background::start(|listener| Arc::clone(&town).run(listener))?;
+        let base = tempfile::tempdir()?;
+        let team = Team { name: name.into(), workers, delay: DELAY, lease: LEASE, base: base.path().into() };
+        team.create(&brokers, &SHAPE, &server.connect_to())?;
+        Ok(Self { brokers, town, team, _server: server, _base: base })
+    }
+
+    fn start(&self, workers: usize, more: &[&str]) -> anyhow::Result<Vec<Worker>> {
+        (0..workers).map(|worker| self.team.start(&self.brokers, worker, more)).collect()
+    }
+
+    /// Waits until so many requests have come.
+    fn wait_for(&self, requests: usize) -> anyhow::Result<()> {
+        let begin = Instant::now();
+        while self.town.asked().len() < requests {
+            ensure!(begin.elapsed() < LIMIT, "{} requests", self.town.asked().len());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// What these directories have must be the whole crawl, and no host was asked too soon.
+    fn check(&self, what: &str, dirs: &[PathBuf]) -> anyhow::Result<()> {
+        let found = Found::of(dirs, &SHAPE)?;
+        let asked = self.town.asked();
+        let pages: Vec<(usize, &str)> = asked
+            .iter()
+            .filter(|asked| asked.path != "/robots.txt")
+            .map(|asked| (asked.host, asked.path.as_str()))
+            .collect();
+        let distinct: BTreeSet<_> = pages.iter().collect();
+        let (overlapping, early) = self.town.impolite(DELAY);
+        println!(
+            "{what}: {} lines, {} unique of {} contents, {} pages asked for again, {overlapping} overlapping, {early} early",
+            found.lines,
+            found.unique,
+            SHAPE.contents(),
+            pages.len() - distinct.len(),
+        );
+        found.check(&SHAPE)?;
+        ensure!((overlapping, early) == (0, 0), "{overlapping} requests overlapped, {early} came early");
+        Ok(())
+    }
+
+    fn dirs(&self, workers: &[usize]) -> Vec<PathBuf> {
+        workers.iter().map(|worker| self.team.dir(*worker)).collect()
+    }
+
+    /// Waits until one of these hosts is asked again; how long that is after `since`, a time of the town.
+    fn taken_over(&self, hosts: &BTreeSet<usize>, since: Duration) -> anyhow::Result<Duration> {
+        let begin = Instant::now();
+        loop {
+            let asked = self.town.asked();
+            // What was open when the worker died was asked for before.
+            let again = asked.iter().find(|asked| hosts.contains(&asked.host) && asked.arrived > since + DELAY);
+            if let Some(again) = again {
+                return Ok(again.arrived - since);
+            }
+            ensure!(begin.elapsed() < LIMIT, "nobody took over");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The hosts of which a worker has pages.
+    fn hosts_of(&self, worker: usize) -> anyhow::Result<BTreeSet<usize>> {
+        let host = |url: &str| url.strip_prefix("http://h")?.split('.').next()?.parse().ok();
+        let lines = lines(&self.team.dir(worker), "pages.jsonl")?;
+        lines.iter().map(|line| host(text(line, "url")).context("a host")).collect()
+    }
+
+    fn now(&self) -> Duration {
+        self.town.asked().last().map_or(Duration::ZERO, |asked| asked.arrived)
+    }
+}
+
+fn signal(worker: &Worker, signal: &str) -> anyhow::Result<()> {
+    let status = Command::new("kill").arg(format!("-{signal}")).arg(worker.0.id().to_string()).status()?;
+    ensure!(status.success(), "kill -{signal}");
+    Ok(())
+}
+
+fn a_worker_that_is_killed_with_its_disk_is_replaced() -> anyhow::Result<()> {
+    let scene = Scene::new("killed", 2)?;
+    let mut workers = scene.start(2, &[])?;
+    scene.wait_for(HALF)?;
+    let hosts = scene.hosts_of(0)?;
+    workers[0].0.kill()?;
+    workers[0].0.wait()?;
+    let since = scene.now();
+    std::fs::remove_dir_all(scene.team.dir(0))?;
+    let heir = scene.team.start(&scene.brokers, 2, &[])?;
+    let took = scene.taken_over(&hosts, since)?;
+    println!("killed: taken over after {:.1} s, with a lease of {} s", took.as_secs_f64(), LEASE.as_secs());
+    ensure!(took < LEASE + Duration::from_secs(10), "{took:?}");
+    let mut living = vec![workers.pop().context("a worker")?, heir];
+    scene.team.wait(&mut living, 0, LIMIT)?;
+    scene.check("killed", &scene.dirs(&[1, 2]))
+}
+
+/// Freezes a worker for longer than its lease, lets another take its share, and thaws it. How the frozen one ended, if it
+/// did, and the crawl.
+fn freeze(name: &str, more: &[&str]) -> anyhow::Result<(Scene, Vec<Worker>, Option<i32>)> {
+    let scene = Scene::new(name, 2)?;
+    let workers = scene.start(2, more)?;
+    scene.wait_for(HALF)?;
+    let hosts = scene.hosts_of(0)?;
+    signal(&workers[0], "STOP")?;
+    let since = scene.now();
+    let heir = scene.team.start(&scene.brokers, 2, more)?;
+    scene.taken_over(&hosts, since)?;
+    signal(&workers[0], "CONT")?;
+    let begin = Instant::now();
+    let mut workers: Vec<Worker> = workers.into_iter().chain([heir]).collect();
+    let mut status = None;
+    while status.is_none() && begin.elapsed() < LEASE * 2 {
+        status = workers[0].0.try_wait()?;
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok((scene, workers, status.map(|status| status.code().unwrap_or(-1))))
+}
+
+fn a_worker_that_was_frozen_finds_that_it_is_shut_out() -> anyhow::Result<()> {
+    let (scene, mut workers, ended) = freeze("frozen", &[])?;
+    ensure!(ended == Some(1), "the worker that was frozen ended with {ended:?}");
+    scene.team.wait(&mut workers[1..], 0, LIMIT)?;
+    scene.check("frozen", &scene.dirs(&[1, 2]))
+}
+
+fn without_the_fence_a_frozen_worker_goes_on() -> anyhow::Result<()> {
+    let (_scene, _workers, ended) = freeze("unfenced", &["--without-fence"])?;
+    ensure!(ended.is_none(), "the worker that was frozen ended with {ended:?}");
+    Ok(())
+}
+
+fn brokers_that_die_lose_nothing() -> anyhow::Result<()> {
+    let mut scene = Scene::new("brokers", 2)?;
+    let mut workers = scene.start(2, &[])?;
+    scene.wait_for(HALF / 2)?;
+    scene.brokers.kill(0)?;
+    scene.wait_for(HALF)?;
+    scene.brokers.revive(0)?;
+    scene.brokers.wait()?;
+    for broker in 0..3 {
+        scene.brokers.kill(broker)?;
+    }
+    // Long enough for every lease to be old.
+    std::thread::sleep(LEASE);
+    for broker in 0..3 {
+        scene.brokers.revive(broker)?;
+    }
+    scene.team.wait(&mut workers, 0, LIMIT)?;
+    scene.check("brokers", &scene.dirs(&[0, 1]))
+}
+
+fn workers_that_are_restarted_in_turn_lose_nothing() -> anyhow::Result<()> {
+    let scene = Scene::new("rolling", 3)?;
+    let mut workers = scene.start(3, &[])?;
+    for worker in 0..3 {
+        scene.wait_for(HALF / 3 * (worker + 1))?;
+        signal(&workers[worker], "TERM")?;
+        scene.team.wait(&mut workers[worker..=worker], 11, LIMIT)?;
+        workers[worker] = scene.team.start(&scene.brokers, worker, &[])?;
+    }
+    scene.team.wait(&mut workers, 0, LIMIT)?;
+    scene.check("rolling", &scene.dirs(&[0, 1, 2]))
+}

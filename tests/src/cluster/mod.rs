@@ -1,0 +1,180 @@
+//! A crawl on many machines, as real processes on one: brokers, workers, and a web that is the judge of what they did.
+
+mod brokers;
+mod web;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+pub use brokers::{Brokers, server};
+pub use web::{Asked, Content, Shape, Town};
+
+use crate::crawl::{lines, text};
+use crate::programs::beside;
+use crate::sound::sound_at;
+
+/// A crawl by several workers.
+#[derive(Clone, Debug)]
+pub struct Team {
+    /// Name of the crawl.
+    pub name: String,
+    /// How many workers.
+    pub workers: usize,
+    /// Delay between two requests to a host.
+    pub delay: Duration,
+    /// Length of the lease.
+    pub lease: Duration,
+    /// Where the workers' directories are.
+    pub base: PathBuf,
+}
+
+/// A process that does not outlive this.
+pub struct Worker(pub Child);
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Team {
+    /// Makes the crawl; every host is a seed.
+    pub fn create(&self, brokers: &Brokers, shape: &Shape, connect_to: &str) -> anyhow::Result<()> {
+        std::fs::create_dir_all(&self.base)?;
+        let seeds = self.base.join("seeds.txt");
+        let urls: String = (0..shape.hosts()).map(|host| format!("http://{}/\n", Shape::name(host))).collect();
+        std::fs::write(&seeds, urls)?;
+        let mut create = brokers.command(beside("crawler-under-test")?, &["cluster", "create"], &self.name);
+        create.arg("--seeds").arg(&seeds).arg("--connect-to").arg(connect_to);
+        create.args(["--scope", "any", "--allow-private", "--address-delay", "0ms"]);
+        create.arg("--delay").arg(format!("{}ms", self.delay.as_millis()));
+        create.arg("--workers").arg(self.workers.to_string());
+        create.arg("--lease").arg(format!("{}ms", self.lease.as_millis()));
+        let output = create.output()?;
+        ensure!(output.status.success(), "create: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(())
+    }
+
+    /// The directory of a worker.
+    pub fn dir(&self, worker: usize) -> PathBuf {
+        self.base.join(format!("worker-{worker}"))
+    }
+
+    /// Starts a worker.
+    pub fn start(&self, brokers: &Brokers, worker: usize, more: &[&str]) -> anyhow::Result<Worker> {
+        self.start_in(brokers, &self.dir(worker), more)
+    }
+
+    /// Starts a worker in a directory.
+    pub fn start_in(&self, brokers: &Brokers, dir: &Path, more: &[&str]) -> anyhow::Result<Worker> {
+        let mut command = brokers.command(beside("crawler-under-test")?, &["worker"], &self.name);
+        command.arg("--dir").arg(dir).args(["--progress", "none"]).args(more);
+        let log = std::fs::OpenOptions::new().create(true).append(true).open(dir.with_extension("log"))?;
+        command.stdout(Stdio::null()).stderr(log);
+        Ok(Worker(command.spawn()?))
+    }
+
+    /// Waits until workers have ended by themselves, each with this exit code.
+    pub fn wait(&self, workers: &mut [Worker], code: i32, limit: Duration) -> anyhow::Result<()> {
+        let begin = Instant::now();
+        for (at, worker) in workers.iter_mut().enumerate() {
+            let status = loop {
+                if let Some(status) = worker.0.try_wait()? {
+                    break status;
+                }
+                if begin.elapsed() > limit {
+                    bail!("worker {at} still runs after {limit:?}: {}", self.logs());
+                }
+                std::thread::sleep(Duration::from_millis(20));
+            };
+            ensure!(status.code() == Some(code), "worker {at} ended with {status}: {}", self.logs());
+        }
+        Ok(())
+    }
+
+    fn logs(&self) -> String {
+        let log = |worker| std::fs::read_to_string(self.dir(worker).with_extension("log")).unwrap_or_default();
+        (0..self.workers).map(|worker| format!("\n--- worker {worker}\n{}", log(worker))).collect()
+    }
+
+    /// What the outputs of all workers say together. Each directory must be sound.
+    pub fn found(&self, shape: &Shape) -> anyhow::Result<Found> {
+        let dirs: Vec<PathBuf> = (0..self.workers).map(|worker| self.dir(worker)).collect();
+        Found::of(&dirs, shape)
+    }
+}
+
+/// What the outputs of all workers say together.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Lines of pages.
+    pub lines: usize,
+    /// URLs with several lines.
+    pub twice: Vec<String>,
+    /// Pages judged unique.
+    pub unique: usize,
+    /// How often each content was judged unique.
+    pub by_content: BTreeMap<Content, usize>,
+    /// Duplicates that name no twin.
+    pub nameless: usize,
+    /// Duplicates.
+    pub duplicates: usize,
+    /// Duplicates whose twin another worker fetched.
+    pub across: usize,
+}
+
+impl Found {
+    /// Reads crawl directories.
+    pub fn of(dirs: &[PathBuf], shape: &Shape) -> anyhow::Result<Self> {
+        let (mut found, mut times) = (Self::default(), BTreeMap::<String, (usize, usize)>::new());
+        let mut twins = Vec::new();
+        for (worker, dir) in dirs.iter().enumerate() {
+            sound_at(dir)?;
+            for line in lines(dir, "pages.jsonl")? {
+                let url = text(&line, "url").to_owned();
+                found.lines += 1;
+                match line["verdict"].as_str() {
+                    Some("unique") => {
+                        found.unique += 1;
+                        let content = shape.content(&url).with_context(|| format!("{url} is no page"))?;
+                        *found.by_content.entry(content).or_default() += 1;
+                    }
+                    Some("exact" | "near") => {
+                        found.duplicates += 1;
+                        match line["duplicate_of"].as_str() {
+                            Some(twin) => twins.push((worker, twin.to_owned())),
+                            None => found.nameless += 1,
+                        }
+                    }
+                    _ => {}
+                }
+                let entry = times.entry(url).or_insert((0, worker));
+                entry.0 += 1;
+            }
+        }
+        found.across =
+            twins.iter().filter(|(worker, twin)| times.get(twin).is_some_and(|(_, by)| by != worker)).count();
+        found.twice = times.into_iter().filter(|(_, (count, _))| *count > 1).map(|(url, _)| url).collect();
+        Ok(found)
+    }
+
+    /// Whether each content was judged unique once, and each URL has one line.
+    pub fn check(&self, shape: &Shape) -> anyhow::Result<()> {
+        ensure!(self.twice.is_empty(), "URLs with several lines: {:?}", &self.twice[..self.twice.len().min(9)]);
+        ensure!(self.nameless == 0, "{} duplicates name no twin", self.nameless);
+        let often = self.by_content.values().filter(|count| **count > 1).count();
+        let missing = shape.contents() - self.by_content.len();
+        ensure!(
+            (often, missing) == (0, 0),
+            "of {} contents {missing} are missing, {often} were judged unique more than once ({} unique)",
+            shape.contents(),
+            self.unique
+        );
+        Ok(())
+    }
+}
