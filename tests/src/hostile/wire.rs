@@ -33,11 +33,6 @@ pub(super) const CASES: &[(&str, &str)] = &[
     ("reset-body", "a reset within the body"),
     ("close-request", "an end instead of an answer"),
     ("close-headers", "an end within the headers"),
-    ("early-hints", "early hints (103) that never end"),
-    ("status-long", "a status of four digits"),
-    ("version-three", "an answer in HTTP/3.0, as text"),
-    ("location-huge", "a redirect to a URL of 1 MB"),
-    ("lines-bare", "headers whose lines end without a carriage return"),
 ];
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n";
@@ -68,16 +63,6 @@ pub(super) async fn answer<S: Stream>(site: &Site, asked: &Asked, stream: &mut S
             forever(stream, b"x-more: and more and more and more and more\r\n").await
         }
         "endless-interim" => forever(stream, b"HTTP/1.1 100 Continue\r\n\r\n").await,
-        "early-hints" => forever(stream, b"HTTP/1.1 103 Early Hints\r\nlink: </x>; rel=preload\r\n\r\n").await,
-        "status-long" => write_and_close(stream, &[b"HTTP/1.1 2000 OK\r\n\r\n", text.as_bytes()]).await,
-        "version-three" => write_and_close(stream, &[b"HTTP/3.0 200 OK\r\n\r\n", text.as_bytes()]).await,
-        "location-huge" => {
-            let path = vec![b'x'; 1 << 20];
-            write_and_close(stream, &[b"HTTP/1.1 302 Found\r\nlocation: /", &path, b"\r\n\r\n"]).await
-        }
-        "lines-bare" => {
-            write_and_close(stream, &[b"HTTP/1.1 200 OK\ncontent-type: text/html\n\n", text.as_bytes()]).await
-        }
         "huge-header" => {
             write(stream, &[OK, b"x-huge: ", &vec![b'x'; 10 << 20], b"\r\n\r\n"]).await?;
             Ok(After::Close)

@@ -5,10 +5,6 @@ mod fsync;
 
 use std::process::ExitCode;
 
-/// That of the program: what it holds at most depends on it.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let file = std::env::var_os("TEST_PEAK_FILE");
     let code = crawler::cli::main();
