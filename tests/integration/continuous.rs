@@ -125,8 +125,8 @@ fn it_goes_on_and_sees_what_changes() -> anyhow::Result<()> {
 /// Catches a page that is visited more often or more seldom than the user allows, copies included.
 #[test]
 fn ages_bound_every_page() -> anyhow::Result<()> {
-    let (min_age, max_age) = (6 * HOUR, 12 * HOUR);
-    let bounds = [("refresh.min-age", "6h"), ("refresh.max-age", "12h"), ("dedup.rules", "false")];
+    let (min_age, max_age) = (350 * HOUR / 60, 12 * HOUR);
+    let bounds = [("refresh.min-age", "350m"), ("refresh.max-age", "12h"), ("dedup.rules", "false")];
     let ran = run("10d", &bounds, site)?;
     ran.assert_polite(1_000);
     for (path, times) in ran.asked.iter().filter(|(path, _)| *path != "/robots.txt") {
@@ -155,7 +155,7 @@ fn endless(path: &str, at: u64) -> crawler::demo::web::Answer {
 fn visits_and_new_urls_have_their_shares() -> anyhow::Result<()> {
     let shares = |share: &str| -> anyhow::Result<f64> {
         let ran =
-            run("75m", &[("refresh.share", share), ("dedup.rules", "false"), ("refresh.min-gain", "1m")], endless)?;
+            run("40m", &[("refresh.share", share), ("dedup.rules", "false"), ("refresh.min-gain", "1m")], endless)?;
         ran.assert_polite(1_000);
         let again = ran.crawled.pages.iter().filter(|page| page["visit"].as_u64() > Some(1)).count();
         Ok(again as f64 / ran.crawled.pages.len() as f64)

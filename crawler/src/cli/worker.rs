@@ -65,7 +65,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     watching.terminal.finish();
-    let (lost, rules) = watching.found.take().unwrap_or_default();
+    let (lost, learned) = watching.found.take().unwrap_or_default();
     if !quiet {
         let told = Told {
             dir: &task.dir,
@@ -73,7 +73,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             stop_reason: ended.reason.name(),
             on_duplicate: Some(&format!("{:?}", ended.settings.dedup.on_duplicate).to_lowercase()),
             lost,
-            rules,
+            rules: learned.totals(),
+            notes: &learned.hosts,
             page: None,
         };
         say!("{}", summary::text(&told).trim_end());

@@ -22,7 +22,7 @@ const MISSING: f32 = 1.0;
 /// leaves the schedule as it was.
 pub(super) fn plan(host: &Host, page: PageId, cluster: &Cluster, belief: &Belief, settings: &Settings) -> Plan {
     if cluster.flags.urgent {
-        return Plan { days: 0.0, unknown: false };
+        return Plan { days: settings.min_age as f32 / super::time::DAY, unknown: false };
     }
     let u = spread(page, cluster.visited);
     let scale = scale(u, cluster);

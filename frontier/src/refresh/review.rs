@@ -89,5 +89,5 @@ pub(super) fn belief(shared: &Shared, host: &Host, cluster: &Cluster) -> Belief 
 
 /// When the page is due.
 pub(super) fn due(cluster: &Cluster, days: f32) -> Seconds {
-    if cluster.flags.urgent { 0 } else { after(cluster.visited, days) }
+    if cluster.flags.urgent && days == 0.0 { 0 } else { after(cluster.visited, days) }
 }

@@ -88,8 +88,12 @@ impl Refresh {
     /// Puts a page into its host's queue as its record says. Only where the record was changed outside of
     /// [`Self::visited`]: made urgent, or told to have changed.
     pub fn queue(&mut self, host: HostId, page: PageId, cluster: &Cluster) {
-        let at = due(cluster, self.interval(host, page, cluster));
-        self.push(host, at, page);
+        self.push(host, self.due(host, page, cluster), page);
+    }
+
+    /// When a page is due, as its record says; 0 where it is urgent.
+    pub fn due(&self, host: HostId, page: PageId, cluster: &Cluster) -> Seconds {
+        due(cluster, self.interval(host, page, cluster))
     }
 
     /// Puts a page into its host's queue that is no cluster: a copy to be checked, a page that was missing. At `due` 0 its
@@ -119,9 +123,6 @@ impl Refresh {
 
     /// Whether the cluster whose turn it is should be visited.
     pub fn judge(&self, turn: Turn, cluster: &Cluster, now: Seconds) -> Verdict {
-        if cluster.flags.urgent {
-            return Verdict::Visit;
-        }
         let planned = self.interval(turn.host, turn.page, cluster);
         // Before it is due a page may be visited where nothing else is: as often as twice, but no more.
         let earliest =

@@ -48,4 +48,4 @@ pub const AGAIN: f32 = 0.4;
 pub const EARLY: f32 = 0.5;
 /// Where nothing is due, a host whose delay binds is asked before the others, as if its visits were due this much sooner: what
 /// it allows and is not asked for is lost.
-pub const LEAD: Seconds = 86_400;
+pub const LEAD: Seconds = 3 * 3_600;

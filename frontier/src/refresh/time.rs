@@ -17,7 +17,7 @@ pub fn days(from: Seconds, to: Seconds) -> f32 {
 /// So many days after a moment. Infinity is a moment too: the last one.
 pub fn after(from: Seconds, days: f32) -> Seconds {
     // Casts of floats stop at the ends of the range.
-    from.saturating_add((days * DAY) as u32)
+    from.saturating_add((days * DAY).round() as u32)
 }
 
 /// 0..1, evenly spread over pages, and the same whenever it is asked for one page and moment.

@@ -164,7 +164,14 @@ impl Continuous {
         };
         if !is_due {
             self.refresh.drop(turn);
-            self.place(place);
+            let due = match self.fixed(place) {
+                None if self.clusters[place] => {
+                    Some(self.refresh.due(turn.host, turn.page, &self.roster.members[place].cluster))
+                }
+                fixed => fixed,
+            };
+            // Never at once, whatever the rounding: its turn would come again without end.
+            due.into_iter().for_each(|due| self.refresh.queue_fixed(turn.host, turn.page, due.max(at + 1)));
             return Ok(false);
         }
         let waits = frontier.queued_of(self.roster.members[place].id.site) > 0;
@@ -284,7 +291,7 @@ impl Continuous {
         if member.of.is_some() {
             let is_bounded = max_age < Seconds::MAX;
             return if self.pending.contains(&place) {
-                Some(0)
+                Some(seconds(member.asked).saturating_add(min_age))
             } else {
                 is_bounded.then(|| member.checked.saturating_add(max_age))
             };
