@@ -20,10 +20,9 @@ use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use tokio::time::sleep;
 
-use super::board::is_nothing;
 use super::connect::Cluster;
 use super::lease::Deadline;
-use super::{ClusterError, Result, broker};
+use super::{ClusterError, Result, broker, tail};
 use crate::spaces;
 
 /// The place in the log of the last commit that a disk has, in [`Space::META`].
@@ -68,12 +67,8 @@ pub async fn create(cluster: &Cluster, replicas: usize) -> Result<()> {
 
 /// The place of the last message with a subject; 0 where there is none.
 pub async fn last(cluster: &Cluster, subject: &str) -> Result<u64> {
-    let stream = cluster.context.get_stream_no_info(stream_of(cluster)).await.map_err(broker("reading the commits"))?;
-    match stream.get_last_raw_message_by_subject(subject).await {
-        Ok(message) => Ok(message.sequence),
-        Err(error) if is_nothing(error.kind()) => Ok(0),
-        Err(error) => Err(broker("reading the commits")(error)),
-    }
+    let stream = cluster.context.get_stream_no_info(stream_of(cluster)).await;
+    tail::last(&stream.map_err(broker("reading the commits"))?, subject).await
 }
 
 /// Shuts everybody else out of a share. Returns the place of the fence.

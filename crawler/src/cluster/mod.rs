@@ -6,12 +6,11 @@
 //! share: it alone fetches the pages of these hosts, so that a host has one queue and one politeness clock. A worker is an
 //! ordinary crawl ([`crate::engine`]) with a directory of its own. What it says to the others goes through four streams:
 //!
-//! | stream | what is in it | read by |
-//! |---|---|---|
-//! | board | settings, seeds, secret, shares, leases, how far each worker is; one message a key, changed by compare-and-set | everybody |
-//! | links | links to hosts of other shares, acknowledged before the commit that follows from them | the worker that has the share |
-//! | pages | what judges have to know of pages, in one order | every worker |
-//! | commits | every commit of every share ([`commits`]) | whoever takes a share over |
+//! - the *board*: settings, seeds, secret, shares, leases, how far each worker is. One message a key, changed by
+//!   compare-and-set;
+//! - *links* to hosts of other shares, acknowledged before the commit that follows from them;
+//! - *pages*: what all judges have to know of every page, in one order;
+//! - *commits*: every commit of every share, for whoever takes a share over (`commits`).
 //!
 //! # What is promised
 //!

@@ -78,6 +78,7 @@ fn refuse(settings: &Settings, shape: &Shape) -> Result<()> {
     let cannot = [
         (settings.limits.max_pages > 0, "--max-pages"),
         (settings.fetch.recrawl, "--recrawl"),
+        (settings.refresh.continuous, "--continuous"),
         (settings.focus.is_on(), "a topic or --score-with"),
         (!settings.dedup.known.is_empty(), "--known"),
     ];

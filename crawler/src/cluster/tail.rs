@@ -6,14 +6,18 @@ use std::time::Duration;
 
 use async_nats::jetstream::consumer::DeliverPolicy;
 use async_nats::jetstream::consumer::pull::OrderedConfig;
+use async_nats::jetstream::stream::Stream;
 use async_nats::jetstream::{self, Message};
 use crossbeam_channel::Sender;
 use futures_util::StreamExt;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
+use super::board::is_nothing;
 use super::{Result, broker};
 use crate::engine::Event;
 
+/// Where nothing comes for so long, it is looked whether there is anything.
+const SILENT: Duration = Duration::from_secs(2);
 /// Events that may wait for the engine before no more are read.
 const WAITING: usize = 64;
 
@@ -75,7 +79,14 @@ async fn read(
     let stream = context.get_stream_no_info(stream).await.map_err(broker(&what))?;
     let consumer = stream.create_consumer(from).await.map_err(broker(&what))?;
     let mut messages = consumer.messages().await.map_err(broker(&what))?;
-    while let Some(message) = messages.next().await {
+    loop {
+        let next = match timeout(SILENT, messages.next()).await {
+            Ok(next) => next,
+            // A consumer dies with its broker, and it takes long until that is noticed.
+            Err(_) if last(&stream, subject).await? > *after => None,
+            Err(_) => continue,
+        };
+        let message = next.ok_or_else(|| broker(&what)("no messages come, though there are some"))?;
         let message = message.map_err(broker(&what))?;
         let at = message.info().map_err(broker(&what))?.stream_sequence;
         if at <= *after {
@@ -86,5 +97,13 @@ async fn read(
             return Ok(());
         }
     }
-    Ok(())
+}
+
+/// The place of the last message with a subject; 0 where there is none.
+pub async fn last(stream: &Stream<()>, subject: &str) -> Result<u64> {
+    match stream.get_last_raw_message_by_subject(subject).await {
+        Ok(message) => Ok(message.sequence),
+        Err(error) if is_nothing(error.kind()) => Ok(0),
+        Err(error) => Err(broker("looking for messages")(error)),
+    }
 }

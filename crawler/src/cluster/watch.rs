@@ -14,10 +14,12 @@ use crossbeam_channel::Sender;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
-use super::board::{Board, is_nothing};
+use super::board::Board;
 use super::connect::Cluster;
+use super::lease::Deadline;
 use super::muster::Place;
 use super::record::{Control, Crawl, Wish, keys};
+use super::tail::last;
 use super::{Result, broker, links};
 use crate::engine::{Control as ToEngine, Event, Phase, Standing};
 
@@ -34,6 +36,8 @@ pub struct Watch {
     pub board: Board,
     /// The share of this worker.
     pub place: Place,
+    /// Whether it still has the share.
+    pub deadline: Deadline,
     /// Revision of the crawl's record with which the engine was started: a later one has other seeds.
     pub revision: u64,
     /// Tells the engine what is heard.
@@ -65,13 +69,14 @@ impl Watch {
             let now = standing.borrow_and_update().clone();
             let is_last = matches!(now.phase, Phase::Stopped | Phase::Ended);
             let is_new = told.as_ref().is_none_or(|(phase, round)| (*phase, *round) != (now.phase, now.round));
-            if is_new || told_at.elapsed() >= TELL {
+            // Who may have lost the share says nothing about it any more.
+            if self.deadline.holds() && (is_new || told_at.elapsed() >= TELL) {
                 match self.board.set(&keys::standing(self.place.share), &now).await {
                     Ok(_) => (told, told_at) = (Some((now.phase, now.round)), Instant::now()),
                     Err(error) => tracing::warn!("{error}"),
                 }
             }
-            if is_gone || is_last && told == Some((now.phase, now.round)) {
+            if is_gone || is_last && (told == Some((now.phase, now.round)) || !self.deadline.holds()) {
                 return why;
             }
             if !now.phase.is_quiet() && looked_at.is_some_and(|at| at.elapsed() < TELL) {
@@ -147,11 +152,6 @@ struct Seen {
 
 /// The place of the last links that were sent to a share; 0 where there were none.
 pub async fn last_link(cluster: &Cluster, share: usize) -> Result<u64> {
-    let what = "looking for links";
-    let stream = cluster.context.get_stream_no_info(links::stream_of(cluster)).await.map_err(broker(what))?;
-    match stream.get_last_raw_message_by_subject(&links::subject_of(cluster, share)).await {
-        Ok(message) => Ok(message.sequence),
-        Err(error) if is_nothing(error.kind()) => Ok(0),
-        Err(error) => Err(broker(what)(error)),
-    }
+    let stream = cluster.context.get_stream_no_info(links::stream_of(cluster)).await;
+    last(&stream.map_err(broker("looking for links"))?, &links::subject_of(cluster, share)).await
 }

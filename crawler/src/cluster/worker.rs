@@ -266,6 +266,7 @@ impl Run<'_> {
             cluster: self.cluster.clone(),
             board: self.board.clone(),
             place: self.place,
+            deadline: self.deadline.clone(),
             revision: self.message.revision,
             events: events.clone(),
             control: self.control.0.clone(),

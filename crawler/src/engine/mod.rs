@@ -357,13 +357,8 @@ impl Engine<'_> {
                 }
             },
             recv(events) -> event => {
-                let mut event = Some(event.map_err(|_| PeersError("its thread ended".into()))?);
-                // As with reports, what else has come is taken in one go.
-                while let Some(heard) = event {
-                    if let Some(reason) = self.hear(heard)? {
-                        return Ok(Some(reason));
-                    }
-                    event = events.try_recv().ok();
+                if let Some(reason) = self.hear_all(event.map_err(|_| PeersError("its thread ended".into()))?, &events)? {
+                    return Ok(Some(reason));
                 }
             },
             recv(reports) -> some => {
@@ -377,11 +372,6 @@ impl Engine<'_> {
             default(until.saturating_duration_since(Instant::now())) => {},
         }
         Ok(None)
-    }
-
-    /// Whether there is nothing to do here until other processes send links.
-    fn is_quiet(&self) -> bool {
-        self.desk.together.as_ref().is_some_and(together::Together::is_quiet)
     }
 
     fn tick(&mut self, stopped: Option<StopReason>) {

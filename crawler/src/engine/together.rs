@@ -5,7 +5,9 @@
 //! crawl is over.
 
 use std::collections::BTreeSet;
+use std::iter;
 
+use crossbeam_channel::Receiver;
 use dedup_stage::judge::Candidate;
 use dedup_stage::store::{self, Session, Space};
 use frontier::{Asker, Errand, Millis};
@@ -193,6 +195,11 @@ impl Engine<'_> {
         self.send_group()
     }
 
+    /// Whether there is nothing to do here until other processes send links.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.desk.together.as_ref().is_some_and(Together::is_quiet)
+    }
+
     /// Sends the pages that have gathered, if it is time.
     pub(super) fn send_group(&mut self) -> Result<()> {
         let now = self.now();
@@ -202,8 +209,18 @@ impl Engine<'_> {
         }
     }
 
+    /// Takes an event and, as with reports, what else has come. Returns why the run ends, if it does.
+    pub(super) fn hear_all(&mut self, first: Event, more: &Receiver<Event>) -> Result<Option<StopReason>> {
+        for event in iter::once(first).chain(more.try_iter()) {
+            if let Some(reason) = self.hear(event)? {
+                return Ok(Some(reason));
+            }
+        }
+        Ok(None)
+    }
+
     /// Takes what has been heard. Returns why the run ends, if it does.
-    pub(super) fn hear(&mut self, event: Event) -> Result<Option<StopReason>> {
+    fn hear(&mut self, event: Event) -> Result<Option<StopReason>> {
         let Some(together) = &mut self.desk.together else { return Ok(None) };
         match event {
             Event::Links { at, links } => {

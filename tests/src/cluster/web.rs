@@ -78,7 +78,7 @@ impl Shape {
         let seed = (original * self.pages + page) as u64;
         let mut random = Rng::with_seed(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut word = || (0..4).map(|_| char::from(b'a' + random.u8(..26))).collect::<String>();
-        let mut words: Vec<String> = (0..150).map(|_| word()).collect();
+        let mut words: Vec<String> = (0..400).map(|_| word()).collect();
         if host >= self.originals && host % 2 == 1 {
             words[70] = "mirrored".into();
         }
