@@ -82,7 +82,7 @@ fn a_crawl_that_runs_is_asked_and_not_disturbed() -> anyhow::Result<()> {
     );
     assert_eq!(ask("rules", &dir, &["--json"])?.stdout, b"[]\n");
     assert!(said(&ask("links", &dir, &["--broken"])?).contains("http://r.test/dead"));
-    assert!(said(&ask("export", &dir, &["--what", "clusters"])?).contains("http://r.test/a"));
+    assert!(ask("export", &dir, &["--what", "skipped"])?.status.success());
 
     // What compares state and outputs, and what would crawl, needs the directory for itself.
     let check = ask("check", &dir, &[])?;

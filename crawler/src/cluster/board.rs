@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::connect::Cluster;
-use super::{ClusterError, Result, broker};
+use super::{ClusterError, Result, broker, is_collision};
 
 /// The board of a crawl.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ impl Board {
     }
 
     /// Writes a record where the one before has this revision (0: where there is none). The new revision; `None` where
-    /// somebody else has written before.
+    /// somebody else has written before, or was writing at the same time.
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ impl Board {
         headers.insert(header::NATS_EXPECTED_LAST_SUBJECT_SEQUENCE, before.to_string().as_str());
         match self.publish(key, record, headers).await {
             Ok(revision) => Ok(Some(revision)),
-            Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => Ok(None),
+            Err(error) if error.kind() == PublishErrorKind::WrongLastSequence || is_collision(&error) => Ok(None),
             Err(error) => Err(broker("writing to the board")(error)),
         }
     }

@@ -22,7 +22,7 @@ use tokio::time::sleep;
 
 use super::connect::Cluster;
 use super::lease::Deadline;
-use super::{ClusterError, Result, broker, tail};
+use super::{ClusterError, Result, broker, is_collision, tail};
 use crate::spaces;
 
 /// The place in the log of the last commit that a disk has, in [`Space::META`].
@@ -79,17 +79,21 @@ pub async fn last(cluster: &Cluster, subject: &str) -> Result<u64> {
 pub async fn fence(cluster: &Cluster, share: usize, life: &str) -> Result<u64> {
     let subject = fence_of(cluster, share);
     let before = last(cluster, &subject).await?;
-    let mut headers = HeaderMap::new();
-    headers.insert(header::NATS_EXPECTED_LAST_SUBJECT_SEQUENCE, before.to_string().as_str());
-    let published = cluster.context.publish_with_headers(subject, headers, life.to_owned().into()).await;
-    let acked = match published {
-        Ok(ack) => ack.await,
-        Err(error) => Err(error),
-    };
-    match acked {
-        Ok(ack) => Ok(ack.sequence),
-        Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => Err(fenced()),
-        Err(error) => Err(broker("writing the fence")(error)),
+    loop {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::NATS_EXPECTED_LAST_SUBJECT_SEQUENCE, before.to_string().as_str());
+        let published = cluster.context.publish_with_headers(subject.clone(), headers, life.to_owned().into()).await;
+        let acked = match published {
+            Ok(ack) => ack.await,
+            Err(error) => Err(error),
+        };
+        match acked {
+            Ok(ack) => return Ok(ack.sequence),
+            Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => return Err(fenced()),
+            // A commit of the worker that had the share was on its way.
+            Err(error) if is_collision(&error) => sleep(Duration::from_millis(20)).await,
+            Err(error) => return Err(broker("writing the fence")(error)),
+        }
     }
 }
 

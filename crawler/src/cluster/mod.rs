@@ -42,6 +42,9 @@ mod worker;
 
 use std::time::Duration;
 
+use async_nats::jetstream::context::PublishError;
+use async_nats::jetstream::{Error, ErrorCode};
+
 pub use connect::{Access, Cluster};
 pub use muster::Place;
 pub use record::Wish;
@@ -77,6 +80,14 @@ pub enum ClusterError {
 
 /// What comes of a call to the brokers.
 pub type Result<T> = std::result::Result<T, ClusterError>;
+
+/// Whether the brokers refused a message only because another one that names the same subject was on its way. Nothing was
+/// written then, and the message may be sent again.
+fn is_collision(error: &PublishError) -> bool {
+    let source = std::error::Error::source(error);
+    let code = source.and_then(|source| source.downcast_ref::<Error>()).map(Error::error_code);
+    code == Some(ErrorCode::STREAM_WRONG_LAST_SEQUENCE_CONSTANT)
+}
 
 /// A failure of the brokers to do something.
 fn broker<E: std::fmt::Display>(what: &str) -> impl FnOnce(E) -> ClusterError {

@@ -82,19 +82,22 @@ impl Team {
     /// Waits until workers have ended by themselves, each with this exit code.
     pub fn wait(&self, workers: &mut [Worker], code: i32, limit: Duration) -> anyhow::Result<()> {
         let begin = Instant::now();
-        for (at, worker) in workers.iter_mut().enumerate() {
-            let status = loop {
-                if let Some(status) = worker.0.try_wait()? {
-                    break status;
+        loop {
+            let mut running = None;
+            for (at, worker) in workers.iter_mut().enumerate() {
+                match worker.0.try_wait()? {
+                    // The others would wait for this one for ever.
+                    Some(status) if status.code() != Some(code) => {
+                        bail!("worker {at} ended with {status}: {}", self.logs())
+                    }
+                    Some(_) => {}
+                    None => running = Some(at),
                 }
-                if begin.elapsed() > limit {
-                    bail!("worker {at} still runs after {limit:?}: {}", self.logs());
-                }
-                std::thread::sleep(Duration::from_millis(20));
-            };
-            ensure!(status.code() == Some(code), "worker {at} ended with {status}: {}", self.logs());
+            }
+            let Some(at) = running else { return Ok(()) };
+            ensure!(begin.elapsed() <= limit, "worker {at} still runs after {limit:?}: {}", self.logs());
+            std::thread::sleep(Duration::from_millis(20));
         }
-        Ok(())
     }
 
     fn logs(&self) -> String {
