@@ -57,7 +57,7 @@ pub enum Wish {
 /// What the state has of a link.
 #[derive(Serialize, Deserialize)]
 enum Stored {
-    Waits(Outbound),
+    Waits(Box<Outbound>),
     /// It was taken; so much it asked for ([`Wish::rank`]).
     Taken(u8),
 }
@@ -118,7 +118,7 @@ impl Outbound {
             }),
         };
         if known.is_none_or(|known| self.wish.rank() > known) {
-            session.put(OUTBOUND, key, codec::encode(&Stored::Waits(self)));
+            session.put(OUTBOUND, key, codec::encode(&Stored::Waits(Box::new(self))));
         }
         Ok(known.is_none())
     }
@@ -159,7 +159,7 @@ impl Outbound {
 /// The link that waits at this key ([`Outbound::key`]), if one does.
 pub fn waits_at(key: &[u8], session: &Session) -> Result<Option<Outbound>> {
     match session.get(OUTBOUND, key)?.map(|bytes| codec::decode(&bytes, "a link to another directory")).transpose()? {
-        Some(Stored::Waits(link)) => Ok(Some(link)),
+        Some(Stored::Waits(link)) => Ok(Some(*link)),
         Some(Stored::Taken(_)) | None => Ok(None),
     }
 }
@@ -169,7 +169,7 @@ pub fn waiting(most: usize, session: &Session) -> Result<Vec<Outbound>> {
     let (mut links, mut failure) = (Vec::new(), None);
     session.scan(OUTBOUND, &[], &[], &mut |_, value| {
         match codec::decode(value, "a link to another directory") {
-            Ok(Stored::Waits(link)) => links.push(link),
+            Ok(Stored::Waits(link)) => links.push(*link),
             Ok(Stored::Taken(_)) => {}
             Err(error) => failure = Some(error),
         }

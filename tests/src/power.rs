@@ -58,7 +58,12 @@ pub fn files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.is_dir() { found.extend(files(&path)?) } else { found.push(path) }
+        if path.is_dir() {
+            found.extend(files(&path)?);
+        } else if path.is_file() {
+            // A crawl that was killed leaves the socket on which it was asked; that is no file.
+            found.push(path);
+        }
     }
     found.sort();
     Ok(found)

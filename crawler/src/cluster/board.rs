@@ -4,15 +4,18 @@
 //! It is a stream that keeps one message for each key. Every read asks the leader of the stream, and so sees every change
 //! that was acknowledged before it.
 
+use std::time::{Duration, Instant};
+
 use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::stream::{Config, LastRawMessageErrorKind, RawMessageErrorKind, Stream};
 use async_nats::jetstream::{self, stream};
 use async_nats::{HeaderMap, header};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::time::sleep;
 
 use super::connect::Cluster;
-use super::{ClusterError, Result, broker, is_collision};
+use super::{ANSWER, ClusterError, Result, broker, is_collision};
 
 /// The board of a crawl.
 #[derive(Clone, Debug)]
@@ -100,9 +103,23 @@ impl Board {
         headers: HeaderMap,
     ) -> std::result::Result<u64, jetstream::context::PublishError> {
         let subject = format!("{}{key}", self.prefix);
-        let json = serde_json::to_vec(record).expect("a record is JSON");
-        let ack = self.context.publish_with_headers(subject, headers, json.into()).await?;
-        Ok(ack.await?.sequence)
+        let json = bytes::Bytes::from(serde_json::to_vec(record).expect("a record is JSON"));
+        let begin = Instant::now();
+        loop {
+            let sent = self.context.publish_with_headers(subject.clone(), headers.clone(), json.clone()).await;
+            let acked = match sent {
+                Ok(ack) => ack.await,
+                Err(error) => Err(error),
+            };
+            match acked {
+                Ok(ack) => return Ok(ack.sequence),
+                // While the brokers choose a leader of the stream, nobody takes the message.
+                Err(error) if error.kind() == PublishErrorKind::StreamNotFound && begin.elapsed() < ANSWER => {
+                    sleep(Duration::from_millis(50)).await;
+                }
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// Reads a record, changes it, and writes it, as often as it takes to be the only one who does. `change` returns false

@@ -10,7 +10,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::stream::Config;
@@ -22,7 +22,7 @@ use tokio::time::sleep;
 
 use super::connect::Cluster;
 use super::lease::Deadline;
-use super::{ClusterError, Result, broker, is_collision, tail};
+use super::{ANSWER, ClusterError, Result, broker, is_collision, tail};
 use crate::spaces;
 
 /// The place in the log of the last commit that a disk has, in [`Space::META`].
@@ -79,6 +79,7 @@ pub async fn last(cluster: &Cluster, subject: &str) -> Result<u64> {
 pub async fn fence(cluster: &Cluster, share: usize, life: &str) -> Result<u64> {
     let subject = fence_of(cluster, share);
     let before = last(cluster, &subject).await?;
+    let begin = Instant::now();
     loop {
         let mut headers = HeaderMap::new();
         headers.insert(header::NATS_EXPECTED_LAST_SUBJECT_SEQUENCE, before.to_string().as_str());
@@ -90,8 +91,13 @@ pub async fn fence(cluster: &Cluster, share: usize, life: &str) -> Result<u64> {
         match acked {
             Ok(ack) => return Ok(ack.sequence),
             Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => return Err(fenced()),
-            // A commit of the worker that had the share was on its way.
-            Err(error) if is_collision(&error) => sleep(Duration::from_millis(20)).await,
+            // A commit of the worker that had the share was on its way, or the brokers choose a leader.
+            Err(error)
+                if begin.elapsed() < ANSWER
+                    && (is_collision(&error) || error.kind() == PublishErrorKind::StreamNotFound) =>
+            {
+                sleep(Duration::from_millis(20)).await;
+            }
             Err(error) => return Err(broker("writing the fence")(error)),
         }
     }

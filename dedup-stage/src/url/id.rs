@@ -36,7 +36,7 @@ impl SiteId {
 
     /// In which of so many parts of all registrable domains the host's domain is, from 0 ([`super::Sites::parts`]).
     pub fn part(self, parts: u32) -> u32 {
-        (u128::from(self.domain) * u128::from(parts) >> 64) as u32
+        ((u128::from(self.domain) * u128::from(parts)) >> 64) as u32
     }
 
     /// The stored form; sorts as the identity does.

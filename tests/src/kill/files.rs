@@ -49,8 +49,7 @@ pub(super) fn last_of_state(dir: &Path) -> anyhow::Result<Option<PathBuf>> {
     let state = dir.join("state");
     let files = if state.exists() { power::files(&state)? } else { Vec::new() };
     let dated = files.into_iter().filter_map(|path| {
-        // A crawl that was killed leaves the socket on which it was asked.
-        let data = fs::metadata(&path).ok().filter(|data| data.is_file() && data.len() > 0)?;
+        let data = fs::metadata(&path).ok().filter(|data| data.len() > 0)?;
         Some((data.modified().ok()?, path))
     });
     Ok(dated.max().map(|(_, path)| path))
