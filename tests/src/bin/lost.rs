@@ -35,7 +35,7 @@ struct Arguments {
     /// `drop`, or another mode (then only the rules are of interest).
     #[arg(long, default_value = "drop")]
     mode: String,
-    /// Pages of a synthetic web; 0: as many as its bar says. 60 pages leave some 20 URLs held.
+    /// Pages of a synthetic web; 0: as many as its bar says. Of `copies`, 500 pages leave some 20 URLs held.
     #[arg(long, default_value_t = 0)]
     pages: usize,
     /// What rescue may cost, as a share of the pages fetched; "0%" releases nothing.
