@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use super::crawl::{self, Seeds, Start, layers, seeds};
+use super::crawl::{Seeds, Start, layers, seeds};
 use super::say::say;
 use super::{Usage, tell};
 use crate::cluster::{Access, Wish, operate};
@@ -75,10 +75,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         match args.command {
             Command::Create(create) => {
                 let Create { access, start, shape } = *create;
-                let args = crawl::Args::of(start);
-                let layers = layers(&args, None)?;
+                let layers = layers(&start, None)?;
                 layers.warnings().iter().for_each(|warning| say!("note: {warning}"));
-                let (settings, seeds) = (layers.finish()?, seeds(&args)?);
+                let (settings, seeds) = (layers.finish()?, seeds(&start.seeds)?);
                 if seeds.is_empty() {
                     return Err(OpenError::NoSeeds.into());
                 }
@@ -101,7 +100,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             Command::Stop(Named { access }) => operate::wish(&access, Wish::Stop).await?,
             Command::AddSeeds(add) => {
                 let AddSeeds { access, seeds: given } = add;
-                let seeds = seeds(&crawl::Args::of(Start { seeds: given, ..Start::default() }))?;
+                let seeds = seeds(&given)?;
                 if seeds.is_empty() {
                     return Err(Usage("no seeds to add: give a URL, or a file with --seeds".into()).into());
                 }

@@ -1,5 +1,6 @@
 //! `crawler crawl`: starts a crawl or goes on with one.
 
+use std::collections::HashSet;
 use std::io::{BufRead, Read};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -27,33 +28,20 @@ use crate::report::Learned;
 /// Arguments of `crawler crawl`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// URLs to start from
-    #[arg(value_name = "SEED")]
-    seeds: Vec<String>,
     /// Crawl directory: state and output
     #[arg(long, value_name = "DIR", default_value = "./crawl", env = "CRAWLER_DIR")]
     dir: PathBuf,
-    /// File of seeds, one URL a line, '-' for stdin, '#' comments
-    #[arg(long = "seeds", value_name = "FILE")]
-    seed_files: Vec<PathBuf>,
+    #[command(flatten)]
+    start: Start,
     /// Take seeds that the crawl in --dir does not have yet; without this flag they are refused, as a slip of the pen would stay
     /// in the crawl for good
     #[arg(long)]
     add_seeds: bool,
-    /// Settings to start from: generic or focused
-    #[arg(long, value_name = "NAME")]
-    profile: Option<String>,
-    /// File of settings (TOML)
-    #[arg(long, value_name = "FILE", env = "CRAWLER_CONFIG")]
-    config: Vec<PathBuf>,
     #[command(flatten)]
     voice: Voice,
-    #[command(flatten)]
-    settings: SettingFlags,
 }
 
 /// Where a crawl starts.
-#[cfg(feature = "cluster")]
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct Seeds {
     /// URLs to start from
@@ -64,8 +52,7 @@ pub(super) struct Seeds {
     seed_files: Vec<PathBuf>,
 }
 
-/// Seeds and settings, where nothing is crawled yet.
-#[cfg(feature = "cluster")]
+/// What a crawl is made of: seeds and settings.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct Start {
     #[command(flatten)]
@@ -74,7 +61,7 @@ pub(super) struct Start {
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
     /// File of settings (TOML)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", env = "CRAWLER_CONFIG")]
     pub config: Vec<PathBuf>,
     #[command(flatten)]
     pub settings: SettingFlags,
@@ -110,16 +97,7 @@ pub(super) enum Budget {
 impl Args {
     /// For a run that begins nothing and goes on in `dir`.
     pub(super) fn over(dir: PathBuf, voice: Voice, settings: SettingFlags) -> Self {
-        let (seeds, seed_files, add_seeds, profile, config) = Default::default();
-        Self { seeds, dir, seed_files, add_seeds, profile, config, voice, settings }
-    }
-
-    /// What a crawl is made of that begins elsewhere: seeds and settings.
-    #[cfg(feature = "cluster")]
-    pub(super) fn of(start: Start) -> Self {
-        let Start { seeds: Seeds { seeds, seed_files }, profile, config, settings } = start;
-        let (dir, voice) = (PathBuf::new(), Voice { quiet: false, verbose: 0 });
-        Self { seeds, dir, seed_files, add_seeds: false, profile, config, voice, settings }
+        Self { dir, start: Start { settings, ..Start::default() }, add_seeds: false, voice }
     }
 }
 
@@ -129,9 +107,9 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
     let (control_in, control) = crossbeam_channel::unbounded();
     signals::watch(control_in.clone())?;
     start_log(args.voice);
-    let seeds = seeds(args)?;
+    let seeds = seeds(&args.start.seeds)?;
     // Everything that may be wrong with the call is looked at before anything is made on disk.
-    layers(args, None)?.finish()?;
+    layers(&args.start, None)?.finish()?;
     if seeds.is_empty() && !CrawlDir::is_at(&args.dir) {
         return Err(OpenError::NoSeeds.into());
     }
@@ -139,12 +117,12 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
     if !args.add_seeds {
         no_others(&dir, &seeds)?;
     }
-    let layers = layers(args, dir.settings()?.as_deref())?;
+    let layers = layers(&args.start, dir.settings()?.as_deref())?;
     if !args.voice.quiet {
         layers.warnings().iter().for_each(|warning| say!("note: {warning}"));
     }
     let mut settings = layers.finish()?;
-    if args.profile.as_deref() == Some("focused") && !settings.focus.is_on() {
+    if args.start.profile.as_deref() == Some("focused") && !settings.focus.is_on() {
         let what = "--profile focused: say what the crawl is about, with --topic WORDS, --topic-file FILE, --like FILE_OR_URL or \
                     --score-with CMD";
         return Err(Usage(what.into()).into());
@@ -241,28 +219,28 @@ pub(super) fn live_page(address: &str, dir: &Path, control: Sender<Control>) -> 
 }
 
 /// The layers of settings: what the crawl ran with before, profile, files, environment, flags.
-pub(super) fn layers(args: &Args, stored: Option<&str>) -> anyhow::Result<Layers> {
+pub(super) fn layers(start: &Start, stored: Option<&str>) -> anyhow::Result<Layers> {
     let mut layers = Layers::new();
     if let Some(stored) = stored {
         layers = layers.text(Path::new("stored settings"), stored)?;
     }
-    if let Some(profile) = &args.profile {
+    if let Some(profile) = &start.profile {
         layers = layers.profile(profile)?;
     }
-    for file in &args.config {
+    for file in &start.config {
         layers = layers.file(file)?;
     }
     let layers = layers.env_of_any("CRAWLER_", std::env::vars(), &["CRAWLER_DIR", "CRAWLER_CONFIG"])?;
-    Ok(args.settings.over(layers)?)
+    Ok(start.settings.over(layers)?)
 }
 
 /// Seeds of the command line and of files.
-pub(super) fn seeds(args: &Args) -> anyhow::Result<Vec<Url>> {
+pub(super) fn seeds(given: &Seeds) -> anyhow::Result<Vec<Url>> {
     let mut seeds = Vec::new();
-    for seed in &args.seeds {
+    for seed in &given.seeds {
         seeds.push(parse_seed(seed).map_err(|error| Usage(format!("seed {seed:?}: {error}")))?);
     }
-    for file in &args.seed_files {
+    for file in &given.seed_files {
         let name = file.display();
         let mut text = Vec::new();
         if file.as_os_str() == "-" {
@@ -284,7 +262,7 @@ pub(super) fn seeds(args: &Args) -> anyhow::Result<Vec<Url>> {
 
 /// Fails if the crawl in `dir` has begun without one of `seeds`.
 fn no_others(dir: &CrawlDir, seeds: &[Url]) -> anyhow::Result<()> {
-    let known = dir.seeds()?;
+    let known: HashSet<Url> = dir.seeds()?.into_iter().collect();
     let others: Vec<_> = seeds.iter().filter(|seed| !known.contains(seed)).collect();
     let Some(first) = others.first().filter(|_| !known.is_empty()) else { return Ok(()) };
     let (path, number) = (dir.path().display(), others.len());

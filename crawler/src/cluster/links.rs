@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use super::connect::Cluster;
 use super::lease::Deadline;
 use super::{ClusterError, Result, broker};
-use crate::outbound::Outbound;
+use crate::outbound::{Outbound, Wish};
 
 /// Links of one message, at most …
 const MOST: usize = 2_000;
@@ -51,17 +51,28 @@ pub fn decode(message: &[u8]) -> Result<Vec<Outbound>> {
 pub fn messages<'a>(links: &[&'a Outbound]) -> Vec<Vec<&'a Outbound>> {
     let (mut messages, mut bytes) = (vec![Vec::new()], 0);
     for link in links {
-        bytes += link.url.len() + 64;
+        let size = size(link);
+        bytes += size;
         let last = messages.last_mut().expect("there is one from the beginning");
         if last.len() < MOST && (bytes < BYTES || last.is_empty()) {
             last.push(*link);
         } else {
             messages.push(vec![*link]);
-            bytes = link.url.len() + 64;
+            bytes = size;
         }
     }
     messages.retain(|message| !message.is_empty());
     messages
+}
+
+/// About so many bytes a link has in a message.
+fn size(link: &Outbound) -> usize {
+    let more = match &link.wish {
+        Wish::Robots(askers) => askers.iter().map(|asker| asker.of.as_str().len() + 64).sum(),
+        Wish::Rules(_, rules) => rules.len(),
+        _ => 0,
+    };
+    link.url.len() + 64 + more
 }
 
 /// Publishes messages, all at once, and again until each is acknowledged. `name` and the place of a message name it, so
@@ -114,7 +125,6 @@ mod tests {
     use frontier::Via;
 
     use super::*;
-    use crate::outbound::Wish;
 
     #[test]
     fn links_come_back_in_messages_of_bounded_size() {

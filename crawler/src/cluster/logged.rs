@@ -37,19 +37,21 @@ impl Logged {
         Ok(Self { disk, writer, dir: dir.to_owned(), lengths })
     }
 
-    /// What outputs have grown by, if the batch says so.
-    fn grow(&mut self, batch: &Batch) -> store::Result<Vec<(String, u64, Vec<u8>)>> {
+    /// The lengths of outputs that the batch records, if it does.
+    fn recorded(batch: &Batch) -> store::Result<Option<Lengths>> {
         let said = batch.iter().rfind(|change| change.space == Space::META && change.key == OUTPUTS);
-        let Some(json) = said.and_then(|change| change.value.as_ref()) else { return Ok(Vec::new()) };
-        let now = lengths(json)?;
+        said.and_then(|change| change.value.as_ref()).map(|json| lengths(json)).transpose()
+    }
+
+    /// What outputs have grown by since the last commit.
+    fn grown(&self, now: &Lengths) -> store::Result<Vec<(String, u64, Vec<u8>)>> {
         let mut grown = Vec::new();
-        for (file, to) in &now {
+        for (file, to) in now {
             let from = self.lengths.get(file).copied().unwrap_or(0);
             if *to > from {
                 grown.push((file.clone(), from, commits::grown(&self.dir, file, from, *to)?));
             }
         }
-        self.lengths = now;
         Ok(grown)
     }
 }
@@ -69,8 +71,13 @@ impl Store for Logged {
 
     fn commit(&mut self, batch: &Batch) -> store::Result<()> {
         let mut commit = Commit::of(batch, OWN);
-        commit.grown = self.grow(batch)?;
+        let recorded = Self::recorded(batch)?;
+        if let Some(now) = &recorded {
+            commit.grown = self.grown(now)?;
+        }
         let place = self.writer.append(&commit).map_err(|error| std::io::Error::other(error.to_string()))?;
+        // Only now: a commit that failed is made again, with all that outputs have grown by.
+        self.lengths = recorded.unwrap_or(std::mem::take(&mut self.lengths));
         let mut batch = batch.clone();
         batch.push(at(place));
         self.disk.commit(&batch)

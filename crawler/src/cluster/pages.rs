@@ -74,3 +74,49 @@ impl Group {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dedup_stage::judge::{Case, OutLink, Proposal};
+    use dedup_stage::page::Page;
+    use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, PageId};
+    use url::Url;
+
+    use super::*;
+
+    /// A page with so many links of so many random bytes each.
+    fn page(random: &mut fastrand::Rng, links: usize, length: usize) -> Proposed {
+        let canonicalizer = Canonicalizer::new(&config::Settings::default().urls);
+        let keys = Keys { canonicalizer, hasher: KeyHasher::new([7; KeyHasher::SECRET]) };
+        let mut url = |length: usize| {
+            let path: String = (0..length).map(|_| random.alphanumeric()).collect();
+            Url::parse(&format!("http://a.test/{path}")).unwrap()
+        };
+        let (own, links) = (url(40), (0..links).map(|_| OutLink::new(url(length), true, &keys)).collect::<Vec<_>>());
+        let read = Page { is_text: true, media: (0..500).collect(), ..Page::default() };
+        let id = PageId { url: keys.id(&own), visit: 1 };
+        let case = Case { order: 0, id, url: &own, before: None, judgeable: true, page: &read, links: &links };
+        Proposed { page: Proposal::of(&case).unwrap(), fetched_at: 1_700_000_000_000 }
+    }
+
+    #[test]
+    fn a_group_that_is_full_is_a_message_that_brokers_take() {
+        let mut random = fastrand::Rng::with_seed(3);
+        for (links, length) in [(8_000, 50), (300, 2_000), (100, 60), (0, 0), (6_000, 1)] {
+            let page = page(&mut random, links, length);
+            let bytes = page.bytes();
+            assert!(bytes <= Proposed::MOST_BYTES, "{links} links of {length}: {bytes}");
+            let count = (Proposed::MOST_BYTES / bytes).min(Proposed::MOST);
+            let group = Group { life: "0123456789abcdef-1".into(), number: 1, pages: vec![page; count] };
+            // Whatever the compression makes of it.
+            let raw = codec::encode(&group).len();
+            assert!(
+                raw < 1_000_000,
+                "{count} pages with {links} links of {length}: {raw} bytes, counted as {}",
+                bytes * count
+            );
+            assert_eq!(Group::decode(&group.encode().unwrap()).unwrap(), group);
+        }
+        assert!(page(&mut random, 10_000, 100).bytes() > Proposed::MOST_BYTES, "the longest pages do not fit");
+    }
+}

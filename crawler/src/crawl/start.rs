@@ -1,5 +1,6 @@
 //! Putting a crawl together: seeds, scope, judge, frontier and outputs, as the last commit left them.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -41,11 +42,8 @@ impl CrawlDir {
         let mut stats: Stats = self.meta(b"stats")?.unwrap_or_default();
         let known: Vec<Url> = self.meta(b"seeds")?.unwrap_or_default();
         let mut all_seeds = known.clone();
-        for seed in seeds {
-            if !all_seeds.contains(&seed) {
-                all_seeds.push(seed);
-            }
-        }
+        let mut met: HashSet<Url> = known.iter().cloned().collect();
+        all_seeds.extend(seeds.into_iter().filter(|seed| met.insert(seed.clone())));
         if all_seeds.is_empty() {
             return Err(OpenError::NoSeeds);
         }

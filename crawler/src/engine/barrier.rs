@@ -40,6 +40,8 @@ pub(super) struct Waiting {
     pub report: Report,
     /// What the others hear of it, if it is a page to be judged. Sent with its group, and kept.
     pub proposed: Option<Proposed>,
+    /// Bytes of that in a message.
+    bytes: usize,
 }
 
 impl Barrier {
@@ -56,7 +58,8 @@ impl Barrier {
             }
             self.gathering += 1;
         }
-        self.waiting.push_back(Waiting { report, proposed });
+        let bytes = proposed.as_ref().map_or(0, Proposed::bytes);
+        self.waiting.push_back(Waiting { report, proposed, bytes });
     }
 
     /// When the next group is to be sent; `None` while nothing gathers or one is under way.
@@ -72,9 +75,11 @@ impl Barrier {
             return Ok(());
         }
         let mut group = Vec::with_capacity(self.gathering.min(Proposed::MOST));
-        let mut reports = 0;
+        let (mut reports, mut bytes) = (0, 0);
         for waiting in &self.waiting {
-            if waiting.proposed.is_some() && group.len() == Proposed::MOST {
+            bytes += waiting.bytes;
+            let is_full = group.len() == Proposed::MOST || bytes > Proposed::MOST_BYTES;
+            if waiting.proposed.is_some() && is_full {
                 break;
             }
             group.extend(waiting.proposed.clone());
@@ -100,7 +105,8 @@ impl Barrier {
 }
 
 impl Desk<'_> {
-    /// What other processes have to hear of a report: `None` where it is no page that the judge compares.
+    /// What other processes have to hear of a report: `None` where it is no page that the judge compares, and for a page whose
+    /// links alone fill a message. Of such a page only this process knows.
     pub(super) fn proposed(&self, report: &Report) -> Result<Option<Proposed>> {
         let Report { job, ended_at, finding: Finding::Page(page), .. } = report else { return Ok(None) };
         if is_requisite(job) || page.redirect.is_some() || page.unchanged {
@@ -116,6 +122,16 @@ impl Desk<'_> {
             page: &page.page,
             links: &page.links,
         };
-        Ok(Proposal::of(&case).map(|page| Proposed { page, fetched_at: *ended_at }))
+        let proposed = Proposal::of(&case).map(|page| Proposed { page, fetched_at: *ended_at });
+        Ok(proposed.filter(|proposed| {
+            let fits = proposed.bytes() <= Proposed::MOST_BYTES;
+            if !fits {
+                tracing::warn!(
+                    "{}: its links fill more than a message, so other workers do not hear of this page",
+                    job.url
+                );
+            }
+            fits
+        }))
     }
 }

@@ -77,6 +77,15 @@ pub struct Proposed {
 impl Proposed {
     /// Pages of one group, at most.
     pub const MOST: usize = 1 << 10;
+    /// Bytes of one group, at most, as [`Proposed::bytes`] counts them: a group is one message, and brokers take 1 MiB.
+    pub const MOST_BYTES: usize = 640 << 10;
+
+    /// Bytes of the page in a message, before it is compressed: about so many, and hardly ever more.
+    pub fn bytes(&self) -> usize {
+        // A link has its length, whether it stands in the content, and a hash; so does a picture.
+        let links: usize = self.page.links.iter().map(|(url, _)| url.len() + 16).sum();
+        512 + self.page.url.len() + links + 8 * self.page.candidate.links.media.members().len()
+    }
 
     /// The place of a page in the order of judging, by the place of its group and its place there.
     pub fn order(at: u64, place: usize) -> u64 {

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use dedup_stage::store::{Reader, Space, Store};
@@ -20,6 +20,9 @@ const MOST_ASKERS: usize = 8;
 
 /// An asker who asks nothing for so long is turned away, for the disk keeps what its snapshot shows.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Between two attempts to accept an asker, after one that failed.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Entries of one answer to a scan stop at so many bytes.
 const SCAN_BYTES: usize = 256 << 10;
@@ -62,23 +65,30 @@ impl Drop for Serving {
 }
 
 fn accept(listener: &UnixListener, reader: &Reader, is_over: &AtomicBool) {
-    let askers = Arc::new(AtomicUsize::new(0));
+    // Each thread that answers holds this, so its count says how many there are.
+    let askers = Arc::new(());
     for asker in listener.incoming() {
         if is_over.load(Ordering::Relaxed) {
             return;
         }
-        let Ok(asker) = asker else { continue };
-        if askers.fetch_add(1, Ordering::Relaxed) >= MOST_ASKERS {
-            askers.fetch_sub(1, Ordering::Relaxed);
+        let Ok(asker) = asker else {
+            // No file is free, most likely. Asking again at once would take a processor until one is.
+            std::thread::sleep(PAUSE);
+            continue;
+        };
+        if Arc::strong_count(&askers) > MOST_ASKERS {
             continue;
         }
-        let (reader, askers) = (reader.clone(), Arc::clone(&askers));
-        std::thread::spawn(move || {
+        let (reader, asking) = (reader.clone(), Arc::clone(&askers));
+        let answering = move || {
+            let _asking = asking;
             if let Err(error) = answer(asker, &reader.snapshot()) {
                 tracing::debug!("who read the state of this crawl has gone: {error}");
             }
-            askers.fetch_sub(1, Ordering::Relaxed);
-        });
+        };
+        if let Err(error) = std::thread::Builder::new().name("read".into()).spawn(answering) {
+            tracing::debug!("nobody can read the state of this crawl now: {error}");
+        }
     }
 }
 
