@@ -50,7 +50,7 @@ impl Desk<'_> {
             let alike = self.alike.page(job.page.url.site.host, &signature.sketch);
             self.frontier.looked_alike(&job, alike, &mut self.ledger.session);
         }
-        self.teach(&job, status, &judgement, content, twin.as_ref(), counts)?;
+        self.teach(&job, &finding, &judgement, content, twin.as_ref(), counts)?;
 
         let ended = Ended::of(status, &judgement, before.as_ref());
         let shown = if self.is_to_forget(&job, ended)? { self.forget(&job, shown)? } else { shown };
@@ -58,7 +58,8 @@ impl Desk<'_> {
         if let Some(kind) = &trouble {
             self.hosts.note(&job.url, kind);
         }
-        let new = judgement.verdict == Verdict::Unique && judgement.acquitted != Some(Acquitted::ByLinks);
+        let is_unique = judgement.verdict == Verdict::Unique && judgement.acquitted != Some(Acquitted::ByLinks);
+        let new = is_unique && !says_little(&finding, &judgement);
         self.rescue.fetched(&job, new, &mut self.ledger.session);
         let stats = &mut self.ledger.stats;
         stats.count(&judgement.verdict, status);
@@ -139,7 +140,7 @@ impl Desk<'_> {
     fn teach(
         &mut self,
         job: &Job,
-        status: u16,
+        finding: &PageFinding,
         judgement: &Judgement,
         content: Option<Content>,
         twin: Option<&PageRecord>,
@@ -147,7 +148,8 @@ impl Desk<'_> {
     ) -> Result<()> {
         let (frontier, session) = (&mut self.frontier, &mut self.ledger.session);
         match judgement.verdict {
-            Verdict::Unjudged if status < 400 => {}
+            _ if says_little(finding, judgement) => {}
+            Verdict::Unjudged if finding.status < 400 => {}
             Verdict::Unjudged => frontier.verdict(job, None, 0.0, session)?,
             verdict => {
                 let brought = match judgement.acquitted {
@@ -159,7 +161,8 @@ impl Desk<'_> {
             }
         }
         // An unchanged page was a lesson at an earlier visit.
-        let is_lesson = !matches!(judgement.verdict, Verdict::Unjudged | Verdict::Unchanged { .. });
+        let is_lesson = !matches!(judgement.verdict, Verdict::Unjudged | Verdict::Unchanged { .. })
+            && !says_little(finding, judgement);
         let Some(content) = content.filter(|_| is_lesson) else { return Ok(()) };
         let same = |twin: &&PageRecord| twin.content.is_some_and(|twin| twin.agrees(content));
         let twin = twin.filter(same).and_then(|twin| Url::parse(&twin.url).ok());
@@ -232,6 +235,12 @@ struct Taken {
     new_links: Option<Vec<Url>>,
     /// Resemblance to what the URL showed at its last visit.
     alike: Option<f32>,
+}
+
+/// Whether a page is unique, and says so little that nothing is learned from it: an endless site that echoes its URLs has a
+/// few words of its own on each page.
+fn says_little(finding: &PageFinding, judgement: &Judgement) -> bool {
+    judgement.verdict == Verdict::Unique && finding.page.signature.is_none()
 }
 
 /// The content of a page for learned rules. A page with nearly the same text as its twin has the content of the twin. An

@@ -30,8 +30,10 @@ impl Judge {
     }
 
     fn has_same_text(&mut self, case: &Case<'_>, before: &Shown, session: &Session) -> Result<bool> {
-        if case.page.text == before.text && before.text != 0 {
-            return Ok(true);
+        let has_statement = before.statement.is_some();
+        if before.text != 0 && case.page.text == before.text || has_statement {
+            // Of a page with little text, title and media count as well.
+            return Ok(case.page.statement == before.statement);
         }
         let (Some(signature), Some(simhash)) = (&case.page.signature, before.simhash) else { return Ok(false) };
         if (signature.simhash ^ simhash).count_ones() > self.index.distance() {

@@ -19,6 +19,8 @@ pub struct Shown {
     pub simhash: Option<u64>,
     /// Hash of all words shown last.
     pub text: u64,
+    /// What a page with too little text for a fingerprint said last ([`crate::page::Page::statement`]).
+    pub statement: Option<[u8; 32]>,
     /// Sketch of a page that was not accepted. The judge keeps the sketches of accepted pages.
     pub sketch: Option<Sketch>,
     /// Whether the judge accepted it, so that later pages can be duplicates of it.
@@ -45,10 +47,10 @@ impl Shown {
         // A page that says something else than before, or was a duplicate and is none any more.
         let signature = page.signature.as_ref();
         let of = judgement.verdict.twin();
-        let accepted = signature.is_some() && of.is_none() && !known;
+        let accepted = (signature.is_some() || page.statement.is_some()) && of.is_none() && !known;
         let sketch = signature.filter(|_| !accepted).map(|signature| signature.sketch);
         let simhash = signature.map(|signature| signature.simhash);
-        Some(Self { visit: id.visit, order, sha256, simhash, text, sketch, accepted, of })
+        Some(Self { visit: id.visit, order, sha256, simhash, text, statement: page.statement, sketch, accepted, of })
     }
 
     /// Whether it repeated a page of another URL, or a known document. (Among pages with a fingerprint, only duplicates

@@ -16,6 +16,7 @@ mod outline;
 mod prescan;
 mod rel;
 mod signs;
+mod statement;
 mod tags;
 pub mod tokenizer;
 pub mod words;
@@ -101,6 +102,8 @@ pub struct Page {
     pub sha256: [u8; 32],
     /// What the judge compares; `None` where the page has too little text, is an error page or no page at all.
     pub signature: Option<Signature>,
+    /// For a page that has too little text for a signature: a digest of all that it says. `None` if it says nothing.
+    pub statement: Option<[u8; 32]>,
 }
 
 /// How bytes are read.
@@ -194,6 +197,9 @@ impl Reader {
             self.mark_content_links(&mut page.links);
             let links = page.links.iter().map(|link| (&link.url, link.content));
             page.signature = self.signer.sign(&self.hashes, &self.content, links);
+            if page.signature.is_none() {
+                page.statement = statement::digest(&page.title, &self.hashes, &page.media);
+            }
         }
         page
     }

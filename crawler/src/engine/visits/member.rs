@@ -196,6 +196,7 @@ mod tests {
                 sha256: [0; 32],
                 simhash: None,
                 text: 1,
+                statement: None,
                 sketch: None,
                 accepted: of.is_none(),
                 of,
