@@ -24,8 +24,8 @@ pub struct Candidate {
     pub id: PageId,
     /// SHA-256 of its body.
     pub sha256: [u8; 32],
-    /// Fingerprint and sketch, by which near-duplicates are found. `None` if only a page with the same bytes can be a
-    /// duplicate of this one: it has too little text, or is a near-duplicate itself.
+    /// Fingerprint and sketch, by which near-duplicates are found. `None` if the page has too little text, or is a
+    /// near-duplicate itself.
     pub signature: Option<Signature>,
     /// The statement of a page with too little text for a fingerprint ([`crate::page::Page::statement`]).
     pub statement: Option<[u8; 32]>,
