@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Crawlers side by side on one synthetic web, on loopback.
 
-bench.py compare    every contender in turn, several rounds; medians
+bench.py compare    every contender in turn, several rounds; medians. --old PROGRAM: an earlier one of ours beside it
 bench.py choosing   ours in every mode, with learned rules and without: what scoring and rules cost
 bench.py growth     ours on a larger web: cost per page in the first and in the last tenth
 
@@ -34,13 +34,13 @@ PORT, CONTROL = 8100, 8199
 LIMIT = 230  # seconds for one contender
 
 
-def ours_at(seeds, folder):
+def ours_at(seeds, folder, program=OURS):
     """The command line of ours in a mode, with flags on top."""
 
     def ours(mode, *flags):
         politeness = ["--delay", "0s", "--address-delay", "0s", "--delay-factor", "0", "--robots", "ignore"]
         rest = ["--scope", "host", "--allow-private", "--patience", "2s", "--progress", "none"]
-        return [OURS, "crawl", "--dir", folder / "crawl", "--seeds", seeds, "--on-duplicate", mode, *flags] + politeness + rest
+        return [program, "crawl", "--dir", folder / "crawl", "--seeds", seeds, "--on-duplicate", mode, *flags] + politeness + rest
 
     return ours
 
@@ -169,6 +169,9 @@ def compare(arguments):
         for name in [name for name, command in chosen.items() if not shutil.which(str(command[0]))]:
             print(f"{name}: not installed, left out", file=sys.stderr)
             del chosen[name]
+        if arguments.old:
+            old = ours_at(seeds, folder, arguments.old)
+            chosen = {"old, keep": old("keep"), "old, drop": old("drop"), **chosen}
         if arguments.only:
             chosen = {name: command for name, command in chosen.items() if any(part in name for part in arguments.only)}
         runs = {name: [] for name in chosen}
@@ -228,6 +231,7 @@ def main():
         command.add_argument("--seed", type=int, default=1)
         command.add_argument("--rounds", type=int, default=5)
         command.add_argument("--only", nargs="*", help="contenders whose name has one of these in it")
+        command.add_argument("--old", type=Path, help="an earlier program of ours, to be run beside the present one")
         command.set_defaults(function=function, contenders=known)
     arguments = parser.parse_args()
     arguments.function(arguments)

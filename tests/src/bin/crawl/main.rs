@@ -5,6 +5,10 @@ mod fsync;
 
 use std::process::ExitCode;
 
+/// The allocator of the `crawler` program: the memory of this program is the memory of that one.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let file = std::env::var_os("TEST_PEAK_FILE");
     let code = crawler::cli::main();
