@@ -13,8 +13,9 @@ use crawler::dashboard::Dashboard;
 use crawler::engine::{Observer, Snapshot, Stats};
 use crawler::report::learned::Learned;
 use crawler::report::{Report, Summary, units};
-use dedup_stage::store::{Memory, Session};
-use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
+use dedup_stage::store::{Memory, Session, codec};
+use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, SiteId};
+use frontier::rules::Rule;
 use frontier::{Found, Frontier, Merits, Via};
 use serde_json::json;
 use url::Url;
@@ -36,7 +37,7 @@ fn main() -> anyhow::Result<()> {
     std::fs::create_dir_all(&dir)?;
     write(&dir, pages)?;
 
-    let session = learned(pages);
+    let session = learned(pages)?;
     let start = Instant::now();
     let summary = Summary {
         learned: Some(Learned::stored(OnDuplicate::Drop, &session)?),
@@ -129,15 +130,27 @@ fn get(address: SocketAddr, path: &str) -> anyhow::Result<(Duration, String)> {
 }
 
 /// A state with rules, one for every five hundred pages, as hostile as their parameters.
-fn learned(pages: u64) -> Session {
+fn learned(pages: u64) -> anyhow::Result<Session> {
     let mut session = Session::new(Box::new(Memory::default()));
     for n in 0..pages / 500 {
-        let cause = json!({"rewrite": {"kind": "parameter", "origin": origin(n, pages), "name": parameter(n)}});
-        let rule = json!({"id": n, "cause": cause, "status": "proven", "proof": [33, 0], "audits": [n % 50, 0], "stopped": n, "watch": 0.0});
-        let key = [&b"r"[..], &u32::try_from(n).unwrap_or(0).to_be_bytes()].concat();
-        session.put(frontier::spaces::RULES, key, rule.to_string());
+        let site = SiteId { domain: n, host: n };
+        let rule: Rule = serde_json::from_value(json!({
+            "id": n,
+            "site": site,
+            "order": n,
+            "cause": {"Rewrite": {"Parameter": {"origin": origin(n, pages), "name": parameter(n)}}},
+            "status": "Proven",
+            "proof": {"agreed": 33, "differed": 0},
+            "trials": {"agreed": n % 50, "differed": 0},
+            "stopped": n,
+            "example": null,
+            "watch": {"sum": 0.0},
+        }))?;
+        let key = [&site.to_bytes()[..], b"r", &n.to_be_bytes()].concat();
+        session.put(frontier::spaces::RULES, key, codec::encode(&rule));
     }
-    session
+    anyhow::ensure!(frontier::rules::stored(&session)?.len() as u64 == pages / 500, "rules have another stored form");
+    Ok(session)
 }
 
 fn parameter(n: u64) -> String {
