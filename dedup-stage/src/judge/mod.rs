@@ -34,6 +34,7 @@ mod opaque;
 mod recent;
 mod revisit;
 mod shown;
+mod template;
 #[cfg(test)]
 mod tests;
 mod verdict;

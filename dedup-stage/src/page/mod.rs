@@ -28,7 +28,7 @@ use std::ops::Range;
 use ::url::Url;
 use sha2::{Digest, Sha256};
 
-use crate::signature::{Signature, Signer};
+use crate::signature::{OddSketch, Signature, Signer};
 use belief::believed;
 use content::Passage;
 pub use kind::Kind;
@@ -101,6 +101,8 @@ pub struct Page {
     pub sha256: [u8; 32],
     /// What the judge compares; `None` where the page has too little text, is an error page or no page at all.
     pub signature: Option<Signature>,
+    /// The words of its content, for comparing it with what its URL shows at another visit; `None` where it has no content.
+    pub odd: Option<OddSketch>,
 }
 
 /// How bytes are read.
@@ -193,6 +195,7 @@ impl Reader {
             content::choose(&self.outline.blocks, &self.spans, &self.hashes, self.believed, &mut self.content);
             self.mark_content_links(&mut page.links);
             let links = page.links.iter().map(|link| (&link.url, link.content));
+            page.odd = OddSketch::of(&self.hashes, &self.content);
             page.signature = self.signer.sign(&self.hashes, &self.content, links);
         }
         page
