@@ -34,7 +34,13 @@ impl Desk<'_> {
         if matches!(judgement.verdict, Verdict::Unchanged { bytes: false, .. }) {
             return Ok(Some(Vanished::default()));
         }
-        let (Some(at), true) = (before.graph, finding.judgeable) else { return Ok(None) };
+        if !finding.judgeable {
+            return Ok(None);
+        }
+        let Some(at) = before.graph else {
+            let had_none = before.shown.is_some() && before.offset != PageRecord::ELSEWHERE;
+            return Ok(had_none.then(Vanished::default));
+        };
         let Some(earlier) = graph::edges_at(self.ledger.dir(), at, job.page.url)? else { return Ok(None) };
         let present: HashSet<u64> = finding.links.iter().map(|link| link.id.url).collect();
         let is_gone = |edge: &&Edge| edge.kind != Kind::Redirect && !present.contains(&edge.target.url);

@@ -88,6 +88,11 @@ impl Called {
         self.content += u32::from(content);
     }
 
+    /// These and others.
+    pub fn and(self, other: Self) -> Self {
+        Self { visits: self.visits + other.visits, content: self.content + other.content }
+    }
+
     /// The share of the visits that were said to show another content; 0 without visits.
     pub fn share(self) -> f64 {
         if self.visits == 0 { 0.0 } else { f64::from(self.content) / f64::from(self.visits) }
