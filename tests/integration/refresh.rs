@@ -145,7 +145,8 @@ impl Site {
 
     fn run(&self, more: &[(&str, &str)]) -> anyhow::Result<Crawled> {
         let seeds = ["http://a.test/".to_owned()];
-        crawl_with(self.fetch.clone(), &self.clock, self.dir.path(), &seeds, &settings(more)?)
+        let more: Vec<_> = more.iter().copied().chain([("scope.sitemaps", "true")]).collect();
+        crawl_with(self.fetch.clone(), &self.clock, self.dir.path(), &seeds, &settings(&more)?)
     }
 
     /// A day later: one more round. Returns what was asked for, and what came of the crawl.
@@ -325,5 +326,33 @@ fn what_is_younger_than_the_least_age_is_not_visited() -> anyhow::Result<()> {
         let asked = site.fetch.asked().into_iter().skip(before).map(|(_, url)| url.path().to_owned());
         assert_eq!(asked.filter(|path| path != "/robots.txt" && !is_copy(path)).count() as u64, visited, "{age}");
     }
+    Ok(())
+}
+
+/// Catches a site whose sitemap is read once and never again: what it names later is found by no round.
+#[test]
+fn a_round_reads_the_sitemap_again_and_fetches_what_it_names_now() -> anyhow::Result<()> {
+    let site = Site::new(|path, round| {
+        let text = |content_type, body: String| Some(crawler::demo::web::Answer { content_type, ..html(body) });
+        let map = |paths: &[&str]| {
+            let urls: String = paths.iter().map(|path| format!("<url><loc>http://a.test{path}</loc></url>")).collect();
+            format!("<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{urls}</urlset>")
+        };
+        match (path, round) {
+            ("/robots.txt", _) => text("text/plain", "Sitemap: http://a.test/map.xml".into()),
+            ("/map.xml", 1) => text("application/xml", map(&["/p1"])),
+            ("/map.xml", _) => text("application/xml", map(&["/p1", "/unlinked"])),
+            ("/unlinked", _) => Some(html(format!("<p>{}</p>", words(702, 60)))),
+            _ => None,
+        }
+    })?;
+    let maps = |site: &Site| site.fetch.times("http://a.test/map.xml");
+    assert_eq!(maps(&site), 1);
+    let (asked, crawled) = site.refresh()?;
+    assert!(asked.contains(&"/unlinked".to_owned()), "{asked:?}");
+    assert_eq!((maps(&site), text(visits(&crawled, "/unlinked")[0], "via")), (2, "sitemap"));
+    let before = site.fetch.asked().len();
+    site.run(&[("fetch.recrawl", "true")])?;
+    assert!(site.fetch.asked().len() > before && maps(&site) == 2, "once a day is enough");
     Ok(())
 }
