@@ -291,7 +291,10 @@ fn a_notice_on_all_pages_makes_no_copies() -> anyhow::Result<()> {
 #[test]
 fn a_visit_tells_what_changed_and_which_links_are_new() -> anyhow::Result<()> {
     let site = Site::new(|path, round| match (path, round) {
-        ("/p1", 1) => Some(html(format!("<title>page 1</title><p>{}</p><a href=/p2>2</a> <a href=/p3>3</a> <a href=/p4>4</a>", words(1, 120)))),
+        ("/p1", 1) => Some(html(format!(
+            "<title>page 1</title><p>{}</p><a href=/p2>2</a> <a href=/p3>3</a> <a href=/p4>4</a>",
+            words(1, 120)
+        ))),
         ("/p1", 2..) => {
             let half = format!("{} {}", words(1, 60), words(700, 60));
             Some(html(format!("<title>page 1</title><p>{half}</p><a href=/extra>new</a> <a href=/p2>old</a>")))
@@ -307,7 +310,10 @@ fn a_visit_tells_what_changed_and_which_links_are_new() -> anyhow::Result<()> {
     assert_eq!((text(&one, "changed"), text(&two, "changed"), text(&three, "changed")), ("content", "bytes", "no"));
     assert_eq!(one["new_links"], serde_json::json!(["http://a.test/extra"]));
     assert_eq!(one["gone_links"], serde_json::json!(["http://a.test/p3", "http://a.test/p4"]));
-    assert_eq!((&one["links_gone"], &two["links_gone"], &three["gone_links"]), (&2.into(), &0.into(), &serde_json::json!([])));
+    assert_eq!(
+        (&one["links_gone"], &two["links_gone"], &three["gone_links"]),
+        (&2.into(), &0.into(), &serde_json::json!([]))
+    );
     let alike = one["resemblance_before"].as_f64().unwrap_or(-1.0);
     assert!((0.1..0.6).contains(&alike), "half of its words are others: {alike}");
     let first = &visits(&crawled, "/extra")[0];

@@ -8,7 +8,7 @@ use super::shown::Shown;
 use super::{Dir, Usage, tell};
 use crate::clock::{self, Clock, rfc3339};
 use crate::crawl::{CrawlDir, OpenError};
-use crate::diff::edit::edited;
+use crate::diff::edit::{Line, lines};
 use crate::diff::{Diff, Page, Place, Sentences};
 use crate::report::html::put;
 use crate::report::units;
@@ -134,19 +134,25 @@ fn tell_page(out: &mut String, page: &Page) {
 }
 
 fn tell_sentences(out: &mut String, Sentences { places, numbers, .. }: &Sentences) {
-    for Place { removed, added } in places.iter().take(PLACES) {
-        if let ([before], [after]) = (&removed[..], &added[..])
-            && let Some(edited) = edited(before, after)
-        {
-            put!(out, "    ~ {}\n", Shown(&short(&edited)));
-            continue;
-        }
-        for (sign, sentences) in [("-", removed), ("+", added)] {
-            for sentence in sentences.iter().take(SENTENCES) {
+    for place in places.iter().take(PLACES) {
+        let (mut removed, mut added) = (0, 0);
+        for line in lines(place) {
+            let (sign, sentence, count) = match &line {
+                Line::Edited(sentence) => {
+                    put!(out, "    ~ {}\n", Shown(&short(sentence)));
+                    continue;
+                }
+                Line::Removed(sentence) => ('-', sentence, &mut removed),
+                Line::Added(sentence) => ('+', sentence, &mut added),
+            };
+            *count += 1;
+            if *count <= SENTENCES {
                 put!(out, "    {sign} {}\n", Shown(&short(sentence)));
             }
-            if sentences.len() > SENTENCES {
-                put!(out, "    {sign} … and {} more\n", sentences.len() - SENTENCES);
+        }
+        for (sign, count) in [('-', removed), ('+', added)] {
+            if count > SENTENCES {
+                put!(out, "    {sign} … and {} more\n", count - SENTENCES);
             }
         }
     }
@@ -155,7 +161,8 @@ fn tell_sentences(out: &mut String, Sentences { places, numbers, .. }: &Sentence
         let count = |side: fn(&Place) -> &Vec<String>| rest.iter().map(|place| side(place).len() as u64).sum::<u64>();
         let (removed, added) = (count(|place| &place.removed), count(|place| &place.added));
         let (removed, added) = (units::count(removed), units::count(added));
-        put!(out, "    … and {} more places (sentences: {removed} removed, {added} added)\n", rest.len());
+        let places = units::counted(rest.len() as u64, "more place");
+        put!(out, "    … and {places} (sentences: {removed} removed, {added} added)\n");
     }
     if *numbers > 0 {
         let verb = if *numbers == 1 { "differs" } else { "differ" };
@@ -198,8 +205,13 @@ mod tests {
         let place = Place { removed: vec!["Old.".into()], added: vec!["New.".into(); 6] };
         let edit = Place { removed: vec!["It is so.".into()], added: vec!["It is not so.".into()] };
         let sentences = Sentences { places: vec![place, edit], numbers: 2, ..Sentences::default() };
-        let changed =
-            Page { sentences: Some(sentences), copies: 2, resemblance_before: Some(0.5), gone_links: BTreeSet::from(["http://a.test/g".into()]), ..page("http://a.test/c") };
+        let changed = Page {
+            sentences: Some(sentences),
+            copies: 2,
+            resemblance_before: Some(0.5),
+            gone_links: BTreeSet::from(["http://a.test/g".into()]),
+            ..page("http://a.test/c")
+        };
         let diff = Diff {
             since: "2026-01-01T00:00:00.000Z".into(),
             new: vec![page("http://a.test/n")],

@@ -1,13 +1,48 @@
-//! A sentence that was edited, in one line: what was taken out of it and what was put in stand in brackets.
+//! How a place at which a text changed is shown to people: a sentence that was edited in one line, the others as removed or added.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
+use super::Place;
+
 /// Words shown on either side of an edit.
 const AROUND: usize = 8;
+/// Sentences of one place, on either side, that are looked through for edited ones.
+const PAIRED: usize = 24;
+
+/// One line of a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// A sentence with its edits.
+    Edited(String),
+    /// A sentence that is gone.
+    Removed(String),
+    /// A sentence that came.
+    Added(String),
+}
+
+/// The lines of a place: between the sentences that were edited, those that are gone come before those that came.
+pub fn lines(place: &Place) -> Vec<Line> {
+    let Place { removed, added } = place;
+    let (mut lines, mut gone, mut come) = (Vec::new(), 0, 0);
+    let mut until = |gone: &mut usize, come: &mut usize, to: (usize, usize), line: Option<String>| {
+        lines.extend(removed[*gone..to.0].iter().cloned().map(Line::Removed));
+        lines.extend(added[*come..to.1].iter().cloned().map(Line::Added));
+        lines.extend(line.map(Line::Edited));
+        (*gone, *come) = (to.0 + 1, to.1 + 1);
+    };
+    for (at, after) in added.iter().enumerate().take(PAIRED) {
+        let mut rest = removed.iter().enumerate().skip(gone).take(PAIRED);
+        if let Some((pair, line)) = rest.find_map(|(pair, before)| Some((pair, edited(before, after)?))) {
+            until(&mut gone, &mut come, (pair, at), Some(line));
+        }
+    }
+    until(&mut gone, &mut come, (removed.len(), added.len()), None);
+    lines
+}
 
 /// `The limit is [-100-] {+200+} pages.`, where half of the words are the same at least; else `None`. Longer runs of words that
 /// are the same are shortened.
-pub fn edited(before: &str, after: &str) -> Option<String> {
+fn edited(before: &str, after: &str) -> Option<String> {
     let [before, after] = [before, after].map(|text| text.split_whitespace().collect::<Vec<_>>());
     let ops = capture_diff_slices(Algorithm::Myers, &before, &after);
     let same: usize = ops.iter().map(|op| if let DiffOp::Equal { len, .. } = op { *len } else { 0 }).sum();
@@ -44,6 +79,20 @@ fn shortened(words: &[&str], is_first: bool, is_last: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn edited_sentences_of_a_place_find_each_other() {
+        let own = |sentences: &[&str]| sentences.iter().map(|sentence| (*sentence).to_owned()).collect();
+        let place =
+            Place { removed: own(&["Old a b.", "It is so."]), added: own(&["New x y z.", "It is not so.", "More."]) };
+        let expected = [
+            Line::Removed("Old a b.".into()),
+            Line::Added("New x y z.".into()),
+            Line::Edited("It is {+not+} so.".into()),
+            Line::Added("More.".into()),
+        ];
+        assert_eq!(lines(&place), expected);
+    }
 
     #[test]
     fn an_edit_stands_among_its_words() {

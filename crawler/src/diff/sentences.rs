@@ -68,8 +68,10 @@ fn leave_out_moved(places: &mut Vec<Place>) {
         place.added.iter().for_each(|sentence| balance.entry(sentence.clone()).or_default().1 += 1);
     }
     // Of what was removed so often and added so often, the smaller number has only moved.
-    let mut moved: HashMap<String, (usize, usize)> =
-        balance.into_iter().map(|(sentence, (removed, added))| (sentence, (removed.min(added), removed.min(added)))).collect();
+    let mut moved: HashMap<String, (usize, usize)> = balance
+        .into_iter()
+        .map(|(sentence, (removed, added))| (sentence, (removed.min(added), removed.min(added))))
+        .collect();
     for place in &mut *places {
         place.removed.retain(|sentence| moved.get_mut(sentence).is_none_or(|(left, _)| !take_one(left)));
         place.added.retain(|sentence| moved.get_mut(sentence).is_none_or(|(_, left)| !take_one(left)));
@@ -93,23 +95,33 @@ fn differs_in_numbers(place: &Place) -> bool {
 }
 
 /// The sentences of a text whose passages are parted by line feeds: a sentence ends with its passage, and behind a full stop, a
-/// question or an exclamation mark that a space follows. White space counts as one space.
+/// question or an exclamation mark that a space follows. The number of a heading or an item (`2.1. Installation`) ends none. White
+/// space counts as one space; signs that stand alone at either end (`#`, `|`) do not count.
 fn sentences(text: &str) -> impl Iterator<Item = String> {
+    /// A number behind fewer words is that of a heading or an item.
+    const NUMBERED: usize = 4;
     text.lines().flat_map(|passage| {
-        let mut sentences = vec![String::new()];
+        let (mut sentences, mut words) = (Vec::new(), Vec::new());
         for word in passage.split_whitespace() {
-            let Some(last) = sentences.last_mut() else { continue };
-            if !last.is_empty() {
-                last.push(' ');
-            }
-            last.push_str(word);
+            words.push(word);
+            let is_numbered = words.len() < NUMBERED && !word.contains(char::is_alphabetic);
             // Scripts that are written without spaces end their sentences with marks of their own.
-            if word.ends_with(['.', '!', '?', '。', '！', '？']) {
-                sentences.push(String::new());
+            if word.ends_with(['.', '!', '?', '。', '！', '？']) && !is_numbered {
+                sentences.push(joined(&words));
+                words.clear();
             }
         }
+        sentences.push(joined(&words));
         sentences.into_iter().filter(|sentence| !sentence.is_empty())
     })
+}
+
+/// The words of a sentence, without signs that stand alone at either end.
+fn joined(words: &[&str]) -> String {
+    let is_word = |word: &&str| word.contains(char::is_alphanumeric);
+    let start = words.iter().position(is_word).unwrap_or(words.len());
+    let end = words.iter().rposition(is_word).map_or(start, |last| last + 1);
+    words[start..end].join(" ")
 }
 
 #[cfg(test)]
@@ -127,6 +139,8 @@ mod tests {
         );
         assert_eq!(found.places.len(), 1);
         assert_eq!(Sentences::of(before, &before.replace("  ", " \t ")), Sentences::default(), "spaces say nothing");
+        assert_eq!(Sentences::of("2.1. Use", "2.1. Use #"), Sentences::default(), "nor does a sign alone");
+        assert_eq!(Sentences::of("Chapter 7. Use", "Chapter 8. Use").numbers, 1, "a heading is one sentence");
         assert_eq!(Sentences::of("", "New.").added, ["New."]);
         assert_eq!(Sentences::of("Old. Kept.", "Kept.").removed, ["Old."]);
     }

@@ -52,7 +52,13 @@ pub(super) struct Ledger {
 
 impl Ledger {
     /// Goes on from what `session` has.
-    pub fn open(dir: PathBuf, session: Session, sinks: Vec<Box<dyn Sink>>, stats: Stats, now: Millis) -> StoreResult<Self> {
+    pub fn open(
+        dir: PathBuf,
+        session: Session,
+        sinks: Vec<Box<dyn Sink>>,
+        stats: Stats,
+        now: Millis,
+    ) -> StoreResult<Self> {
         let order = session.get(Space::META, ORDER)?;
         Ok(Self {
             next_order: order.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_be_bytes),

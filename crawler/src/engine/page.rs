@@ -54,7 +54,9 @@ impl Desk<'_> {
         }
         self.teach(&job, status, &judgement, content, twin.as_ref(), counts)?;
 
-        let ended = Ended::of(status, &judgement, before.as_ref());
+        let past = before.as_ref().and_then(|before| before.shown.as_ref());
+        let changed = Changed::of(&judgement, past, shown.as_ref());
+        let ended = Ended::of(status, &judgement, changed);
         let shown = if self.is_to_forget(&job, ended)? { self.forget(&job, shown)? } else { shown };
         let trouble = self.trouble(&job, &finding)?;
         if let Some(kind) = &trouble {
@@ -85,7 +87,7 @@ impl Desk<'_> {
             &job,
             ended_at,
             &finding,
-            Taken { judgement, before, twin, content, shown, relevance, counts, new_links, vanished, alike },
+            Taken { judgement, changed, before, twin, content, shown, relevance, counts, new_links, vanished, alike },
         )?;
         self.visit_ended(&job, ended_at, ended)
     }
@@ -178,7 +180,8 @@ impl Desk<'_> {
 
     /// Writes a page to the outputs and to the state.
     fn record(&mut self, job: &Job, at: Millis, finding: &PageFinding, taken: Taken) -> Result<()> {
-        let Taken { judgement, before, twin, content, shown, relevance, counts, new_links, vanished, alike } = taken;
+        let Taken { judgement, changed, before, twin, content, shown, relevance, counts, new_links, vanished, alike } =
+            taken;
         let mut validators = finding.validators.clone();
         if finding.unchanged
             && let Some(before) = &before
@@ -202,7 +205,7 @@ impl Desk<'_> {
             texts: Some(&finding.texts),
             relevance,
             links: [counts.new, counts.admitted, counts.dropped],
-            changed: Changed::of(&judgement, before.as_ref().and_then(|before| before.shown.as_ref())),
+            changed,
             resemblance_before: alike,
             new_links: new_links.as_deref(),
             vanished: vanished.as_ref().map(|links| (links.count, &links.named[..])),
@@ -226,7 +229,9 @@ impl Desk<'_> {
 /// The results for one answer, for the outputs.
 struct Taken {
     judgement: Judgement,
-    /// The URL's last visit.
+    /// What changed since the URL's last visit.
+    changed: Option<Changed>,
+    /// That visit.
     before: Option<PageRecord>,
     /// The page of another URL that this page repeats.
     twin: Option<PageRecord>,

@@ -101,11 +101,12 @@ pub enum Changed {
 }
 
 impl Changed {
-    /// What a judgement says of the change since the URL showed `before`.
-    pub fn of(judgement: &Judgement, before: Option<&Shown>) -> Option<Self> {
-        before?;
+    /// What a judgement says of the change since the URL showed `before`; `after` is the record of what it shows now.
+    pub fn of(judgement: &Judgement, before: Option<&Shown>, after: Option<&Shown>) -> Option<Self> {
+        let before = before?;
         match judgement.verdict {
-            Verdict::Unjudged => None,
+            // A page with too little text for a verdict can be compared with its own past all the same.
+            Verdict::Unjudged => after.filter(|after| after.visit != before.visit).map(|_| Changed::Content),
             Verdict::Unchanged { bytes: false, .. } => Some(Changed::No),
             Verdict::Unchanged { bytes: true, .. } => Some(Changed::Bytes),
             Verdict::Unique | Verdict::Exact { .. } | Verdict::Near { .. } | Verdict::Known { .. } => {

@@ -105,7 +105,7 @@ fn has_same_text(case: &Case<'_>, before: &Shown) -> bool {
         return true;
     }
     match (&case.page.odd, &before.odd) {
-        (Some(now), Some(then)) => now.is_same(then, &now.difference(then)),
+        (Some(now), Some(then)) => now.is_same(then, &now.difference(then), 0),
         _ => false,
     }
 }

@@ -19,7 +19,7 @@ use crate::store::{Result, Session, codec};
 struct Differences {
     /// The order of the page that was added last. (First in every record of the judge, see [`crate::stage`].)
     order: u64,
-    /// The earliest comes first.
+    /// The one that was seen longest ago comes first.
     seen: Vec<Seen>,
 }
 
@@ -37,17 +37,49 @@ impl Differences {
     /// Differences that are kept of one host.
     const MOST: usize = 32;
 
-    /// The places of one or two differences of other pages of which this one is made. Two, because of three texts that take
-    /// turns, the first differs from the third by what it differs from the second, and that from the third.
-    fn explain(&self, page: u64, is_same: impl Fn(&[&Difference]) -> bool) -> Option<Vec<usize>> {
-        let others = || self.seen.iter().enumerate().rev().filter(|(_, seen)| seen.shared || seen.page != page);
-        let one = others().find(|(_, seen)| is_same(&[&seen.what])).map(|(at, _)| vec![at]);
-        one.or_else(|| {
-            others().find_map(|(at, first)| {
-                let mut rest = others().filter(|(other, _)| *other < at);
-                rest.find(|(_, second)| is_same(&[&first.what, &second.what])).map(|(other, _)| vec![at, other])
-            })
+    /// Differences of which a difference may be made: a new footer and another advertisement come together. And of three texts
+    /// that take turns, the first differs from the third as it does from the second, and that from the third.
+    const PARTS: usize = 3;
+
+    /// The places of differences of other pages of which this one of `page` is made, the last one first; as few as do.
+    fn explain(&self, page: u64, what: Difference, is_small: &dyn Fn(&Difference, usize) -> bool) -> Option<Vec<usize>> {
+        (1..=Self::PARTS).find_map(|parts| {
+            self.parts(page, what, parts, self.seen.len(), &|rest| is_small(rest, parts))
         })
+    }
+
+    /// The same with so many parts, all of which stand before `end`.
+    fn parts(
+        &self,
+        page: u64,
+        what: Difference,
+        parts: usize,
+        end: usize,
+        is_small: &dyn Fn(&Difference) -> bool,
+    ) -> Option<Vec<usize>> {
+        if parts == 0 {
+            return is_small(&what).then(Vec::new);
+        }
+        let others = self.seen[..end].iter().enumerate().rev().filter(|(_, seen)| seen.shared || seen.page != page);
+        others.into_iter().find_map(|(at, seen)| {
+            let mut rest = self.parts(page, what.without(&seen.what), parts - 1, at, is_small)?;
+            rest.insert(0, at);
+            Some(rest)
+        })
+    }
+
+    /// These differences were seen once more: the others are forgotten first.
+    fn share(&mut self, places: &[usize]) {
+        // The last place comes first, so that the others stay where they are.
+        let again: Vec<Seen> = places.iter().map(|at| Seen { shared: true, ..self.seen.remove(*at) }).collect();
+        self.seen.extend(again);
+    }
+
+    fn add(&mut self, seen: Seen) {
+        if self.seen.len() >= Self::MOST {
+            self.seen.remove(0);
+        }
+        self.seen.push(seen);
     }
 }
 
@@ -63,19 +95,10 @@ impl Judge {
         let known = known.map(|value| codec::decode(&value, "the differences of a host")).transpose()?;
         let mut known: Differences = known.unwrap_or_default();
         let (what, page) = (now.difference(then), case.id.url.url);
-        let is_same = |parts: &[&Difference]| {
-            let rest = parts.iter().fold(what, |rest, part| rest.without(part));
-            now.is_same(then, &rest)
-        };
-        let explained = known.explain(page, is_same);
+        let explained = known.explain(page, what, &|rest, parts| now.is_same(then, rest, parts));
         match &explained {
-            Some(parts) => parts.iter().for_each(|at| known.seen[*at].shared = true),
-            None => {
-                if known.seen.len() >= Differences::MOST {
-                    known.seen.remove(0);
-                }
-                known.seen.push(Seen { what, page, shared: false });
-            }
+            Some(places) => known.share(places),
+            None => known.add(Seen { what, page, shared: false }),
         }
         known.order = case.order;
         session.overwrite(spaces::TEMPLATES, key, Some(codec::encode(&known)))?;
@@ -87,7 +110,7 @@ impl Judge {
 /// compared with what it said at first, so that such changes add up. A page with another template is compared with that.
 pub(super) fn kept(before: Option<OddSketch>, now: Option<OddSketch>) -> Option<OddSketch> {
     match (before, now) {
-        (Some(before), Some(now)) if before.is_same(&now, &before.difference(&now)) => Some(before),
+        (Some(before), Some(now)) if before.is_same(&now, &before.difference(&now), 0) => Some(before),
         (_, now) => now,
     }
 }

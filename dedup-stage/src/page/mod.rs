@@ -195,10 +195,24 @@ impl Reader {
             content::choose(&self.outline.blocks, &self.spans, &self.hashes, self.believed, &mut self.content);
             self.mark_content_links(&mut page.links);
             let links = page.links.iter().map(|link| (&link.url, link.content));
-            page.odd = OddSketch::of(&self.hashes, &self.content);
+            page.odd = self.odd_sketch();
             page.signature = self.signer.sign(&self.hashes, &self.content, links);
         }
         page
+    }
+
+    /// The odd sketch of the content. Where at least half of it is text, lists of links are left out: they are compared link by
+    /// link, and a box of related pages is another at each visit.
+    fn odd_sketch(&self) -> Option<OddSketch> {
+        let block = |passage: &Passage| &self.outline.blocks[passage.block];
+        let (mut all, mut in_lists) = (0, 0);
+        for passage in &self.content {
+            all += passage.words.len();
+            in_lists += if block(passage).is_list() { passage.words.len() } else { 0 };
+        }
+        let with_lists = in_lists * 2 > all;
+        let chosen = self.content.iter().filter(|passage| with_lists || !block(passage).is_list());
+        OddSketch::of(chosen.map(|passage| (&self.hashes[passage.words.clone()], block(passage).shape != Shape::Item)))
     }
 
     /// Finds out which links stand in content: from its first block on, lists that add nothing to the text included. (Those

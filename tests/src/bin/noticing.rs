@@ -16,10 +16,13 @@ struct Args {
     pages: usize,
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Also name the pages of the documentation that are told wrong
+    #[arg(long)]
+    wrong: bool,
 }
 
 fn main() -> anyhow::Result<()> {
-    let Args { pages, seed } = Args::parse();
+    let Args { pages, seed, wrong } = Args::parse();
     println!("pages    beside the page  marked  called changed: equal visits  a paragraph of 30 words");
     let mut sites = vec![("made up", noise::made_up(pages, seed))];
     if let Some(real) = noise::documentation(pages)? {
@@ -30,12 +33,7 @@ fn main() -> anyhow::Result<()> {
             for marked in [true, false] {
                 let found = noise::visit(site, noise, marked, seed)?;
                 let marked = if marked { "yes" } else { "no" };
-                println!(
-                    "{name:8} {:16} {marked:7} {:28} {:24}",
-                    noise.name(),
-                    of(found.equal),
-                    of(found.changed)
-                );
+                println!("{name:8} {:16} {marked:7} {:28} {:24}", noise.name(), of(found.equal), of(found.changed));
             }
         }
     }
@@ -46,7 +44,8 @@ fn main() -> anyhow::Result<()> {
         println!("  equal words {}", of(found.equal));
         println!("  less than a paragraph of 30 words {}", of(found.less));
         println!("  at least that {}", of(found.more));
-        println!("  resemblance below .9 {}", of(found.unlike));
+        println!("  resemblance below .9 if numbers count {}", of(found.unlike));
+        found.wrong.iter().filter(|_| wrong).for_each(|page| println!("  wrong: {page}"));
         println!("  precision {:.4}", found.precision());
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! Documentation and its next version, as one site over time. What changed is counted exactly: the runs of five words that
-//! stand in one version of a page only, within the part that the documentation itself marks as its content.
+//! stand in one version of a page only, within the part that the documentation itself marks as its content. There all numbers
+//! count as one word, because a chapter that gets another number says what it said.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -12,7 +13,7 @@ use super::{Called, Site};
 pub const PARAGRAPH: usize = 68;
 
 /// Visits by what changed on the page.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Found {
     /// The same words in the same order.
     pub equal: Called,
@@ -20,8 +21,11 @@ pub struct Found {
     pub less: Called,
     /// A paragraph of 30 words or more.
     pub more: Called,
-    /// Of all visits, those to pages of which the versions resemble each other to less than .9.
+    /// Of all visits, those to pages of which the versions resemble each other to less than .9, if each number counts as a word of
+    /// its own.
     pub unlike: Called,
+    /// Paths of pages that were told wrong.
+    pub wrong: Vec<String>,
 }
 
 impl Found {
@@ -42,15 +46,18 @@ pub fn visit(old: &Path, new: &Path) -> anyhow::Result<Found> {
     for (path, html) in &new {
         let content = site.show(path, html)?.unwrap_or(false);
         let Some(before) = old.get(path) else { continue };
-        let [before, after] = [before, html].map(|html| runs(main_part(html)));
-        let changed = before.symmetric_difference(&after).count();
-        let all = before.union(&after).count();
+        let [before, after] = [before, html].map(|html| words(main_part(html)));
+        let (changed, all) = differing(&runs(&before, true), &runs(&after, true));
         match changed {
             0 => found.equal.count(content),
             1..PARAGRAPH => found.less.count(content),
             _ => found.more.count(content),
         }
-        if (all - changed) as f64 / (all as f64) < 0.9 {
+        if changed == 0 && content || changed >= PARAGRAPH && !content {
+            found.wrong.push(format!("{path} ({changed} of {all} runs of words)"));
+        }
+        let (with_numbers, all) = differing(&runs(&before, false), &runs(&after, false));
+        if (all - with_numbers) as f64 / (all as f64) < 0.9 {
             found.unlike.count(content);
         }
     }
@@ -88,8 +95,20 @@ pub fn main_part(html: &str) -> &str {
     html.get(start..end.unwrap_or(html.len())).unwrap_or(html)
 }
 
-/// The runs of five words between tags, scripts and styles left out; a shorter text is one run.
-fn runs(html: &str) -> HashSet<u64> {
+/// How many runs of words one of two texts has, and the other has not; and how many both have together.
+fn differing(one: &HashSet<u64>, other: &HashSet<u64>) -> (usize, usize) {
+    (one.symmetric_difference(other).count(), one.union(other).count())
+}
+
+/// The runs of five words of a text; a shorter text is one run.
+fn runs(words: &[String], folds_numbers: bool) -> HashSet<u64> {
+    let is_folded = |word: &String| folds_numbers && word.bytes().all(|byte| byte.is_ascii_digit());
+    let words: Vec<&str> = words.iter().map(|word| if is_folded(word) { "0" } else { word.as_str() }).collect();
+    words.windows(5.min(words.len().max(1))).map(|run| xxh3_64(run.join(" ").as_bytes())).collect()
+}
+
+/// The words between tags in lower case, scripts and styles left out.
+fn words(html: &str) -> Vec<String> {
     let mut text = String::new();
     let mut rest = html;
     while let Some(at) = rest.find('<') {
@@ -103,6 +122,5 @@ fn runs(html: &str) -> HashSet<u64> {
     }
     text.push_str(rest);
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-    let words: Vec<String> = words.map(str::to_lowercase).collect();
-    words.windows(5.min(words.len().max(1))).map(|run| xxh3_64(run.join(" ").as_bytes())).collect()
+    words.map(str::to_lowercase).collect()
 }

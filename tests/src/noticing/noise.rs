@@ -27,15 +27,8 @@ pub enum Noise {
 
 impl Noise {
     /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Date,
-        Self::Counter,
-        Self::Session,
-        Self::Advertisement,
-        Self::Related,
-        Self::Template,
-        Self::All,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Date, Self::Counter, Self::Session, Self::Advertisement, Self::Related, Self::Template, Self::All];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -83,7 +76,10 @@ pub fn made_up(pages: usize, seed: u64) -> Vec<String> {
     (0..pages)
         .map(|_| {
             let paragraphs: String = (0..12).map(|_| format!("<p>{}.</p>\n", prose(&mut random, 50))).collect();
-            format!("<html><head><title>x</title></head><body><h1>{}</h1>\n{paragraphs}</body></html>", prose(&mut random, 4))
+            format!(
+                "<html><head><title>x</title></head><body><h1>{}</h1>\n{paragraphs}</body></html>",
+                prose(&mut random, 4)
+            )
         })
         .collect()
 }
@@ -137,7 +133,8 @@ impl Around<'_> {
         let Self { noise, visit, .. } = *self;
         let mut tail = format!("<p>{own}.</p>\n");
         if noise.has(Noise::Advertisement) {
-            tail += &self.part("ad", &format!("<p>{}!</p>", self.advertisements[random.usize(..self.advertisements.len())]));
+            tail += &self
+                .part("ad", &format!("<p>{}!</p>", self.advertisements[random.usize(..self.advertisements.len())]));
         }
         if noise.has(Noise::Related) {
             let box_of = |number: usize| format!("<li><a href=\"p{number}.html\">{}</a></li>", self.titles[number]);
@@ -146,12 +143,14 @@ impl Around<'_> {
         }
         if noise.has(Noise::Session) {
             let session = random.u32(..);
-            let links: String = (1..6).map(|to| format!("<a href=\"p{to}.html?sid={session:08x}\">{to}</a> ")).collect();
+            let links: String =
+                (1..6).map(|to| format!("<a href=\"p{to}.html?sid={session:08x}\">{to}</a> ")).collect();
             tail += &self.part("nav", &format!("<p>Your session is {session:08x}. {links}</p>"));
         }
         if noise.has(Noise::Counter) {
             let count = 1_000 * visit + random.u32(..1_000);
-            tail += &self.part("counter", &format!("<p>This page has been read {count} times by {} people.</p>", count / 3));
+            tail += &self
+                .part("counter", &format!("<p>This page has been read {count} times by {} people.</p>", count / 3));
         }
         if noise.has(Noise::Template) {
             tail += &self.part("footer", &format!("<p>{}.</p>", self.footer));
@@ -159,7 +158,8 @@ impl Around<'_> {
         if noise.has(Noise::Date) {
             let months = ["January", "February", "March", "April", "May", "June"];
             let (month, day, hour) = (months[random.usize(..6)], random.u8(1..29), random.u8(..24));
-            tail += &self.part("footer", &format!("<p>Last updated on {day} {month} 2026, at {hour:02}:05 by the team.</p>"));
+            tail += &self
+                .part("footer", &format!("<p>Last updated on {day} {month} 2026, at {hour:02}:05 by the team.</p>"));
         }
         let end = page.rfind("</body>").unwrap_or(page.len());
         format!("{}{tail}{}", &page[..end], &page[end..])

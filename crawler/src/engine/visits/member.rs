@@ -102,7 +102,7 @@ impl Member {
             return None;
         }
         let before_seen = self.seen.replace(record.fetched_at);
-        if before_seen.is_some() && record.verdict == VerdictKind::Unjudged {
+        if before_seen.is_some() && !is_compared(visit, record) {
             // What cannot be compared (a body that was cut, say) changes nothing that is known.
             self.cluster.visited = at;
             return None;
@@ -145,6 +145,12 @@ impl Member {
             _ => false,
         }
     }
+}
+
+/// Whether what a visit showed was compared with what the URL showed before: it has a verdict, or is recorded as the content that
+/// the next visit is compared with.
+pub(super) fn is_compared(visit: u32, record: &PageRecord) -> bool {
+    record.verdict != VerdictKind::Unjudged || record.shown.as_ref().is_some_and(|shown| shown.visit == visit)
 }
 
 /// The URL whose page this one repeats as good as word by word.

@@ -177,7 +177,13 @@ fn main() -> ExitCode {
         let hosts = if kind == Kind::Poisson { &args.hosts[..] } else { &args.hosts[..1] };
         for &hosts in hosts {
             for &copies in copies {
-                cells.extend(args.budgets.iter().map(|&budget| Cell { kind, hosts, copies, budget, lying: args.lying }));
+                cells.extend(args.budgets.iter().map(|&budget| Cell {
+                    kind,
+                    hosts,
+                    copies,
+                    budget,
+                    lying: args.lying,
+                }));
             }
         }
     }
