@@ -71,7 +71,7 @@ pub fn text(told: &Told<'_>) -> String {
         let share = format!("{:.1} %", 100.0 * freshness.fresh);
         row("fresh", freshness.pages, share, "pages that answer; share that is on the web as seen last, as estimated");
     }
-    row("", stats.unjudged, String::new(), "not compared: redirects, errors, too little text");
+    row("", stats.unjudged, String::new(), "not compared: redirects, errors, no text");
     row("", stats.failed, String::new(), "failed: no answer");
     if let Some(harvest) = stats.harvest() {
         let rate = format!("{:.0} %", 100.0 * harvest);

@@ -359,7 +359,7 @@ fn verdict(out: &mut String, line: &Value, indent: &str) {
             line["resemblance"]
         ),
         "unchanged" => put!(out, "{indent}verdict unchanged: says what it said at the last visit\n"),
-        _ => put!(out, "{indent}not judged: an error status, no page, or too little text\n"),
+        _ => put!(out, "{indent}not judged: an error status, no page, or no text\n"),
     }
 }
 

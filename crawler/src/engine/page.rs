@@ -52,17 +52,16 @@ impl Desk<'_> {
             let alike = self.alike.page(job.page.url.site.host, &signature.sketch);
             self.frontier.looked_alike(&job, alike, &mut self.ledger.session);
         }
-        self.teach(&job, status, &judgement, content, twin.as_ref(), counts)?;
+        self.teach(&job, &finding, &judgement, content, twin.as_ref(), counts)?;
 
-        let past = before.as_ref().and_then(|before| before.shown.as_ref());
-        let changed = Changed::of(&judgement, past, shown.as_ref());
-        let ended = Ended::of(status, &judgement, changed);
+        let ended = Ended::of(status, &judgement, before.as_ref());
         let shown = if self.is_to_forget(&job, ended)? { self.forget(&job, shown)? } else { shown };
         let trouble = self.trouble(&job, &finding)?;
         if let Some(kind) = &trouble {
             self.hosts.note(&job.url, kind);
         }
-        let new = judgement.verdict == Verdict::Unique && judgement.acquitted != Some(Acquitted::ByLinks);
+        let is_unique = judgement.verdict == Verdict::Unique && judgement.acquitted != Some(Acquitted::ByLinks);
+        let new = is_unique && !says_little(&finding, &judgement);
         self.rescue.fetched(&job, new, &mut self.ledger.session);
         let stats = &mut self.ledger.stats;
         stats.count(&judgement.verdict, status);
@@ -87,7 +86,7 @@ impl Desk<'_> {
             &job,
             ended_at,
             &finding,
-            Taken { judgement, changed, before, twin, content, shown, relevance, counts, new_links, vanished, alike },
+            Taken { judgement, before, twin, content, shown, relevance, counts, new_links, vanished, alike },
         )?;
         self.visit_ended(&job, ended_at, ended)
     }
@@ -143,7 +142,7 @@ impl Desk<'_> {
     fn teach(
         &mut self,
         job: &Job,
-        status: u16,
+        finding: &PageFinding,
         judgement: &Judgement,
         content: Option<Content>,
         twin: Option<&PageRecord>,
@@ -151,7 +150,8 @@ impl Desk<'_> {
     ) -> Result<()> {
         let (frontier, session) = (&mut self.frontier, &mut self.ledger.session);
         match judgement.verdict {
-            Verdict::Unjudged if status < 400 => {}
+            _ if says_little(finding, judgement) => {}
+            Verdict::Unjudged if finding.status < 400 => {}
             Verdict::Unjudged => frontier.verdict(job, None, 0.0, session)?,
             verdict => {
                 let brought = match judgement.acquitted {
@@ -163,7 +163,8 @@ impl Desk<'_> {
             }
         }
         // An unchanged page was a lesson at an earlier visit.
-        let is_lesson = !matches!(judgement.verdict, Verdict::Unjudged | Verdict::Unchanged { .. });
+        let is_lesson = !matches!(judgement.verdict, Verdict::Unjudged | Verdict::Unchanged { .. })
+            && !says_little(finding, judgement);
         let Some(content) = content.filter(|_| is_lesson) else { return Ok(()) };
         let same = |twin: &&PageRecord| twin.content.is_some_and(|twin| twin.agrees(content));
         let twin = twin.filter(same).and_then(|twin| Url::parse(&twin.url).ok());
@@ -180,8 +181,7 @@ impl Desk<'_> {
 
     /// Writes a page to the outputs and to the state.
     fn record(&mut self, job: &Job, at: Millis, finding: &PageFinding, taken: Taken) -> Result<()> {
-        let Taken { judgement, changed, before, twin, content, shown, relevance, counts, new_links, vanished, alike } =
-            taken;
+        let Taken { judgement, before, twin, content, shown, relevance, counts, new_links, vanished, alike } = taken;
         let mut validators = finding.validators.clone();
         if finding.unchanged
             && let Some(before) = &before
@@ -205,7 +205,7 @@ impl Desk<'_> {
             texts: Some(&finding.texts),
             relevance,
             links: [counts.new, counts.admitted, counts.dropped],
-            changed,
+            changed: Changed::of(&judgement, before.as_ref().and_then(|before| before.shown.as_ref())),
             resemblance_before: alike,
             new_links: new_links.as_deref(),
             vanished: vanished.as_ref().map(|links| (links.count, &links.named[..])),
@@ -229,9 +229,7 @@ impl Desk<'_> {
 /// The results for one answer, for the outputs.
 struct Taken {
     judgement: Judgement,
-    /// What changed since the URL's last visit.
-    changed: Option<Changed>,
-    /// That visit.
+    /// The URL's last visit.
     before: Option<PageRecord>,
     /// The page of another URL that this page repeats.
     twin: Option<PageRecord>,
@@ -245,6 +243,12 @@ struct Taken {
     vanished: Option<Vanished>,
     /// Resemblance to what the URL showed at its last visit.
     alike: Option<f32>,
+}
+
+/// Whether a page is unique, and says so little that nothing is learned from it: an endless site that echoes its URLs has a
+/// few words of its own on each page.
+fn says_little(finding: &PageFinding, judgement: &Judgement) -> bool {
+    judgement.verdict == Verdict::Unique && finding.page.signature.is_none()
 }
 
 /// The content of a page for learned rules. A page with nearly the same text as its twin has the content of the twin. An

@@ -15,10 +15,13 @@ use crate::record::PageRecord;
 use crate::sink::Changed;
 
 impl Ended {
-    /// The result of a visit whose answer has this status and judgement, and has brought this change.
-    pub(super) fn of(status: u16, judgement: &Judgement, changed: Option<Changed>) -> Self {
+    /// The result of a visit whose answer has this status and judgement.
+    pub(super) fn of(status: u16, judgement: &Judgement, before: Option<&PageRecord>) -> Self {
         match status {
-            200..300 | 304 => Ended::Showed { changed, twin: judgement.verdict.twin().map(|twin| twin.url) },
+            200..300 | 304 => Ended::Showed {
+                changed: Changed::of(judgement, before.and_then(|before| before.shown.as_ref())),
+                twin: judgement.verdict.twin().map(|twin| twin.url),
+            },
             300..400 => Ended::Moved,
             404 | 410 => Ended::Missing,
             _ => Ended::Trouble,

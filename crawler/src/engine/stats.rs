@@ -26,7 +26,7 @@ pub struct Stats {
     pub near: u64,
     /// Pages that say what the same URL said at its last visit.
     pub unchanged: u64,
-    /// Redirects, error pages, pages with too little text, files that are no pages.
+    /// Redirects, error pages, pages without text, files that are no pages.
     pub unjudged: u64,
     /// Redirects among them.
     pub redirects: u64,

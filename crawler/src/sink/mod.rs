@@ -101,12 +101,11 @@ pub enum Changed {
 }
 
 impl Changed {
-    /// What a judgement says of the change since the URL showed `before`; `after` is the record of what it shows now.
-    pub fn of(judgement: &Judgement, before: Option<&Shown>, after: Option<&Shown>) -> Option<Self> {
-        let before = before?;
+    /// What a judgement says of the change since the URL showed `before`.
+    pub fn of(judgement: &Judgement, before: Option<&Shown>) -> Option<Self> {
+        before?;
         match judgement.verdict {
-            // A page with too little text for a verdict can be compared with its own past all the same.
-            Verdict::Unjudged => after.filter(|after| after.visit != before.visit).map(|_| Changed::Content),
+            Verdict::Unjudged => None,
             Verdict::Unchanged { bytes: false, .. } => Some(Changed::No),
             Verdict::Unchanged { bytes: true, .. } => Some(Changed::Bytes),
             Verdict::Unique | Verdict::Exact { .. } | Verdict::Near { .. } | Verdict::Known { .. } => {

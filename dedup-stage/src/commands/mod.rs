@@ -20,4 +20,4 @@ mod signed;
 mod table;
 pub mod warc;
 
-pub use cli::main;
+pub use cli::{main, main_with};

@@ -62,7 +62,7 @@ impl Held {
     /// The counterpart of a link of the duplicate. It is computed at each call, because the frontier knows most links of
     /// a duplicate already and does not ask for their counterparts.
     ///
-    /// If the twin's links are not known (a copy of a page with too little text), this is the link that the twin most
+    /// If the twin's links are not known (the twin is a near-duplicate itself), this is the link that the twin most
     /// probably has.
     pub fn counterpart(&self, link: &OutLink) -> Counterpart {
         self.0.counterpart(link)

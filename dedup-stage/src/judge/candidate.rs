@@ -24,9 +24,11 @@ pub struct Candidate {
     pub id: PageId,
     /// SHA-256 of its body.
     pub sha256: [u8; 32],
-    /// Fingerprint and sketch, by which near-duplicates are found. `None` if only a page with the same bytes can be a
-    /// duplicate of this one: it has too little text, or is a near-duplicate itself.
+    /// Fingerprint and sketch, by which near-duplicates are found. `None` if the page has too little text, or is a
+    /// near-duplicate itself.
     pub signature: Option<Signature>,
+    /// The statement of a page with too little text for a fingerprint ([`crate::page::Page::statement`]).
+    pub statement: Option<[u8; 32]>,
     /// Its links and media.
     pub links: LinkSet,
 }
@@ -36,13 +38,14 @@ impl Candidate {
     pub fn of(case: &Case<'_>) -> Self {
         let Case { order, id, url, page, .. } = *case;
         let links = LinkSet { url: Some(url.as_str().into()), ..LinkSet::of(case) };
-        Self { order, id, sha256: page.sha256, signature: page.signature.clone(), links }
+        Self { order, id, sha256: page.sha256, signature: page.signature.clone(), statement: page.statement, links }
     }
 }
 
 impl Judge {
     /// Calls `visit` with the candidates of some hosts, so that another judge can accept them. Pages that are compared by
-    /// their bytes alone are among them. They come in no order.
+    /// their bytes alone are among them. They come in no order. A page with a statement comes twice: with the digest of its
+    /// body, and with its statement in the place of this digest.
     pub fn candidates(
         &self,
         session: &Session,
@@ -71,7 +74,7 @@ impl Judge {
             if links.url.is_none() {
                 links.url = url_of(id, session)?.map(String::from);
             }
-            visit(Candidate { order, id, sha256, signature: signatures.get(&id).cloned(), links })
+            visit(Candidate { order, id, sha256, signature: signatures.get(&id).cloned(), statement: None, links })
         })
     }
 }

@@ -124,12 +124,24 @@ impl Comparison {
         if words <= Self::LITTLE_TEXT && self.has_other_media(case) {
             return Ok(Some(Acquitted::ByMedia));
         }
-        if !self.has_news(case) {
-            return Ok(None);
+        let has_news = self.has_news(case, NEWS, url_of, session)?;
+        Ok(has_news.then_some(Acquitted::ByLinks))
+    }
+
+    /// Whether any link of the content of the page is news, for a page that says too little to be judged by its text.
+    pub(super) fn has_any_news(&mut self, case: &Case<'_>, url_of: UrlOf<'_>, session: &Session) -> Result<bool> {
+        self.has_news(case, 1, url_of, session)
+    }
+
+    /// Whether at least `least` of the links in the content of the page, and more than half of them unless `least` is 1, are
+    /// news.
+    fn has_news(&mut self, case: &Case<'_>, least: usize, url_of: UrlOf<'_>, session: &Session) -> Result<bool> {
+        if !self.counts_news(case, least) {
+            return Ok(false);
         }
         // Without the twin's URL, links seem to be news that are not. So ask for the URL, and look again.
         self.learn_url(case, url_of, session)?;
-        Ok(self.has_news(case).then_some(Acquitted::ByLinks))
+        Ok(self.counts_news(case, least))
     }
 
     fn has_other_media(&self, case: &Case<'_>) -> bool {
@@ -142,7 +154,7 @@ impl Comparison {
         others > 0 && others * 2 > all
     }
 
-    fn has_news(&self, case: &Case<'_>) -> bool {
+    fn counts_news(&self, case: &Case<'_>, least: usize) -> bool {
         let (mut all, mut news) = (0, 0);
         for link in case.links.iter().filter(|link| link.content) {
             match self.look_up(link) {
@@ -152,7 +164,7 @@ impl Comparison {
                 None => {}
             }
         }
-        news >= NEWS && news * 2 > all
+        news >= least && (least == 1 || news * 2 > all)
     }
 
     /// Whether the twin has a link that differs from this one only in opaque words. If these words name sessions, both

@@ -35,8 +35,14 @@ impl Proposal {
     /// A page that is to be judged; `None` where the judge does not compare it, so that nobody has to hear of it.
     pub fn of(case: &Case<'_>) -> Option<Self> {
         let Case { order, id, url, before, page, links, .. } = *case;
-        let candidate =
-            Candidate { order, id, sha256: page.sha256, signature: page.signature.clone(), links: LinkSet::of(case) };
+        let candidate = Candidate {
+            order,
+            id,
+            sha256: page.sha256,
+            signature: page.signature.clone(),
+            statement: page.statement,
+            links: LinkSet::of(case),
+        };
         case.is_compared().then(|| Self {
             candidate,
             url: url.as_str().to_owned(),
@@ -56,18 +62,24 @@ impl Judge {
     ///
     /// [`Error::Damaged`] where the proposal holds something that is no URL.
     pub fn follow(&mut self, page: &Proposal, url_of: UrlOf<'_>, session: &mut Session) -> Result<bool> {
-        let Candidate { order, id, sha256, signature, .. } = &page.candidate;
+        let Candidate { order, id, sha256, signature, statement, .. } = &page.candidate;
         if page.before.is_none() {
             if self.digests.owner(sha256, session)?.is_some_and(|owner| owner.id.url != id.url) {
                 return Ok(false);
             }
-            let Some(signature) = signature else {
-                self.digests.claim(sha256, Owner { order: *order, id: *id }, session)?;
-                return Ok(true);
+            let is_new = match (signature, statement) {
+                (Some(signature), _) => {
+                    self.near.clear();
+                    self.index.within(signature.simhash, &mut self.near);
+                    self.near.is_empty()
+                }
+                (None, Some(statement)) => self.digests.owner(statement, session)?.is_none(),
+                (None, None) => {
+                    self.digests.claim(sha256, Owner { order: *order, id: *id }, session)?;
+                    return Ok(true);
+                }
             };
-            self.near.clear();
-            self.index.within(signature.simhash, &mut self.near);
-            if self.near.is_empty() {
+            if is_new {
                 self.accept(&page.candidate, session)?;
                 return Ok(true);
             }
@@ -81,6 +93,7 @@ impl Judge {
             text: page.text,
             odd: page.odd,
             signature: signature.clone(),
+            statement: *statement,
             media: page.candidate.links.media.members().into_iter().map(u64::from).collect(),
             ..Page::default()
         };

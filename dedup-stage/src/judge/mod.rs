@@ -10,6 +10,9 @@
 //!    [`crate::hamming`]), and its text is alike at the second look ([`crate::signature::Sketch`]).
 //! 5. Links and media. A page with the text of an earlier page is still unique if it has other links, or if it has little
 //!    text and other media.
+//!
+//!    A page with too little text for a fingerprint is near only if another page says exactly the same (title, words,
+//!    media: [`crate::page::Page::statement`]), and if no link of its content is news.
 //! 6. Known corpora. A page that says something new in this crawl may be in a corpus that exists already
 //!    ([`crate::corpus::Corpora`]). Then it is a duplicate of a document there. It is not accepted, because its copies
 //!    will be found in the corpus, too.
@@ -33,6 +36,7 @@ mod mapping;
 mod opaque;
 mod recent;
 mod revisit;
+mod short;
 mod shown;
 mod template;
 #[cfg(test)]
@@ -202,7 +206,7 @@ impl Judge {
                 return Ok((known(corpus, twin), None));
             }
             self.digests.claim(digest, owner, session)?;
-            return Ok((Judgement::UNJUDGED, None));
+            return self.compare_statement(case, owner, url_of, session);
         };
         let found = self.look(case, signature, url_of, session)?;
         if found.judgement.verdict == Verdict::Unique
@@ -229,8 +233,10 @@ impl Judge {
 
     /// Remembers a page that was judged elsewhere. Pages may come in any order: the earlier one counts.
     pub fn accept(&mut self, candidate: &Candidate, session: &mut Session) -> Result<()> {
-        let Candidate { order, id, sha256, signature, links } = candidate;
-        self.digests.claim(sha256, Owner { order: *order, id: *id }, session)?;
+        let Candidate { order, id, sha256, signature, statement, links } = candidate;
+        for digest in [Some(sha256), statement.as_ref()].into_iter().flatten() {
+            self.digests.claim(digest, Owner { order: *order, id: *id }, session)?;
+        }
         if let Some(signature) = signature {
             let is_new = self.index.insert(signature.simhash);
             let entry = Entry { order: *order, id: *id, sketch: signature.sketch };
@@ -248,7 +254,9 @@ impl Judge {
 
     /// Forgets the content of a URL, for example of one that is gone: no later page is a duplicate of it.
     pub fn forget(&mut self, shown: &Shown, url: UrlId, session: &mut Session) -> Result<()> {
-        self.digests.release(&shown.sha256, url, session)?;
+        for digest in [Some(&shown.sha256), shown.statement.as_ref()].into_iter().flatten() {
+            self.digests.release(digest, url, session)?;
+        }
         LinkSet::remove(PageId { url, visit: shown.visit }, session)?;
         if let Some(simhash) = shown.simhash.filter(|_| shown.accepted) {
             // The index keeps the fingerprint. If a query finds it, there is no page with it.

@@ -101,8 +101,9 @@ impl Judge {
 
 /// Whether a page has the words that its URL showed before, or nearly so.
 fn has_same_text(case: &Case<'_>, before: &Shown) -> bool {
-    if case.page.text == before.text && before.text != 0 {
-        return true;
+    if before.text != 0 && case.page.text == before.text || before.statement.is_some() {
+        // Of a page with little text, title and media count as well.
+        return case.page.statement == before.statement;
     }
     match (&case.page.odd, &before.odd) {
         (Some(now), Some(then)) => now.is_same(then, &now.difference(then), 0),

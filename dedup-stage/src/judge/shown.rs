@@ -21,6 +21,8 @@ pub struct Shown {
     pub text: u64,
     /// Odd sketch of the content as it was first shown, by which its changes are told; `None` where there is no content.
     pub odd: Option<OddSketch>,
+    /// What a page with too little text for a fingerprint said last ([`crate::page::Page::statement`]).
+    pub statement: Option<[u8; 32]>,
     /// Sketch of a page that was not accepted. The judge keeps the sketches of accepted pages.
     pub sketch: Option<Sketch>,
     /// Whether the judge accepted it, so that later pages can be duplicates of it.
@@ -48,10 +50,11 @@ impl Shown {
         // A page that says something else than before, or was a duplicate and is none any more.
         let signature = page.signature.as_ref();
         let of = judgement.verdict.twin();
-        let accepted = signature.is_some() && of.is_none() && !known;
+        let accepted = (signature.is_some() || page.statement.is_some()) && of.is_none() && !known;
         let sketch = signature.filter(|_| !accepted).map(|signature| signature.sketch);
         let simhash = signature.map(|signature| signature.simhash);
-        Some(Self { visit: id.visit, order, sha256, simhash, text, odd: page.odd, sketch, accepted, of })
+        let (odd, statement) = (page.odd, page.statement);
+        Some(Self { visit: id.visit, order, sha256, simhash, text, odd, statement, sketch, accepted, of })
     }
 
     /// Whether it repeated a page of another URL, or a known document. (Among pages with a fingerprint, only duplicates

@@ -42,10 +42,14 @@ impl Differences {
     const PARTS: usize = 3;
 
     /// The places of differences of other pages of which this one of `page` is made, the last one first; as few as do.
-    fn explain(&self, page: u64, what: Difference, is_small: &dyn Fn(&Difference, usize) -> bool) -> Option<Vec<usize>> {
-        (1..=Self::PARTS).find_map(|parts| {
-            self.parts(page, what, parts, self.seen.len(), &|rest| is_small(rest, parts))
-        })
+    fn explain(
+        &self,
+        page: u64,
+        what: Difference,
+        is_small: &dyn Fn(&Difference, usize) -> bool,
+    ) -> Option<Vec<usize>> {
+        (1..=Self::PARTS)
+            .find_map(|parts| self.parts(page, what, parts, self.seen.len(), &|rest| is_small(rest, parts)))
     }
 
     /// The same with so many parts, all of which stand before `end`.
@@ -85,11 +89,10 @@ impl Differences {
 
 impl Judge {
     /// Whether a page that differs from what its URL showed `before` differs as other pages of its host did. If not, the
-    /// judge remembers the difference. Pages that repeat others are left out: of course they change as these do.
+    /// judge remembers the difference. Pages that repeat others are left out, since they change as these do; so are pages with too little text.
     pub(super) fn is_template(&self, case: &Case<'_>, before: &Shown, session: &mut Session) -> Result<bool> {
-        let (Some(now), Some(then), false) = (&case.page.odd, &before.odd, before.is_duplicate()) else {
-            return Ok(false);
-        };
+        let is_left_out = before.is_duplicate() || before.statement.is_some() || case.page.statement.is_some();
+        let (Some(now), Some(then), false) = (&case.page.odd, &before.odd, is_left_out) else { return Ok(false) };
         let key = case.id.url.site.to_bytes();
         let known = session.get(spaces::TEMPLATES, &key)?;
         let known = known.map(|value| codec::decode(&value, "the differences of a host")).transpose()?;

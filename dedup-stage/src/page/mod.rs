@@ -16,6 +16,7 @@ mod outline;
 mod prescan;
 mod rel;
 mod signs;
+mod statement;
 mod tags;
 pub mod tokenizer;
 pub mod words;
@@ -103,6 +104,8 @@ pub struct Page {
     pub signature: Option<Signature>,
     /// The words of its content, for comparing it with what its URL shows at another visit; `None` where it has no content.
     pub odd: Option<OddSketch>,
+    /// For a page that has too little text for a signature: a digest of all that it says. `None` if it says nothing.
+    pub statement: Option<[u8; 32]>,
 }
 
 /// How bytes are read.
@@ -197,6 +200,9 @@ impl Reader {
             let links = page.links.iter().map(|link| (&link.url, link.content));
             page.odd = self.odd_sketch();
             page.signature = self.signer.sign(&self.hashes, &self.content, links);
+            if page.signature.is_none() {
+                page.statement = statement::digest(&page.title, &self.hashes, &page.media);
+            }
         }
         page
     }

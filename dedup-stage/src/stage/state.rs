@@ -18,8 +18,7 @@ const KEY_EPOCH: &[u8] = b"epoch";
 const KEY_SPILLED: &[u8] = b"spilled";
 
 /// The spaces whose values begin with the order of the page that wrote them.
-const ORDERED: [Space; 5] =
-    [spaces::DIGESTS, spaces::ACCEPTED, spaces::LINKS, spaces::TEMPLATES, spaces::STAGE_PAGES];
+const ORDERED: [Space; 5] = [spaces::DIGESTS, spaces::ACCEPTED, spaces::LINKS, spaces::TEMPLATES, spaces::STAGE_PAGES];
 
 /// Checks what kind of state this is, and takes back what was not flushed.
 pub(super) fn open(session: &mut Session) -> Result<Counts> {

@@ -102,7 +102,7 @@ impl Member {
             return None;
         }
         let before_seen = self.seen.replace(record.fetched_at);
-        if before_seen.is_some() && !is_compared(visit, record) {
+        if before_seen.is_some() && record.verdict == VerdictKind::Unjudged {
             // What cannot be compared (a body that was cut, say) changes nothing that is known.
             self.cluster.visited = at;
             return None;
@@ -145,12 +145,6 @@ impl Member {
             _ => false,
         }
     }
-}
-
-/// Whether what a visit showed was compared with what the URL showed before: it has a verdict, or is recorded as the content that
-/// the next visit is compared with.
-pub(super) fn is_compared(visit: u32, record: &PageRecord) -> bool {
-    record.verdict != VerdictKind::Unjudged || record.shown.as_ref().is_some_and(|shown| shown.visit == visit)
 }
 
 /// The URL whose page this one repeats as good as word by word.
@@ -204,6 +198,7 @@ mod tests {
                 simhash: None,
                 text: 1,
                 odd: None,
+                statement: None,
                 sketch: None,
                 accepted: of.is_none(),
                 of,

@@ -8,7 +8,7 @@ use frontier::refresh::time::{Seconds, days};
 
 use super::Round;
 use super::continuous::Continuous;
-use super::member::{Life, Member, is_compared, seconds};
+use super::member::{Life, Member, seconds};
 use crate::record::{PageRecord, VerdictKind};
 
 impl Continuous {
@@ -21,7 +21,7 @@ impl Continuous {
         let life = member.life;
         // What it is a copy of is said again below, by the cluster that it joins.
         let shows = std::mem::replace(&mut member.of, was_of).filter(|_| self.trusts && life == Life::Alive);
-        let is_judged = life == Life::Alive && is_compared(visit, record);
+        let is_judged = life == Life::Alive && record.verdict != VerdictKind::Unjudged;
         let has_changed = is_judged && record.verdict != VerdictKind::Unchanged;
         round.visits += 1;
         round.changed += u64::from(has_changed);

@@ -62,7 +62,7 @@ pub fn figures(out: &mut String, summary: &Summary, tally: &Tally) {
         "",
         "Not compared",
         units::count(verdicts.unjudged),
-        "redirects, error pages, pages with too little text, files that are no pages".into(),
+        "redirects, error pages, pages without text, files that are no pages".into(),
     );
     figure("", "Failed", units::count(verdicts.failed), "URLs given up without an answer".into());
     figure(

@@ -34,6 +34,7 @@ fn page(random: &mut fastrand::Rng, order: u64) -> Candidate {
         id: PageId { url, visit: 1 },
         sha256: [random.u8(..40); 32],
         signature: Some(Signature { simhash: random.u64(..25) << 32, sketch: Sketch::from_bytes([7; Sketch::BYTES]) }),
+        statement: None,
         links,
     }
 }

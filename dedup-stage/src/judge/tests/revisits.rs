@@ -69,7 +69,10 @@ fn other_links_beside_much_text_are_no_change() {
     let mut web = web();
     let page = |numbers| html(&words(1, 600), &link_list("/item/#", numbers));
     web.show("http://a.test/", &page(1..=10));
-    assert_eq!(web.verdict("http://a.test/", &page(21..=30)), Verdict::Unchanged { bytes: true, of: None, known: None });
+    assert_eq!(
+        web.verdict("http://a.test/", &page(21..=30)),
+        Verdict::Unchanged { bytes: true, of: None, known: None }
+    );
 }
 
 /// A page of `own` words, and a footer that has no mark of its own.

@@ -1,0 +1,35 @@
+//! The judgement on a page that has too little text for a fingerprint. It is compared by its statement alone
+//! ([`crate::page::Page::statement`]): by all that it says.
+
+use super::counterpart::Comparison;
+use super::digests::Owner;
+use super::links::LinkSet;
+use super::{Acquitted, Case, Judge, Judgement, UrlOf, Verdict};
+use crate::store::{Result, Session};
+
+impl Judge {
+    /// Compares a page with the first page that made the same statement. If there is none, remembers the page. A page that
+    /// says nothing is not judged.
+    pub(super) fn compare_statement(
+        &mut self,
+        case: &Case<'_>,
+        owner: Owner,
+        url_of: UrlOf<'_>,
+        session: &mut Session,
+    ) -> Result<(Judgement, Option<Comparison>)> {
+        let Some(statement) = &case.page.statement else { return Ok((Judgement::UNJUDGED, None)) };
+        let unique = Judgement { verdict: Verdict::Unique, novelty: 1.0, acquitted: None };
+        let Some(first) = self.digests.owner(statement, session)?.filter(|first| first.id.url != case.id.url) else {
+            self.digests.claim(statement, owner, session)?;
+            LinkSet::of(case).write(case.id, case.order, session);
+            return Ok((unique, None));
+        };
+        let mut twin = Comparison::accepted(case, first.id, &self.keys, session)?;
+        if twin.has_any_news(case, url_of, session)? {
+            return Ok((Judgement { acquitted: Some(Acquitted::ByLinks), ..unique }, Some(twin)));
+        }
+        let verdict = Verdict::Near { of: first.id, distance: 0, resemblance: 1.0 };
+        let novelty = (1.0 - (1.0 + twin.common(case)) / 2.0).clamp(0.0, 1.0);
+        Ok((Judgement { verdict, novelty, acquitted: None }, Some(twin)))
+    }
+}

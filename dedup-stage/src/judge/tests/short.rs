@@ -1,0 +1,76 @@
+//! Pages with too little text for a fingerprint: they are compared by all that they say.
+
+use super::web;
+use crate::judge::{Acquitted, Verdict};
+
+/// A stub of a reference: a title, a heading, a line of text, code, and a list of links.
+fn stub(name: &str, place: usize) -> String {
+    let put = |at: usize| if at == place { name } else { "common" };
+    format!(
+        "<title>{}</title><nav><a href=/>home</a> {}</nav><h1>{}</h1><p>See {} for it.</p><pre>use {}</pre><img src={}.png>",
+        put(0),
+        put(1),
+        put(2),
+        put(3),
+        put(4),
+        put(5)
+    )
+}
+
+#[test]
+fn stubs_that_differ_in_one_name_are_different() {
+    let mut web = web();
+    let mut random = fastrand::Rng::with_seed(22);
+    for number in 0..2_000 {
+        let length = random.usize(1..9);
+        let name: String = std::iter::repeat_with(|| random.lowercase()).take(length).collect();
+        let page = stub(&format!("{name}{number}"), number % 6);
+        assert_eq!(web.verdict(&format!("http://a.test/{number}"), &page), Verdict::Unique, "{page}");
+    }
+}
+
+#[test]
+fn equal_stubs_are_found_whatever_their_markup_is() {
+    let mut web = web();
+    for number in 0..100 {
+        let page = format!("{}<p><a href=/next?s=11>next</a>", stub(&format!("name{number}"), number % 6));
+        let of = web.id(&format!("http://a.test/{number}"), 1);
+        assert_eq!(web.verdict(&format!("http://a.test/{number}"), &page), Verdict::Unique);
+        let copy = page.replace("<p>", "<!-- 17 --><p class=x>").replace("/next", "/x/../next");
+        let verdict = web.verdict(&format!("http://b.test/{number}"), &copy);
+        assert_eq!(verdict, Verdict::Near { of, distance: 0, resemblance: 1.0 }, "{copy}");
+    }
+}
+
+#[test]
+fn a_stub_with_another_link_in_its_content_is_different() {
+    let mut web = web();
+    let page = |link: &str| format!("<main><h1>List</h1><p>All of them <a href={link}>here</a></p></main>");
+    assert_eq!(web.verdict("http://a.test/1", &page("/x")), Verdict::Unique);
+    let other = web.show("http://a.test/2", &page("/y")).judgement;
+    assert_eq!((other.verdict, other.acquitted), (Verdict::Unique, Some(Acquitted::ByLinks)));
+    assert!(web.show("http://a.test/3", &page("/x ")).judgement.verdict.is_duplicate());
+}
+
+#[test]
+fn what_a_stub_said_before_condemns_nobody() {
+    let mut web = web();
+    let [old, new] = ["<h1>Old</h1><p>stub", "<h1>New</h1><p>stub"];
+    assert_eq!(web.verdict("http://a.test/1", old), Verdict::Unique);
+    assert_eq!(web.verdict("http://a.test/1", new), Verdict::Unique);
+    assert_eq!(web.verdict("http://a.test/2", &format!("{old} ")), Verdict::Unique);
+    assert_eq!(
+        web.verdict("http://a.test/3", &format!("{new} ")),
+        Verdict::Near { of: web.id("http://a.test/1", 2), distance: 0, resemblance: 1.0 }
+    );
+    let spaced = format!("{new}  ");
+    assert_eq!(web.verdict("http://a.test/1", &spaced), Verdict::Unchanged { bytes: true, of: None, known: None });
+}
+
+#[test]
+fn another_title_is_another_content() {
+    let mut web = web();
+    let page = |title: &str| format!("<title>{title}</title><p>stub");
+    assert_eq!(web.verdict("http://a.test/1", &page("one")), Verdict::Unique);
+    assert_eq!(web.verdict("http://a.test/1", &page("two")), Verdict::Unique);
+}
