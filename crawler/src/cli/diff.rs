@@ -227,7 +227,7 @@ mod tests {
         );
         assert!(text.contains("  http://a.test/c  T<U+001B>[2J  (50 % as before)  (and 2 copies, not visited)\n    - Old.\n    + New.\n"), "{text}");
         assert!(
-            text.contains("    + … and 2 more\n    ~ It is {+not+} so.\n    2 sentences differ in numbers only\n    links gone: http://a.test/g\n") && !text.contains("--warc") && !text.contains("gone: "),
+            text.contains("    + … and 2 more\n    ~ It is {+not+} so.\n    2 sentences differ in numbers only\n    links gone: http://a.test/g\n") && !text.contains("--warc") && !text.contains("\ngone: "),
             "{text}"
         );
     }

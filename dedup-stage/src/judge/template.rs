@@ -89,7 +89,8 @@ impl Differences {
 
 impl Judge {
     /// Whether a page that differs from what its URL showed `before` differs as other pages of its host did. If not, the
-    /// judge remembers the difference. Pages that repeat others are left out, since they change as these do; so are pages with too little text.
+    /// judge remembers the difference. Pages that repeat others are left out, since they change as these do. So are pages with
+    /// too little text.
     pub(super) fn is_template(&self, case: &Case<'_>, before: &Shown, session: &mut Session) -> Result<bool> {
         let is_left_out = before.is_duplicate() || before.statement.is_some() || case.page.statement.is_some();
         let (Some(now), Some(then), false) = (&case.page.odd, &before.odd, is_left_out) else { return Ok(false) };
@@ -98,7 +99,9 @@ impl Judge {
         let known = known.map(|value| codec::decode(&value, "the differences of a host")).transpose()?;
         let mut known: Differences = known.unwrap_or_default();
         let (what, page) = (now.difference(then), case.id.url.url);
-        let explained = known.explain(page, what, &|rest, parts| now.is_same(then, rest, parts));
+        // What is left must be little, and less than half of what there was: small differences explain nothing.
+        let is_small = |rest: &Difference, parts| now.is_same(then, rest, parts) && rest.pairs() * 2.0 <= what.pairs();
+        let explained = known.explain(page, what, &is_small);
         match &explained {
             Some(places) => known.share(places),
             None => known.add(Seen { what, page, shared: false }),
