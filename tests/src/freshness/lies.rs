@@ -24,8 +24,7 @@ impl Lies {
         for (number, page) in web.pages.iter().enumerate() {
             let (Some((at, _)), number) = (page.diverges, number as u32) else { continue };
             let is_of = |(other, _): &&(u32, f64)| *other == number;
-            let last =
-                |events: &[(u32, f64)]| events.iter().filter(is_of).map(|(_, day)| *day).filter(|day| *day < at).last();
+            let last = |events: &[(u32, f64)]| events.iter().filter(is_of).map(|(_, day)| *day).rfind(|day| *day < at);
             // A page that was visited for its own sake at that time deceived nobody.
             if last(&tally.left).is_some_and(|left| last(&tally.joined).is_none_or(|joined| joined < left)) {
                 continue;
