@@ -24,6 +24,9 @@ pub struct PageRecord {
     pub depth: u32,
     /// Where its line begins in `pages.jsonl`; [`PageRecord::ELSEWHERE`] where another directory has the line.
     pub offset: u64,
+    /// Where the record of its links begins in `links.graph`: that of the last answer that had any. `None` where there is none
+    /// in this directory.
+    pub graph: Option<u64>,
     /// The page that carried the link; `None` for seeds.
     pub source: Option<PageId>,
     /// How the URL came to be queued.
@@ -88,6 +91,7 @@ impl PageRecord {
             status,
             depth: job.depth,
             offset: 0,
+            graph: None,
             source: job.source,
             via: job.via,
             fetched_at: at,
@@ -113,6 +117,7 @@ impl PageRecord {
             status: 200,
             depth: 0,
             offset: Self::ELSEWHERE,
+            graph: None,
             source: None,
             via: Via::Link,
             fetched_at: *fetched_at,
@@ -166,6 +171,7 @@ mod tests {
             status: 200,
             depth: 7,
             offset: 1 << 40,
+            graph: Some(1 << 30),
             source: Some(PageId { url, visit: 1 }),
             via: Via::Redirect { hops: 2, same_key: false },
             fetched_at: 3,

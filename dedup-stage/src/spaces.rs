@@ -8,9 +8,11 @@ pub(crate) const DIGESTS: Space = Space::new(1, "digests", Layout::Points);
 pub(crate) const ACCEPTED: Space = Space::new(2, "accepted", Layout::Points);
 /// Identity of an accepted page → hashes of its links and media. Nothing for a page without any.
 pub(crate) const LINKS: Space = Space::new(3, "links", Layout::Points);
+/// Host → the last differences between two visits to a page of it.
+pub(crate) const TEMPLATES: Space = Space::new(4, "templates", Layout::Points);
 
 /// What the judge keeps.
-pub const JUDGE: &[Space] = &[DIGESTS, ACCEPTED, LINKS];
+pub const JUDGE: &[Space] = &[DIGESTS, ACCEPTED, LINKS, TEMPLATES];
 
 /// Identity of a URL → the page that it showed last, and what the caller calls it.
 pub(crate) const STAGE_PAGES: Space = Space::new(8, "pages", Layout::Points);

@@ -145,7 +145,8 @@ impl Site {
 
     fn run(&self, more: &[(&str, &str)]) -> anyhow::Result<Crawled> {
         let seeds = ["http://a.test/".to_owned()];
-        crawl_with(self.fetch.clone(), &self.clock, self.dir.path(), &seeds, &settings(more)?)
+        let more: Vec<_> = more.iter().copied().chain([("scope.sitemaps", "true")]).collect();
+        crawl_with(self.fetch.clone(), &self.clock, self.dir.path(), &seeds, &settings(&more)?)
     }
 
     /// A day later: one more round. Returns what was asked for, and what came of the crawl.
@@ -290,6 +291,10 @@ fn a_notice_on_all_pages_makes_no_copies() -> anyhow::Result<()> {
 #[test]
 fn a_visit_tells_what_changed_and_which_links_are_new() -> anyhow::Result<()> {
     let site = Site::new(|path, round| match (path, round) {
+        ("/p1", 1) => Some(html(format!(
+            "<title>page 1</title><p>{}</p><a href=/p2>2</a> <a href=/p3>3</a> <a href=/p4>4</a>",
+            words(1, 120)
+        ))),
         ("/p1", 2..) => {
             let half = format!("{} {}", words(1, 60), words(700, 60));
             Some(html(format!("<title>page 1</title><p>{half}</p><a href=/extra>new</a> <a href=/p2>old</a>")))
@@ -304,8 +309,56 @@ fn a_visit_tells_what_changed_and_which_links_are_new() -> anyhow::Result<()> {
     let (one, two, three) = (last("/p1"), last("/p2"), last("/p3"));
     assert_eq!((text(&one, "changed"), text(&two, "changed"), text(&three, "changed")), ("content", "bytes", "no"));
     assert_eq!(one["new_links"], serde_json::json!(["http://a.test/extra"]));
+    assert_eq!(one["gone_links"], serde_json::json!(["http://a.test/p3", "http://a.test/p4"]));
+    assert_eq!(
+        (&one["links_gone"], &two["links_gone"], &three["gone_links"]),
+        (&2.into(), &0.into(), &serde_json::json!([]))
+    );
     let alike = one["resemblance_before"].as_f64().unwrap_or(-1.0);
     assert!((0.1..0.6).contains(&alike), "half of its words are others: {alike}");
-    assert_eq!(visits(&crawled, "/extra")[0]["new_links"], Value::Null, "a first visit");
+    let first = &visits(&crawled, "/extra")[0];
+    assert_eq!([&first["new_links"], &first["gone_links"], &first["links_gone"]], [&Value::Null; 3], "a first visit");
+    Ok(())
+}
+
+/// Catches a round that visits what was visited a moment ago, though a least age is given.
+#[test]
+fn what_is_younger_than_the_least_age_is_not_visited() -> anyhow::Result<()> {
+    let site = Site::new(|_, _| None)?;
+    for (age, visited) in [("23h", UNIQUE), ("25h", 0)] {
+        site.clock.skip_to(site.clock.now() + DAY);
+        let before = site.fetch.asked().len();
+        site.run(&[("fetch.recrawl", "true"), ("refresh.min-age", age)])?;
+        let asked = site.fetch.asked().into_iter().skip(before).map(|(_, url)| url.path().to_owned());
+        assert_eq!(asked.filter(|path| path != "/robots.txt" && !is_copy(path)).count() as u64, visited, "{age}");
+    }
+    Ok(())
+}
+
+/// Catches a site whose sitemap is read once and never again: what it names later is found by no round.
+#[test]
+fn a_round_reads_the_sitemap_again_and_fetches_what_it_names_now() -> anyhow::Result<()> {
+    let site = Site::new(|path, round| {
+        let text = |content_type, body: String| Some(crawler::demo::web::Answer { content_type, ..html(body) });
+        let map = |paths: &[&str]| {
+            let urls: String = paths.iter().map(|path| format!("<url><loc>http://a.test{path}</loc></url>")).collect();
+            format!("<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{urls}</urlset>")
+        };
+        match (path, round) {
+            ("/robots.txt", _) => text("text/plain", "Sitemap: http://a.test/map.xml".into()),
+            ("/map.xml", 1) => text("application/xml", map(&["/p1"])),
+            ("/map.xml", _) => text("application/xml", map(&["/p1", "/unlinked"])),
+            ("/unlinked", _) => Some(html(format!("<p>{}</p>", words(702, 60)))),
+            _ => None,
+        }
+    })?;
+    let maps = |site: &Site| site.fetch.times("http://a.test/map.xml");
+    assert_eq!(maps(&site), 1);
+    let (asked, crawled) = site.refresh()?;
+    assert!(asked.contains(&"/unlinked".to_owned()), "{asked:?}");
+    assert_eq!((maps(&site), text(visits(&crawled, "/unlinked")[0], "via")), (2, "sitemap"));
+    let before = site.fetch.asked().len();
+    site.run(&[("fetch.recrawl", "true")])?;
+    assert!(site.fetch.asked().len() > before && maps(&site) == 2, "once a day is enough");
     Ok(())
 }

@@ -43,6 +43,7 @@ mod invariants;
 mod kill;
 mod known;
 mod neighbours;
+mod noticing;
 mod numbers;
 mod odd;
 mod outputs;

@@ -21,6 +21,7 @@ pub mod hostile;
 pub mod kill;
 mod links;
 pub mod memory;
+pub mod noticing;
 pub mod pipe;
 pub mod polite;
 pub mod power;

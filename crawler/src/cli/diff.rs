@@ -8,7 +8,8 @@ use super::shown::Shown;
 use super::{Dir, Usage, tell};
 use crate::clock::{self, Clock, rfc3339};
 use crate::crawl::{CrawlDir, OpenError};
-use crate::diff::{Diff, Page, Sentences};
+use crate::diff::edit::{Line, lines};
+use crate::diff::{Diff, Page, Place, Sentences};
 use crate::report::html::put;
 use crate::report::units;
 
@@ -62,10 +63,13 @@ fn moment(text: &str, now: Millis) -> Result<Millis, Usage> {
     }
 }
 
-/// Sentences shown of one page, on either side.
-const SENTENCES: usize = 10;
+/// Places shown of one page at which it changed, and sentences of one place, on either side.
+const PLACES: usize = 8;
+const SENTENCES: usize = 4;
+/// Links shown that came, and that went.
+const LINKS: usize = 3;
 /// Characters shown of one sentence.
-const LONGEST: usize = 300;
+const LONGEST: usize = 240;
 
 /// The difference for people.
 fn text(diff: &Diff) -> String {
@@ -107,31 +111,83 @@ fn tell_page(out: &mut String, page: &Page) {
         put!(out, "  {}", Shown(title));
     }
     if let Some(alike) = page.resemblance_before {
-        put!(out, "  ({:.0} % as before)", 100.0 * alike);
+        // What has changed is never quite as before.
+        put!(out, "  ({:.0} % as before)", (100.0 * alike).min(99.0));
     }
     if page.copies > 0 {
         let copies = if page.copies == 1 { "copy" } else { "copies" };
         put!(out, "  (and {} {copies}, not visited)", units::count(page.copies));
     }
     out.push('\n');
-    if let Some(Sentences { removed, added }) = &page.sentences {
-        for (sign, sentences) in [("-", removed), ("+", added)] {
-            for sentence in sentences.iter().take(SENTENCES) {
-                let mut short: String = sentence.chars().take(LONGEST).collect();
-                if short.len() < sentence.len() {
-                    short.push_str(" …");
-                }
-                put!(out, "    {sign} {}\n", Shown(&short));
+    if let Some(sentences) = &page.sentences {
+        tell_sentences(out, sentences);
+    }
+    for (what, links) in [("links to new URLs", &page.new_links), ("links gone", &page.gone_links)] {
+        if !links.is_empty() {
+            put!(out, "    {what}: ");
+            for (at, link) in links.iter().take(LINKS).enumerate() {
+                put!(out, "{}{}", if at > 0 { ", " } else { "" }, Shown(link));
             }
-            if sentences.len() > SENTENCES {
-                put!(out, "    {sign} … and {} more\n", sentences.len() - SENTENCES);
-            }
+            put!(out, "{}\n", more(links.len(), LINKS));
         }
     }
 }
 
+fn tell_sentences(out: &mut String, Sentences { places, numbers, .. }: &Sentences) {
+    for place in places.iter().take(PLACES) {
+        let (mut removed, mut added) = (0, 0);
+        for line in lines(place) {
+            let (sign, sentence, count) = match &line {
+                Line::Edited(sentence) => {
+                    put!(out, "    ~ {}\n", Shown(&short(sentence)));
+                    continue;
+                }
+                Line::Removed(sentence) => ('-', sentence, &mut removed),
+                Line::Added(sentence) => ('+', sentence, &mut added),
+            };
+            *count += 1;
+            if *count <= SENTENCES {
+                put!(out, "    {sign} {}\n", Shown(&short(sentence)));
+            }
+        }
+        for (sign, count) in [('-', removed), ('+', added)] {
+            if count > SENTENCES {
+                put!(out, "    {sign} … and {} more\n", count - SENTENCES);
+            }
+        }
+    }
+    if places.len() > PLACES {
+        let rest = &places[PLACES..];
+        let count = |side: fn(&Place) -> &Vec<String>| rest.iter().map(|place| side(place).len() as u64).sum::<u64>();
+        let (removed, added) = (count(|place| &place.removed), count(|place| &place.added));
+        let (removed, added) = (units::count(removed), units::count(added));
+        let places = units::counted(rest.len() as u64, "more place");
+        put!(out, "    … and {places} (sentences: {removed} removed, {added} added)\n");
+    }
+    if *numbers > 0 {
+        let verb = if *numbers == 1 { "differs" } else { "differ" };
+        put!(out, "    {} {verb} in numbers only\n", units::counted(*numbers as u64, "sentence"));
+    }
+}
+
+/// ` and N more`, where there are more than are shown.
+fn more(all: usize, shown: usize) -> String {
+    if all > shown { format!(" and {} more", all - shown) } else { String::new() }
+}
+
+/// The beginning of a long sentence.
+fn short(sentence: &str) -> String {
+    let mut short: String = sentence.chars().take(LONGEST).collect();
+    if short.len() < sentence.len() {
+        short.push_str(" …");
+    }
+    short
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -146,9 +202,16 @@ mod tests {
     #[test]
     fn the_text_tells_of_each_page_in_its_group() {
         let page = |url: &str| Page { url: url.into(), title: Some("T\u{1b}[2J".into()), ..Page::default() };
-        let sentences = Sentences { removed: vec!["Old.".into()], added: vec!["New.".into(); 12] };
-        let changed =
-            Page { sentences: Some(sentences), copies: 2, resemblance_before: Some(0.5), ..page("http://a.test/c") };
+        let place = Place { removed: vec!["Old.".into()], added: vec!["New.".into(); 6] };
+        let edit = Place { removed: vec!["It is so.".into()], added: vec!["It is not so.".into()] };
+        let sentences = Sentences { places: vec![place, edit], numbers: 2, ..Sentences::default() };
+        let changed = Page {
+            sentences: Some(sentences),
+            copies: 2,
+            resemblance_before: Some(0.5),
+            gone_links: BTreeSet::from(["http://a.test/g".into()]),
+            ..page("http://a.test/c")
+        };
         let diff = Diff {
             since: "2026-01-01T00:00:00.000Z".into(),
             new: vec![page("http://a.test/n")],
@@ -164,7 +227,7 @@ mod tests {
         );
         assert!(text.contains("  http://a.test/c  T<U+001B>[2J  (50 % as before)  (and 2 copies, not visited)\n    - Old.\n    + New.\n"), "{text}");
         assert!(
-            text.contains("    + … and 2 more\n") && !text.contains("--warc") && !text.contains("gone: "),
+            text.contains("    + … and 2 more\n    ~ It is {+not+} so.\n    2 sentences differ in numbers only\n    links gone: http://a.test/g\n") && !text.contains("--warc") && !text.contains("\ngone: "),
             "{text}"
         );
     }

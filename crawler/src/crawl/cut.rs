@@ -159,7 +159,8 @@ impl CrawlDir {
         let mut count = judge::cut::copy(sites, from, session)? + frontier::cut::copy(sites, from, session)?;
         // The lines of these pages stay where they are.
         let page = |_: &[u8], value: &[u8]| {
-            Ok(Some(codec::encode(&PageRecord { offset: PageRecord::ELSEWHERE, ..PageRecord::decode(value)? })))
+            let record = PageRecord::decode(value)?;
+            Ok(Some(codec::encode(&PageRecord { offset: PageRecord::ELSEWHERE, graph: None, ..record })))
         };
         count += cut::copy(from, &sites.keys(spaces::PAGES, &[]), &page, session)?;
         count += cut::copy(from, &sites.keys(spaces::TRIALS, &[]), &as_it_is, session)?;

@@ -28,7 +28,7 @@ pub use cut::CutError;
 pub use member::Member;
 
 /// Format of the state. A state of another format is refused, with what to do.
-const FORMAT: &str = "crawl-4";
+const FORMAT: &str = "crawl-5";
 
 /// Why a crawl cannot be opened.
 #[derive(Debug, thiserror::Error)]

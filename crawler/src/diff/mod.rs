@@ -1,17 +1,19 @@
 //! What changed on the web between two moments of a crawl, read from its outputs: pages new, changed, gone and back.
 //!
 //! `pages.jsonl` is read once, with some tens of bytes in memory for each URL (`track`); the lines of the pages that are told
-//! of are read again. Where the archive has both bodies of a changed page, the sentences that changed are told (`sentences`).
+//! of are read again. Where the archive has both bodies of a changed page, the sentences that changed are told (`sentences`),
+//! and `edit` shows a sentence that was edited in one line.
 
+pub mod edit;
 mod sentences;
 mod track;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 use std::path::Path;
 
 use frontier::Millis;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::clock::{self, rfc3339};
@@ -21,9 +23,9 @@ use crate::report::source::Lines;
 use crate::sink::PagesJsonl;
 use track::{Fate, Track};
 
-pub use sentences::Sentences;
+pub use sentences::{Place, Sentences};
 
-/// What changed since a moment. Pages stand in the order of their last lines.
+/// What changed since a moment. Pages are sorted by URL; but of the changed ones, those that changed most come first.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Diff {
     /// The moment.
@@ -59,6 +61,10 @@ pub struct Page {
     pub resemblance_before: Option<f64>,
     /// Of a changed page: copies that were not visited, since they are trusted to have changed with it.
     pub copies: u64,
+    /// Of a changed page: links that the crawl had not met before, some of them.
+    pub new_links: BTreeSet<String>,
+    /// Of a changed page: links that it showed before and does not show any more, some of them.
+    pub gone_links: BTreeSet<String>,
     /// Of a changed page whose bodies the archive has: what changed.
     pub sentences: Option<Sentences>,
 }
@@ -80,7 +86,6 @@ impl Diff {
                 None => {}
             }
         }
-        told.sort_unstable_by_key(|(_, track, _)| track.last);
         let copies = copies(&tracks, &told);
         for (url, track, fate) in told {
             let mut page = page(&lines, track)?;
@@ -95,8 +100,17 @@ impl Diff {
             };
             group.push(page);
         }
+        diff.sort();
         diff.compare(dir)?;
         Ok(diff)
+    }
+
+    fn sort(&mut self) {
+        for group in [&mut self.new, &mut self.changed, &mut self.gone, &mut self.missing, &mut self.back] {
+            group.sort_by(|a, b| a.url.cmp(&b.url));
+        }
+        let alike = |page: &Page| page.resemblance_before.unwrap_or(0.0);
+        self.changed.sort_by(|a, b| alike(a).total_cmp(&alike(b)));
     }
 
     /// Whether nothing changed.
@@ -118,8 +132,8 @@ impl Diff {
 }
 
 fn sentences(bodies: &Bodies, page: &Page) -> Option<Sentences> {
-    let (then, before) = bodies.text_as_of(&page.url, clock::parse(page.before.as_deref()?)?)?;
-    let (now, after) = bodies.text_as_of(&page.url, clock::parse(&page.fetched_at)?)?;
+    let (then, before) = bodies.content_as_of(&page.url, clock::parse(page.before.as_deref()?)?)?;
+    let (now, after) = bodies.content_as_of(&page.url, clock::parse(&page.fetched_at)?)?;
     // Of a page that came back without its body (304, say) the archive has nothing new.
     (now > then).then(|| Sentences::of(&before, &after))
 }
@@ -156,5 +170,22 @@ fn page(lines: &Lines, track: &Track) -> io::Result<Page> {
         page.status = line.status;
         page.resemblance_before = line.resemblance_before;
     }
+    for line in lines.at(track.visits.iter().copied())? {
+        let Ok(links) = serde_json::from_slice::<Links>(&line) else { continue };
+        let (new, gone) = (links.new_links.unwrap_or_default(), links.gone_links.unwrap_or_default());
+        // What came at one visit may go at the next, or the other way round.
+        page.new_links.retain(|url| !gone.contains(url));
+        page.gone_links.retain(|url| !new.contains(url));
+        page.new_links.extend(new);
+        page.gone_links.extend(gone);
+    }
     Ok(page)
+}
+
+/// What a line of `pages.jsonl` says of links.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Links {
+    new_links: Option<Vec<String>>,
+    gone_links: Option<Vec<String>>,
 }

@@ -43,6 +43,8 @@ pub(super) struct Track {
     was_missing: bool,
     /// Whether some visit since the moment showed another content.
     changed: bool,
+    /// Lines of visits since the moment that showed other bytes.
+    pub visits: Vec<u64>,
     /// The URL of which it is a copy.
     pub twin: Option<u64>,
 }
@@ -70,6 +72,9 @@ impl Track {
         if is_since {
             self.was_missing |= is_missing;
             self.changed |= page.changed.as_deref() == Some("content");
+            if matches!(page.changed.as_deref(), Some("bytes" | "content")) {
+                self.visits.push(offset);
+            }
         } else {
             self.misses_before = self.misses;
         }

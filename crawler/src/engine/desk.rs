@@ -190,8 +190,8 @@ impl Desk<'_> {
         self.hosts.note(&job.url, error.kind().name());
         let before = self.before(job)?;
         let out = PageOut::failed(line);
-        let shown = before.and_then(|before| before.shown);
-        let record = PageRecord { shown, ..PageRecord::of(job, at, 0) };
+        let (shown, graph) = before.map_or((None, None), |before| (before.shown, before.graph));
+        let record = PageRecord { shown, graph, ..PageRecord::of(job, at, 0) };
         self.rescue.fetched(job, false, &mut self.ledger.session);
         self.ledger.record(job.page, &out, record)?;
         self.visit_ended(job, at, Ended::Trouble)

@@ -3,6 +3,8 @@
 //! The changes of one report are committed together, and the changes of many reports in one commit. Outputs are synced
 //! before the commit that records their lengths. At the next start they are cut back to these lengths.
 
+use std::path::{Path, PathBuf};
+
 use dedup_stage::store::{Result as StoreResult, Session, Space};
 use dedup_stage::url::PageId;
 use frontier::rules::Content;
@@ -32,12 +34,14 @@ const STOP_REASON: &[u8] = b"stop-reason";
 pub(super) struct Ledger {
     pub session: Session,
     pub stats: Stats,
-    /// Outputs. The first is `pages.jsonl`, whose offsets page records name.
+    /// Outputs. The first is `pages.jsonl`, the second the link graph: page records name places in both.
     sinks: Vec<Box<dyn Sink>>,
     /// The next place in the order of judging.
     next_order: u64,
     /// The place of the page that is taken now, where several processes have one order.
     given: Option<u64>,
+    /// The crawl directory.
+    dir: PathBuf,
     started: Millis,
     elapsed_before: u64,
     last_commit: Millis,
@@ -48,11 +52,18 @@ pub(super) struct Ledger {
 
 impl Ledger {
     /// Goes on from what `session` has.
-    pub fn open(session: Session, sinks: Vec<Box<dyn Sink>>, stats: Stats, now: Millis) -> StoreResult<Self> {
+    pub fn open(
+        dir: PathBuf,
+        session: Session,
+        sinks: Vec<Box<dyn Sink>>,
+        stats: Stats,
+        now: Millis,
+    ) -> StoreResult<Self> {
         let order = session.get(Space::META, ORDER)?;
         Ok(Self {
             next_order: order.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_be_bytes),
             given: None,
+            dir,
             session,
             sinks,
             elapsed_before: stats.elapsed_ms,
@@ -115,14 +126,23 @@ impl Ledger {
         self.stats.take_counts(counts);
     }
 
-    /// Writes a page to the outputs and to the state. The record lacks its place in `pages.jsonl`, which is only known now.
+    /// The crawl directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Writes a page to the outputs and to the state. The record lacks its places in the outputs, which are only known now.
     pub fn record(&mut self, page: PageId, out: &PageOut<'_>, record: PageRecord) -> Result<()> {
-        let mut offset = None;
-        for sink in &mut self.sinks {
+        let (mut offset, mut graph) = (0, record.graph);
+        for (number, sink) in self.sinks.iter_mut().enumerate() {
             let at = sink.page(out)?;
-            offset.get_or_insert(at);
+            match number {
+                0 => offset = at,
+                1 if !out.graph.is_empty() => graph = Some(at),
+                _ => {}
+            }
         }
-        PageRecord { offset: offset.unwrap_or(0), ..record }.put(page, &mut self.session);
+        PageRecord { offset, graph, ..record }.put(page, &mut self.session);
         self.pages_since_commit += 1;
         Ok(())
     }

@@ -29,8 +29,8 @@ pub(super) struct LinkCounts {
 }
 
 impl Desk<'_> {
-    /// At most this many new links of one page are named.
-    const NAMED: usize = 100;
+    /// At most this many links of one page that came are named, and of those that vanished.
+    pub(super) const NAMED: usize = 100;
 
     /// Takes the links of one page: they are queued, or held. At a later visit to its URL, also returns the links that
     /// were not met before.

@@ -35,6 +35,7 @@ mod together;
 mod trouble;
 mod under_way;
 mod usage;
+mod vanished;
 mod visits;
 mod worker;
 

@@ -16,6 +16,7 @@ use super::desk::Desk;
 use super::ledger;
 use super::links::LinkCounts;
 use super::message::{PageFinding, RedirectFinding};
+use super::vanished::Vanished;
 use super::visits::Ended;
 use crate::record::PageRecord;
 use crate::sink::{Changed, PageOut, Twin};
@@ -45,6 +46,7 @@ impl Desk<'_> {
         let twin = judgement.verdict.twin().map(|of| self.ledger.page(of)).transpose()?.flatten();
         let content = content(&job, &finding, &judgement, twin.as_ref(), before.as_ref());
         let (counts, new_links) = self.take_links(&job, &judgement, relevance, &finding, fate)?;
+        let vanished = self.vanished(&job, &finding, &judgement, before.as_ref())?;
         self.need(&job, &judgement, &finding)?;
         if let Some(signature) = finding.page.signature.as_ref().filter(|_| finding.judgeable) {
             let alike = self.alike.page(job.page.url.site.host, &signature.sketch);
@@ -84,7 +86,7 @@ impl Desk<'_> {
             &job,
             ended_at,
             &finding,
-            Taken { judgement, before, twin, content, shown, relevance, counts, new_links, alike },
+            Taken { judgement, before, twin, content, shown, relevance, counts, new_links, vanished, alike },
         )?;
         self.visit_ended(&job, ended_at, ended)
     }
@@ -179,7 +181,7 @@ impl Desk<'_> {
 
     /// Writes a page to the outputs and to the state.
     fn record(&mut self, job: &Job, at: Millis, finding: &PageFinding, taken: Taken) -> Result<()> {
-        let Taken { judgement, before, twin, content, shown, relevance, counts, new_links, alike } = taken;
+        let Taken { judgement, before, twin, content, shown, relevance, counts, new_links, vanished, alike } = taken;
         let mut validators = finding.validators.clone();
         if finding.unchanged
             && let Some(before) = &before
@@ -206,10 +208,14 @@ impl Desk<'_> {
             changed: Changed::of(&judgement, before.as_ref().and_then(|before| before.shown.as_ref())),
             resemblance_before: alike,
             new_links: new_links.as_deref(),
+            vanished: vanished.as_ref().map(|links| (links.count, &links.named[..])),
         };
         let payload = finding.exchange.as_ref().map(|exchange| exchange.payload.0);
+        // An answer with a body has all its links; what came without one keeps those of the last.
+        let graph = before.as_ref().and_then(|before| before.graph).filter(|_| !finding.judgeable);
         let record = PageRecord {
             verdict: judgement.verdict.into(),
+            graph,
             validators,
             payload: payload.filter(|_| !finding.unchanged).or(before.and_then(|before| before.payload)),
             content,
@@ -233,6 +239,8 @@ struct Taken {
     counts: LinkCounts,
     /// At a later visit, the links that the crawl had not met before.
     new_links: Option<Vec<Url>>,
+    /// The links that the last visit showed and this one does not.
+    vanished: Option<Vanished>,
     /// Resemblance to what the URL showed at its last visit.
     alike: Option<f32>,
 }

@@ -38,8 +38,9 @@ impl Desk<'_> {
             round.amid_crawl = only_visits && self.frontier.counts().queued > 0;
         }
         let trusts = self.trusts_copies();
+        let min_age = self.settings.refresh.min_age.0;
         let priority = |depth| self.scores.of_depth(depth);
-        self.visits = Some(Visits::plan(&mut round, trusts, &priority, now, &self.ledger.session)?);
+        self.visits = Some(Visits::plan(&mut round, trusts, min_age, &priority, now, &self.ledger.session)?);
         self.ledger.stats.round = Some(round);
         Ok(())
     }

@@ -12,7 +12,7 @@ use dedup_stage::page::Rels;
 use dedup_stage::url::{PageId, SiteId, UrlId};
 
 pub use addresses::{Address, Addresses};
-pub use read::Graph;
+pub use read::{Graph, edges_at};
 pub use sink::LinksGraph;
 
 /// One link as the file has it.

@@ -2,12 +2,31 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use dedup_stage::url::PageId;
+use dedup_stage::url::{PageId, UrlId};
 
 use super::{Edge, LinksGraph, decode};
+
+/// The links of the page whose record begins at this place in the graph of the crawl in `dir`; `None` where no record of `url`
+/// is there (yet).
+pub fn edges_at(dir: &Path, at: u64, url: UrlId) -> io::Result<Option<Vec<Edge>>> {
+    let mut file = match File::open(dir.join(LinksGraph::NAME)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    file.seek(SeekFrom::Start(at))?;
+    let mut length = [0; 4];
+    if let Err(error) = file.read_exact(&mut length) {
+        // What was written a moment ago may still be in memory.
+        return if error.kind() == io::ErrorKind::UnexpectedEof { Ok(None) } else { Err(error) };
+    }
+    let mut record = Vec::new();
+    file.take(u64::from(u32::from_be_bytes(length))).read_to_end(&mut record)?;
+    Ok(decode(&record).filter(|(page, _)| page.url == url).map(|(_, edges)| edges))
+}
 
 /// The file, as far as the state vouches for it.
 #[derive(Debug)]

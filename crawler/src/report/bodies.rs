@@ -87,11 +87,13 @@ impl Bodies {
             }
         })?;
         let kept = bodies.places.values().flatten();
-        let digests: Vec<_> = kept.filter_map(|kept| kept.digest.clone()).collect::<HashSet<_>>().into_iter().collect();
+        let wanted: HashSet<String> = kept.filter_map(|kept| kept.digest.clone()).collect();
+        let digests: Vec<_> = wanted.iter().cloned().collect();
         let mut by_digest = HashMap::new();
         if !digests.is_empty() {
             each_entry(&folder, &digests, &mut |entry| {
                 if !entry.is_revisit()
+                    && wanted.contains(&entry.digest)
                     && let Some(place) = entry.place(&folder)
                 {
                     by_digest.insert(entry.digest, place);
@@ -127,26 +129,31 @@ impl Bodies {
         text_of(&record_at(self.places.get(url)?.last()?.body.as_ref()?)?, url)
     }
 
-    /// When the body was fetched that a page had at this time, and its visible text.
-    pub fn text_as_of(&self, url: &str, at: Millis) -> Option<(Millis, String)> {
+    /// When the body was fetched that a page had at this time, and its content, one passage a line: what stands around the content
+    /// (navigation, advertisements, the date at the foot) is left out.
+    pub fn content_as_of(&self, url: &str, at: Millis) -> Option<(Millis, String)> {
         for kept in self.places.get(url)?.iter().rev() {
             let date = clock::parse(record_at(&kept.record)?.fields.text("WARC-Date")?)?;
             if date <= at {
-                return Some((date, text_of(&record_at(kept.body.as_ref()?)?, url)?));
+                let reader = read(&record_at(kept.body.as_ref()?)?, url)?;
+                let passages = reader.content().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+                return Some((date, passages.collect::<Vec<_>>().join("\n")));
             }
         }
         None
     }
 }
 
-/// Calls `act` with each CDXJ entry in a folder whose line has one of some texts. No folder is no failure.
+/// Calls `act` with each CDXJ entry in a folder whose line has one of some texts, and maybe with others. No folder is no failure.
 fn each_entry(folder: &Path, texts: &[String], act: &mut dyn FnMut(Entry)) -> io::Result<()> {
+    /// Up to so many texts are looked for in a line before it is read: nearly always it is of another page.
+    const FEW: usize = 16;
     let files = match folder.read_dir() {
         Ok(files) => files,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
     };
-    let texts: Vec<_> = texts.iter().map(Finder::new).collect();
+    let few = (texts.len() <= FEW).then(|| texts.iter().map(Finder::new).collect::<Vec<_>>());
     for file in files {
         let path = file?.path();
         if path.extension().is_none_or(|extension| extension != "cdxj") {
@@ -155,8 +162,8 @@ fn each_entry(folder: &Path, texts: &[String], act: &mut dyn FnMut(Entry)) -> io
         let mut file = BufReader::with_capacity(1 << 18, File::open(path)?);
         let mut line = Vec::new();
         while file.read_until(b'\n', &mut line)? > 0 {
-            // Nearly every line is of another page, and to find that out is cheaper than to read it.
-            if texts.iter().any(|text| text.find(&line).is_some())
+            let may_be = few.as_ref().is_none_or(|texts| texts.iter().any(|text| text.find(&line).is_some()));
+            if may_be
                 && let Some(json) = line.splitn(3, |byte| *byte == b' ').nth(2)
                 && let Ok(entry) = serde_json::from_slice(json)
             {
@@ -178,10 +185,15 @@ fn record_at(place: &Place) -> Option<Record> {
 }
 
 fn text_of(record: &Record, url: &str) -> Option<String> {
+    Some(read(record, url)?.text().to_owned())
+}
+
+/// A reader that has read the page of a record.
+fn read(record: &Record, url: &str) -> Option<Reader> {
     let message = parse_response(&record.block)?;
     let body = message.body(Bodies::LARGEST).ok()?;
     let content_type = message.fields.text("Content-Type");
     let mut reader = Reader::default();
     reader.read(&Input { url: &Url::parse(url).ok()?, status: message.status, content_type, body: &body });
-    Some(reader.text().to_owned())
+    Some(reader)
 }

@@ -62,6 +62,11 @@ impl Sink for PagesJsonl {
         }
         tail.extend(b",\"new_links\":");
         serde_json::to_writer(&mut *tail, &page.new_links)?;
+        let (count, named) = page.vanished.unzip();
+        tail.extend(b",\"links_gone\":");
+        serde_json::to_writer(&mut *tail, &count)?;
+        tail.extend(b",\"gone_links\":");
+        serde_json::to_writer(&mut *tail, &named)?;
         tail.extend(b",\"label\":null,\"known\":");
         serde_json::to_writer(&mut *tail, &page.known)?;
         let [new, admitted, dropped] = page.links;

@@ -58,6 +58,8 @@ pub struct PageOut<'a> {
     pub resemblance_before: Option<f32>,
     /// Links not met before, at a later visit to this URL.
     pub new_links: Option<&'a [Url]>,
+    /// Links that the last visit to this URL showed, and this one does not: how many, and the URLs of some.
+    pub vanished: Option<(u32, &'a [String])>,
 }
 
 impl<'a> PageOut<'a> {
@@ -66,7 +68,7 @@ impl<'a> PageOut<'a> {
         const NOT_JUDGED: &Judgement = &Judgement::UNJUDGED;
         let (twin, known, earlier, exchange, texts, relevance, changed) = (None, None, None, None, None, None, None);
         let (judgement, links) = (NOT_JUDGED, [0; 3]);
-        let (resemblance_before, new_links) = (None, None);
+        let (resemblance_before, new_links, vanished) = (None, None, None);
         Self {
             line,
             judgement,
@@ -82,6 +84,7 @@ impl<'a> PageOut<'a> {
             changed,
             resemblance_before,
             new_links,
+            vanished,
         }
     }
 }

@@ -131,13 +131,14 @@ fn the_stored_form_of_what_was_shown_stays_what_it_is() {
         sha256: [1; 32],
         simhash: Some(5),
         text: 6,
+        odd: None,
         statement: None,
         sketch: None,
         accepted: true,
         of: None,
     };
     let bytes = crate::store::codec::encode(&shown);
-    let expected = [&[3, 0xac, 2][..], &[1; 32], &[1, 5, 6, 0, 0, 1, 0]].concat();
+    let expected = [&[3, 0xac, 2][..], &[1; 32], &[1, 5, 6, 0, 0, 0, 1, 0]].concat();
     assert_eq!(bytes, expected);
     assert_eq!(crate::store::codec::decode::<Shown>(&bytes, "test").unwrap(), shown);
 }

@@ -8,13 +8,16 @@ use super::digests::Owner;
 use super::entry::Entry;
 use crate::spaces;
 use crate::store::cut::{self, KeyRange};
-use crate::store::{Result, Session, codec};
+use crate::store::{Result, Session, Space, codec};
 use crate::url::Sites;
 
 /// Copies the accepted pages of `sites` to another state, which has no pages (or some of these, after a crash). Returns
 /// the number of entries.
 pub fn copy(sites: &Sites, from: &Session, to: &mut Session) -> Result<u64> {
-    let mut count = cut::copy(from, &sites.keys(spaces::LINKS, &[]), &cut::as_it_is, to)?;
+    let mut count = 0;
+    for space in BY_HOST {
+        count += cut::copy(from, &sites.keys(space, &[]), &cut::as_it_is, to)?;
+    }
     for (range, of) in by_content() {
         let copied = |_: &[u8], value: &[u8]| Ok(of(value, sites)?.then(|| value.to_vec()));
         count += cut::copy(from, &[range], &copied, to)?;
@@ -25,13 +28,19 @@ pub fn copy(sites: &Sites, from: &Session, to: &mut Session) -> Result<u64> {
 
 /// Deletes the accepted pages of `sites`. Returns the number of entries.
 pub fn delete(sites: &Sites, from: &mut Session) -> Result<u64> {
-    let mut count = cut::delete(from, &sites.keys(spaces::LINKS, &[]), &cut::all)?;
+    let mut count = 0;
+    for space in BY_HOST {
+        count += cut::delete(from, &sites.keys(space, &[]), &cut::all)?;
+    }
     for (range, of) in by_content() {
         count += cut::delete(from, &[range], &|_, value| of(value, sites))?;
     }
     put_earliest_first(from)?;
     Ok(count)
 }
+
+/// The spaces whose keys begin with a host.
+const BY_HOST: [Space; 2] = [spaces::LINKS, spaces::TEMPLATES];
 
 /// Tells whether the page of an entry belongs to a host of the set.
 type Of = fn(&[u8], &Sites) -> Result<bool>;

@@ -11,6 +11,7 @@ use super::digests::Owner;
 use super::links::LinkSet;
 use super::{Candidate, Case, Judge, OutLink, Shown, UrlOf};
 use crate::page::Page;
+use crate::signature::OddSketch;
 use crate::store::{Error, Result, Session};
 
 /// Everything about a page that its verdict depends on.
@@ -24,6 +25,8 @@ pub struct Proposal {
     pub before: Option<Shown>,
     /// Hash of all its words.
     pub text: u64,
+    /// Odd sketch of its content.
+    pub odd: Option<OddSketch>,
     /// Its links, and whether each stands in the content. They are looked at only where another page has the same text.
     pub links: Vec<(String, bool)>,
 }
@@ -45,6 +48,7 @@ impl Proposal {
             url: url.as_str().to_owned(),
             before: before.cloned(),
             text: page.text,
+            odd: page.odd,
             links: links.iter().map(|link| (link.url.as_str().to_owned(), link.content)).collect(),
         })
     }
@@ -87,6 +91,7 @@ impl Judge {
             is_text: true,
             sha256: *sha256,
             text: page.text,
+            odd: page.odd,
             signature: signature.clone(),
             statement: *statement,
             media: page.candidate.links.media.members().into_iter().map(u64::from).collect(),

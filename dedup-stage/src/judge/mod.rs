@@ -38,6 +38,7 @@ mod recent;
 mod revisit;
 mod short;
 mod shown;
+mod template;
 #[cfg(test)]
 mod tests;
 mod verdict;

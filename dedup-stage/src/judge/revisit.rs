@@ -4,19 +4,24 @@ use super::counterpart::Comparison;
 use super::digests::Owner;
 use super::entry::Entry;
 use super::links::LinkSet;
-use super::{Case, Judge, Judgement, Shown, UrlOf, Verdict};
+use super::{Acquitted, Case, Judge, Judgement, Shown, UrlOf, Verdict};
 use crate::signature::Sketch;
 use crate::store::{Result, Session};
 use crate::url::PageId;
 
+/// A page with so many words for each link of its content is not about its links: other links, in a box of related pages,
+/// say, do not change what it says.
+const WORDS_PER_LINK: usize = 25;
+
 impl Judge {
     /// Whether a page says what its URL said at the last visit. It has the same bytes; or it has the same words (or
-    /// nearly the same words), and its links and media say nothing new.
-    pub(super) fn is_unchanged(&mut self, case: &Case<'_>, before: &Shown, session: &Session) -> Result<bool> {
+    /// nearly the same words, or other words as other pages of its host have them), and its links and media say nothing
+    /// new.
+    pub(super) fn is_unchanged(&self, case: &Case<'_>, before: &Shown, session: &mut Session) -> Result<bool> {
         if case.page.sha256 == before.sha256 {
             return Ok(true);
         }
-        if !self.has_same_text(case, before, session)? {
+        if !has_same_text(case, before) && !self.is_template(case, before, session)? {
             return Ok(false);
         }
         if !before.accepted {
@@ -26,22 +31,14 @@ impl Judge {
         let id = PageId { url: case.id.url, visit: before.visit };
         let words = case.page.signature.as_ref().map_or(0, |signature| signature.sketch.words());
         let mut earlier = Comparison::accepted(case, id, &self.keys, session)?;
-        Ok(earlier.contradicts(case, words, &|_, _| Ok(None), session)?.is_none())
-    }
-
-    fn has_same_text(&mut self, case: &Case<'_>, before: &Shown, session: &Session) -> Result<bool> {
-        let has_statement = before.statement.is_some();
-        if before.text != 0 && case.page.text == before.text || has_statement {
-            // Of a page with little text, title and media count as well.
-            return Ok(case.page.statement == before.statement);
-        }
-        let (Some(signature), Some(simhash)) = (&case.page.signature, before.simhash) else { return Ok(false) };
-        if (signature.simhash ^ simhash).count_ones() > self.index.distance() {
-            return Ok(false);
-        }
-        let Some(sketch) = self.sketch_of(before, session)? else { return Ok(false) };
-        let look = signature.sketch.compare(&sketch);
-        Ok(look.same_text && look.resemblance >= Self::SAME_TEXT)
+        Ok(match earlier.contradicts(case, words, &|_, _| Ok(None), session)? {
+            None => true,
+            Some(Acquitted::ByMedia) => false,
+            Some(Acquitted::ByLinks) => {
+                let links = case.links.iter().filter(|link| link.content).count();
+                words as usize >= WORDS_PER_LINK * links
+            }
+        })
     }
 
     /// Estimated resemblance of a page's text to the text of its URL at the last visit, 0..1; `None` if one of them has
@@ -99,5 +96,17 @@ impl Judge {
         let known = if before.simhash.is_none() { self.known.find(&case.page.sha256, None) } else { None };
         let verdict = Verdict::Unchanged { bytes, of: None, known: known.map(|(corpus, _)| corpus) };
         Ok((Judgement { verdict, novelty: 0.0, acquitted: None }, None))
+    }
+}
+
+/// Whether a page has the words that its URL showed before, or nearly so.
+fn has_same_text(case: &Case<'_>, before: &Shown) -> bool {
+    if before.text != 0 && case.page.text == before.text || before.statement.is_some() {
+        // Of a page with little text, title and media count as well.
+        return case.page.statement == before.statement;
+    }
+    match (&case.page.odd, &before.odd) {
+        (Some(now), Some(then)) => now.is_same(then, &now.difference(then), 0),
+        _ => false,
     }
 }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Case, Judgement, Verdict};
-use crate::signature::Sketch;
+use super::{Case, Judgement, Verdict, template};
+use crate::signature::{OddSketch, Sketch};
 use crate::url::PageId;
 
 /// The content of a URL at its last visit. The owner of the page records stores it.
@@ -19,6 +19,8 @@ pub struct Shown {
     pub simhash: Option<u64>,
     /// Hash of all words shown last.
     pub text: u64,
+    /// Odd sketch of the content as it was first shown, by which its changes are told; `None` where there is no content.
+    pub odd: Option<OddSketch>,
     /// What a page with too little text for a fingerprint said last ([`crate::page::Page::statement`]).
     pub statement: Option<[u8; 32]>,
     /// Sketch of a page that was not accepted. The judge keeps the sketches of accepted pages.
@@ -42,7 +44,8 @@ impl Shown {
         if let (Verdict::Unchanged { of, .. }, Some(before)) = (judgement.verdict, before)
             && (!before.is_duplicate() || of.is_some() || known)
         {
-            return Some(Self { sha256, text, of, ..before.clone() });
+            let odd = template::kept(before.odd, page.odd);
+            return Some(Self { sha256, text, odd, of, ..before.clone() });
         }
         // A page that says something else than before, or was a duplicate and is none any more.
         let signature = page.signature.as_ref();
@@ -50,7 +53,8 @@ impl Shown {
         let accepted = (signature.is_some() || page.statement.is_some()) && of.is_none() && !known;
         let sketch = signature.filter(|_| !accepted).map(|signature| signature.sketch);
         let simhash = signature.map(|signature| signature.simhash);
-        Some(Self { visit: id.visit, order, sha256, simhash, text, statement: page.statement, sketch, accepted, of })
+        let (odd, statement) = (page.odd, page.statement);
+        Some(Self { visit: id.visit, order, sha256, simhash, text, odd, statement, sketch, accepted, of })
     }
 
     /// Whether it repeated a page of another URL, or a known document. (Among pages with a fingerprint, only duplicates

@@ -29,7 +29,7 @@ use std::ops::Range;
 use ::url::Url;
 use sha2::{Digest, Sha256};
 
-use crate::signature::{Signature, Signer};
+use crate::signature::{OddSketch, Signature, Signer};
 use belief::believed;
 use content::Passage;
 pub use kind::Kind;
@@ -102,6 +102,8 @@ pub struct Page {
     pub sha256: [u8; 32],
     /// What the judge compares; `None` where the page has too little text, is an error page or no page at all.
     pub signature: Option<Signature>,
+    /// The words of its content, for comparing it with what its URL shows at another visit; `None` where it has no content.
+    pub odd: Option<OddSketch>,
     /// For a page that has too little text for a signature: a digest of all that it says. `None` if it says nothing.
     pub statement: Option<[u8; 32]>,
 }
@@ -196,12 +198,27 @@ impl Reader {
             content::choose(&self.outline.blocks, &self.spans, &self.hashes, self.believed, &mut self.content);
             self.mark_content_links(&mut page.links);
             let links = page.links.iter().map(|link| (&link.url, link.content));
+            page.odd = self.odd_sketch();
             page.signature = self.signer.sign(&self.hashes, &self.content, links);
             if page.signature.is_none() {
                 page.statement = statement::digest(&page.title, &self.hashes, &page.media);
             }
         }
         page
+    }
+
+    /// The odd sketch of the content. Where at least half of it is text, lists of links are left out: they are compared link by
+    /// link, and a box of related pages is another at each visit.
+    fn odd_sketch(&self) -> Option<OddSketch> {
+        let block = |passage: &Passage| &self.outline.blocks[passage.block];
+        let (mut all, mut in_lists) = (0, 0);
+        for passage in &self.content {
+            all += passage.words.len();
+            in_lists += if block(passage).is_list() { passage.words.len() } else { 0 };
+        }
+        let with_lists = in_lists * 2 > all;
+        let chosen = self.content.iter().filter(|passage| with_lists || !block(passage).is_list());
+        OddSketch::of(chosen.map(|passage| (&self.hashes[passage.words.clone()], block(passage).shape != Shape::Item)))
     }
 
     /// Finds out which links stand in content: from its first block on, lists that add nothing to the text included. (Those

@@ -4,6 +4,7 @@ pub mod document;
 pub mod features;
 pub mod lexicon;
 pub mod minhash;
+mod odd;
 pub mod oracles;
 mod outlinks;
 pub mod porter;
@@ -23,6 +24,7 @@ use crate::page::words::WordHash;
 use outlinks::OutLinks;
 use simhash::WordSimhash;
 
+pub use odd::{Difference, OddSketch};
 pub use sketch::{SecondLook, Sketch};
 
 /// What is kept of an accepted page for judging later ones: the simhash that finds candidates, and the sketch that takes

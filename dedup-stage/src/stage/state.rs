@@ -7,7 +7,7 @@ use crate::spaces;
 use crate::store::{Error, Result, Session, Space, codec};
 use crate::url::KeyHasher;
 
-const FORMAT: &str = "stage-3";
+const FORMAT: &str = "stage-4";
 const KEY_FORMAT: &[u8] = b"format";
 const KEY_SECRET: &[u8] = b"secret";
 /// Counts at the last flush. Pages whose order is `pages` or more do not count.
@@ -18,7 +18,7 @@ const KEY_EPOCH: &[u8] = b"epoch";
 const KEY_SPILLED: &[u8] = b"spilled";
 
 /// The spaces whose values begin with the order of the page that wrote them.
-const ORDERED: [Space; 4] = [spaces::DIGESTS, spaces::ACCEPTED, spaces::LINKS, spaces::STAGE_PAGES];
+const ORDERED: [Space; 5] = [spaces::DIGESTS, spaces::ACCEPTED, spaces::LINKS, spaces::TEMPLATES, spaces::STAGE_PAGES];
 
 /// Checks what kind of state this is, and takes back what was not flushed.
 pub(super) fn open(session: &mut Session) -> Result<Counts> {

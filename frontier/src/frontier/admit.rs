@@ -12,8 +12,12 @@ use crate::hold::Trial;
 use crate::host::entry::Entry;
 use crate::host::lane::band;
 use crate::job::{Admission, Found, Merits, Via};
+use crate::numbers::Millis;
 use crate::reason::{Detail, SkipReason};
 use crate::url::{End, Ended, Kept, Standing, State};
+
+/// Milliseconds of a day.
+const DAY: Millis = 86_400_000;
 
 impl Frontier {
     /// Most redirect hops.
@@ -80,7 +84,8 @@ impl Frontier {
     }
 
     /// Queues a sitemap that a sitemap index names. (The frontier itself queues the sitemaps that robots.txt names.) A
-    /// sitemap is fetched before any page of its host, and robots.txt does not hold for it.
+    /// sitemap is fetched before any page of its host, and robots.txt does not hold for it. Where pages are visited again,
+    /// sitemaps are too: once a day, when robots.txt is read again.
     pub fn add_sitemap(&mut self, url: &Url, session: &mut Session) -> Result<Admission> {
         // The hash need not have the crawl's secret, because a collision made on purpose hides no more than another sitemap.
         let hash = xxh3::xxh3_64_with_seed(url.as_str().as_bytes(), u64::from_be_bytes(*b"sitemaps"));
@@ -94,7 +99,8 @@ impl Frontier {
         if url.as_str().len() > self.conduct.max_length {
             return Ok(Admission::Refused(SkipReason::TooLong));
         }
-        if !self.hosts.meet_sitemap(site, hash, session) {
+        let day = (self.now / DAY) as u32;
+        if !self.hosts.meet_sitemap(site, hash, day, self.conduct.polls, session) {
             return Ok(Admission::Seen);
         }
         let entry = Entry {

@@ -1,9 +1,8 @@
-//! What is believed of one page's change rate, and what follows from it: when the next visit pays, what a test would teach.
+//! The estimate of one page's change rate, and what follows from it: when the next visit is worth its price, and how much a
+//! visit would teach about the rate.
 //!
-//! # References
 //!
 //! - Azar, Horvitz, Lubetzky, Peres, Shahaf: Tractable near-optimal policies for crawling. PNAS 2018: with known rates, visit
-//!   where the marginal freshness reaches one price.
 //! - Upadhyay, Busa-Fekete, Kotłowski, Pál, Szörényi: Learning to crawl. AAAI 2020: rates from one bit a visit.
 
 use super::grid::{RATES, Row, SPANS, dot, grid, log_step};
@@ -13,7 +12,7 @@ use super::grid::{RATES, Row, SPANS, dot, grid, log_step};
 pub struct Belief(Row);
 
 impl Belief {
-    /// Weights of any sum above 0.
+    /// From weights, whose sum may be any number above 0.
     pub fn new(weights: Row) -> Self {
         let sum: f32 = weights.iter().sum();
         Self(weights.map(|weight| weight / sum))
@@ -29,7 +28,7 @@ impl Belief {
         dot(&self.0, &grid().log_rate)
     }
 
-    /// The rate that is as likely too high as too low, changes a day.
+    /// The median of the rate, in changes a day.
     pub fn median_rate(&self) -> f32 {
         let mut below = 0.0;
         for (k, p) in self.0.iter().enumerate() {
@@ -42,20 +41,20 @@ impl Belief {
         grid().rate[RATES - 1]
     }
 
-    /// What a visit buys that comes so many days after the last one, in days of freshness.
+    /// What a visit buys, in days of freshness, if it comes so many days after the last one.
     pub fn gain(&self, days: f32) -> f32 {
         let shortest = grid().span[0];
-        // At first it grows with the square of the time.
+        // For times shorter than those of the table, the gain grows with the square of the time.
         let short = (days / shortest).min(1.0).powi(2);
         short * between(&self.0, &grid().gain, days)
     }
 
-    /// Share of time that the page is fresh if it is visited at this interval.
+    /// The share of time in which the page is fresh, if it is visited at this interval.
     pub fn fresh(&self, days: f32) -> f32 {
         if days.is_infinite() { 0.0 } else { between(&self.0, &grid().fresh, days) }
     }
 
-    /// Probability that the page is so many days after a visit still what it was then.
+    /// Probability that the page has not changed so many days after a visit.
     pub fn unchanged(&self, days: f32) -> f32 {
         let still = grid().rate.map(|rate| (-rate * days).exp());
         dot(&self.0, &still)
@@ -66,12 +65,12 @@ impl Belief {
         dot(&self.0, &grid().gain[SPANS - 1])
     }
 
-    /// After how many days a visit buys `price` days of freshness; infinite where it never does.
+    /// After so many days, a visit buys `price` days of freshness. Infinite if it never does.
     pub fn interval(&self, price: f32) -> f32 {
         interval(&self.0, price)
     }
 
-    /// [`Self::interval`] for each of these prices, which must not fall from one to the next.
+    /// [`Self::interval`] for each of these prices. The prices must be sorted, the lowest first.
     pub fn intervals(&self, prices: impl Iterator<Item = f32>) -> impl Iterator<Item = f32> {
         const EACH: usize = 2;
         let gain: [f32; SPANS / EACH] = std::array::from_fn(|row| dot(&self.0, &grid().gain[row * EACH]));
@@ -93,12 +92,12 @@ impl Belief {
         })
     }
 
-    /// What the page gains a day, in freshness less the price of its visits, where nothing more is learned.
+    /// The gain of a page in a day: its freshness, less the price of its visits. Nothing more is learned about its rate.
     pub fn surplus(&self, price: f32) -> f32 {
         surplus(&self.0, price)
     }
 
-    /// By how much [`Self::surplus`] may be expected to grow with what a visit after so many days will show.
+    /// The expected growth of [`Self::surplus`] by what a visit after so many days will show.
     pub fn lesson(&self, price: f32, days: f32) -> f32 {
         let quiet: Row = std::array::from_fn(|k| self.0[k] * (-grid().rate[k] * days).exp());
         let changed: Row = std::array::from_fn(|k| self.0[k] - quiet[k]);
@@ -106,7 +105,7 @@ impl Belief {
     }
 }
 
-/// A table at a time between two of its rows.
+/// The value of a table at a time between two of its rows.
 fn between(weights: &Row, table: &[Row; SPANS], days: f32) -> f32 {
     let (row, way) = grid().place(days);
     dot(weights, &table[row]) * (1.0 - way) + dot(weights, &table[row + 1]) * way
@@ -116,7 +115,7 @@ fn between(weights: &Row, table: &[Row; SPANS], days: f32) -> f32 {
 fn interval(weights: &Row, price: f32) -> f32 {
     let grid = grid();
     let price = price * weights.iter().sum::<f32>();
-    // The gain grows with time: the first row that reaches the price.
+    // The gain grows with time. Find the first row that reaches the price.
     let (mut low, mut high) = (0, SPANS);
     while low < high {
         let middle = (low + high) / 2;
@@ -132,7 +131,7 @@ fn interval(weights: &Row, price: f32) -> f32 {
     }
 }
 
-/// [`Belief::surplus`] for weights of any sum: in proportion to the sum.
+/// [`Belief::surplus`] for weights of any sum. It is proportional to the sum.
 fn surplus(weights: &Row, price: f32) -> f32 {
     let days = interval(weights, price);
     if days.is_infinite() {
@@ -145,7 +144,7 @@ fn surplus(weights: &Row, price: f32) -> f32 {
 mod tests {
     use super::*;
 
-    /// A belief that is all but certain of a rate.
+    /// A belief that is certain of the rate of the grid that is nearest to this one.
     fn certain(rate: f32) -> Belief {
         let nearest = (0..RATES).min_by(|a, b| {
             let far = |k: &usize| (grid().rate[*k] / rate).ln().abs();

@@ -1,4 +1,4 @@
-//! The record of a content cluster: a page that is visited, and its proven copies, which are trusted to change with it.
+//! The record of a content cluster: a page that is visited (the representative) and its proven copies, which change with it.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,27 +7,27 @@ use super::prior::Place;
 use super::signals::Source;
 use super::time::Seconds;
 
-/// A cluster, kept with the URL of its representative. A page without copies is a cluster too.
+/// A cluster. The record is stored with the URL of the representative. A page without copies is a cluster, too.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cluster {
     /// When the representative was last fetched.
     pub visited: Seconds,
-    /// When it was last seen to have changed; before that, when it was first fetched.
+    /// When a visit last showed a change. If none has, when the page was first fetched.
     pub changed: Seconds,
     /// Sum of the priorities (0..1) of the representative and its copies, above 0.
     pub weight: f32,
-    /// What decides its prior.
+    /// The depth and the path group, which decide its prior.
     pub place: Place,
     /// What visits have shown.
     pub evidence: Evidence,
-    /// What is to be done beside the regular visits.
+    /// What changes its next visit.
     pub flags: Flags,
 }
 
-/// What is known of a page beside times and rates.
+/// What is known of a page besides times and rates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flags {
-    /// The next visit is not to wait.
+    /// The next visit must come at once.
     pub urgent: bool,
     /// The sitemap or feed that lists the page.
     pub listed: Option<Source>,
@@ -48,10 +48,10 @@ impl Cluster {
         Self { visited: fetched, changed: fetched, weight, place, evidence, flags }
     }
 
-    /// The least weight: a page of no priority at all is still visited once nothing else is worth it.
+    /// The least weight. A page with no priority is visited if no other visit is worth more.
     pub const LEAST: f32 = 1.0 / 255.0;
 
-    /// A page of this priority joins the cluster as a copy, or leaves it (negative).
+    /// A copy of this priority joins the cluster. A negative priority: it leaves.
     pub fn reweigh(&mut self, priority: f32) {
         self.weight = (self.weight + priority).max(Self::LEAST);
     }
@@ -68,7 +68,7 @@ impl Cluster {
         bytes
     }
 
-    /// From [`Self::to_bytes`]; any bytes are some cluster.
+    /// From [`Self::to_bytes`]. Any bytes give some cluster.
     pub fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
         let [a, b, c, d, e, f, g, h, i, j, k, l, place, flags, evidence @ ..] = bytes;
         let weight = f32::from_le_bytes([i, j, k, l]);

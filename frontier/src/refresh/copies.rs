@@ -1,16 +1,17 @@
-//! Trusted copies: which of them are checked, and when a copy is to leave its cluster.
+//! Trusted copies: which of them are checked, and when a copy leaves its cluster.
 //!
-//! A copy is not visited. Whatever its cluster's representative shows, the copy is taken to show too. That is sometimes wrong:
-//! mirrors are given up, or go their own way. So a copy is checked now and then, right after a visit to its representative:
-//! it is fetched, and the two are compared. How often is a matter of price. A check costs a fetch; a copy that has diverged
-//! unnoticed costs its freshness. With a chance `h` a day that a copy diverges, of value `v` a day while it is fresh, and a
-//! price of `p` for a fetch, `k` checks a day cost `k p + h v / 2k`, which is least at `k = sqrt(h v / 2p)`. The chance is
-//! learned for each pair of hosts (or rule) from how its checks end, starting from what all pairs have shown.
+//! A copy is not visited. The scheduler assumes that it shows what the representative of its cluster shows. This is sometimes
+//! wrong: a mirror is given up, or its pages change on their own (they *diverge*). So copies are checked: right after a visit
+//! to the representative, a copy is fetched and compared with it.
 //!
-//! Where three copies of a pair have diverged, its copies are checked within two of their median change periods. Where that
-//! costs more than it brings, they leave their clusters and are visited as pages of their own.
+//! The number of checks follows from their price. A check costs a fetch. A copy that has diverged, and was not checked, is not
+//! fresh. Let `h` be the chance that a copy diverges within a day, `v` the value of a day in which it is fresh, and `p` the
+//! price of a fetch. Then `k` checks a day cost `k p + h v / 2k`. The least cost is at `k = sqrt(h v / 2p)`. The chance is
+//! learned for each pair of hosts (or rule) from the results of its checks. It starts from the results of all pairs.
 //!
-//! # References
+//! After three copies of a pair have diverged, the other copies of the pair are checked within two of their median change
+//! periods. If that costs more than it brings, these copies leave their clusters, and are visited as pages of their own.
+//!
 //!
 //! - Fetterly, Manasse, Najork: On the evolution of clusters of near-duplicate web pages. 2003: copies stay copies for weeks.
 
@@ -21,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use super::belief::Belief;
 use super::time::{Seconds, days};
 
-/// A copy, kept with its representative's record, under its own name.
+/// A copy. Its record is stored with that of its representative.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Copy {
     /// When it was last seen to show what its representative shows.
@@ -34,13 +35,13 @@ pub struct Copy {
     pub pending: bool,
 }
 
-/// Names a pair of hosts (representative's, copy's) or a rule: any hash of it.
+/// Names a pair of hosts (that of the representative, that of the copy) or a rule. It is any hash of these.
 pub type PairId = u32;
 
-/// What is known of a pair of hosts or a rule. Kept with the host of the representatives.
+/// What checks have shown of a pair of hosts or a rule. It is stored with the host of the representatives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pair {
-    /// Days for which copies were seen to hold, summed over copies.
+    /// Days in which copies were still copies, summed over all copies.
     pub held: f32,
     /// Copies that diverged.
     pub diverged: u16,
@@ -51,43 +52,43 @@ pub struct Pair {
 pub struct Pairs {
     held: f32,
     diverged: f32,
-    /// Checks that may be made now: each fetch adds a share, each check takes one.
+    /// Checks that are allowed now. Each fetch adds a share of a check, and each check takes one.
     allowed: f32,
 }
 
 impl Default for Pairs {
     fn default() -> Self {
-        // As if one copy had diverged in so many days.
+        // The estimate starts as if one copy had diverged in so many days.
         Self { held: 2_000.0, diverged: 1.0, allowed: 0.0 }
     }
 }
 
-/// What to do with a copy.
+/// What is done with a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Care {
     /// Trust it.
     Trust,
     /// Fetch it now, and compare it with its representative.
     Check,
-    /// It is a page of its own from now on.
+    /// From now on it is visited as a page of its own.
     Leave,
 }
 
-/// Of all fetches, checks may take this share. The bound is a tenth; a difference costs a second fetch.
+/// Checks may take this share of all fetches. The bound is a tenth, and a check that finds a difference costs a second fetch.
 const SHARE: f32 = 0.08;
-/// At most so many checks are saved up.
+/// Checks that were allowed and not made are kept for later, up to so many.
 const SAVED: f32 = 100.0;
-/// So much does what all pairs have shown weigh in what is believed of one, in copies that diverged.
+/// The weight of the results of all pairs in the estimate for one pair, as a number of copies that diverged.
 const WEIGHT: f32 = 0.1;
-/// A pair with so many copies that diverged is watched.
+/// After so many copies of a pair have diverged, the pair is watched.
 const WATCHED: u16 = 3;
-/// A copy of a watched pair is checked in this share of two median change periods.
+/// A copy of a watched pair is checked within this share of two median change periods.
 const MARGIN: f32 = 0.7;
 
-/// A cluster that was visited, as far as its copies are concerned.
+/// What the care for copies needs to know of their cluster.
 #[derive(Clone, Copy, Debug)]
 pub struct Cared<'a> {
-    /// What is believed of its change rate.
+    /// The estimate of its change rate.
     pub belief: &'a Belief,
     /// Days until its next visit.
     pub interval: f32,
@@ -120,13 +121,13 @@ impl Copy {
 }
 
 impl Pair {
-    /// The chance that a copy diverges, a day.
+    /// The chance that a copy diverges within a day.
     pub fn chance(&self, all: &Pairs) -> f32 {
         let common = all.diverged / all.held;
         (f32::from(self.diverged) + WEIGHT) / (self.held + WEIGHT / common)
     }
 
-    /// Whether enough copies have diverged for the others to be watched.
+    /// Whether so many copies have diverged that the others are watched.
     pub fn is_watched(&self) -> bool {
         self.diverged >= WATCHED
     }
@@ -143,21 +144,21 @@ impl Pairs {
         self.allowed -= 1.0;
     }
 
-    /// A copy was compared with its representative, and was the same.
+    /// A copy was compared with its representative, and shows the same.
     pub fn held(&mut self, copy: &mut Copy, pair: &mut Pair, at: Seconds) {
         self.checked(pair, days(copy.checked, at), true);
         copy.checked = at;
         copy.pending = false;
     }
 
-    /// A copy was compared, twice, and was not the same.
+    /// A copy was compared twice, and does not show the same.
     pub fn diverged(&mut self, copy: &Copy, pair: &mut Pair, at: Seconds) {
         self.checked(pair, days(copy.checked, at), false);
     }
 
-    /// A copy was compared so many days after it was last known to be one.
+    /// A copy was compared, so many days after the last time. `held`: it is still a copy.
     pub fn checked(&mut self, pair: &mut Pair, days: f32, held: bool) {
-        // One that has diverged held for half of the time, as far as anybody knows.
+        // Nobody knows when it diverged. On average, that was in the middle of the time.
         let for_days = if held { days } else { days / 2.0 };
         pair.held += for_days;
         self.held += for_days;
@@ -180,12 +181,12 @@ impl Pairs {
         if pair.is_watched() {
             checks = checks.max(of.belief.median_rate() / (2.0 * LN_2 * MARGIN));
             let costs = checks * price + chance * alone / (2.0 * checks);
-            // It can be checked no more often than its representative is visited.
+            // A copy is checked after a visit to its representative, so it cannot be checked more often than that.
             if of.interval * checks > 1.0 || value - costs < alone || self.allowed < 1.0 {
                 return Care::Leave;
             }
         }
-        // The next chance comes after the next interval.
+        // The next chance for a check comes one interval later. Take the nearer of the two.
         let due = days(copy.checked, now) + of.interval / 2.0 >= 1.0 / checks;
         if due && value > 0.0 && self.allowed >= 1.0 { Care::Check } else { Care::Trust }
     }

@@ -1,8 +1,8 @@
 //! What the visits to a page have shown of its change rate, in 15 bytes.
 //!
-//! A visit tells one bit: the page has changed since the last visit, or has not. Times without a change only count by
-//! their sum. Of times with a change each counts by its own length, for "changed within ten minutes" says much, and "changed
-//! within a month" little. So the lengths are kept as a histogram.
+//! A visit tells one bit: the page has changed since the last visit, or it has not. For the times without a change, their sum
+//! is enough. For a time with a change, its length matters: "changed within ten minutes" says much about the rate, and
+//! "changed within a month" says little. So these lengths are stored as a histogram.
 
 use std::sync::LazyLock;
 
@@ -15,9 +15,9 @@ use super::time::{DAY, Seconds};
 const BARS: usize = 11;
 /// Length of the first bar, days: 15 seconds. Each bar is four times as long as the one before; the last is half a year.
 const FIRST: f64 = 15.0 / 86_400.0;
-/// A change counts so many units, divided between the two nearest bars.
+/// A change counts for so many units, which are divided between the two nearest bars.
 const UNITS: f32 = 4.0;
-/// Where a bar would exceed this, everything is halved: old visits count less than new ones.
+/// If a bar would exceed this, all counts are halved. So old visits count less than new ones.
 const FULL: u8 = 240;
 
 /// Visits with and without a change.
@@ -25,7 +25,7 @@ const FULL: u8 = 240;
 pub struct Evidence {
     /// Seconds between visits that showed no change.
     quiet: Seconds,
-    /// Visits that showed a change, by the time since the visit before; in quarters.
+    /// Visits that showed a change, by the time since the visit before. Each counts for four units.
     changed: [u8; BARS],
 }
 
@@ -66,7 +66,7 @@ impl Evidence {
         }
     }
 
-    /// What was taken for a change after this many seconds was none.
+    /// A visit after this many seconds was counted as a change, and was none.
     pub fn take_back(&mut self, seconds: Seconds) {
         for (bar, units) in bars(seconds) {
             self.changed[bar] = self.changed[bar].saturating_sub(units);
@@ -74,19 +74,19 @@ impl Evidence {
         self.unchanged(seconds);
     }
 
-    /// The last change took place at a known moment: nothing has changed in the seconds since.
+    /// The page changed so many seconds ago, and not since.
     pub fn change_dated(&mut self, since: Seconds) {
         self.change(0);
         self.unchanged(since);
     }
 
-    /// Old visits count half of what they did.
+    /// Halves the weight of all visits so far.
     pub fn halve(&mut self) {
         self.quiet /= 2;
         self.changed = self.changed.map(|units| units / 2);
     }
 
-    /// Whether nothing was seen.
+    /// Whether no visit was counted.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

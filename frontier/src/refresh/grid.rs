@@ -1,8 +1,8 @@
 //! The grid of change rates and elapsed times on which all estimates are computed, and the tables over it.
 //!
 //! A change rate is one of [`RATES`] values, a fixed factor apart, from one change in about three years to one in about
-//! fifteen seconds. A belief about a page is a weight for each of them. What a visit is worth after a given time is then a
-//! dot product with a row of a table, which costs some tens of nanoseconds.
+//! fifteen seconds. A belief about a page has a weight for each rate. So what a visit buys after a given time is a dot product
+//! of the weights with a row of a table. It costs some tens of nanoseconds.
 
 use std::array;
 use std::sync::LazyLock;
@@ -24,7 +24,7 @@ const SHORTEST: f64 = 10.0 / 86_400.0;
 /// From each elapsed time to the next; the longest is about five years.
 const SPAN_STEP: f64 = 1.3;
 
-/// What is computed once.
+/// The tables, which are computed once.
 pub struct Grid {
     /// The rates, changes a day.
     pub rate: Row,
@@ -32,11 +32,10 @@ pub struct Grid {
     pub log_rate: Row,
     /// The elapsed times, days.
     pub span: [f32; SPANS],
-    /// For each elapsed time t and rate r: what a visit buys that comes t after the last one,
-    /// `(1 - e^-rt (1 + rt)) / r`, in days of freshness. Grows with t.
+    /// For each elapsed time t and rate r: what a visit buys at the time t after the last one, in days of freshness. It is
+    /// `(1 - e^-rt (1 + rt)) / r`, and grows with t.
     pub gain: [Row; SPANS],
-    /// For each elapsed time t and rate r: the share of time that a page is fresh if it is visited every t,
-    /// `(1 - e^-rt) / rt`.
+    /// For each interval t and rate r: the share of time in which a page is fresh, `(1 - e^-rt) / rt`.
     pub fresh: [Row; SPANS],
 }
 

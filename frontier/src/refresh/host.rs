@@ -1,4 +1,4 @@
-//! What the scheduler keeps of a host in memory, and what of it outlives the process.
+//! What the scheduler knows of a host: what is stored, and what is in memory only.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,10 +8,10 @@ use super::settings::{LESSON_SHARE, Settings};
 use super::signals::Signals;
 use super::time::Seconds;
 
-/// What was learned of a host. Kept with the host's other records; a new host has the default.
+/// What was learned of a host. It is stored with the other records of the host. A new host has the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Learned {
-    /// Where its change rates differ from those of other hosts.
+    /// How the change rates of its pages differ from those of other hosts.
     pub effects: Effects,
     /// How far its dates and lists can be trusted.
     pub signals: Signals,
@@ -25,15 +25,15 @@ pub(super) struct Host {
     pub allows: f32,
     /// The price of a fetch.
     pub price: f32,
-    /// The price of a fetch that is no lesson, while lessons take their share of the budget.
+    /// The price of a fetch that is no lesson. It is higher than `price` while lessons use a part of the budget.
     pub pressed: f32,
-    /// What was wanted at the last review.
+    /// The demand at the last review.
     pub demand: Kept,
     /// Clusters whose representative is here.
     pub pages: u32,
-    /// Clusters of which anything was seen since the first fetch, at the last review.
+    /// Clusters that had been visited again, at the last review.
     pub seen: u32,
-    /// Pages that deserve a lesson, and whose last visit was too long ago for one visit to teach anything.
+    /// Pages whose rate is worth a lesson, and whose last visit was too long ago: the next visit alone teaches nothing.
     pub unknown: u32,
     /// The last review.
     pub reviewed: Seconds,
@@ -52,17 +52,17 @@ pub(super) struct Shared {
     pub pages: u64,
     pub seen: u64,
     pub unknown: u64,
-    /// Fetches a day that lessons are given.
+    /// Fetches a day for lessons.
     pub lessons: f32,
 }
 
 impl Host {
-    /// Fetches a day that its lessons are given: two for each.
+    /// Fetches a day for its lessons. Each lesson takes two.
     fn lessons(&self) -> f32 {
         if self.unknown == 0 { 0.0 } else { 2.0 * self.unknown as f32 / self.lessons_take }
     }
 
-    /// Takes over what a review has counted.
+    /// Takes the counts of a review.
     pub fn counted(&mut self, demand: &Demand, seen: u32, unknown: u32, shared: &mut Shared, settings: &Settings) {
         shared.seen = shared.seen + u64::from(seen) - u64::from(self.seen);
         shared.unknown = shared.unknown + u64::from(unknown) - u64::from(self.unknown);
@@ -70,7 +70,7 @@ impl Host {
         (self.seen, self.unknown) = (seen, unknown);
         let share = unknown as f32 / shared.unknown.max(1) as f32;
         let pace = LESSON_SHARE * (settings.budget * share).min(self.allows);
-        // A few lessons are not hurried.
+        // A few lessons take two days at least.
         self.lessons_take = (2.0 * unknown as f32 / pace.max(f32::MIN_POSITIVE)).max(2.0);
         shared.lessons += self.lessons();
         shared.market.change((&self.demand.demand(), self.allows), (&Demand::default(), self.allows));
@@ -78,12 +78,12 @@ impl Host {
         shared.market.change((&Demand::default(), self.allows), (&self.demand.demand(), self.allows));
     }
 
-    /// Whether its delay binds: it would be asked more often if it could be.
+    /// Whether its delay binds: without the delay, more of its pages would be visited.
     pub fn is_bound(&self, shared: &Shared, settings: &Settings) -> bool {
         self.demand.demand().price(self.allows) > shared.market.price(settings.budget)
     }
 
-    /// Sets the prices anew.
+    /// Computes the prices again.
     pub fn reprice(&mut self, shared: &Shared, settings: &Settings) {
         let demand = self.demand.demand();
         let price = shared.market.price(settings.budget).max(demand.price(self.allows));

@@ -1,21 +1,20 @@
 //! The price of a fetch: one for all hosts, and a higher one for each host whose delay binds.
 //!
-//! At a price, those visits are wanted that buy at least the price. The sum over a host's pages is the host's demand. A host
-//! cannot be asked more often than its delay allows; where its demand at the common price is more than that, its own price
-//! is the one at which demand equals what it allows. The common price is the one at which the demand of all hosts, each cut
-//! to what it allows, equals the budget. So the prices are the Lagrange multipliers of the optimum under one budget and a
-//! bound for each host.
+//! A visit is wanted at a price if it buys at least that price. The demand of a host is the number of visits to its pages that
+//! are wanted. The delay of a host allows a number of fetches. If the demand at the common price is higher than this number,
+//! the host has a price of its own, at which the demand equals the number. The common price is chosen so that the demand of
+//! all hosts, each cut to what its delay allows, equals the budget. So the prices are the Lagrange multipliers of the optimum
+//! under one budget and a bound for each host.
 //!
-//! # References
 //!
 //! - Kolobov, Peres, Lubetzky, Horvitz: Optimal freshness crawl under politeness constraints. SIGIR 2019.
 
 use std::array;
 use std::sync::LazyLock;
 
-/// Prices at which demand is known.
+/// Number of prices at which the demand is known.
 pub const PRICES: usize = 104;
-/// Logarithm (base 2) of the first, in weighted days of freshness for a fetch.
+/// Logarithm (base 2) of the lowest known price, in weighted days of freshness for a fetch.
 const FIRST: f32 = -12.0;
 /// Known prices from one power of two to the next.
 const STEPS: f32 = 4.0;
@@ -27,7 +26,7 @@ pub fn prices() -> &'static [f32; PRICES] {
     &KNOWN
 }
 
-/// Fetches a day that are wanted, at each of the known prices. Falls with the price.
+/// Fetches a day that are wanted, at each of the known prices. The higher the price, the fewer are wanted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demand([f32; PRICES]);
 
@@ -43,7 +42,7 @@ impl Demand {
         self.0[at] += fetches;
     }
 
-    /// The price at which so many fetches a day are wanted; the lowest known one where fewer are wanted even at that.
+    /// The price at which so many fetches a day are wanted. If fewer are wanted even at the lowest known price, that price.
     pub fn price(&self, fetches: f32) -> f32 {
         let above = self.0.partition_point(|wanted| *wanted > fetches);
         match above {
@@ -57,7 +56,7 @@ impl Demand {
     }
 }
 
-/// A demand in one byte for each price, for it is kept of every host: eight steps to a power of two.
+/// A demand with one byte for each price, because there is one of these for every host. Eight steps make a power of two.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept([u8; PRICES]);
 
@@ -68,10 +67,10 @@ impl Default for Kept {
 }
 
 impl Kept {
-    /// The lowest demand that is told from none, as a logarithm (base 2): one fetch in more than twenty years.
+    /// The lowest demand that does not count as none, as a logarithm (base 2): one fetch in more than twenty years.
     const LEAST: f32 = -13.0;
 
-    /// What a demand is kept as.
+    /// The short form of a demand.
     pub fn new(demand: &Demand) -> Self {
         Self(demand.0.map(|wanted| ((wanted.log2() - Self::LEAST) * 8.0 + 1.0).round() as u8))
     }
@@ -95,14 +94,14 @@ impl Default for Market {
 }
 
 impl Market {
-    /// A host's demand has changed; both with what the host allows, in fetches a day.
+    /// The demand of a host has changed. Beside each demand stands what the delay of the host allows, in fetches a day.
     pub fn change(&mut self, before: (&Demand, f32), after: (&Demand, f32)) {
         for (at, total) in self.total.iter_mut().enumerate() {
             *total += f64::from(after.0.0[at].min(after.1)) - f64::from(before.0.0[at].min(before.1));
         }
     }
 
-    /// The common price, where so many fetches a day may be made.
+    /// The common price for a budget of so many fetches a day.
     pub fn price(&self, fetches: f32) -> f32 {
         Demand(self.total.map(|wanted| wanted as f32)).price(fetches)
     }

@@ -1,11 +1,12 @@
-//! When pages are visited again: the unit of a visit is a content cluster, a page with its proven copies.
+//! Decides when pages are visited again. It plans for content clusters: a cluster is a page with its proven copies.
 //!
-//! Copies change together, so one of them is visited and the others are trusted (`copies`). Of each cluster there is a belief
-//! about its change rate (`belief`): what all pages have shown (`prior`, empirical Bayes), times what its own visits have shown
-//! (`evidence`). A visit is worth the freshness that it buys; it is due where that reaches the price of a fetch (`market`),
-//! which is such that the budget is spent, and on each host no more than its delay allows. `scheduler` puts this together.
+//! Copies change together. So the scheduler visits one page of each cluster, and trusts the others (`copies`). It estimates the
+//! change rate of each cluster (`belief`): the distribution over all pages (`prior`, empirical Bayes), multiplied by the
+//! likelihood of what the visits to this page have shown (`evidence`). A visit buys freshness. It is due as soon as it buys the
+//! price of a fetch. The price is set so that the visits use up the budget, and on each host no more than its delay allows
+//! (`market`). `scheduler` puts these parts together.
 //!
-//! Nothing here fetches, reads a clock or keeps records of pages.
+//! Nothing here fetches, reads a clock or stores the records of pages.
 
 pub mod belief;
 pub mod cluster;

@@ -1,4 +1,4 @@
-//! When one page is due: where the next visit buys its price, or where it teaches enough.
+//! When one page is due: as soon as a visit buys its price, or teaches enough about the change rate.
 
 use super::belief::Belief;
 use super::cluster::Cluster;
@@ -9,17 +9,17 @@ use super::time::{PageId, days, spread};
 /// What is planned for a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Plan {
-    /// Days from the last visit to the next; infinite where no visit pays.
+    /// Days from the last visit to the next one. Infinite if no visit is worth its price.
     pub days: f32,
-    /// The page deserves a lesson, which takes two visits.
+    /// The change rate is worth a lesson, which takes two visits.
     pub unknown: bool,
 }
 
 /// A missing page is looked for again after so many days.
 const MISSING: f32 = 1.0;
 
-/// The plan for a page of a host, under the prices of the host's last review. Depends on nothing else, so that a restart
-/// leaves the schedule as it was.
+/// The plan for a page of a host, at the prices of the host's last review. It depends on its arguments alone, so the schedule
+/// is the same after a restart.
 pub(super) fn plan(host: &Host, page: PageId, cluster: &Cluster, belief: &Belief, settings: &Settings) -> Plan {
     if cluster.flags.urgent {
         return Plan { days: settings.min_age as f32 / super::time::DAY, unknown: false };
@@ -31,8 +31,8 @@ pub(super) fn plan(host: &Host, page: PageId, cluster: &Cluster, belief: &Belief
 
     let mut next = interval(host, cluster, belief, pressed);
     if next < age {
-        // Overdue at the review: such pages are visited by the next one, not all at once. A page that is visited more often
-        // than reviews come must not lose more than a turn by it.
+        // The page was overdue at the review. Such pages are spread over the time to the next review. A page whose visits come
+        // more often than reviews is delayed by one interval at most.
         next = age + u * host.window.min(next);
     }
     let mut unknown = false;
@@ -44,7 +44,7 @@ pub(super) fn plan(host: &Host, page: PageId, cluster: &Cluster, belief: &Belief
         if (lesson > 0.0 || is_pilot) && at >= age {
             next = next.min(at);
         } else if lesson > 0.0 && belief.gain(age) + lesson > price {
-            // Too late: whatever the next visit shows, it teaches little. It is worth its price with the test after it.
+            // It is too late for a lesson by one visit. The next visit and a test after it are worth their price together.
             unknown = true;
             next = next.min(age + spread(page, host.reviewed) * host.lessons_take);
         }
@@ -56,12 +56,13 @@ pub(super) fn plan(host: &Host, page: PageId, cluster: &Cluster, belief: &Belief
     Plan { days: next.clamp(bounds.0, bounds.1), unknown }
 }
 
-/// A page's own price is this times its host's: the weight of the page, and a little chance.
+/// The price of a visit to a page is this factor times the price of its host. The factor depends on the weight of the page,
+/// and a little on chance.
 pub(super) fn scale(u: f32, cluster: &Cluster) -> f32 {
     (JITTER * (u - 0.5)).exp() / cluster.weight
 }
 
-/// Days from a visit to the next one that buys the price, with what signals say.
+/// Days from a visit to the next one that buys the price, if sitemaps and feeds are heard.
 pub(super) fn interval(host: &Host, cluster: &Cluster, belief: &Belief, price: f32) -> f32 {
     match cluster.flags.listed {
         Some(source) => host.learned.signals.interval(source, cluster.flags.told, belief, price),

@@ -1,26 +1,27 @@
-//! What is believed of a page's change rate before it was visited twice: learned from all pages (empirical Bayes).
+//! The estimate of a page's change rate before its second visit. It is learned from all pages (empirical Bayes).
 //!
-//! The logarithm of a rate is the sum of what its host, its path group and its depth bring, and of a rest that is the page's
-//! own. The rest has one distribution over all pages, a weight for each rate of the grid, so it may have any form: many pages
-//! never change. Every review of a host takes one step of expectation and maximisation, with that host's share of all pages.
+//! The logarithm of a rate is a sum: the effects of the host, the path group and the depth, and a rest that belongs to the
+//! page. The rest has one distribution over all pages. The distribution has a weight for each rate of the grid, so it can have
+//! any form; for example, many pages never change. Each review of a host makes one step of expectation and maximisation. The
+//! step counts for the share of all pages that the host has.
 
 use serde::{Deserialize, Serialize};
 
 use super::belief::Belief;
 use super::grid::{RATES, Row, dot, grid, log_step};
 
-/// Path groups of a host; paths are hashed into these.
+/// Number of path groups of a host. A hash of the path chooses the group.
 pub const GROUPS: usize = 8;
-/// Depths that are told apart; deeper pages count as the last.
+/// Number of depths. Deeper pages count for the last one.
 pub const DEPTHS: usize = 16;
 
-/// The start: a page changes once in ten days, give or take a factor of e^2.
+/// At the start, the median page changes once in ten days; the standard deviation is a factor of e^2.
 const FIRST_MEAN: f32 = -2.3;
 const FIRST_DEVIATION: f32 = 2.0;
 /// Variance of the effects before anything is known.
 const FIRST_VARIANCE: f32 = 0.25;
 
-/// Steps of expectation and maximisation are this much longer than they would be by the book, for they are short ones.
+/// The steps of expectation and maximisation are lengthened by this factor (over-relaxation), because plain steps are short.
 const RELAX: f32 = 1.8;
 
 /// What all hosts share.
@@ -30,7 +31,7 @@ pub struct Prior {
     shape: Row,
     /// What a depth adds to the logarithm of the rate.
     depths: [f32; DEPTHS],
-    /// Pages of each depth, as far as reviews have told.
+    /// Pages of each depth, as counted by reviews.
     depth_pages: [f32; DEPTHS],
     /// How much the effects of hosts, path groups and depths differ.
     variance: Variance,
@@ -51,12 +52,12 @@ pub struct Effects {
     groups: [f32; GROUPS],
 }
 
-/// Where a page stands: what decides its prior, beside its host.
+/// Path group and depth of a page. They and the host decide its prior.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// Path group, below [`GROUPS`].
     pub group: u8,
-    /// Links from a seed; the last one for all above [`DEPTHS`].
+    /// Links from a seed, below [`DEPTHS`].
     pub depth: u8,
 }
 
@@ -87,7 +88,7 @@ impl Default for Prior {
 }
 
 impl Prior {
-    /// What is believed of a page of which nothing was seen.
+    /// The estimate for a page that was not visited again yet.
     pub fn weights(&self, effects: &Effects, place: Place) -> Row {
         shift(&self.shape, self.sum(effects, place))
     }
@@ -101,14 +102,14 @@ impl Prior {
         dot(&self.shape, &grid().log_rate)
     }
 
-    /// Learns from the pages of one host, out of so many pages on so many hosts.
+    /// Learns from the pages of one host. There are so many pages on so many hosts in all.
     pub fn learn(&mut self, effects: &mut Effects, census: &Census, pages: f32, hosts: f32) {
         if census.pages == 0.0 {
             return;
         }
         let mean = self.mean();
         let within = dot(&self.shape, &grid().log_rate.map(|log| (log - mean).powi(2)));
-        // An effect is shrunk as if so many more pages had shown none.
+        // An effect is made smaller, as if so many more pages had shown no effect.
         let more = |variance: f32| (within / variance).clamp(2.0, 1_000.0);
         let Variance { host, group, depth } = self.variance;
 

@@ -1,11 +1,11 @@
-//! The visits of one host in the order of their due times: twelve bytes a page.
+//! The visits of one host in the order of their due times. An entry takes twelve bytes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::time::{PageId, Seconds};
 
-/// A page and when it is due. The identity is cut in halves, lest it be padded to sixteen bytes.
+/// A page and its due time. The identity is stored as two halves: with a whole u64, an entry would take sixteen bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry([u32; 3]);
 
@@ -36,7 +36,7 @@ impl Queue {
         self.0.push(Reverse(Entry::new(due, page)));
     }
 
-    /// Holds these entries and no others.
+    /// Replaces all entries by these.
     pub fn replace(&mut self, entries: Entries) {
         self.0 = BinaryHeap::from(entries.0);
     }
@@ -57,7 +57,7 @@ impl Queue {
     }
 }
 
-/// Pages and when they are due, in any order: a queue in the making.
+/// Pages and their due times, in any order. A queue is made of them.
 #[derive(Clone, Debug)]
 pub struct Entries(Vec<Reverse<Entry>>);
 
@@ -76,7 +76,7 @@ impl Entries {
     }
 }
 
-/// By how much a full queue of this length grows: a sixteenth, since a doubling would leave up to half of it unused.
+/// Entries by which a full queue of this length grows: a sixteenth. If it doubled, up to half of it would be unused.
 fn more(length: usize) -> usize {
     length / 16 + 4
 }

@@ -1,8 +1,9 @@
-//! The review of a host: all its clusters pass by once, in any order. The demand at each price is counted, the prior learns,
-//! and every page gets its due time under the present price.
+//! The review of a host. It looks at each cluster of the host once, in any order: it counts the demand at each price, teaches
+//! the prior, and computes the due time of each page at the present price.
 //!
-//! A review costs about a microsecond a cluster, and comes some times while the budget visits every page once: O(1) for each
-//! visit. Between two reviews nothing of the host is read but the records of what is visited.
+//! A review costs about a microsecond for each cluster. In the time in which the budget visits each page once, a host has a
+//! fixed number of reviews. So the cost for each visit is O(1). Between two reviews, only the records of visited pages are
+//! read.
 
 use super::belief::Belief;
 use super::cluster::Cluster;
@@ -17,7 +18,7 @@ use super::time::{DAY, PageId, Seconds, after, days, spread};
 /// A review under way.
 #[derive(Debug)]
 pub(super) struct Review {
-    /// The host as the review found it, with new prices.
+    /// A copy of the host, with new prices.
     host: Host,
     demand: Demand,
     census: Census,
@@ -27,7 +28,7 @@ pub(super) struct Review {
 }
 
 impl Review {
-    /// Begins at `now`; the next review is to come after `window` days.
+    /// Begins at `now`. The next review comes `window` days later.
     pub fn new(host: &Host, shared: &Shared, settings: &Settings, now: Seconds, window: f32) -> Self {
         let mut host = host.clone();
         (host.reviewed, host.window) = (now, window);
@@ -36,7 +37,7 @@ impl Review {
         Self { host, demand: Demand::default(), census: Census::default(), seen: 0, unknown: 0, entries }
     }
 
-    /// A cluster passes by.
+    /// Looks at a cluster.
     pub fn pass(&mut self, page: PageId, cluster: &Cluster, shared: &Shared, settings: &Settings) {
         let effects = &self.host.learned.effects;
         let belief = belief(shared, &self.host, cluster);
@@ -50,7 +51,7 @@ impl Review {
         self.entries.push(due(cluster, plan.days), page);
     }
 
-    /// Adds the visits that the page wants by the next review, at each price.
+    /// Adds the visits to the page that are wanted until the next review, at each price.
     fn count(&mut self, page: PageId, cluster: &Cluster, belief: &Belief, settings: &Settings) {
         let scale = scale(spread(page, cluster.visited), cluster);
         let age = days(cluster.visited, self.host.reviewed);
@@ -66,12 +67,12 @@ impl Review {
         }
     }
 
-    /// An entry of a page that was visited or put into the queue while the review was under way.
+    /// A page was visited, or put into the queue, while the review was under way.
     pub fn also(&mut self, due: Seconds, page: PageId) {
         self.entries.push(due, page);
     }
 
-    /// The end: the host as it is to be, and its queue.
+    /// Ends the review. Returns the changed host and its queue.
     pub fn finish(self, shared: &mut Shared, hosts: usize, settings: &Settings) -> (Host, Entries) {
         let Self { mut host, demand, census, seen, unknown, entries } = self;
         host.counted(&demand, seen, unknown, shared, settings);
@@ -80,7 +81,7 @@ impl Review {
     }
 }
 
-/// What is believed of a cluster's change rate.
+/// The estimate of a cluster's change rate.
 pub(super) fn belief(shared: &Shared, host: &Host, cluster: &Cluster) -> Belief {
     let mut weights = shared.prior.weights(&host.learned.effects, cluster.place);
     cluster.evidence.apply(&mut weights);

@@ -1,4 +1,4 @@
-//! The scheduler: hosts, their queues, and the price of a fetch.
+//! The scheduler: it has the hosts, their queues and the prices, and says which page is visited next.
 
 use super::belief::Belief;
 use super::cluster::Cluster;
@@ -23,7 +23,7 @@ pub struct Refresh {
     review: Option<(HostId, Review)>,
     /// The host whose review comes next.
     next: HostId,
-    /// What copies have shown.
+    /// What checks of copies have shown.
     pub pairs: Pairs,
 }
 
@@ -36,30 +36,30 @@ pub struct Seen {
     pub modified: Option<Seconds>,
 }
 
-/// What is to become of a turn.
+/// What is done with a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Visit the page.
     Visit,
-    /// Not yet: not before this moment. Defer the host, and see what the next one has.
+    /// The visit must not come before this moment. Defer the host, and ask for the next turn.
     Wait(Seconds),
-    /// The entry is an old one; the page has another. Drop it.
+    /// The entry is out of date, because the page has a later one. Drop it.
     Stale,
 }
 
 impl Refresh {
-    /// No host and no page; `prior` and `pairs` as an earlier process left them, or the defaults.
+    /// A scheduler without hosts. `prior` and `pairs` come from an earlier process, or are the defaults.
     pub fn new(settings: Settings, prior: Prior, pairs: Pairs) -> Self {
         let shared = Shared { prior, ..Shared::default() };
         Self { settings, shared, pairs, ..Self::default() }
     }
 
-    /// What all hosts share, to be kept.
+    /// What all hosts share. The caller may store it.
     pub fn prior(&self) -> &Prior {
         &self.shared.prior
     }
 
-    /// Adds a host that may be asked once in `delay` seconds, with what an earlier process has learned of it.
+    /// Adds a host that may be asked once in `delay` seconds. `learned` comes from an earlier process, or is the default.
     pub fn add_host(&mut self, delay: f32, learned: Learned) -> HostId {
         let mut host = Host { learned, allows: DAY / delay.max(1e-3), ..Host::default() };
         host.reprice(&self.shared, &self.settings);
@@ -67,7 +67,7 @@ impl Refresh {
         self.turns.add_host()
     }
 
-    /// What was learned of a host, to be kept with its records.
+    /// What was learned of a host. The caller may store it.
     pub fn learned(&self, host: HostId) -> &Learned {
         &self.hosts[host as usize].learned
     }
@@ -79,25 +79,26 @@ impl Refresh {
         self.queue(host, page, cluster);
     }
 
-    /// A cluster is no more: its page is gone for good, or a copy of another.
+    /// Removes a cluster: its page is gone, or has become a copy of another page.
     pub fn remove(&mut self, host: HostId) {
         self.hosts[host as usize].pages -= 1;
         self.shared.pages -= 1;
     }
 
-    /// Puts a page into its host's queue as its record says. Only where the record was changed outside of
-    /// [`Self::visited`]: made urgent, or told to have changed.
+    /// Puts a page into the queue of its host, at the due time that follows from its record. This is needed only if the caller
+    /// has changed the record: made it urgent, for example.
     pub fn queue(&mut self, host: HostId, page: PageId, cluster: &Cluster) {
         self.push(host, self.due(host, page, cluster), page);
     }
 
-    /// When a page is due, as its record says; 0 where it is urgent.
+    /// The due time of a page, which follows from its record. It is 0 if the page is urgent.
     pub fn due(&self, host: HostId, page: PageId, cluster: &Cluster) -> Seconds {
         due(cluster, self.interval(host, page, cluster))
     }
 
-    /// Puts a page into its host's queue that is no cluster: a copy to be checked, a page that was missing. At `due` 0 its
-    /// turn comes as soon as its host may be asked. A review must be told of it ([`Self::pass_fixed`]).
+    /// Puts a page that is no cluster into the queue of its host: a copy that is to be checked, or a page that was missing. If
+    /// `due` is 0, its turn comes as soon as the host may be asked. Each review must hear of such a page
+    /// ([`Self::pass_fixed`]).
     pub fn queue_fixed(&mut self, host: HostId, page: PageId, due: Seconds) {
         self.push(host, due, page);
     }
@@ -111,12 +112,12 @@ impl Refresh {
         self.turns.push(host, due, page);
     }
 
-    /// The turn that comes first among the hosts that may be asked now.
+    /// The first turn of the hosts that may be asked now.
     pub fn next(&mut self, now: Seconds) -> Option<Turn> {
         self.turns.peek(now)
     }
 
-    /// When a turn comes next, as far as no fetch that is open changes that.
+    /// When the next turn comes. A fetch that is open may change that.
     pub fn next_due(&mut self, now: Seconds) -> Option<Seconds> {
         self.turns.next_due(now)
     }
@@ -124,7 +125,7 @@ impl Refresh {
     /// Whether the cluster whose turn it is should be visited.
     pub fn judge(&self, turn: Turn, cluster: &Cluster, now: Seconds) -> Verdict {
         let planned = self.interval(turn.host, turn.page, cluster);
-        // Before it is due a page may be visited where nothing else is: as often as twice, but no more.
+        // If no other page is due, a page may be visited early: after half of its interval, and no sooner.
         let earliest =
             after(cluster.visited, planned * EARLY).max(cluster.visited.saturating_add(self.settings.min_age));
         match (earliest <= now, turn.due <= now) {
@@ -134,13 +135,13 @@ impl Refresh {
         }
     }
 
-    /// Takes the turn. The host has a fetch open until [`Self::rest`].
+    /// Takes a turn out of the queue. The host has an open fetch until [`Self::rest`] is called.
     pub fn take(&mut self, turn: Turn) {
         self.turns.take(turn);
         self.pairs.fetched();
     }
 
-    /// Sets the turn's host aside until then, or until something of it is due sooner.
+    /// Defers the host of a turn until this moment, or until one of its pages is due sooner.
     pub fn defer(&mut self, turn: Turn, until: Seconds) {
         self.turns.defer(turn.host, until);
     }
@@ -155,7 +156,7 @@ impl Refresh {
         self.turns.rest(host, until);
     }
 
-    /// The representative of a cluster was visited. Changes the record and queues its next visit.
+    /// The representative of a cluster was visited. This changes its record, and queues its next visit.
     pub fn visited(&mut self, host: HostId, page: PageId, cluster: &mut Cluster, at: Seconds, seen: Seen) {
         let signals = &mut self.hosts[host as usize].learned.signals;
         let date = seen.modified.and_then(|date| signals.dated(cluster.visited, at, seen.changed, date));
@@ -176,7 +177,7 @@ impl Refresh {
         self.queue(host, page, cluster);
     }
 
-    /// A sitemap or feed lists the page; `told`: it says that the page has changed since the last visit.
+    /// A sitemap or feed lists the page. `told`: it says that the page has changed since the last visit.
     pub fn listed(&mut self, host: HostId, page: PageId, cluster: &mut Cluster, source: Source, told: bool) {
         let was_told = cluster.flags.told;
         cluster.flags.listed = Some(source);
@@ -191,18 +192,18 @@ impl Refresh {
         self.pairs.care(cared, copy, pair, self.hosts[copy_host as usize].price, now)
     }
 
-    /// Days from the last visit of a page to its next one, as planned; infinite where no visit pays.
+    /// Days from the last visit of a page to its next one. Infinite if no visit is worth its price.
     pub fn interval(&self, host: HostId, page: PageId, cluster: &Cluster) -> f32 {
         let state = &self.hosts[host as usize];
         plan(state, page, cluster, &belief(&self.shared, state, cluster), &self.settings).days
     }
 
-    /// What is believed of a cluster's change rate.
+    /// The estimate of a cluster's change rate.
     pub fn belief(&self, host: HostId, cluster: &Cluster) -> Belief {
         belief(&self.shared, &self.hosts[host as usize], cluster)
     }
 
-    /// What a fetch on this host must buy, in weighted days of freshness: what a visit that is due is worth.
+    /// The price of a fetch on this host, in weighted days of freshness. A visit is due as soon as it buys this.
     pub fn price(&self, host: HostId) -> f32 {
         self.hosts[host as usize].price
     }
@@ -227,14 +228,14 @@ impl Refresh {
         self.next = (host + 1) % self.hosts.len() as HostId;
     }
 
-    /// A cluster of the host under review.
+    /// Shows the review a cluster of its host.
     pub fn pass(&mut self, page: PageId, cluster: &Cluster) {
         if let Some((_, review)) = &mut self.review {
             review.pass(page, cluster, &self.shared, &self.settings);
         }
     }
 
-    /// A page of the host under review whose next fetch is fixed: no cluster, such as a copy that is to be checked.
+    /// Shows the review a page of its host that is no cluster, and has a fixed due time.
     pub fn pass_fixed(&mut self, page: PageId, due: Seconds) {
         if let Some((_, review)) = &mut self.review {
             review.also(due, page);

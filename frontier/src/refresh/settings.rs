@@ -1,22 +1,21 @@
-//! What the user decides, and the constants that simulations have decided.
+//! The settings of the user, and constants that were chosen by simulations.
 
 use serde::{Deserialize, Serialize};
 
 use super::time::Seconds;
 
-/// What the user decides.
+/// The settings of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Visits a day, over all hosts.
     pub budget: f32,
-    /// No page is visited again sooner than this after its last visit.
+    /// The time from a visit to the next visit of the same page, at least.
     pub min_age: Seconds,
-    /// Every page is due again at the latest this long after its last visit.
+    /// The time from a visit until the page is due again, at most.
     pub max_age: Seconds,
-    /// Days of freshness that a fetch costs at least, however many fetches hosts allow: what buys less is not worth asking
-    /// the host for.
+    /// The lowest price of a fetch, in days of freshness. A visit that buys less is not made, even if the host allows it.
     pub least_price: f32,
-    /// Whether visits may be made for what they teach, and not only for the freshness that they bring.
+    /// Whether visits are made that only teach a change rate (lessons).
     pub lessons: bool,
 }
 
@@ -30,22 +29,23 @@ impl Default for Settings {
 pub const REVIEWS: f32 = 8.0;
 /// Days between two reviews of a host, at least.
 pub const REVIEW_DAYS: f32 = 0.5;
-/// In so many days a lesson must have paid for itself: rates are taken to stay what they are for about so long.
+/// A lesson must bring its price within so many days, because a rate may change after that.
 pub const LESSON_DAYS: f32 = 100.0;
-/// Share of the budget that lessons may take while many are wanted.
+/// The share of the budget that lessons may take.
 pub const LESSON_SHARE: f32 = 0.9;
-/// A test comes this many times the price after the last visit, where the price is in days of freshness. A page that
-/// changes about once in that time is at the border between those that are worth visiting and those that are not.
+/// A test comes after this many times the price, in days. (The price is in days of freshness.) A page that changes about once
+/// in that time is just worth visiting, so the test tells on which side of this border the page is.
 pub const TEST: f32 = 1.0;
-/// Share of the pages never visited again that are tested without any question, so that the prior is learned.
+/// The share of pages without a second visit that are tested in any case, so that the prior can be learned.
 pub const PILOT: f32 = 0.1;
-/// The price differs this much (natural logarithm) between the pages, so that alike pages are not due all at once.
+/// By how much the prices of two pages differ at most (natural logarithm). So pages that are alike are not due at the same
+/// time.
 pub const JITTER: f32 = 0.15;
-/// Of the visits that would follow the first one until the next review, this share takes place: the first one often shows
-/// that the page is not worth the others.
+/// The share of the planned visits after the next one that take place before the next review. Often the next visit shows that
+/// the page is not worth the others.
 pub const AGAIN: f32 = 0.4;
-/// A visit may come early where nothing is due: after this share of its interval.
+/// If nothing is due, a visit may come early: after this share of its interval.
 pub const EARLY: f32 = 0.5;
-/// Where nothing is due, a host whose delay binds is asked before the others, as if its visits were due this much sooner: what
-/// it allows and is not asked for is lost.
+/// If nothing is due, hosts whose delay binds come before the others, as if their visits were due this much sooner. A fetch
+/// that such a host allows, and that is not made, cannot be made up for.
 pub const LEAD: Seconds = 3 * 3_600;

@@ -1,10 +1,9 @@
-//! What a host says of its pages' changes, and how far that can be trusted: learned per host from what visits then show.
+//! What a host says about changes of its pages, and how far that is true. Visits show whether it is.
 //!
 //! Sitemaps and feeds say that a page *has changed* before it is visited. Two things are learned of each: how often the page
-//! had indeed changed (precision), and how many of the changes were told (recall). A `Last-Modified` header says *when* a
-//! page changed, once it is fetched. Of it is learned how often it agrees with what was seen.
+//! had indeed changed (precision), and how many of the changes were told (recall). The `Last-Modified` header of an answer says
+//! *when* the page changed. Of this header is learned how often it agrees with what the visit shows.
 //!
-//! # References
 //!
 //! - Busa-Fekete et al.: A scalable crawling algorithm utilizing noisy change-indicating signals. 2025 (arXiv 2502.02430).
 //! - Kolobov, Peres, Lu, Horvitz: Staying up to date with online content changes. NeurIPS 2019: mixed observability.
@@ -14,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::belief::Belief;
 use super::time::Seconds;
 
-/// Where word of a change comes from.
+/// A source that tells of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Source {
     /// `lastmod` of a sitemap.
@@ -23,7 +22,7 @@ pub enum Source {
     Feed,
 }
 
-/// How often something was so, and how often not. Old cases count less and less.
+/// How often something was true, and how often it was not. Old cases count less and less.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Tally {
     yes: u8,
@@ -38,7 +37,7 @@ impl Tally {
         *if yes { &mut self.yes } else { &mut self.no } += 1;
     }
 
-    /// The share of yes, as if `cases` more had been seen of which `share` were yes.
+    /// The share of cases that were true, as if there had been `cases` more with this share.
     fn share(self, cases: f32, share: f32) -> f32 {
         (f32::from(self.yes) + cases * share) / (f32::from(self.yes) + f32::from(self.no) + cases)
     }
@@ -62,11 +61,11 @@ pub struct Signals {
     dates: Tally,
 }
 
-/// A date counts as evidence once it was right so often.
+/// Dates count as evidence if this share of them was right.
 const DATES_FROM: f32 = 0.9;
-/// A date so close to the fetch is made up for the fetch.
+/// A date that is so close to the time of the answer was made for the answer.
 const NOW: Seconds = 60;
-/// However good its recall, a source is taken to miss this share of the changes.
+/// A source counts as missing at least this share of the changes.
 const MISSED: f32 = 0.1;
 
 impl Signals {
@@ -77,7 +76,7 @@ impl Signals {
         }
     }
 
-    /// A page was visited that this source lists. `told`: it had said that the page has changed.
+    /// A page that this source lists was visited. `told`: the source had said that the page has changed.
     pub fn visited(&mut self, source: Source, told: bool, changed: bool) {
         let of = self.of(source);
         if told {
@@ -88,7 +87,7 @@ impl Signals {
         }
     }
 
-    /// Probability that what the source says is so.
+    /// Probability that a change that the source tells of has taken place.
     pub fn precision(mut self, source: Source) -> f32 {
         self.of(source).precision.share(4.0, 0.25)
     }
@@ -98,11 +97,11 @@ impl Signals {
         self.of(source).recall.share(4.0, 0.0)
     }
 
-    /// A visit came with this `Last-Modified`; `before` is the visit before it. Returns the date where it tells when the
-    /// page changed last, and the host's dates are to be trusted.
+    /// A visit at `at` had this `Last-Modified`; the visit before was at `before`. Returns the date if it tells when the page
+    /// changed last, and the dates of this host are trusted.
     pub fn dated(&mut self, before: Seconds, at: Seconds, changed: bool, date: Seconds) -> Option<Seconds> {
         if date.saturating_add(NOW) >= at {
-            // Made up for this answer, or in the future. On a page that has not changed that is a lie.
+            // The date is in the future, or was made for this answer. If the page has not changed, the date is wrong.
             if !changed {
                 self.dates.add(false);
             }
@@ -120,17 +119,18 @@ impl Signals {
         self.dates.share(2.0, 0.5) >= DATES_FROM
     }
 
-    /// After how many days a visit is worth `price` days of freshness, to a page that a source lists. `told`: the source
-    /// has said that the page has changed since its last visit.
+    /// The days after which a visit buys `price` days of freshness, for a page that a source lists. `told`: the source has said
+    /// that the page has changed since its last visit.
     pub fn interval(self, source: Source, told: bool, belief: &Belief, price: f32) -> f32 {
         let precision = self.precision(source);
         let if_told = precision * belief.gain_if_changed();
         if told {
-            // A mixture: changed for certain, or as if nothing was said.
+            // Two cases, each with its probability: the page has changed, or the source has said nothing that counts.
             return if if_told >= price { 0.0 } else { belief.interval((price - if_told) / (1.0 - precision)) };
         }
-        // A change that will be told, and visited then, needs no visit now: only the others count. At a rate of `a r` a
-        // visit after t is worth what it is worth at a rate of r after `a t`, over a.
+        // If the source will tell of a change, the page is visited then. So only changes that it does not tell of count: a
+        // share `a` of them. A visit after t at the rate `a r` buys what a visit after `a t` at the rate r buys, divided by
+        // `a`.
         let untold = if if_told >= price { (1.0 - self.recall(source)).max(MISSED) } else { 1.0 };
         belief.interval(price * untold) / untold
     }

@@ -1,26 +1,26 @@
-//! Times and identities, as small as they can be.
+//! Times and identities of pages, in few bytes.
 
-/// Seconds since the Unix epoch; lasts until 2106.
+/// Seconds since the Unix epoch. They reach to the year 2106.
 pub type Seconds = u32;
 
-/// Names a page to the caller: the hash of its URL's key.
+/// Identifies a page: the hash of the key of its URL.
 pub type PageId = u64;
 
 /// Seconds of a day.
 pub const DAY: f32 = 86_400.0;
 
-/// From one moment to a later one, in days; 0 where the second is not later.
+/// The days from one moment to another; 0 if the second is not later.
 pub fn days(from: Seconds, to: Seconds) -> f32 {
     to.saturating_sub(from) as f32 / DAY
 }
 
-/// So many days after a moment. Infinity is a moment too: the last one.
+/// The moment that is so many days after another. After infinitely many days comes the last moment.
 pub fn after(from: Seconds, days: f32) -> Seconds {
-    // Casts of floats stop at the ends of the range.
+    // A cast of a float that is too large gives the largest integer.
     from.saturating_add((days * DAY).round() as u32)
 }
 
-/// 0..1, evenly spread over pages, and the same whenever it is asked for one page and moment.
+/// A number in 0..1, evenly spread over the pages. It is always the same for one page and moment.
 pub fn spread(page: PageId, moment: Seconds) -> f32 {
     // The finaliser of splitmix64.
     let mut x = (page ^ u64::from(moment) << 32).wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -1,4 +1,4 @@
-//! Whose turn it is: of the hosts that may be asked now, the one with the visit that is due first.
+//! Chooses the next visit: of all hosts that may be asked now, the visit that is due first.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 use super::queue::{Entries, Queue};
 use super::time::{PageId, Seconds};
 
-/// A host's place in the order in which the hosts were met.
+/// The number of a host, in the order in which hosts were added.
 pub type HostId = u32;
 
 /// A visit to be made.
@@ -16,7 +16,7 @@ pub struct Turn {
     pub host: HostId,
     /// The page.
     pub page: PageId,
-    /// When the visit is due; 0 where it is urgent.
+    /// When the visit is due; 0 if it is urgent.
     pub due: Seconds,
 }
 
@@ -38,26 +38,26 @@ pub struct Turns {
 #[derive(Clone, Debug, Default)]
 struct Lane {
     queue: Queue,
-    /// Under which the host stands in the ready set.
+    /// The time under which the host stands in the ready set.
     stands: Option<Seconds>,
-    /// Whether it has a fetch open.
+    /// Whether it has an open fetch.
     busy: bool,
-    /// Whether it rests only because nothing is due.
+    /// Whether it rests only because none of its pages is due.
     deferred: bool,
-    /// By how much its visits come before those of other hosts that are due at the same time.
+    /// Its visits are chosen as if they were due this much sooner.
     lead: Seconds,
-    /// Until when it rests. Entries of the resting heap that say otherwise are void.
+    /// Until when it rests. Entries of the resting heap with another time are ignored.
     rests: Option<Seconds>,
 }
 
 impl Turns {
-    /// A host that may be asked at once.
+    /// Adds a host. It may be asked at once.
     pub fn add_host(&mut self) -> HostId {
         self.hosts.push(Lane::default());
         (self.hosts.len() - 1) as HostId
     }
 
-    /// The page is due then.
+    /// Adds a visit: the page is due at this time.
     pub fn push(&mut self, host: HostId, due: Seconds, page: PageId) {
         let lane = &mut self.hosts[host as usize];
         if lane.deferred && lane.queue.peek().is_none_or(|(first, _)| due < first) {
@@ -67,7 +67,7 @@ impl Turns {
         self.place(host);
     }
 
-    /// These are all pages of the host.
+    /// Replaces all entries of a host.
     pub fn replace(&mut self, host: HostId, entries: Entries) {
         let lane = &mut self.hosts[host as usize];
         if lane.deferred {
@@ -92,7 +92,7 @@ impl Turns {
         Some(Turn { host, page, due })
     }
 
-    /// When a visit is due next, of those whose hosts have no fetch open; a host that rests until then counts too.
+    /// The next due time, of the hosts that have no open fetch. A host that rests counts with the end of its rest.
     pub fn next_due(&mut self, now: Seconds) -> Option<Seconds> {
         let first = self.peek(now).map(|turn| turn.due);
         let rested = self.resting.peek().map(|Reverse((until, _))| *until);
@@ -106,7 +106,7 @@ impl Turns {
         self.place(turn.host);
     }
 
-    /// Takes an entry out that is not to be visited.
+    /// Drops the first entry of a host without a visit.
     pub fn drop_first(&mut self, host: HostId) {
         self.hosts[host as usize].queue.pop();
         self.place(host);
@@ -118,7 +118,7 @@ impl Turns {
         self.rest_until(host, until);
     }
 
-    /// Nothing of the host is wanted until then, unless something becomes due sooner.
+    /// The host is not asked before this time, unless one of its pages is due sooner.
     pub fn defer(&mut self, host: HostId, until: Seconds) {
         self.hosts[host as usize].deferred = true;
         self.rest_until(host, until);
@@ -130,13 +130,13 @@ impl Turns {
         self.place(host);
     }
 
-    /// Visits of this host come so much sooner than those of others that are due at the same time.
+    /// From now on, visits of this host are chosen as if they were due this much sooner.
     pub fn lead(&mut self, host: HostId, lead: Seconds) {
         self.hosts[host as usize].lead = lead;
         self.place(host);
     }
 
-    /// What is due first on this host.
+    /// The first entry of this host.
     pub fn first(&self, host: HostId) -> Option<(Seconds, PageId)> {
         self.hosts[host as usize].queue.peek()
     }

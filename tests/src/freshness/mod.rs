@@ -2,6 +2,7 @@
 
 pub mod baselines;
 pub mod changes;
+pub mod lies;
 pub mod optimum;
 pub mod ours;
 pub mod run;

@@ -54,6 +54,8 @@ pub struct Tally {
     pub checks: u64,
     /// Copies that left a cluster, and when.
     pub left: Vec<(u32, f64)>,
+    /// Pages that became copies of another again, and when.
+    pub joined: Vec<(u32, f64)>,
     /// Pairs of hosts with three copies that have diverged, and since when.
     pub watched: HashMap<PairId, f64>,
     /// Visits to a representative that compared its content with another page's.
@@ -253,6 +255,7 @@ impl<'a> Ours<'a> {
         }
         self.records[page as usize] = Record::Copy { of, copy };
         self.copies[of as usize].push(page);
+        self.tally.joined.push((page, now));
         self.refresh.remove(host);
         if let Record::Cluster(cluster) = &mut self.records[of as usize] {
             cluster.reweigh(copy.priority);

@@ -105,17 +105,19 @@ const MOST_OPEN: usize = 4_096;
 const MOST_CHECKS: f64 = 0.1;
 
 impl Visits {
-    /// Plans a round at `now`, or what is left of it. `trusts`: whether copies are trusted; `priority` is that of a page so deep.
+    /// Plans a round at `now`, or what is left of it. `trusts`: whether copies are trusted; `min_age`: milliseconds from a visit to
+    /// the next one at least; `priority` is that of a page so deep.
     pub fn plan(
         round: &mut Round,
         trusts: bool,
+        min_age: Millis,
         priority: &dyn Fn(u32) -> f32,
         now: Millis,
         session: &Session,
     ) -> Result<Self> {
         let mut roster = Roster::read(session, trusts, priority)?;
         let since = (round.visits > 0).then_some(round.started);
-        let Plan { order, checks, trusted, freshness } = plan::plan(&mut roster, since, now);
+        let Plan { order, checks, trusted, freshness } = plan::plan(&mut roster, since, min_age, now);
         round.trusted = trusted.saturating_sub(checks.len() as u64 + round.checked - round.diverged);
         if round.visits == 0 {
             round.freshness_before = freshness;

@@ -36,11 +36,13 @@ const LEAVES: f32 = 0.5;
 /// A host is taken to allow one fetch in so many seconds; this only spreads the estimates.
 const DELAY: f32 = 1.0;
 
-/// Plans a round at `now`. What was asked for at `since` or later has been visited in this round; none where it begins now.
-pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, now_ms: Millis) -> Plan {
+/// Plans a round at `now`. What was asked for at `since` or later has been visited in this round; none where it begins now. What
+/// was asked for within `min_age` is left out.
+pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, now_ms: Millis) -> Plan {
     let now = seconds(now_ms);
     let mut plan = Plan::default();
     let done = |member: &Member| since.is_some_and(|since| member.asked >= since);
+    let is_young = |member: &Member| now_ms.saturating_sub(member.asked) < min_age;
     let mut risks = Vec::new();
     for at in 0..roster.members.len() {
         if roster.representative(at).is_none() {
@@ -72,7 +74,7 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, now_ms: Millis) -
             Life::Missing { times: 1, .. } => f32::INFINITY,
             _ => weight * belief.gain(age),
         };
-        if !done(member) && !member.rests(now) {
+        if !done(member) && !is_young(member) && !member.rests(now) {
             worth.push((value, at));
         }
     }
@@ -83,7 +85,7 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, now_ms: Millis) -
 
     let checked = roster.members.iter().filter(|member| member.of.is_some() && done(member)).count();
     let wanted = (CHECKS * plan.order.len() as f64).ceil() as usize;
-    risks.retain(|(_, at)| !done(&roster.members[*at]));
+    risks.retain(|(_, at)| !done(&roster.members[*at]) && !is_young(&roster.members[*at]));
     let age = |at: usize| roster.members[at].checked;
     risks.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| age(a.1).cmp(&age(b.1))).then(a.1.cmp(&b.1)));
     plan.checks = risks.into_iter().take(wanted.saturating_sub(checked)).map(|(_, at)| at).collect();

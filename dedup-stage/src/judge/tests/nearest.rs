@@ -151,6 +151,7 @@ fn a_replaced_page_is_found_as_it_is_now() {
         sha256: old.sha256,
         simhash: Some(0),
         text: 1,
+        odd: None,
         statement: None,
         sketch: None,
         accepted: true,

@@ -65,6 +65,89 @@ fn new_links_under_the_same_words_are_a_change() {
 }
 
 #[test]
+fn other_links_beside_much_text_are_no_change() {
+    let mut web = web();
+    let page = |numbers| html(&words(1, 600), &link_list("/item/#", numbers));
+    web.show("http://a.test/", &page(1..=10));
+    assert_eq!(
+        web.verdict("http://a.test/", &page(21..=30)),
+        Verdict::Unchanged { bytes: true, of: None, known: None }
+    );
+}
+
+/// A page of `own` words, and a footer that has no mark of its own.
+fn with_footer(own: &[String], footer: &[String]) -> String {
+    format!("<main><p>{}</p></main><p>{}</p>", own.join(" "), footer.join(" "))
+}
+
+#[test]
+fn a_new_template_changes_one_page_and_not_all() {
+    let mut web = web();
+    let footers = [100, 101, 102].map(|seed| words(seed, 60));
+    let own = |page: u64, at: usize| words(if page == 7 && at == 2 { 50 } else { page }, 200);
+    let url = |page: u64| format!("http://a.test/{page}");
+    let mut changed = Vec::new();
+    for (at, footer) in footers.iter().enumerate() {
+        for page in 0..20 {
+            let verdict = web.verdict(&url(page), &with_footer(&own(page, at), footer));
+            if at > 0 && !matches!(verdict, Verdict::Unchanged { bytes: true, .. }) {
+                changed.push((at, page));
+            }
+        }
+    }
+    assert_eq!(changed, [(1, 0), (2, 0), (2, 7)], "the first page of each template, and one that says something else");
+    assert_eq!(web.entries(spaces::TEMPLATES), 1);
+    // Small changes are told from the template that is there now.
+    let last = with_footer(&own(3, 2), &footers[2]);
+    assert_eq!(web.verdict(&url(3), &last), Verdict::Unchanged { bytes: false, of: None, known: None });
+    assert_eq!(web.verdict("http://b.test/3", &with_footer(&words(60, 200), &footers[0])), Verdict::Unique);
+}
+
+#[test]
+fn texts_that_take_turns_on_all_pages_are_a_template() {
+    let mut web = web();
+    let mut random = fastrand::Rng::with_seed(5);
+    let texts: Vec<Vec<String>> = (200..206).map(|seed| words(seed, 25)).collect();
+    let (mut changed, mut visits) = (0, 0);
+    for visit in 0..30 {
+        for page in 0..20 {
+            let html = with_footer(&words(page, 200), &texts[random.usize(..6)]);
+            let verdict = web.verdict(&format!("http://a.test/{page}"), &html);
+            if visit > 0 {
+                visits += 1;
+                changed += usize::from(!matches!(verdict, Verdict::Unchanged { .. }));
+            }
+        }
+    }
+    assert!(changed <= visits / 50, "{changed} of {visits}");
+}
+
+#[test]
+fn what_a_page_alone_changes_and_takes_back_is_a_change_each_time() {
+    let mut web = web();
+    let texts = [words(1, 100), words(2, 100)].map(|text| html(&text, &[]));
+    web.show("http://a.test/", &texts[0]);
+    for at in 1..6 {
+        assert_eq!(web.verdict("http://a.test/", &texts[at % 2]), Verdict::Unique, "visit {at}");
+    }
+}
+
+#[test]
+fn copies_that_change_alike_are_no_template() {
+    let mut web = web();
+    let urls = ["http://a.test/1", "http://a.test/2", "http://a.test/3"];
+    for version in 1..4 {
+        for (at, url) in urls.iter().enumerate() {
+            let verdict = web.verdict(url, &html(&words(version, 100), &[]));
+            match (version, at) {
+                (_, 0) => assert_eq!(verdict, Verdict::Unique, "{version}"),
+                _ => assert!(matches!(verdict, Verdict::Exact { .. }), "{version}, {url}: {verdict:?}"),
+            }
+        }
+    }
+}
+
+#[test]
 fn what_a_url_showed_before_condemns_nobody() {
     let mut web = web();
     let (old, new) = (html(&words(1, 60), &link_list("/#", 1..=5)), html(&words(2, 60), &link_list("/#", 1..=5)));

@@ -1,0 +1,52 @@
+//! Whether visits are told right: what changes around a page is no change of it, and a changed paragraph is one. `noticing` is the
+//! program that prints the figures.
+
+use tests::data;
+use tests::noticing::noise::{self, Noise};
+use tests::noticing::{Called, docs};
+
+/// Catches dates, counters, sessions, advertisements, boxes of related pages and new templates that count as changes, whether
+/// they are marked or not; and a paragraph of 30 words in a page of 600 that is missed because of them.
+#[test]
+fn what_changes_around_a_page_is_no_change_of_it() -> anyhow::Result<()> {
+    let pages = noise::made_up(40, 3);
+    for noise in Noise::ALL {
+        for marked in [true, false] {
+            let found = noise::visit(&pages, noise, marked, 3)?;
+            assert!(found.equal.visits > 500 && found.changed.visits > 50, "{found:?}");
+            // Everything at once and nothing marked: no single bar is for that, but it must not get worse.
+            let most = if noise == Noise::All && !marked { 0.05 } else { 0.02 };
+            assert!(found.equal.share() < most, "{noise:?}, marked {marked}: {found:?}");
+            assert!(found.changed.share() >= 0.97, "{noise:?}, marked {marked}: {found:?}");
+        }
+    }
+    Ok(())
+}
+
+/// The same around real pages.
+#[test]
+fn what_changes_around_a_real_page_is_no_change_of_it() -> anyhow::Result<()> {
+    let Some(pages) = noise::documentation(40)? else { return Ok(()) };
+    let (mut equal, mut changed) = (Called::default(), Called::default());
+    for noise in [Noise::Date, Noise::Advertisement, Noise::Related, Noise::Template] {
+        let found = noise::visit(&pages, noise, false, 4)?;
+        equal = equal.and(found.equal);
+        changed = changed.and(found.changed);
+    }
+    assert!(equal.share() < 0.02 && changed.share() >= 0.97, "{equal:?} and {changed:?}");
+    Ok(())
+}
+
+/// Documentation and its next version, counted exactly.
+#[test]
+fn the_next_version_of_documentation_is_told_right() -> anyhow::Result<()> {
+    for (old, new) in [("postgresql-15", "postgresql-17"), ("python-3.11", "python-3.13")] {
+        let (Some(before), Some(after)) = (data::docs(old)?, data::docs(new)?) else { return Ok(()) };
+        let found = docs::visit(&before, &after)?;
+        println!("{old} to {new}: {found:?}, precision {:.4}", found.precision());
+        assert!(found.more.share() >= 0.97, "{found:?}");
+        // Not two in a hundred, as it should be: in short pages the numbers of tables and of navigation that is not marked count.
+        assert!(found.equal.visits < 100 || found.equal.share() < 0.1, "{found:?}");
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! Whether a visit is told right: pages that change, and pages around which something changes that is not theirs.
+//!
+//! [`Site`] shows pages to the judge as a crawl does, visit after visit, without a network. [`noise`] has pages around which
+//! dates, counters, advertisements and the like change, and [`docs`] has documentation and its next version.
+
+pub mod docs;
+pub mod noise;
+
+use std::collections::HashMap;
+
+use config::Settings;
+use dedup_stage::flow::Flow;
+use dedup_stage::judge::{Case, Shown};
+use dedup_stage::stage::{Preparer, Source};
+use dedup_stage::store::{Memory, Session};
+use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, PageId, UrlId};
+use url::Url;
+
+/// The pages of one host before the judge.
+pub struct Site {
+    flow: Flow,
+    session: Session,
+    preparer: Preparer,
+    order: u64,
+    known: HashMap<UrlId, Known>,
+}
+
+/// What is kept of a URL.
+struct Known {
+    url: Url,
+    visits: u32,
+    shown: Option<Shown>,
+}
+
+fn keys() -> Keys {
+    Keys { canonicalizer: Canonicalizer::default(), hasher: KeyHasher::new([7; KeyHasher::SECRET]) }
+}
+
+impl Site {
+    /// A site that nobody has visited.
+    pub fn new() -> anyhow::Result<Self> {
+        let mut session = Session::new(Box::new(Memory::default()));
+        let flow = Flow::open(&Settings::default().dedup, keys(), &mut session)?;
+        Ok(Self { flow, session, preparer: Preparer::new(keys()), order: 0, known: HashMap::new() })
+    }
+
+    /// A path shows a page. Whether its content has changed since the last visit; `None` at the first one.
+    pub fn show(&mut self, path: &str, html: &str) -> anyhow::Result<Option<bool>> {
+        let url = Url::parse("http://a.test/")?.join(path)?;
+        let content_type = Some("text/html; charset=utf-8");
+        let source = Source { url: &url, status: 200, content_type, body: html.as_bytes(), whole: true, links: None };
+        let page = self.preparer.prepare(&source);
+        self.order += 1;
+        let before = self.known.get(&page.id);
+        let visits = before.map_or(0, |before| before.visits) + 1;
+        let before = before.and_then(|before| before.shown.clone());
+        let case = Case {
+            order: self.order,
+            id: PageId { url: page.id, visit: visits },
+            url: &page.url,
+            before: before.as_ref(),
+            judgeable: page.judgeable,
+            page: &page.page,
+            links: &page.links,
+        };
+        let known = &self.known;
+        let url_of = |page: PageId, _: &Session| Ok(known.get(&page.url).map(|known| known.url.clone()));
+        let passage = self.flow.page(&case, &url_of, &mut self.session)?;
+        let changed = passage.judgement.changed(before.as_ref()).map(|changed| changed == "content");
+        self.known.insert(page.id, Known { url, visits, shown: passage.shown });
+        Ok(changed)
+    }
+}
+
+/// How many of some visits were said to show another content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Called {
+    /// Visits.
+    pub visits: u32,
+    /// Of these, said to show another content.
+    pub content: u32,
+}
+
+impl Called {
+    /// Counts a visit.
+    pub fn count(&mut self, content: bool) {
+        self.visits += 1;
+        self.content += u32::from(content);
+    }
+
+    /// These and others.
+    pub fn and(self, other: Self) -> Self {
+        Self { visits: self.visits + other.visits, content: self.content + other.content }
+    }
+
+    /// The share of the visits that were said to show another content; 0 without visits.
+    pub fn share(self) -> f64 {
+        if self.visits == 0 { 0.0 } else { f64::from(self.content) / f64::from(self.visits) }
+    }
+}

@@ -1,0 +1,171 @@
+//! Pages around which something changes at every visit: dates, counters, sessions, advertisements, boxes of related pages, a new
+//! template. In some visits a paragraph of 30 words changes too, and these alone show another content.
+
+use fastrand::Rng;
+
+use super::{Called, Site, docs};
+use crate::data;
+
+/// What changes beside the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noise {
+    /// The date of the visit, at the foot.
+    Date,
+    /// A counter of visitors.
+    Counter,
+    /// A session in each link, and in the text.
+    Session,
+    /// An advertisement in the middle of the page, one of six.
+    Advertisement,
+    /// Links to five other pages of the site, drawn at each visit.
+    Related,
+    /// At each third visit, all pages get another footer of 40 words.
+    Template,
+    /// All of these.
+    All,
+}
+
+impl Noise {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Date, Self::Counter, Self::Session, Self::Advertisement, Self::Related, Self::Template, Self::All];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Date => "date",
+            Self::Counter => "counter",
+            Self::Session => "session",
+            Self::Advertisement => "advertisement",
+            Self::Related => "related",
+            Self::Template => "template",
+            Self::All => "all",
+        }
+    }
+
+    fn has(self, other: Self) -> bool {
+        self == other || self == Self::All
+    }
+}
+
+/// What was said of the visits to a site.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Found {
+    /// Visits that show what the visit before showed.
+    pub equal: Called,
+    /// Visits at which a paragraph of 30 words is another.
+    pub changed: Called,
+}
+
+/// Visits to each page, the first one included.
+const VISITS: u32 = 20;
+/// One visit of so many shows another paragraph.
+const CHANGES: usize = 10;
+
+/// The words of made-up pages.
+fn prose(random: &mut Rng, count: usize) -> String {
+    const SYLLABLES: [&str; 16] =
+        ["ba", "ko", "ri", "mu", "ten", "sal", "vo", "din", "per", "la", "nu", "shi", "gra", "fe", "tor", "el"];
+    let mut word = || (0..random.usize(1..4)).map(|_| SYLLABLES[random.usize(..16)]).collect::<String>();
+    (0..count).map(|_| word()).collect::<Vec<_>>().join(" ")
+}
+
+/// Made-up pages of 600 words in twelve paragraphs.
+pub fn made_up(pages: usize, seed: u64) -> Vec<String> {
+    let mut random = Rng::with_seed(seed);
+    (0..pages)
+        .map(|_| {
+            let paragraphs: String = (0..12).map(|_| format!("<p>{}.</p>\n", prose(&mut random, 50))).collect();
+            format!(
+                "<html><head><title>x</title></head><body><h1>{}</h1>\n{paragraphs}</body></html>",
+                prose(&mut random, 4)
+            )
+        })
+        .collect()
+}
+
+/// Real pages: of the documentation, those that are no longer than some screens.
+pub fn documentation(pages: usize) -> anyhow::Result<Option<Vec<String>>> {
+    let Some(folder) = data::docs("postgresql-15")? else { return Ok(None) };
+    let all = docs::pages(&folder)?.into_values().filter(|html| (4_000..20_000).contains(&html.len()));
+    Ok(Some(all.step_by(7).take(pages).collect()))
+}
+
+/// Visits these pages, whose bodies end with `</body>`. `marked`: what changes is marked as what it is, by an element or a class.
+pub fn visit(pages: &[String], noise: Noise, marked: bool, seed: u64) -> anyhow::Result<Found> {
+    let (mut site, mut found, mut random) = (Site::new()?, Found::default(), Rng::with_seed(seed));
+    let advertisements: Vec<String> = (0..6).map(|_| prose(&mut random, 22)).collect();
+    let titles: Vec<String> = pages.iter().map(|_| prose(&mut random, 7)).collect();
+    let mut footer = prose(&mut random, 40);
+    let mut own: Vec<String> = pages.iter().map(|_| prose(&mut random, 30)).collect();
+    for visit in 0..VISITS {
+        if visit % 3 == 2 {
+            footer = prose(&mut random, 40);
+        }
+        let around = Around { noise, marked, visit, advertisements: &advertisements, titles: &titles, footer: &footer };
+        for (number, page) in pages.iter().enumerate() {
+            let changes = visit > 0 && random.usize(..CHANGES) == 0;
+            if changes {
+                own[number] = prose(&mut random, 30);
+            }
+            let html = around.page(page, &own[number], &mut random);
+            if let Some(content) = site.show(&format!("p{number}.html"), &html)? {
+                (if changes { &mut found.changed } else { &mut found.equal }).count(content);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// What stands around the pages at one visit.
+struct Around<'a> {
+    noise: Noise,
+    marked: bool,
+    visit: u32,
+    advertisements: &'a [String],
+    titles: &'a [String],
+    footer: &'a str,
+}
+
+impl Around<'_> {
+    /// A page with its own paragraph, and what stands around it.
+    fn page(&self, page: &str, own: &str, random: &mut Rng) -> String {
+        let Self { noise, visit, .. } = *self;
+        let mut tail = format!("<p>{own}.</p>\n");
+        if noise.has(Noise::Advertisement) {
+            tail += &self
+                .part("ad", &format!("<p>{}!</p>", self.advertisements[random.usize(..self.advertisements.len())]));
+        }
+        if noise.has(Noise::Related) {
+            let box_of = |number: usize| format!("<li><a href=\"p{number}.html\">{}</a></li>", self.titles[number]);
+            let links: String = (0..5).map(|_| box_of(random.usize(..self.titles.len()))).collect();
+            tail += &self.part("related", &format!("<h3>Related pages</h3><ul>{links}</ul>"));
+        }
+        if noise.has(Noise::Session) {
+            let session = random.u32(..);
+            let links: String =
+                (1..6).map(|to| format!("<a href=\"p{to}.html?sid={session:08x}\">{to}</a> ")).collect();
+            tail += &self.part("nav", &format!("<p>Your session is {session:08x}. {links}</p>"));
+        }
+        if noise.has(Noise::Counter) {
+            let count = 1_000 * visit + random.u32(..1_000);
+            tail += &self
+                .part("counter", &format!("<p>This page has been read {count} times by {} people.</p>", count / 3));
+        }
+        if noise.has(Noise::Template) {
+            tail += &self.part("footer", &format!("<p>{}.</p>", self.footer));
+        }
+        if noise.has(Noise::Date) {
+            let months = ["January", "February", "March", "April", "May", "June"];
+            let (month, day, hour) = (months[random.usize(..6)], random.u8(1..29), random.u8(..24));
+            tail += &self
+                .part("footer", &format!("<p>Last updated on {day} {month} 2026, at {hour:02}:05 by the team.</p>"));
+        }
+        let end = page.rfind("</body>").unwrap_or(page.len());
+        format!("{}{tail}{}", &page[..end], &page[end..])
+    }
+
+    fn part(&self, class: &str, html: &str) -> String {
+        if self.marked { format!("<div class=\"{class}\">{html}</div>\n") } else { format!("<div>{html}</div>\n") }
+    }
+}
