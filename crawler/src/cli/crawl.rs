@@ -14,7 +14,7 @@ use url::Url;
 use super::flags::SettingFlags;
 use super::progress::Terminal;
 use super::say::say;
-use super::summary::{self, Told};
+use super::summary::{self, Place, Told};
 use super::{Usage, end_code, signals, typed};
 use crate::clock::Clock;
 use crate::crawl::{CrawlDir, OpenError};
@@ -168,7 +168,7 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
         result.with_context(|| format!("stopped; run the same command again to go on in {}", args.dir.display()))?;
     if !args.voice.quiet {
         let told = Told {
-            dir: &args.dir,
+            place: Place::Dir(&args.dir),
             stats: &stats,
             stop_reason: reason.name(),
             on_duplicate: Some(&format!("{:?}", settings.dedup.on_duplicate).to_lowercase()),
@@ -218,6 +218,9 @@ pub(super) fn live_page(address: &str, dir: &Path, control: Sender<Control>) -> 
     Ok(Some(live))
 }
 
+/// Variables that the program reads itself: they are flags, and no settings.
+const OTHER_VARIABLES: &[&str] = &["CRAWLER_DIR", "CRAWLER_CONFIG", "CRAWLER_CLUSTER", "CRAWLER_MONITOR"];
+
 /// The layers of settings: what the crawl ran with before, profile, files, environment, flags.
 pub(super) fn layers(start: &Start, stored: Option<&str>) -> anyhow::Result<Layers> {
     let mut layers = Layers::new();
@@ -230,7 +233,7 @@ pub(super) fn layers(start: &Start, stored: Option<&str>) -> anyhow::Result<Laye
     for file in &start.config {
         layers = layers.file(file)?;
     }
-    let layers = layers.env_of_any("CRAWLER_", std::env::vars(), &["CRAWLER_DIR", "CRAWLER_CONFIG"])?;
+    let layers = layers.env_of_any("CRAWLER_", std::env::vars(), OTHER_VARIABLES)?;
     Ok(start.settings.over(layers)?)
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::crawl::{Voice, Watching, live_page, start_log};
 use super::progress::Terminal;
 use super::say::say;
-use super::summary::{self, Told};
+use super::summary::{self, Place, Told};
 use super::{end_code, signals};
 use crate::cluster::{self, ClusterError, Task, Without, WorkerError};
 
@@ -68,7 +68,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (lost, learned) = watching.found.take().unwrap_or_default();
     if !quiet {
         let told = Told {
-            dir: &task.dir,
+            place: Place::Dir(&task.dir),
             stats: &ended.stats,
             stop_reason: ended.reason.name(),
             on_duplicate: Some(&format!("{:?}", ended.settings.dedup.on_duplicate).to_lowercase()),

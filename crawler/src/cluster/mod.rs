@@ -32,11 +32,14 @@ mod fetch;
 pub mod lease;
 mod links;
 mod logged;
+pub mod loopback;
 mod muster;
 pub mod operate;
 mod pages;
 mod record;
+mod status;
 mod tail;
+mod total;
 mod watch;
 mod worker;
 
@@ -45,9 +48,11 @@ use std::time::Duration;
 use async_nats::jetstream::context::PublishError;
 use async_nats::jetstream::{Error, ErrorCode};
 
-pub use connect::{Access, Cluster};
+pub use connect::{Access, Broker, Cluster};
 pub use muster::Place;
 pub use record::Wish;
+pub use status::{Held, OfWorker, Status, status};
+pub use total::Total;
 pub use worker::{Ended, Task, Without, WorkerError, work};
 
 /// How long the brokers may take to answer before they are asked again.

@@ -101,8 +101,8 @@ pub fn work<O: Observer>(
     let mut message = runtime.block_on(crawl(&board))?;
     let member = enter(task, &message.record)?;
     let _lock = lock(task)?;
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned();
-    let worker = Worker { id: member.worker.clone(), host };
+    let dir = std::fs::canonicalize(&task.dir).map_err(ClusterError::from)?.display().to_string();
+    let worker = Worker { id: member.worker.clone(), host: machine(), dir };
     let seeker = Seeker { board: &board, crawl: &message.record, worker, bound: member.share };
     let Some((place, held)) = runtime.block_on(seeker.find())? else { return Ok(None) };
     let (life, deadline, held) = (held.life().to_owned(), held.deadline.clone(), Arc::new(Mutex::new(held)));
@@ -152,6 +152,11 @@ pub fn work<O: Observer>(
     runtime.block_on(async { held.lock().await.release().await });
     runtime.shutdown_timeout(Duration::from_secs(1));
     ended.map(|ended| Some((ended, observer)))
+}
+
+/// The name of this machine.
+pub(super) fn machine() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned()
 }
 
 /// The crawl, if this program can work on it.

@@ -1,14 +1,22 @@
 //! `crawler cluster`: what an operator does with a crawl on many machines.
 
+mod trial;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use config::Settings;
 
 use super::crawl::{Seeds, Start, layers, seeds};
 use super::say::say;
-use super::{Usage, tell};
-use crate::cluster::{Access, Wish, operate};
+use super::summary::{self, Place, Told};
+use super::{Usage, report, tell};
+use crate::cluster::loopback::child;
+use crate::cluster::{Access, Total, Wish, operate, status};
 use crate::crawl::OpenError;
+use crate::engine::StopReason;
 
 /// Arguments of `crawler cluster`.
 #[derive(Debug, clap::Args)]
@@ -31,8 +39,13 @@ enum Command {
     Stop(Named),
     /// More seeds, while it runs or later
     AddSeeds(AddSeeds),
-    /// Counters of all workers together, on stdout
+    /// Summary of all workers together, on stdout
     Report(Status),
+    /// Try it: three brokers and some workers on this machine, which end with the crawl
+    Try(Box<trial::Args>),
+    /// A process that ends with the one that started it
+    #[command(hide = true)]
+    Child(Child),
 }
 
 #[derive(Debug, clap::Args)]
@@ -68,32 +81,81 @@ struct AddSeeds {
     seeds: Seeds,
 }
 
+#[derive(Debug, clap::Args)]
+struct Child {
+    parent: u32,
+    program: PathBuf,
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+/// The settings of a new crawl.
+fn settings(start: &Start) -> anyhow::Result<Settings> {
+    let layers = layers(start, None)?;
+    layers.warnings().iter().for_each(|warning| say!("note: {warning}"));
+    let settings = layers.finish()?;
+    if settings.fetch.contact.is_empty() && !settings.fetch.allow_private {
+        say!("note: no --contact: site owners cannot reach you; give a URL or an e-mail address");
+    }
+    Ok(settings)
+}
+
+/// The word of `report` for how a crawl stands.
+fn stands(total: &Total, is_over: bool) -> &'static str {
+    match total.stop_reason {
+        Some(reason) => reason.name(),
+        None if is_over => StopReason::Done.name(),
+        None => "running",
+    }
+}
+
+/// The summary of all workers for people.
+fn text(total: &Total, reason: &str, place: Place<'_>) -> String {
+    summary::text(&Told {
+        place,
+        stats: &total.stats,
+        stop_reason: reason,
+        on_duplicate: None,
+        lost: total.lost,
+        rules: Default::default(),
+        notes: &[],
+        page: None,
+    })
+}
+
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    match args.command {
+        Command::Try(args) => return trial::run(*args),
+        Command::Child(Child { parent, program, arguments }) => {
+            return Err(child::become_child(parent, &program, &arguments).into());
+        }
+        _ => {}
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         match args.command {
             Command::Create(create) => {
                 let Create { access, start, shape } = *create;
-                let layers = layers(&start, None)?;
-                layers.warnings().iter().for_each(|warning| say!("note: {warning}"));
-                let (settings, seeds) = (layers.finish()?, seeds(&start.seeds)?);
+                let (settings, seeds) = (settings(&start)?, seeds(&start.seeds)?);
                 if seeds.is_empty() {
                     return Err(OpenError::NoSeeds.into());
-                }
-                if settings.fetch.contact.is_empty() && !settings.fetch.allow_private {
-                    say!("note: no --contact: site owners cannot reach you; give a URL or an e-mail address");
                 }
                 operate::create(&access, &shape, settings, seeds).await?;
                 say!("the crawl is made; start its workers with: crawler worker --cluster … --dir DIR");
             }
             Command::Status(Status { access, json }) => {
-                let status = operate::status(&access).await?;
+                let status = status(&access).await?;
                 return tell(if json { serde_json::to_string(&status)? + "\n" } else { status.to_string() });
             }
             Command::Report(Status { access, json }) => {
-                let total = operate::status(&access).await?.total();
-                return tell(if json { serde_json::to_string(&total)? + "\n" } else { operate::text(&total) });
+                let status = status(&access).await?;
+                let total = status.total();
+                let reason = stands(&total, status.is_over());
+                return tell(match json {
+                    true => format!("{:#}\n", report::json(&total.stats, reason, total.lost, None)?),
+                    false => text(&total, reason, Place::Cluster),
+                });
             }
             Command::Pause(Named { access }) => operate::wish(&access, Wish::Pause).await?,
             Command::Resume(Named { access }) => operate::wish(&access, Wish::Run).await?,
@@ -107,6 +169,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 let added = operate::add_seeds(&access, seeds).await?;
                 say!("{added} seeds added");
             }
+            Command::Try(_) | Command::Child(_) => {}
         }
         Ok(ExitCode::SUCCESS)
     })
