@@ -18,7 +18,7 @@ use super::summary::{self, Place, Told};
 use super::{Usage, end_code, signals, typed};
 use crate::clock::Clock;
 use crate::crawl::{CrawlDir, OpenError};
-use crate::dashboard::Dashboard;
+use crate::dashboard::{Dashboard, Reach};
 use crate::engine::{self, Control, Observer, Snapshot, StopReason};
 use crate::estimate::Lost;
 use crate::fetch::http::HttpFetch;
@@ -157,7 +157,7 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
     }
     let parts = dir.start(&settings, seeds, Clock::System, control)?;
     let parts = engine::Parts { only_visits: refresh.is_some(), ..parts };
-    let live = live_page(&settings.output.dashboard, &args.dir, control_in)?;
+    let live = live_page(&settings.output.dashboard, &args.dir, control_in, Reach::default())?;
     let mut watching =
         Watching { terminal: Terminal::new(settings.output.progress, args.voice.quiet), live, found: None };
     let result = engine::run(parts, fetch, &mut watching);
@@ -205,12 +205,17 @@ impl Observer for Watching {
 }
 
 /// The live page, where one is wanted.
-pub(super) fn live_page(address: &str, dir: &Path, control: Sender<Control>) -> anyhow::Result<Option<Dashboard>> {
+pub(super) fn live_page(
+    address: &str,
+    dir: &Path,
+    control: Sender<Control>,
+    reach: Reach,
+) -> anyhow::Result<Option<Dashboard>> {
     if address.is_empty() {
         return Ok(None);
     }
     let address: SocketAddr = address.parse().map_err(|_| Usage(format!("--dashboard {address}: no address")))?;
-    let live = Dashboard::start(address, dir, control).with_context(|| format!("--dashboard {address}"))?;
+    let live = Dashboard::start_with(address, dir, control, reach).with_context(|| format!("--dashboard {address}"))?;
     if !live.address().ip().is_loopback() {
         say!("note: the live page can be read by everybody who reaches {}", live.address());
     }

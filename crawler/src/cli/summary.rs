@@ -67,7 +67,10 @@ impl Place<'_> {
                 return vec![
                     (format!("{dir}/worker-*/{}", PagesJsonl::NAME), "each page fetched, a JSON object a line"),
                     (format!("crawler why {dir}/worker-1 URL"), WHY),
-                    (format!("crawler report {dir}/worker-1"), "one worker's part as a page, with curves, clusters and hosts"),
+                    (
+                        format!("crawler report {dir}/worker-1"),
+                        "one worker's part as a page, with curves, clusters and hosts",
+                    ),
                 ];
             }
         };

@@ -1,11 +1,13 @@
 //! The way to the brokers, and what is asked of them before anything is trusted to them.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::{Client, ConnectOptions, jetstream};
 use serde::{Deserialize, Serialize};
 
+use super::health::Traffic;
 use super::{ANSWER, ClusterError, Result, broker};
 
 /// Where the brokers are, and who asks.
@@ -38,6 +40,8 @@ pub struct Cluster {
     pub client: Client,
     /// Its streams.
     pub context: jetstream::Context,
+    /// What goes over it.
+    pub traffic: Arc<Traffic>,
     name: String,
 }
 
@@ -95,7 +99,7 @@ impl Access {
         self.check_sync().await?;
         let mut context = jetstream::new(client.clone());
         context.set_timeout(ANSWER);
-        Ok(Cluster { client, context, name: self.name.clone() })
+        Ok(Cluster { client, context, traffic: Arc::default(), name: self.name.clone() })
     }
 
     /// `nats://a,b,c` names three brokers.

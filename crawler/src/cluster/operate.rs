@@ -52,7 +52,8 @@ pub async fn create(access: &Access, shape: &Shape, mut settings: Settings, seed
         return Err(ClusterError::Usage(what));
     }
     let board = Board::open(&cluster).await?;
-    if is_there(&board).await {
+    // Where there is no board, asking for a record fails.
+    if let Ok(Some(_)) = board.get::<Crawl>(keys::CRAWL).await {
         let name = cluster.name();
         return Err(ClusterError::Usage(format!("there is a crawl {name:?} already; give another --name")));
     }
@@ -77,12 +78,6 @@ pub async fn create(access: &Access, shape: &Shape, mut settings: Settings, seed
         .await?
         .map(|_| ())
         .ok_or_else(|| ClusterError::Usage("somebody else makes it".into()))
-}
-
-/// Whether the crawl has been made.
-pub(super) async fn is_there(board: &Board) -> bool {
-    // Where there is no board, asking for a record fails.
-    matches!(board.get::<Crawl>(keys::CRAWL).await, Ok(Some(_)))
 }
 
 /// What many machines cannot do yet.

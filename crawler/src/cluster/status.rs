@@ -138,7 +138,7 @@ pub(super) async fn look(access: &Access, cluster: &Cluster, board: &Board) -> R
 impl Status {
     /// Whether every share has come to its end.
     pub fn is_over(&self) -> bool {
-        self.settled && self.workers.iter().all(|worker| worker.phase == Phase::Ended)
+        self.settled && !self.workers.is_empty() && self.workers.iter().all(|worker| worker.phase == Phase::Ended)
     }
 
     /// The counters of all workers together.
@@ -165,7 +165,10 @@ impl fmt::Display for Held {
                 write!(f, "not renewed for {renewed} s: its worker is gone; start it again, or start another")
             }
             Self::Late { renewed, free_in } => {
-                write!(f, "not renewed for {renewed} s: its worker is gone or cut off; another may have it in {free_in} s")
+                write!(
+                    f,
+                    "not renewed for {renewed} s: its worker is gone or cut off; another may have it in {free_in} s"
+                )
             }
             Self::Released => write!(f, "given back"),
         }

@@ -91,7 +91,10 @@ mod tests {
         ]
         .into_iter()
         .collect();
-        assert_eq!(total.stats, Stats { pages: 7, statuses: [(200, 7), (404, 2)].into(), ..stats(0, 50, a.worst_host.clone()) });
+        assert_eq!(
+            total.stats,
+            Stats { pages: 7, statuses: [(200, 7), (404, 2)].into(), ..stats(0, 50, a.worst_host.clone()) }
+        );
         assert_eq!(total.lost, Some(Lost { estimate: 3.0, low: 1.0, high: 18.0 }));
         assert_eq!(total.stop_reason, Some(StopReason::Waiting));
         let running = [(&a, Phase::Ended, Some(StopReason::Done), None), (&b, Phase::Busy, None, None)];

@@ -1,11 +1,13 @@
 //! `crawler cluster`: what an operator does with a crawl on many machines.
 
+mod ask;
 mod trial;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+pub(super) use ask::Told as Answering;
 use clap::Subcommand;
 use config::Settings;
 
@@ -41,6 +43,10 @@ enum Command {
     AddSeeds(AddSeeds),
     /// Summary of all workers together, on stdout
     Report(Status),
+    /// Why a URL was fetched, dropped, stopped by a rule, refused or never seen: the worker of its host is asked
+    Why(ask::Why),
+    /// Pages, links, main text or clusters of all workers, in forms that other tools read
+    Export(ask::Export),
     /// Try it: three brokers and some workers on this machine, which end with the crawl
     Try(Box<trial::Args>),
     /// A process that ends with the one that started it
@@ -89,12 +95,12 @@ struct Child {
     arguments: Vec<OsString>,
 }
 
-/// The settings of a new crawl.
-fn settings(start: &Start) -> anyhow::Result<Settings> {
+/// Settings for a crawl. Where it `is_made`, they are not what it runs with.
+fn settings(start: &Start, is_made: bool) -> anyhow::Result<Settings> {
     let layers = layers(start, None)?;
     layers.warnings().iter().for_each(|warning| say!("note: {warning}"));
     let settings = layers.finish()?;
-    if settings.fetch.contact.is_empty() && !settings.fetch.allow_private {
+    if settings.fetch.contact.is_empty() && !settings.fetch.allow_private && !is_made {
         say!("note: no --contact: site owners cannot reach you; give a URL or an e-mail address");
     }
     Ok(settings)
@@ -133,11 +139,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         _ => {}
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    if let Command::Export(args) = args.command {
+        return ask::export(args, &runtime);
+    }
     runtime.block_on(async {
         match args.command {
+            Command::Why(args) => return ask::why(args).await,
             Command::Create(create) => {
                 let Create { access, start, shape } = *create;
-                let (settings, seeds) = (settings(&start)?, seeds(&start.seeds)?);
+                let (settings, seeds) = (settings(&start, false)?, seeds(&start.seeds)?);
                 if seeds.is_empty() {
                     return Err(OpenError::NoSeeds.into());
                 }
@@ -169,7 +179,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 let added = operate::add_seeds(&access, seeds).await?;
                 say!("{added} seeds added");
             }
-            Command::Try(_) | Command::Child(_) => {}
+            Command::Export(_) | Command::Try(_) | Command::Child(_) => {}
         }
         Ok(ExitCode::SUCCESS)
     })

@@ -50,7 +50,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (control_in, control) = crossbeam_channel::unbounded();
     signals::watch(control_in)?;
     let Args { workers, dir, lease, nats_server, start } = args;
-    let (settings, seeds) = (settings(&start)?, seeds(&start.seeds)?);
+    let is_made = Loopback::is_made(&dir);
+    let (settings, seeds) = (settings(&start, is_made)?, seeds(&start.seeds)?);
     let progress = settings.output.progress;
     let trial = Trial { dir: dir.clone(), settings, seeds, workers: workers.into(), lease, server: nats_server };
     let mut loopback = Loopback::start(trial, &mut |line| say!("{line}"))?;
@@ -205,7 +206,10 @@ impl Display {
     /// Whether nobody has held a share for as long as a lease is good for.
     fn is_stuck(&mut self, status: &Status) -> bool {
         use crate::cluster::Held;
-        let is_held = status.workers.iter().any(|worker| matches!(worker.held, Held::Yes { .. } | Held::Late { free_in: 1.., .. }));
+        let is_held = status
+            .workers
+            .iter()
+            .any(|worker| matches!(worker.held, Held::Yes { .. } | Held::Late { free_in: 1.., .. }));
         if is_held || self.failed {
             self.deserted = None;
             return false;

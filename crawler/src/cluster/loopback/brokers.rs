@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::child::{Child, Program};
 
@@ -53,12 +53,6 @@ impl Brokers {
         let monitor = monitors.iter().map(|port| format!("http://127.0.0.1:{port}")).collect();
         Ok(Self { address: format!("nats://{}", hosts.join(",")), monitor, children })
     }
-}
-
-/// Whether brokers of an earlier run have left their directories in `dir`.
-pub fn were_here(dir: &Path) -> bool {
-    let stores: [PathBuf; COUNT] = std::array::from_fn(|at| dir.join(format!("broker-{}", at + 1)));
-    stores.iter().any(|store| store.is_dir())
 }
 
 /// Ports that nobody listens on now.

@@ -21,10 +21,12 @@ use super::operate::{self, Shape};
 use super::record::Wish;
 use super::status::{Status, look};
 use super::worker::crawl;
-use super::{ClusterError, Result};
+use super::{ClusterError, Result, broker};
 use brokers::Brokers;
 use child::{Child, Program};
 
+/// The file that says that the crawl was made.
+const MADE: &str = "try.made";
 /// Brokers that were just started have so long to find a leader.
 const LEADER: Duration = Duration::from_secs(60);
 /// Workers that are to stop have so long to save their state.
@@ -72,15 +74,12 @@ impl Loopback {
     /// [`ClusterError::Usage`] where the call means nothing.
     pub fn start(trial: Trial, say: &mut dyn FnMut(String)) -> Result<Self> {
         let Trial { dir, settings, seeds, workers, lease, server } = trial;
-        let is_new = !brokers::were_here(&dir);
-        let no_seeds = || {
+        let is_made = Self::is_made(&dir);
+        if !is_made && seeds.is_empty() {
             let what = "no seeds: give at least one URL to start from, as in: crawler cluster try https://some.site/";
-            ClusterError::Usage(what.into())
-        };
-        if is_new && seeds.is_empty() {
-            return Err(no_seeds());
+            return Err(ClusterError::Usage(what.into()));
         }
-        let lock = claim(&dir, is_new)?;
+        let lock = claim(&dir)?;
         let server = server::find(server.as_deref(), say)?;
         let brokers = Brokers::start(&server, &dir)?;
         let access = Access::new(brokers.address.clone(), brokers.monitor.clone());
@@ -88,35 +87,52 @@ impl Loopback {
         runtime.block_on(ready(&access))?;
         let cluster = runtime.block_on(access.connect())?;
         let board = runtime.block_on(Board::open(&cluster))?;
-        let workers = match runtime.block_on(operate::is_there(&board)) {
+        let workers = match is_made {
             true => {
+                runtime.block_on(awake(&cluster))?;
                 let begun = runtime.block_on(crawl(&board))?.record;
                 if let Some(other) = seeds.iter().find(|seed| !begun.seeds.contains(seed)) {
                     let what = format!("{other} is no seed of the crawl in {}", dir.display());
                     return Err(ClusterError::Usage(format!("{what}; name another directory with --dir")));
                 }
                 runtime.block_on(operate::wish(&access, Wish::Run))?;
-                say(format!("going on with the crawl in {}, with the settings and workers of its beginning", dir.display()));
+                say(format!(
+                    "going on with the crawl in {}, with the settings and workers of its beginning",
+                    dir.display()
+                ));
                 begun.workers
             }
-            false if seeds.is_empty() => return Err(no_seeds()),
             false => {
                 runtime.block_on(operate::create(&access, &Shape::of(workers, lease), settings, seeds))?;
+                File::create(dir.join(MADE))?;
                 workers
             }
         };
         let mut loopback = Self { access, workers: Vec::new(), brokers, runtime, cluster, board, _lock: lock };
-        for number in 1..=workers {
+        // One that has come to its end has nothing for workers to do.
+        let count = if loopback.status()?.is_over() { 0 } else { workers };
+        for number in 1..=count {
             loopback.workers.push(Child::start(loopback.worker(&dir, number)?)?);
         }
         Ok(loopback)
+    }
+
+    /// Whether an earlier run has made the crawl in a directory.
+    pub fn is_made(dir: &Path) -> bool {
+        dir.join(MADE).exists()
     }
 
     /// The program of a worker.
     fn worker(&self, dir: &Path, number: usize) -> std::io::Result<Program> {
         let dir = std::path::absolute(dir.join(format!("worker-{number}")))?;
         let mut arguments = vec!["worker".into(), "--cluster".into(), self.address().into(), "--monitor".into()];
-        arguments.extend([self.monitor().into(), "--progress".into(), "none".into(), "--dir".into(), dir.clone().into()]);
+        arguments.extend([
+            self.monitor().into(),
+            "--progress".into(),
+            "none".into(),
+            "--dir".into(),
+            dir.clone().into(),
+        ]);
         let (name, file, log) = (format!("worker {number}"), std::env::current_exe()?, dir.with_extension("log"));
         Ok(Program { name, file, arguments, log })
     }
@@ -162,16 +178,30 @@ impl Loopback {
 }
 
 /// Makes the directory, for this process alone.
-fn claim(dir: &Path, is_new: bool) -> Result<File> {
+fn claim(dir: &Path) -> Result<File> {
     let usage = |what: &str| ClusterError::Usage(format!("{} {what}", dir.display()));
     std::fs::create_dir_all(dir)?;
-    let name = "try.lock";
-    if is_new && dir.read_dir()?.flatten().any(|entry| entry.file_name() != name) {
+    let lock = dir.join("try.lock");
+    if !lock.exists() && dir.read_dir()?.next().is_some() {
         return Err(usage("is not empty and was not made by `cluster try`: name an empty one with --dir"));
     }
-    let lock = File::create(dir.join(name))?;
+    let lock = File::create(lock)?;
     lock.try_lock().map_err(|_| usage("is in use: another `cluster try` runs there"))?;
     Ok(lock)
+}
+
+/// Waits until brokers that were stopped have found what they keep.
+async fn awake(cluster: &Cluster) -> Result<()> {
+    let begin = Instant::now();
+    for stream in ["board", "links", "pages", "commits"].map(|what| cluster.stream(what)) {
+        while let Err(error) = cluster.context.get_stream(&stream).await {
+            if begin.elapsed() > LEADER {
+                return Err(broker("waiting for the brokers")(error));
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+    Ok(())
 }
 
 /// Waits until all brokers are well.

