@@ -51,14 +51,12 @@ pub(super) fn story(dir: &mut CrawlDir, url: &Url) -> anyhow::Result<String> {
     let settings = dir.last_settings()?;
     let keys = dir.keys()?;
     let [pages, skipped] = [PagesJsonl::NAME, SkippedJsonl::NAME].map(|name| dir.path().join(name));
-    let is_running = dir.is_running();
-    let is_foreign = !dir.sites()?.has(keys.site(url));
+    let (is_running, is_foreign) = (dir.is_running(), !dir.sites()?.has(keys.site(url)));
     let session = dir.session();
     let frontier = Frontier::open(&settings, &keys, session, Clock::System.now())?;
     let story = Story { pages, skipped, is_running, settings: &settings, frontier: &frontier, session, keys: &keys };
     let mut out = String::new();
-    put!(out, "{url}\n");
-    put!(out, "  compared as {}\n", keys.canonicalizer.key(url).as_str());
+    put!(out, "{url}\n  compared as {}\n", keys.canonicalizer.key(url).as_str());
     if is_foreign {
         put!(out, "  another directory of this crawl has its host; this one knows of it only what its own pages say\n");
     }

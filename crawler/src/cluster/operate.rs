@@ -9,7 +9,7 @@ use super::board::{Board, Message};
 use super::connect::{Access, Broker, Cluster};
 use super::record::{Control, Crawl, FORMAT, Wish, keys, random};
 use super::worker::crawl;
-use super::{ClusterError, Result, commits, links, pages};
+use super::{ClusterError, Result, broker, commits, links, pages};
 use crate::clock::Clock;
 
 /// The shape of a crawl on many machines.
@@ -41,15 +41,16 @@ impl Shape {
 ///
 /// # Errors
 ///
-/// [`ClusterError::Usage`] where there is one of its name, where a broker is not well, or for settings that many machines
-/// cannot follow yet.
+/// [`ClusterError::Usage`] where there is one of its name, or for settings that many machines cannot follow yet;
+/// [`ClusterError::Broker`] where a broker is not well.
 pub async fn create(access: &Access, shape: &Shape, mut settings: Settings, seeds: Vec<Url>) -> Result<()> {
     refuse(&settings, shape)?;
     settings.output.dashboard.clear();
     let cluster = access.connect().await?;
-    if let Some(Broker { monitor, .. }) = access.brokers().await.into_iter().find(|broker| !broker.is_well) {
-        let what = format!("--monitor {monitor}: this broker is not well; a crawl is made only when all are");
-        return Err(ClusterError::Usage(what));
+    if let Some(Broker { monitor, .. }) = access.brokers().await.into_iter().find(|one| !one.is_well) {
+        return Err(broker(&format!("--monitor {monitor}"))(
+            "it is not well; a crawl is made only when all brokers are",
+        ));
     }
     let board = Board::open(&cluster).await?;
     // Where there is no board, asking for a record fails.
