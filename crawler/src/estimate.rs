@@ -14,10 +14,12 @@
 //! are any, so it gives the lower end 0. (L. D. Brown, T. T. Cai, A. DasGupta, "Interval Estimation for a Binomial
 //! Proportion", Statistical Science 16, 2001.)
 
+use serde::{Deserialize, Serialize};
+
 use crate::report::units;
 
 /// An estimate with its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lost {
     /// Unique pages among the URLs held back.
     pub estimate: f64,

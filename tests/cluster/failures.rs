@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use tests::background::Background;
-use tests::cluster::{Brokers, Found, Shape, Team, Town, Worker};
+use tests::cluster::{Brokers, Cable, Found, Shape, Team, Town, Worker};
 use tests::crawl::{lines, text};
 
 use super::Test;
@@ -17,7 +17,12 @@ use super::Test;
 pub const TESTS: &[Test] = &[
     ("a_worker_that_is_killed_with_its_disk_is_replaced", a_worker_that_is_killed_with_its_disk_is_replaced),
     ("a_worker_that_was_frozen_finds_that_it_is_shut_out", a_worker_that_was_frozen_finds_that_it_is_shut_out),
-    ("without_the_fence_a_frozen_worker_goes_on", without_the_fence_a_frozen_worker_goes_on),
+    (
+        "without_the_fence_a_frozen_worker_goes_on_and_asks_nobody",
+        without_the_fence_a_frozen_worker_goes_on_and_asks_nobody,
+    ),
+    ("without_the_deadline_either_it_asks_hosts_of_another", without_the_deadline_either_it_asks_hosts_of_another),
+    ("a_worker_that_is_cut_off_is_replaced", a_worker_that_is_cut_off_is_replaced),
     ("brokers_that_die_lose_nothing", brokers_that_die_lose_nothing),
     ("workers_that_are_restarted_in_turn_lose_nothing", workers_that_are_restarted_in_turn_lose_nothing),
 ];
@@ -170,10 +175,46 @@ fn a_worker_that_was_frozen_finds_that_it_is_shut_out() -> anyhow::Result<()> {
     scene.check("frozen", &scene.dirs(&[1, 2]))
 }
 
-fn without_the_fence_a_frozen_worker_goes_on() -> anyhow::Result<()> {
-    let (_scene, _workers, ended) = freeze("unfenced", &["--without-fence"])?;
+fn without_the_fence_a_frozen_worker_goes_on_and_asks_nobody() -> anyhow::Result<()> {
+    let (scene, _workers, ended) = freeze("unfenced", &["--without-fence"])?;
     ensure!(ended.is_none(), "the worker that was frozen ended with {ended:?}");
+    // Its deadline has passed.
+    let (overlapping, early) = scene.town.impolite(DELAY);
+    ensure!((overlapping, early) == (0, 0), "{overlapping} requests overlapped, {early} came early");
     Ok(())
+}
+
+fn without_the_deadline_either_it_asks_hosts_of_another() -> anyhow::Result<()> {
+    let (scene, _workers, ended) = freeze("undated", &["--without-fence", "--without-deadline"])?;
+    ensure!(ended.is_none(), "the worker that was frozen ended with {ended:?}");
+    let (overlapping, early) = scene.town.impolite(DELAY);
+    println!("undated: {overlapping} overlapping, {early} early");
+    ensure!(overlapping + early > 0, "two workers asked the same hosts, and nobody noticed");
+    Ok(())
+}
+
+fn a_worker_that_is_cut_off_is_replaced() -> anyhow::Result<()> {
+    let scene = Scene::new("cut", 2)?;
+    let cable = Cable::to(&scene.brokers.ports())?;
+    let cut_off = scene.team.start_by(&scene.brokers, &cable.address(), 0, &[])?;
+    let other = scene.team.start(&scene.brokers, 1, &[])?;
+    scene.wait_for(HALF)?;
+    let hosts = scene.hosts_of(0)?;
+    cable.cut(true);
+    let (begin, since) = (Instant::now(), scene.now());
+    let heir = scene.team.start(&scene.brokers, 2, &[])?;
+    let took = scene.taken_over(&hosts, since + LEASE * 6 / 10)?;
+    println!("cut: taken over after {:.1} s, with a lease of {} s", took.as_secs_f64(), LEASE.as_secs());
+    ensure!(took < LEASE + Duration::from_secs(10), "{took:?}");
+    while begin.elapsed() < LEASE * 2 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // What it has sent meanwhile arrives now.
+    cable.cut(false);
+    let mut cut_off = [cut_off];
+    scene.team.wait(&mut cut_off, 1, LIMIT)?;
+    scene.team.wait(&mut [other, heir], 0, LIMIT)?;
+    scene.check("cut", &scene.dirs(&[1, 2]))
 }
 
 fn brokers_that_die_lose_nothing() -> anyhow::Result<()> {

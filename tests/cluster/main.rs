@@ -1,7 +1,9 @@
 //! Crawls on many machines, as real processes against three real brokers. A program of its own, so that where there is no
 //! `nats-server` each test says that it is ignored; and one test at a time, so that times can be judged.
 
+mod asked;
 mod failures;
+mod loopback;
 mod together;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,8 +16,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let filters: Vec<&String> = arguments.iter().filter(|word| !word.starts_with('-')).collect();
     let is_meant = |name: &str| filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str()));
-    let tests: Vec<Test> =
-        together::TESTS.iter().chain(failures::TESTS).copied().filter(|(name, _)| is_meant(name)).collect();
+    let all = [together::TESTS, failures::TESTS, asked::TESTS, loopback::TESTS].concat();
+    let tests: Vec<Test> = all.into_iter().filter(|(name, _)| is_meant(name)).collect();
     if arguments.iter().any(|word| word == "--list") {
         tests.iter().for_each(|(name, _)| println!("{name}: test"));
         return ExitCode::SUCCESS;

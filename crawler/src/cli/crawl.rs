@@ -14,11 +14,11 @@ use url::Url;
 use super::flags::SettingFlags;
 use super::progress::Terminal;
 use super::say::say;
-use super::summary::{self, Told};
+use super::summary::{self, Place, Told};
 use super::{Usage, end_code, signals, typed};
 use crate::clock::Clock;
 use crate::crawl::{CrawlDir, OpenError};
-use crate::dashboard::Dashboard;
+use crate::dashboard::{Dashboard, Reach};
 use crate::engine::{self, Control, Observer, Snapshot, StopReason};
 use crate::estimate::Lost;
 use crate::fetch::http::HttpFetch;
@@ -157,7 +157,7 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
     }
     let parts = dir.start(&settings, seeds, Clock::System, control)?;
     let parts = engine::Parts { only_visits: refresh.is_some(), ..parts };
-    let live = live_page(&settings.output.dashboard, &args.dir, control_in)?;
+    let live = live_page(&settings.output.dashboard, &args.dir, control_in, Reach::default())?;
     let mut watching =
         Watching { terminal: Terminal::new(settings.output.progress, args.voice.quiet), live, found: None };
     let result = engine::run(parts, fetch, &mut watching);
@@ -168,7 +168,7 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
         result.with_context(|| format!("stopped; run the same command again to go on in {}", args.dir.display()))?;
     if !args.voice.quiet {
         let told = Told {
-            dir: &args.dir,
+            place: Place::Dir(&args.dir),
             stats: &stats,
             stop_reason: reason.name(),
             on_duplicate: Some(&format!("{:?}", settings.dedup.on_duplicate).to_lowercase()),
@@ -205,18 +205,26 @@ impl Observer for Watching {
 }
 
 /// The live page, where one is wanted.
-pub(super) fn live_page(address: &str, dir: &Path, control: Sender<Control>) -> anyhow::Result<Option<Dashboard>> {
+pub(super) fn live_page(
+    address: &str,
+    dir: &Path,
+    control: Sender<Control>,
+    reach: Reach,
+) -> anyhow::Result<Option<Dashboard>> {
     if address.is_empty() {
         return Ok(None);
     }
     let address: SocketAddr = address.parse().map_err(|_| Usage(format!("--dashboard {address}: no address")))?;
-    let live = Dashboard::start(address, dir, control).with_context(|| format!("--dashboard {address}"))?;
+    let live = Dashboard::start_with(address, dir, control, reach).with_context(|| format!("--dashboard {address}"))?;
     if !live.address().ip().is_loopback() {
         say!("note: the live page can be read by everybody who reaches {}", live.address());
     }
     say!("live page: {}", live.url());
     Ok(Some(live))
 }
+
+/// Variables that the program reads itself: they are flags, and no settings.
+const OTHER_VARIABLES: &[&str] = &["CRAWLER_DIR", "CRAWLER_CONFIG", "CRAWLER_CLUSTER", "CRAWLER_MONITOR"];
 
 /// The layers of settings: what the crawl ran with before, profile, files, environment, flags.
 pub(super) fn layers(start: &Start, stored: Option<&str>) -> anyhow::Result<Layers> {
@@ -230,7 +238,7 @@ pub(super) fn layers(start: &Start, stored: Option<&str>) -> anyhow::Result<Laye
     for file in &start.config {
         layers = layers.file(file)?;
     }
-    let layers = layers.env_of_any("CRAWLER_", std::env::vars(), &["CRAWLER_DIR", "CRAWLER_CONFIG"])?;
+    let layers = layers.env_of_any("CRAWLER_", std::env::vars(), OTHER_VARIABLES)?;
     Ok(start.settings.over(layers)?)
 }
 

@@ -23,22 +23,29 @@ use crate::sink::{PagesJsonl, TextJsonl, write_lines};
 pub struct Args {
     #[command(flatten)]
     dir: Dir,
+    #[command(flatten)]
+    form: Form,
+}
+
+/// What to export, how, and where to.
+#[derive(Debug, clap::Args)]
+pub(super) struct Form {
     /// What to write
     #[arg(long, value_enum, default_value = "pages")]
-    what: What,
+    pub what: What,
     /// How to write it
     #[arg(long, value_enum, default_value = "jsonl")]
     format: Format,
     /// With text and markdown: every copy and every visit, not only one page of each cluster
     #[arg(long)]
-    all: bool,
+    pub all: bool,
     /// File to write; stdout without it (wacz: DIR/crawl.wacz)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum What {
+pub(super) enum What {
     /// The lines of pages.jsonl
     Pages,
     /// Every link: {"source","url","state","status","rel"}, state `fetched`, `failed`, `queued`, `held` or a reason
@@ -82,50 +89,62 @@ impl What {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let mut dir = CrawlDir::reading(&args.dir.dir)?;
-    if args.what == What::Wacz {
-        return wacz(&dir, args.output.unwrap_or_else(|| dir.path().join("crawl.wacz")));
+    let Args { dir, form } = args;
+    let mut dir = CrawlDir::reading(&dir.dir)?;
+    if form.what == What::Wacz {
+        return wacz(&dir, form.output.unwrap_or_else(|| dir.path().join("crawl.wacz")));
     }
-    if args.format == Format::Parquet && cfg!(not(feature = "arrow")) {
-        let what = "this program was built without Parquet; released ones have it, and `cargo install --features arrow` builds it";
-        bail!(Usage(what.into()));
-    }
-    let out: Box<dyn Write + Send> = match &args.output {
-        Some(path) => Box::new(File::create(path).with_context(|| path.display().to_string())?),
-        None => Box::new(io::stdout()),
-    };
-    let mut out = BufWriter::new(out);
-    match args.format {
-        Format::Jsonl => write(&mut dir, &args, &mut out)?,
-        Format::Csv => write(&mut dir, &args, &mut Table::new(&mut out))?,
-        #[cfg(feature = "arrow")]
-        Format::Parquet => {
-            let mut table = ParquetTable::new(args.what.columns(), &mut out)?;
-            write(&mut dir, &args, &mut table)?;
-            table.finish()?;
+    form.write(|out| write(&mut dir, form.what, form.all, out))
+}
+
+impl Form {
+    /// Writes the lines that `fill` gives in the form that is asked for.
+    pub fn write(&self, mut fill: impl FnMut(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<ExitCode> {
+        if self.format == Format::Parquet && cfg!(not(feature = "arrow")) {
+            let what = "this program was built without Parquet; released ones have it, and `cargo install --features arrow` builds it";
+            bail!(Usage(what.into()));
         }
-        #[cfg(not(feature = "arrow"))]
-        Format::Parquet => {}
+        let out: Box<dyn Write + Send> = match &self.output {
+            Some(path) => Box::new(File::create(path).with_context(|| path.display().to_string())?),
+            None => Box::new(io::stdout()),
+        };
+        let mut out = BufWriter::new(out);
+        match self.format {
+            Format::Jsonl => fill(&mut out)?,
+            Format::Csv => {
+                let mut table = Table::new(&mut out);
+                fill(&mut table)?;
+                table.flush()?;
+            }
+            #[cfg(feature = "arrow")]
+            Format::Parquet => {
+                let mut table = ParquetTable::new(self.what.columns(), &mut out)?;
+                fill(&mut table)?;
+                table.flush()?;
+                table.finish()?;
+            }
+            #[cfg(not(feature = "arrow"))]
+            Format::Parquet => {}
+        }
+        out.flush()?;
+        Ok(ExitCode::SUCCESS)
     }
-    out.flush()?;
-    Ok(ExitCode::SUCCESS)
 }
 
 /// Writes what is asked for as JSON Lines.
-fn write(dir: &mut CrawlDir, args: &Args, out: &mut impl Write) -> anyhow::Result<()> {
-    match args.what {
-        What::Pages => drop(io::copy(&mut vouched(dir, PagesJsonl::NAME)?, out)?),
-        What::Skipped => skipped(dir, out)?,
+pub(super) fn write(dir: &mut CrawlDir, what: What, all: bool, mut out: &mut dyn Write) -> anyhow::Result<()> {
+    match what {
+        What::Pages => drop(io::copy(&mut vouched(dir, PagesJsonl::NAME)?, &mut out)?),
+        What::Skipped => skipped(dir, &mut out)?,
         What::Links => {
             let frontier = frontier(dir)?;
-            write_links(&Links::open(dir, &frontier)?, out)?;
+            write_links(&Links::open(dir, &frontier)?, &mut out)?;
         }
-        What::Text => texts(dir, TextJsonl::TEXT, "--text", args.all, out)?,
-        What::Markdown => texts(dir, TextJsonl::MARKDOWN, "--markdown", args.all, out)?,
-        What::Clusters => write_clusters(BufReader::new(vouched(dir, PagesJsonl::NAME)?), out)?,
+        What::Text => texts(dir, TextJsonl::TEXT, "--text", all, &mut out)?,
+        What::Markdown => texts(dir, TextJsonl::MARKDOWN, "--markdown", all, &mut out)?,
+        What::Clusters => write_clusters(BufReader::new(vouched(dir, PagesJsonl::NAME)?), &mut out)?,
         What::Wacz => {}
     }
-    out.flush()?;
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use dedup_stage::store;
 use frontier::{Failure, HostNote};
 use serde_json::{Value, json};
 
-use super::summary::{self, Told};
+use super::summary::{self, Place, Told};
 use super::{Telling, tell};
 use crate::crawl::{CrawlDir, OpenError};
 use crate::engine::{self, Stats};
@@ -44,19 +44,19 @@ pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
         Err(error) => return Err(error.into()),
     };
     if args.json && known.lengths.is_some() {
-        return tell(format!("{:#}\n", json(&known.stats, &known)?));
+        return tell(format!("{:#}\n", known.json(&known.stats)?));
     }
     let length = |name: &str| known.lengths.as_ref().map(|lengths| lengths.get(name).copied().unwrap_or(0));
     let report = Report::read(dir, known.summary(), length).with_context(|| format!("{}", dir.display()))?;
     let stats = if known.lengths.is_some() { known.stats.clone() } else { known.counted(&report) };
     if args.json {
-        return tell(format!("{:#}\n", json(&stats, &known)?));
+        return tell(format!("{:#}\n", known.json(&stats)?));
     }
     let page = dir.join(Report::NAME);
     write(&page, &report.html()?).with_context(|| format!("{}", page.display()))?;
     let on_duplicate = format!("{:?}", known.settings.dedup.on_duplicate).to_lowercase();
     let told = Told {
-        dir,
+        place: Place::Dir(dir),
         stats: &stats,
         stop_reason: known.stop_reason,
         on_duplicate: known.lengths.as_ref().map(|_| &*on_duplicate),
@@ -76,8 +76,12 @@ fn write(path: &Path, html: &str) -> std::io::Result<()> {
 }
 
 /// The fields that scripts rely on.
-fn json(stats: &Stats, known: &Known) -> anyhow::Result<Value> {
-    let Known { stop_reason, lost, lengths, learned, .. } = known;
+pub(super) fn json(
+    stats: &Stats,
+    stop_reason: &str,
+    lost: Option<Lost>,
+    learned: Option<&Learned>,
+) -> serde_json::Result<Value> {
     let mut report = serde_json::to_value(stats)?;
     report["elapsed_seconds"] = json!(stats.elapsed_ms as f64 / 1000.0);
     report["pages_per_second"] = json!(stats.pages_per_second());
@@ -96,11 +100,6 @@ fn json(stats: &Stats, known: &Known) -> anyhow::Result<Value> {
         report["slow_hosts"] = learned.slow_hosts().map(slow).collect();
         let held_down = |note: &HostNote| json!({"host": note.host, "delay_factor": note.delay_factor()});
         report["ceiling_hosts"] = learned.held_down().map(held_down).collect();
-    }
-    if lengths.is_none() {
-        for field in Known::NOT_YET {
-            report[*field] = Value::Null;
-        }
     }
     Ok(report)
 }
@@ -134,6 +133,16 @@ impl Known {
         "slow_hosts",
         "ceiling_hosts",
     ];
+
+    fn json(&self, stats: &Stats) -> serde_json::Result<Value> {
+        let mut report = json(stats, self.stop_reason, self.lost, self.learned.as_ref())?;
+        if self.lengths.is_none() {
+            for field in Self::NOT_YET {
+                report[*field] = Value::Null;
+            }
+        }
+        Ok(report)
+    }
 
     fn of(dir: &mut CrawlDir) -> anyhow::Result<Self> {
         let (stats, reason) = dir.stats()?;

@@ -16,8 +16,8 @@ use crate::sink::{PagesJsonl, SkippedJsonl};
 /// What the summary tells.
 #[derive(Clone, Debug)]
 pub struct Told<'a> {
-    /// Crawl directory.
-    pub dir: &'a Path,
+    /// Where to look next.
+    pub place: Place<'a>,
     /// Counters.
     pub stats: &'a Stats,
     /// Why the crawl ended, as `report --json` says it.
@@ -34,9 +34,63 @@ pub struct Told<'a> {
     pub page: Option<&'a Path>,
 }
 
+/// What the summary is of, and so where to look next.
+#[derive(Clone, Copy, Debug)]
+pub enum Place<'a> {
+    /// A crawl directory.
+    Dir(&'a Path),
+    /// A crawl on many machines.
+    #[cfg(feature = "cluster")]
+    Cluster,
+    /// The directory of a crawl by several workers on this machine.
+    #[cfg(feature = "cluster")]
+    Workers(&'a Path),
+}
+
+impl Place<'_> {
+    /// What to look at, with what it shows. `page`: the report where it is written; `rules`: whether any were learned.
+    fn next(self, page: Option<&Path>, rules: bool) -> Vec<(String, &'static str)> {
+        const WHY: &str = "why a URL was fetched, held back or never seen";
+        let dir = match self {
+            Place::Dir(dir) => dir.display(),
+            #[cfg(feature = "cluster")]
+            Place::Cluster => {
+                return vec![
+                    ("crawler cluster status".into(), "what each worker does"),
+                    ("crawler cluster why URL".into(), WHY),
+                    ("crawler cluster export".into(), "each page fetched, a JSON object a line"),
+                ];
+            }
+            #[cfg(feature = "cluster")]
+            Place::Workers(dir) => {
+                let dir = dir.display();
+                return vec![
+                    (format!("{dir}/worker-*/{}", PagesJsonl::NAME), "each page fetched, a JSON object a line"),
+                    (format!("crawler why {dir}/worker-1 URL"), WHY),
+                    (
+                        format!("crawler report {dir}/worker-1"),
+                        "one worker's part as a page, with curves, clusters and hosts",
+                    ),
+                ];
+            }
+        };
+        let mut next = vec![match page {
+            None => (format!("crawler report {dir}"), "all of this as a page, with curves, clusters and hosts"),
+            Some(page) => (page.display().to_string(), "all of this as a page: open it in a browser"),
+        }];
+        next.push((format!("crawler why {dir} URL"), WHY));
+        if rules {
+            next.push((format!("crawler rules {dir}"), "what was learned, and what speaks for it"));
+        }
+        next.push((format!("{dir}/{}", PagesJsonl::NAME), "each page fetched, a JSON object a line"));
+        next.push((format!("{dir}/{}", SkippedJsonl::NAME), "each URL not fetched, and why"));
+        next
+    }
+}
+
 /// The summary, some twenty lines.
 pub fn text(told: &Told<'_>) -> String {
-    let Told { dir, stats, .. } = told;
+    let Told { stats, .. } = told;
     let mut out = String::new();
     let judged = stats.unique + stats.near + stats.exact;
     // Another process has the state of a crawl that runs: its outputs tell the rest.
@@ -110,17 +164,7 @@ pub fn text(told: &Told<'_>) -> String {
     if whole {
         row("left", stats.frontier, String::new(), "URLs still queued");
     }
-    let dir = dir.display();
-    let mut next = vec![match told.page {
-        None => (format!("crawler report {dir}"), "all of this as a page, with curves, clusters and hosts"),
-        Some(page) => (page.display().to_string(), "all of this as a page: open it in a browser"),
-    }];
-    next.push((format!("crawler why {dir} URL"), "why a URL was fetched, held back or never seen"));
-    if rules > 0 {
-        next.push((format!("crawler rules {dir}"), "what was learned, and what speaks for it"));
-    }
-    next.push((format!("{dir}/{}", PagesJsonl::NAME), "each page fetched, a JSON object a line"));
-    next.push((format!("{dir}/{}", SkippedJsonl::NAME), "each URL not fetched, and why"));
+    let next = told.place.next(told.page, rules > 0);
     let width = next.iter().map(|(what, _)| what.chars().count()).max().unwrap_or_default();
     for (at, (what, meaning)) in next.iter().enumerate() {
         let (gap, head) = if at == 0 { ("\n", "next") } else { ("", "") };
@@ -223,7 +267,7 @@ mod tests {
         };
         let lost = Some(Lost { estimate: 3.2, low: 0.0, high: 9.0 });
         let told = Told {
-            dir: Path::new("x"),
+            place: Place::Dir(Path::new("x")),
             stats: &stats,
             stop_reason: "done",
             on_duplicate: Some("drop"),

@@ -36,21 +36,32 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let mut dir = CrawlDir::reading(&args.dir.dir)?;
-    let mut url = typed(&args.url).map_err(|error| Usage(format!("{:?}: {error}", args.url)))?;
+    tell(story(&mut CrawlDir::reading(&args.dir.dir)?, &url(&args.url)?)?)
+}
+
+/// A URL as it is asked after.
+pub(super) fn url(text: &str) -> anyhow::Result<Url> {
+    let mut url = typed(text).map_err(|error| Usage(format!("{text:?}: {error}")))?;
     url.set_fragment(None);
+    Ok(url)
+}
+
+/// What the directory tells of a URL.
+pub(super) fn story(dir: &mut CrawlDir, url: &Url) -> anyhow::Result<String> {
     let settings = dir.last_settings()?;
     let keys = dir.keys()?;
     let [pages, skipped] = [PagesJsonl::NAME, SkippedJsonl::NAME].map(|name| dir.path().join(name));
-    let is_running = dir.is_running();
+    let (is_running, is_foreign) = (dir.is_running(), !dir.sites()?.has(keys.site(url)));
     let session = dir.session();
     let frontier = Frontier::open(&settings, &keys, session, Clock::System.now())?;
     let story = Story { pages, skipped, is_running, settings: &settings, frontier: &frontier, session, keys: &keys };
     let mut out = String::new();
-    put!(out, "{url}\n");
-    put!(out, "  compared as {}\n", keys.canonicalizer.key(&url).as_str());
-    story.tell(&mut out, &url, keys.identify(&url).0)?;
-    tell(out)
+    put!(out, "{url}\n  compared as {}\n", keys.canonicalizer.key(url).as_str());
+    if is_foreign {
+        put!(out, "  another directory of this crawl has its host; this one knows of it only what its own pages say\n");
+    }
+    story.tell(&mut out, url, keys.identify(url).0)?;
+    Ok(out)
 }
 
 /// What the story of a URL is told from.

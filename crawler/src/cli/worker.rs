@@ -2,13 +2,16 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use super::cluster::Answering;
 use super::crawl::{Voice, Watching, live_page, start_log};
 use super::progress::Terminal;
 use super::say::say;
-use super::summary::{self, Told};
+use super::summary::{self, Place, Told};
 use super::{end_code, signals};
 use crate::cluster::{self, ClusterError, Task, Without, WorkerError};
+use crate::dashboard::{Beside, Reach};
 
 /// Arguments of `crawler worker`.
 #[derive(Debug, clap::Args)]
@@ -21,6 +24,9 @@ pub struct Args {
     /// Live page and /metrics of this worker
     #[arg(long, value_name = "ADDR", default_value = "", env = "CRAWLER_DASHBOARD")]
     dashboard: String,
+    /// Name by which /metrics and /healthz may be asked for, beside addresses and localhost (repeatable)
+    #[arg(long, value_name = "HOST")]
+    dashboard_host: Vec<String>,
     /// How progress is shown: auto, plain or none
     #[arg(long, value_name = "VALUE", default_value = "auto", env = "CRAWLER_PROGRESS", value_parser = progress)]
     progress: config::Progress,
@@ -47,17 +53,20 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         access: args.cluster,
         dir: args.dir,
         dashboard: args.dashboard,
+        answers: Arc::new(Answering),
         without: Without { barrier: args.without_barrier, deadline: args.without_deadline, fence: args.without_fence },
     };
     let (dir, control_in) = (task.dir.clone(), control.0.clone());
-    let worked = cluster::work(&task, control, |settings, place, replayed| {
+    let worked = cluster::work(&task, control, |begun| {
         if !quiet {
-            say!("share {} of {}", place.share + 1, place.shares);
+            say!("share {} of {}", begun.place.share + 1, begun.place.shares);
         }
-        if !quiet && replayed > 0 {
-            say!("{replayed} commits were read from the cluster");
+        if !quiet && begun.replayed > 0 {
+            say!("{} commits were read from the cluster", begun.replayed);
         }
-        let live = live_page(&settings.output.dashboard, &dir, control_in)?;
+        let beside: Arc<dyn Beside> = begun.health.clone();
+        let reach = Reach { hosts: args.dashboard_host, beside: Some(beside) };
+        let live = live_page(&begun.settings.output.dashboard, &dir, control_in, reach)?;
         Ok(Watching { terminal: Terminal::new(args.progress, quiet), live, found: None })
     })?;
     let Some((ended, mut watching)) = worked else {
@@ -68,7 +77,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (lost, learned) = watching.found.take().unwrap_or_default();
     if !quiet {
         let told = Told {
-            dir: &task.dir,
+            place: Place::Dir(&task.dir),
             stats: &ended.stats,
             stop_reason: ended.reason.name(),
             on_duplicate: Some(&format!("{:?}", ended.settings.dedup.on_duplicate).to_lowercase()),

@@ -219,11 +219,15 @@ impl Writer {
                 Err(error) => Err(error),
             };
             match acked {
-                Ok(ack) => return Ok(ack.sequence),
+                Ok(ack) => {
+                    self.cluster.traffic.commits.add(payload.len() as u64);
+                    return Ok(ack.sequence);
+                }
                 Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => return Err(fenced()),
                 Err(_) if self.deadline.is_over() => return Err(fenced()),
                 Err(error) => tracing::warn!("a commit was not acknowledged: {error}"),
             }
+            self.cluster.traffic.retries.add(1);
             sleep(pause).await;
             pause = (pause * 2).min(Duration::from_secs(1));
         }

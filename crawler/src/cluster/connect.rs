@@ -1,10 +1,13 @@
 //! The way to the brokers, and what is asked of them before anything is trusted to them.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use async_nats::{Client, ConnectOptions, jetstream};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
+use super::health::Traffic;
 use super::{ANSWER, ClusterError, Result, broker};
 
 /// Where the brokers are, and who asks.
@@ -14,7 +17,7 @@ pub struct Access {
     #[arg(long = "cluster", value_name = "NATS", env = "CRAWLER_CLUSTER")]
     servers: String,
     /// The crawl: letters, digits and hyphens
-    #[arg(long, value_name = "CRAWL", default_value = "crawl")]
+    #[arg(long, value_name = "CRAWL", default_value = Access::NAME)]
     name: String,
     /// File of credentials, as `nsc` writes it
     #[arg(long, value_name = "FILE")]
@@ -23,7 +26,7 @@ pub struct Access {
     #[arg(long, value_name = "FILE")]
     tls_ca: Option<PathBuf>,
     /// Where each broker tells of itself, as http://A:8222,http://B:8222: to see that it syncs every write
-    #[arg(long, value_name = "URL", value_delimiter = ',')]
+    #[arg(long, value_name = "URL", value_delimiter = ',', env = "CRAWLER_MONITOR")]
     monitor: Vec<String>,
     /// Go on where the brokers do not sync every write, or where that cannot be seen: a power cut may lose the crawl
     #[arg(long)]
@@ -37,14 +40,37 @@ pub struct Cluster {
     pub client: Client,
     /// Its streams.
     pub context: jetstream::Context,
+    /// What goes over it.
+    pub traffic: Arc<Traffic>,
     name: String,
 }
+
+/// A broker that is well tells of itself within this time.
+const SOON: Duration = Duration::from_secs(2);
 
 /// The oldest version that may be used: older ones have lost acknowledged messages.
 const OLDEST: (u32, u32) = (2, 12);
 
+/// A broker, as its monitoring address tells.
+#[derive(Clone, Debug, Serialize)]
+pub struct Broker {
+    /// The monitoring address.
+    pub monitor: String,
+    /// Whether it is well.
+    pub is_well: bool,
+}
+
 impl Access {
-    /// Connects, and looks at the brokers.
+    /// The name of the crawl where none is given.
+    pub const NAME: &str = "crawl";
+
+    /// The way to brokers that need no credentials.
+    pub fn new(servers: String, monitor: Vec<String>) -> Self {
+        Self { servers, name: Self::NAME.into(), creds: None, tls_ca: None, monitor, unsafe_sync: false }
+    }
+
+    /// Connects, and looks at the brokers. Those that do not answer at their monitoring address are passed over, unless none
+    /// does.
     ///
     /// # Errors
     ///
@@ -73,7 +99,7 @@ impl Access {
         self.check_sync().await?;
         let mut context = jetstream::new(client.clone());
         context.set_timeout(ANSWER);
-        Ok(Cluster { client, context, name: self.name.clone() })
+        Ok(Cluster { client, context, traffic: Arc::default(), name: self.name.clone() })
     }
 
     /// `nats://a,b,c` names three brokers.
@@ -93,26 +119,51 @@ impl Access {
                         address of each), or --unsafe-sync";
             return Err(ClusterError::Usage(what.into()));
         }
+        let mut silent = None;
+        let mut seen = 0;
         for monitor in &self.monitor {
             let wrong = |error: String| ClusterError::Usage(format!("--monitor {monitor}: {error}"));
-            let url = format!("{}/jsz?config=true", monitor.trim_end_matches('/'));
-            let told = get(&url).await.map_err(|error| wrong(error.to_string()))?;
+            let told = match get(monitor, "jsz?config=true").await {
+                Ok(told) => told,
+                Err(error) => {
+                    silent = Some(broker(&format!("--monitor {monitor}"))(error));
+                    continue;
+                }
+            };
             let told: Told = serde_json::from_slice(&told).map_err(|error| wrong(error.to_string()))?;
             if !told.config.sync_always {
                 let what = "this broker does not sync every write, and loses acknowledged messages in a power cut: put \
                             `sync_interval: always` into its `jetstream` block, or give --unsafe-sync";
                 return Err(wrong(what.into()));
             }
+            seen += 1;
         }
-        Ok(())
+        match silent {
+            Some(error) if seen == 0 => Err(error),
+            Some(error) => {
+                tracing::warn!("{error}");
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// How the brokers are, by their monitoring addresses. None where none was given.
+    pub async fn brokers(&self) -> Vec<Broker> {
+        let ask = self.monitor.iter().map(|monitor| async move {
+            let is_well = get(monitor, "healthz").await.is_ok();
+            Broker { monitor: monitor.clone(), is_well }
+        });
+        futures_util::future::join_all(ask).await
     }
 }
 
 /// What a broker says of itself.
-async fn get(url: &str) -> reqwest::Result<bytes::Bytes> {
+async fn get(monitor: &str, what: &str) -> reqwest::Result<bytes::Bytes> {
     // An error means that a provider is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = reqwest::Client::builder().no_proxy().timeout(ANSWER).build()?;
+    let client = reqwest::Client::builder().no_proxy().timeout(SOON).build()?;
+    let url = format!("{}/{what}", monitor.trim_end_matches('/'));
     client.get(url).send().await?.error_for_status()?.bytes().await
 }
 
@@ -145,7 +196,8 @@ impl Cluster {
     }
 }
 
-fn is_new_enough(version: &str) -> bool {
+/// Whether brokers of this version may be used.
+pub fn is_new_enough(version: &str) -> bool {
     let mut numbers = version.split('.').map(|number| number.parse().ok());
     matches!((numbers.next(), numbers.next()), (Some(Some(major)), Some(Some(minor))) if (major, minor) >= OLDEST)
 }

@@ -1,8 +1,10 @@
 //! The other workers, as the engine of one sees them ([`Peers`]): threads and tasks that read and write the streams, so that
 //! the engine waits for the brokers only where it commits.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use async_nats::jetstream::Message;
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -36,6 +38,8 @@ pub struct Exchange {
     standing: watch::Sender<Standing>,
     /// Groups proposed, and batches of links sent.
     proposed: u64,
+    /// Those groups that have not come back.
+    proposals: Arc<UnderWay>,
     sent: Arc<AtomicU64>,
     ordered: bool,
     /// Set when the engine is gone: the readers end then.
@@ -66,6 +70,22 @@ pub struct Start {
     pub ordered: bool,
 }
 
+/// When each group that is under way has left.
+#[derive(Debug, Default)]
+struct UnderWay(Mutex<BTreeMap<u64, Instant>>);
+
+impl UnderWay {
+    fn left(&self, number: u64) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(number, Instant::now());
+    }
+
+    /// How long it was under way, in microseconds.
+    fn came_back(&self, number: u64) -> u64 {
+        let left = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
+        left.map_or(0, |left| left.elapsed().as_micros() as u64)
+    }
+}
+
 impl Exchange {
     /// Starts to read. Returns what tells the engine more, and what the engine tells.
     pub fn start(start: Start) -> Result<(Self, Sender<Event>, watch::Receiver<Standing>)> {
@@ -94,17 +114,24 @@ impl Exchange {
                 Ok(links) => Event::Links { at, links },
                 Err(error) => Event::Lost(error.to_string()),
             };
-            tail::follow(&reader.context, &stream, &subject, places.0, &to, event).await;
+            tail::follow(&reader.context, &stream, &subject, places.0, &to, &reader.traffic.links_behind, event).await;
         });
+        let under_way = Arc::new(UnderWay::default());
+        let proposals = Arc::clone(&under_way);
         let (reader, own) = (cluster.clone(), life.clone());
         runtime.spawn(async move {
             let (stream, subject) = (pages::stream_of(&reader), pages::subject_of(&reader));
             let event = |at, message: &Message| match Group::decode(&message.payload) {
-                Ok(group) if group.life == own => Event::Mine { at },
+                Ok(group) if group.life == own => {
+                    reader.traffic.groups.add(1);
+                    reader.traffic.waited.add(under_way.came_back(group.number));
+                    Event::Mine { at }
+                }
                 Ok(group) => Event::Theirs { at, pages: group.pages },
                 Err(error) => Event::Lost(error.to_string()),
             };
-            tail::follow(&reader.context, &stream, &subject, places.1, &listener, event).await;
+            tail::follow(&reader.context, &stream, &subject, places.1, &listener, &reader.traffic.pages_behind, event)
+                .await;
         });
         let exchange = Self {
             cluster,
@@ -118,6 +145,7 @@ impl Exchange {
             groups,
             standing,
             proposed: 0,
+            proposals,
             sent,
             ordered,
             gone,
@@ -132,6 +160,7 @@ impl Peers for Exchange {
     }
 
     fn propose(&mut self, group: Vec<Proposed>) -> std::result::Result<(), PeersError> {
+        self.proposals.left(self.proposed);
         let group = Group { life: self.life.clone(), number: self.proposed, pages: group };
         self.proposed += 1;
         self.groups.send(group).map_err(|_| PeersError("pages cannot be proposed any more".into()))

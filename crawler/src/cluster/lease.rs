@@ -57,6 +57,17 @@ impl Deadline {
         self.over.load(Ordering::Relaxed)
     }
 
+    /// How long the lease is good for.
+    pub fn length(&self) -> Duration {
+        Duration::from_millis(self.length)
+    }
+
+    /// Time since the lease was renewed, to the request for it; since the start of the machine where it never was.
+    pub fn since_renewal(&self) -> Duration {
+        let sent = self.until.load(Ordering::Relaxed).saturating_sub(self.length * 6 / 10);
+        Duration::from_millis(since_boot().saturating_sub(sent))
+    }
+
     /// Whether a request may be sent now.
     pub fn holds(&self) -> bool {
         since_boot() < self.until.load(Ordering::Relaxed)

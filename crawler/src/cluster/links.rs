@@ -103,9 +103,13 @@ pub async fn publish(
                 Ok(ack) => ack.await,
                 Err(error) => Err(error),
             };
-            if let Err(error) = acked {
-                tracing::warn!("a message to the cluster was not acknowledged: {error}");
-                again.push(message);
+            match acked {
+                Ok(_) => cluster.traffic.links.add(message.1.1.len() as u64),
+                Err(error) => {
+                    tracing::warn!("a message to the cluster was not acknowledged: {error}");
+                    cluster.traffic.retries.add(1);
+                    again.push(message);
+                }
             }
         }
         if again.is_empty() {

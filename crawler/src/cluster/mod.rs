@@ -24,19 +24,25 @@
 //! - No worker is needed for long. One that waits takes the place of one whose lease has run out, and makes its disk from
 //!   the commits. What the dead worker fetched after its last commit is fetched again, one full delay after.
 
+mod ask;
 mod board;
 mod commits;
 mod connect;
 mod exchange;
 mod fetch;
+mod health;
 pub mod lease;
 mod links;
 mod logged;
+pub mod loopback;
 mod muster;
 pub mod operate;
+mod owner;
 mod pages;
 mod record;
+mod status;
 mod tail;
+mod total;
 mod watch;
 mod worker;
 
@@ -45,10 +51,14 @@ use std::time::Duration;
 use async_nats::jetstream::context::PublishError;
 use async_nats::jetstream::{Error, ErrorCode};
 
-pub use connect::{Access, Cluster};
+pub use ask::{Answers, Question};
+pub use connect::{Access, Broker, Cluster};
 pub use muster::Place;
+pub use owner::Owners;
 pub use record::Wish;
-pub use worker::{Ended, Task, Without, WorkerError, work};
+pub use status::{Held, OfWorker, Status, status};
+pub use total::Total;
+pub use worker::{Begun, Ended, Task, Without, WorkerError, work};
 
 /// How long the brokers may take to answer before they are asked again.
 const ANSWER: Duration = Duration::from_secs(5);

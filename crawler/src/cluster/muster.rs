@@ -111,8 +111,8 @@ impl Muster {
     /// One more worker, or one that comes back. Once the hosts are shared, nobody is added. True if that changes anything.
     fn add(&mut self, worker: &Worker, wanted: usize) -> bool {
         if let Some(known) = self.workers.iter_mut().find(|known| known.id == worker.id) {
-            let moved = known.host != worker.host;
-            known.host.clone_from(&worker.host);
+            let moved = known != worker;
+            known.clone_from(worker);
             return moved;
         }
         if self.settled {
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn the_hosts_are_shared_once() {
-        let worker = |id: &str| Worker { id: id.into(), host: "here".into() };
+        let worker = |id: &str| Worker { id: id.into(), host: "here".into(), dir: "/crawl".into() };
         let mut muster = Muster::default();
         assert!(muster.add(&worker("a"), 2));
         assert!(!muster.add(&worker("a"), 2), "it has come before");

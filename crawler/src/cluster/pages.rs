@@ -65,10 +65,14 @@ impl Group {
                 Err(error) => Err(error),
             };
             match acked {
-                Ok(_) => return Ok(()),
+                Ok(_) => {
+                    cluster.traffic.pages.add(payload.len() as u64);
+                    return Ok(());
+                }
                 Err(error) if is_over() => return Err(broker("proposing pages")(error)),
                 Err(error) => tracing::warn!("pages were not acknowledged: {error}"),
             }
+            cluster.traffic.retries.add(1);
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(std::time::Duration::from_secs(2));
         }

@@ -67,6 +67,9 @@ pub struct Worker {
     pub id: String,
     /// The machine where it was last.
     pub host: String,
+    /// The directory there.
+    #[serde(default)]
+    pub dir: String,
 }
 
 /// Who holds a share.

@@ -13,6 +13,7 @@ use futures_util::StreamExt;
 use tokio::time::{sleep, timeout};
 
 use super::board::is_nothing;
+use super::health::Count;
 use super::{Result, broker};
 use crate::engine::Event;
 
@@ -44,17 +45,18 @@ impl Listener {
 }
 
 /// Tells the listener of every message after the place `after` of a stream, as `event` reads them with their places. Where
-/// the brokers do not answer, it asks again.
+/// the brokers do not answer, it asks again. `behind` says how many messages there are that were not read.
 pub async fn follow(
     context: &jetstream::Context,
     stream: &str,
     subject: &str,
     mut after: u64,
     listener: &Listener,
+    behind: &Count,
     event: impl Fn(u64, &Message) -> Event + Send + Sync,
 ) {
     loop {
-        match read(context, stream, subject, &mut after, listener, &event).await {
+        match read(context, stream, subject, &mut after, listener, behind, &event).await {
             Ok(()) => return,
             Err(error) => tracing::warn!("{error}; asking again"),
         }
@@ -68,6 +70,7 @@ async fn read(
     subject: &str,
     after: &mut u64,
     listener: &Listener,
+    behind: &Count,
     event: &(impl Fn(u64, &Message) -> Event + Send + Sync),
 ) -> Result<()> {
     let what = format!("reading {stream}");
@@ -88,7 +91,9 @@ async fn read(
         };
         let message = next.ok_or_else(|| broker(&what)("no messages come, though there are some"))?;
         let message = message.map_err(broker(&what))?;
-        let at = message.info().map_err(broker(&what))?.stream_sequence;
+        let info = message.info().map_err(broker(&what))?;
+        behind.set(info.pending);
+        let at = info.stream_sequence;
         if at <= *after {
             continue;
         }

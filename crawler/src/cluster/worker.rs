@@ -3,21 +3,23 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use config::{Layers, Settings};
 use crossbeam_channel::{Receiver, Sender};
 use dedup_stage::signature;
-use dedup_stage::store::Session;
+use dedup_stage::store::{self, Disk, Session};
 use dedup_stage::url::Sites;
 use tokio::runtime::Runtime;
 use tokio::sync::{Mutex, watch};
 
+use super::ask::{self, Answers, Open};
 use super::board::{Board, Message};
 use super::commits::{self, Writer};
 use super::connect::{Access, Cluster};
 use super::exchange::{Exchange, Start};
 use super::fetch::Leased;
+use super::health::Health;
 use super::lease::{Deadline, Held};
 use super::logged::{self, Logged};
 use super::muster::{Place, Seeker};
@@ -40,6 +42,8 @@ pub struct Task {
     pub dir: PathBuf,
     /// Address of its live page; empty for none.
     pub dashboard: String,
+    /// What answers questions about its directory.
+    pub answers: Arc<dyn Answers>,
     /// For tests: do without one of the safeguards.
     pub without: Without,
 }
@@ -53,6 +57,19 @@ pub struct Without {
     pub deadline: bool,
     /// Commit whoever has taken the share, and do not notice that the lease is lost.
     pub fence: bool,
+}
+
+/// How a worker begins.
+#[derive(Debug)]
+pub struct Begun {
+    /// The settings of the crawl, with what is the worker's own.
+    pub settings: Settings,
+    /// Its share.
+    pub place: Place,
+    /// How many commits of it were not on this disk.
+    pub replayed: u64,
+    /// How it is.
+    pub health: Arc<Health>,
 }
 
 /// How a worker ended.
@@ -87,12 +104,11 @@ pub enum WorkerError {
 }
 
 /// Works until the crawl is over, or until somebody stops this worker or the crawl. `None` where it found no share to work
-/// on. `begins` is told of the settings of the crawl, of the share, and how many commits of it were not on this disk; it
-/// makes what watches.
+/// on. `begins` makes what watches.
 pub fn work<O: Observer>(
     task: &Task,
     control: (Sender<Control>, Receiver<Control>),
-    begins: impl FnOnce(&Settings, &Place, u64) -> anyhow::Result<O>,
+    begins: impl FnOnce(&Begun) -> anyhow::Result<O>,
 ) -> std::result::Result<Option<(Ended, O)>, WorkerError> {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.worker_threads(2).thread_name("cluster").enable_all().build().map_err(ClusterError::from)?;
@@ -101,8 +117,8 @@ pub fn work<O: Observer>(
     let mut message = runtime.block_on(crawl(&board))?;
     let member = enter(task, &message.record)?;
     let _lock = lock(task)?;
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned();
-    let worker = Worker { id: member.worker.clone(), host };
+    let dir = std::fs::canonicalize(&task.dir).map_err(ClusterError::from)?.display().to_string();
+    let worker = Worker { id: member.worker.clone(), host: machine(), dir };
     let seeker = Seeker { board: &board, crawl: &message.record, worker, bound: member.share };
     let Some((place, held)) = runtime.block_on(seeker.find())? else { return Ok(None) };
     let (life, deadline, held) = (held.life().to_owned(), held.deadline.clone(), Arc::new(Mutex::new(held)));
@@ -124,8 +140,22 @@ pub fn work<O: Observer>(
         Ok::<_, WorkerError>(logged::replay(&cluster, place.share, &mut disk, &task.dir).await?)
     };
     let replayed = runtime.block_on(replay)?;
-    let mut observer = begins(&settings(task, &message.record)?, &place, replayed).map_err(WorkerError::Fetch)?;
+    let health = Arc::new(Health::new(deadline.clone(), Arc::clone(&cluster.traffic)));
+    let begun = Begun { settings: settings(task, &message.record)?, place, replayed, health };
+    let mut observer = begins(&begun).map_err(WorkerError::Fetch)?;
     let sent = Arc::<AtomicU64>::default();
+    let open = Open::default();
+    runtime.spawn(
+        ask::Responder {
+            cluster: cluster.clone(),
+            share: place.share,
+            dir: task.dir.clone(),
+            open: open.clone(),
+            deadline: deadline.clone(),
+            answers: Arc::clone(&task.answers),
+        }
+        .serve(),
+    );
     let ended = loop {
         let settings = settings(task, &message.record)?;
         let run = Run {
@@ -141,6 +171,7 @@ pub fn work<O: Observer>(
             writer: &writer,
             lost: &lost,
             sent: &sent,
+            open: &open,
         };
         match run.engine(&settings, &mut observer) {
             Ok((_, _, Why::Seeds)) => message = runtime.block_on(crawl(&board))?,
@@ -152,6 +183,11 @@ pub fn work<O: Observer>(
     runtime.block_on(async { held.lock().await.release().await });
     runtime.shutdown_timeout(Duration::from_secs(1));
     ended.map(|ended| Some((ended, observer)))
+}
+
+/// The name of this machine.
+pub(super) fn machine() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned()
 }
 
 /// The crawl, if this program can work on it.
@@ -233,9 +269,24 @@ struct Run<'a> {
     lost: &'a watch::Receiver<Option<String>>,
     /// Batches of links sent so far.
     sent: &'a Arc<AtomicU64>,
+    /// The state, for those who ask after it.
+    open: &'a Open,
 }
 
 impl Run<'_> {
+    /// The disk. An answer that is under way may have the state of the last run open, and ends soon.
+    fn disk(&self) -> std::result::Result<Disk, OpenError> {
+        let begin = Instant::now();
+        loop {
+            match CrawlDir::open_disk(&self.task.dir) {
+                Err(OpenError::Store { error: store::Error::Locked, .. }) if begin.elapsed() < LAST_WORD => {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                opened => return opened,
+            }
+        }
+    }
+
     /// Runs the engine.
     fn engine(
         &self,
@@ -243,7 +294,9 @@ impl Run<'_> {
         observer: &mut dyn Observer,
     ) -> std::result::Result<(StopReason, Stats, Why), WorkerError> {
         let (task, crawl) = (self.task, Arc::new(self.message.record.clone()));
-        let logged = Logged::new(CrawlDir::open_disk(&task.dir)?, self.writer.clone(), &task.dir);
+        let disk = self.disk()?;
+        self.open.set(Some(disk.reader()));
+        let logged = Logged::new(disk, self.writer.clone(), &task.dir);
         let session = Session::new(Box::new(logged.map_err(EngineError::from)?));
         let mut dir = CrawlDir::with_session(&task.dir, session)?;
         let places = engine::places(dir.session()).map_err(EngineError::from)?;
@@ -283,6 +336,7 @@ impl Run<'_> {
         let fetch = Leased::new(fetch, self.deadline.clone(), task.without.deadline);
         let parts = engine::Parts { peers: Some(Box::new(exchange)), ..parts };
         let result = engine::run(parts, fetch, observer);
+        self.open.set(None);
         let why = self.runtime.block_on(async { tokio::time::timeout(LAST_WORD, watching).await });
         telling.abort();
         let (reason, stats) = result?;

@@ -145,7 +145,12 @@ impl CrawlDir {
         }
     }
 
-    /// Whether another process crawls in the directory, which has been asked for the state.
+    /// A directory in which this process crawls, to read it: `session` is its state as of a commit.
+    pub fn running(path: &Path, session: Session) -> Result<Self, OpenError> {
+        Ok(Self { is_running: true, ..Self::with_session(path, session)? })
+    }
+
+    /// Whether a crawl goes on in the directory, while its state is read.
     pub fn is_running(&self) -> bool {
         self.is_running
     }

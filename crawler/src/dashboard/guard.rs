@@ -14,7 +14,10 @@ use super::shared::Shared;
 
 /// Lets through what names us as `Host`, and as `Origin` if it names one, and puts the headers on that confine the answer.
 pub async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
-    let mut response = if is_ours(request.headers(), shared.address) {
+    let is_told_to_others = matches!(request.uri().path(), "/metrics" | "/healthz");
+    let may_ask = is_ours(request.headers(), shared.address)
+        || is_told_to_others && is_named(request.headers(), &shared.reach.hosts);
+    let mut response = if may_ask {
         next.run(request).await
     } else {
         let said = "refused: ask by address or as localhost, and from no other page\n";
@@ -51,6 +54,15 @@ fn is_ours(headers: &HeaderMap, address: SocketAddr) -> bool {
     };
     let site_is_ours = matches!(one("sec-fetch-site"), None | Some("same-origin" | "none"));
     names_us(host, address) && origin_is_ours && site_is_ours
+}
+
+/// Whether a request names us by one of these names, and comes from no web page.
+fn is_named(headers: &HeaderMap, names: &[String]) -> bool {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
+    let authority = host.to_str().ok().and_then(|host| host.parse::<axum::http::uri::Authority>().ok());
+    let is_one = |host: &str| names.iter().any(|name| name.eq_ignore_ascii_case(host));
+    authority.is_some_and(|authority| is_one(authority.host())) && !headers.contains_key(header::ORIGIN)
 }
 
 /// Whether a `Host` is an address, or `localhost`, with our port: any other name may be somebody else's.

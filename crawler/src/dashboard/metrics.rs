@@ -6,12 +6,13 @@ use std::fmt;
 use frontier::Failure;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
 
+use super::beside::{Beside, Metric};
 use super::shared::Now;
 use crate::engine::{AGES, Freshness, Round};
 use crate::report::Learned;
@@ -23,7 +24,7 @@ pub const CLASSIC: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// One tick as metrics.
 #[derive(Debug)]
-struct Metrics(Now, Learned);
+struct Metrics(Now, Learned, Vec<Metric>);
 
 impl Collector for Metrics {
     fn encode(&self, mut out: DescriptorEncoder<'_>) -> fmt::Result {
@@ -89,8 +90,30 @@ impl Collector for Metrics {
         ] {
             ConstGauge::new(count as f64).encode(hosts.encode_family(&[("state", state)])?)?;
         }
-        notes(&mut out, &self.1)
+        notes(&mut out, &self.1)?;
+        beside(&mut out, &self.2)
     }
+}
+
+/// What is beside the crawl.
+fn beside(out: &mut DescriptorEncoder<'_>, metrics: &[Metric]) -> fmt::Result {
+    let put = |metric: &Metric, encoder: MetricEncoder<'_>| match metric.is_counter {
+        true => ConstCounter::new(metric.value).encode(encoder),
+        false => ConstGauge::new(metric.value).encode(encoder),
+    };
+    for same in metrics.chunk_by(|a, b| a.name == b.name) {
+        let Metric { name, help, label, is_counter, .. } = same[0];
+        let kind = if is_counter { MetricType::Counter } else { MetricType::Gauge };
+        let mut family = out.encode_descriptor(name, help, None, kind)?;
+        if label.is_none() {
+            put(&same[0], family)?;
+            continue;
+        }
+        for metric in same {
+            put(metric, family.encode_family(&[metric.label.unwrap_or_default()])?)?;
+        }
+    }
+    Ok(())
 }
 
 /// Hosts named in the metrics.
@@ -174,9 +197,9 @@ fn gauge(out: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: f64) ->
 }
 
 /// The metrics as OpenMetrics.
-pub fn open_metrics(now: Now, learned: Learned) -> Result<String, fmt::Error> {
+pub fn open_metrics(now: Now, learned: Learned, beside: Option<&dyn Beside>) -> Result<String, fmt::Error> {
     let mut registry = Registry::with_prefix("crawler");
-    registry.register_collector(Box::new(Metrics(now, learned)));
+    registry.register_collector(Box::new(Metrics(now, learned, beside.map(Beside::metrics).unwrap_or_default())));
     let mut text = String::new();
     encode(&mut text, &registry)?;
     Ok(text)

@@ -4,6 +4,7 @@
 //! The engine only copies its counters, four times a second, what it has learned, and its hosts where somebody looks. Everything else is
 //! read from `pages.jsonl` as it grows, counted and drawn on a thread of its own, and drawn only while somebody looks.
 
+mod beside;
 mod drawn;
 mod follow;
 mod fragments;
@@ -26,6 +27,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+pub use beside::{Beside, Metric, Reach};
 use crossbeam_channel::Sender;
 use frontier::Millis;
 use frontier::rules::Totals;
@@ -57,10 +59,15 @@ const FAREWELL: Duration = Duration::from_millis(500);
 impl Dashboard {
     /// Serves the crawl in `dir` at `address`. Wishes of those who know the token go to `control`.
     pub fn start(address: SocketAddr, dir: &Path, control: Sender<Control>) -> io::Result<Self> {
+        Self::start_with(address, dir, control, Reach::default())
+    }
+
+    /// The same, with what is told beside the crawl.
+    pub fn start_with(address: SocketAddr, dir: &Path, control: Sender<Control>, reach: Reach) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared::new(dir, address, control)?);
+        let shared = Arc::new(Shared::new(dir, address, control, reach)?);
         let end = CancellationToken::new();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let listener = {

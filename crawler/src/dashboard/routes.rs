@@ -10,6 +10,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
 use serde::Deserialize;
 
+use super::beside::Beside;
 use super::fragments::{self, HEAVY, LIGHT};
 use super::guard::{guard, knows_token};
 use super::shared::Shared;
@@ -105,7 +106,9 @@ async fn control(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: St
 }
 
 async fn show_metrics(State(shared): State<Arc<Shared>>, headers: HeaderMap) -> Response {
-    let Some(Ok(open)) = shared.now().map(|now| metrics::open_metrics(now, shared.learned())) else {
+    let Some(Ok(open)) =
+        shared.now().map(|now| metrics::open_metrics(now, shared.learned(), shared.reach.beside.as_deref()))
+    else {
         return (StatusCode::SERVICE_UNAVAILABLE, "starting\n").into_response();
     };
     let wanted = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
@@ -117,8 +120,13 @@ async fn show_metrics(State(shared): State<Arc<Shared>>, headers: HeaderMap) -> 
 }
 
 async fn health(State(shared): State<Arc<Shared>>) -> Response {
+    let beside = shared.reach.beside.as_deref();
+    if let Some(trouble) = beside.and_then(Beside::trouble).filter(|_| !shared.is_finished()) {
+        return (StatusCode::SERVICE_UNAVAILABLE, format!("{trouble}\n")).into_response();
+    }
+    let stalled = beside.map_or(STALLED, |beside| beside.patience().max(STALLED));
     match shared.now() {
-        Some(now) if now.at.elapsed() < STALLED || shared.is_finished() => "ok\n".into_response(),
+        Some(now) if now.at.elapsed() < stalled || shared.is_finished() => "ok\n".into_response(),
         Some(_) => (StatusCode::SERVICE_UNAVAILABLE, "stalled\n").into_response(),
         None => (StatusCode::SERVICE_UNAVAILABLE, "starting\n").into_response(),
     }

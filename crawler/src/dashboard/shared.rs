@@ -15,6 +15,7 @@ use frontier::rules::Totals;
 use frontier::{Counts, Frontier, HostState, Millis};
 use tokio::sync::{Notify, watch};
 
+use super::beside::Reach;
 use super::drawn::Drawn;
 use super::tail::Read;
 use crate::engine::{Control, Stats, StopReason};
@@ -70,6 +71,8 @@ pub struct Shared {
     pub token: String,
     /// To the engine.
     pub control: Sender<Control>,
+    /// What is told beside the crawl, and to whom.
+    pub reach: Reach,
     /// What was read from the outputs.
     pub read: Mutex<Read>,
     /// The page, drawn anew while somebody looks.
@@ -89,7 +92,7 @@ impl Shared {
     const HOSTS: usize = 100;
 
     /// Nothing has been seen yet.
-    pub fn new(dir: &Path, address: SocketAddr, control: Sender<Control>) -> io::Result<Self> {
+    pub fn new(dir: &Path, address: SocketAddr, control: Sender<Control>, reach: Reach) -> io::Result<Self> {
         let mut token = [0u8; 16];
         getrandom::fill(&mut token).map_err(|error| io::Error::other(error.to_string()))?;
         Ok(Self {
@@ -97,6 +100,7 @@ impl Shared {
             address,
             token: token.iter().map(|byte| format!("{byte:02x}")).collect(),
             control,
+            reach,
             read: Mutex::new(Read::new(dir)),
             drawn: watch::Sender::default(),
             wake: Notify::new(),

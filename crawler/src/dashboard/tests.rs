@@ -19,6 +19,58 @@ struct Live {
     _dir: tempfile::TempDir,
 }
 
+/// As a worker of many has it.
+struct Ill;
+
+impl Beside for Ill {
+    fn trouble(&self) -> Option<&'static str> {
+        Some("fenced")
+    }
+
+    fn patience(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn metrics(&self) -> Vec<Metric> {
+        let bytes = |what, value| Metric {
+            name: "log_bytes",
+            help: "Bytes",
+            label: Some(("what", what)),
+            is_counter: true,
+            value,
+        };
+        let held = Metric { name: "lease_held", help: "1 or 0", label: None, is_counter: false, value: 0.0 };
+        vec![bytes("commits", 7.0), bytes("links", 8.0), held]
+    }
+}
+
+#[test]
+fn a_worker_tells_how_it_is_to_hosts_that_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("pages.jsonl"), LINES).unwrap();
+    let (wishes, control) = crossbeam_channel::unbounded();
+    let ill = Reach { hosts: vec!["worker-0.crawl".into()], beside: Some(Arc::new(Ill)) };
+    let dashboard = Dashboard::start_with("127.0.0.1:0".parse().unwrap(), dir.path(), wishes, ill).unwrap();
+    let live = Live { dashboard, control, _dir: dir };
+    tick(&live, None);
+    let by = |name: &str, path: &str| {
+        ask(live.dashboard.address(), &format!("GET {path} HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n"))
+    };
+    let health = by("worker-0.crawl:8080", "/healthz");
+    assert!(health.starts_with("HTTP/1.1 503") && health.ends_with("fenced\n"), "{health}");
+    let metrics = by("WORKER-0.crawl", "/metrics");
+    for line in [
+        "# TYPE crawler_log_bytes_total counter",
+        "crawler_log_bytes_total{what=\"commits\"} 7",
+        "crawler_log_bytes_total{what=\"links\"} 8",
+        "crawler_lease_held 0",
+    ] {
+        assert!(metrics.lines().any(|told| told.starts_with(line)), "{line}\n{metrics}");
+    }
+    assert!(by("worker-0.crawl", "/").starts_with("HTTP/1.1 403"), "the page itself is not for them");
+    assert!(by("other.crawl", "/metrics").starts_with("HTTP/1.1 403"));
+}
+
 const LINES: &str = concat!(
     "{\"url\":\"http://a.test/\",\"status\":200,\"verdict\":\"unique\",\"title\":\"One\",\"words\":120}\n",
     "{\"url\":\"http://a.test/<x>\",\"status\":200,\"verdict\":\"near\",\"duplicate_of\":\"http://a.test/\",\"distance\":2,",

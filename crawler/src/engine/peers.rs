@@ -8,6 +8,7 @@ use frontier::Millis;
 use serde::{Deserialize, Serialize};
 
 use super::{Stats, StopReason};
+use crate::estimate::Lost;
 use crate::outbound::Outbound;
 
 /// The other processes, as one engine sees them.
@@ -110,6 +111,12 @@ pub struct Standing {
     pub open: usize,
     /// Counters.
     pub stats: Stats,
+    /// Why it has ended, if it has.
+    #[serde(default)]
+    pub stop_reason: Option<StopReason>,
+    /// Its estimate of the unique pages among the URLs held back, if there is one.
+    #[serde(default)]
+    pub lost: Option<Lost>,
 }
 
 /// What a process does.

@@ -17,6 +17,7 @@ use super::desk::Desk;
 use super::ledger;
 use super::message::Report;
 use super::peers::{Event, Peers, PeersError, Phase, Proposed, Standing};
+use super::rescue;
 use super::stats::StopReason;
 use super::{Engine, Result};
 use crate::outbound::{self, Outbound, Wish};
@@ -331,6 +332,7 @@ impl Engine<'_> {
     pub(super) fn tell(&mut self, ended: Option<StopReason>) {
         let (queued, open) = (self.desk.frontier.counts().queued, self.jobs.open());
         let stats = self.desk.ledger.stats.clone();
+        let lost = rescue::lost(&self.desk.ledger.session).ok().flatten();
         let Some(together) = &mut self.desk.together else { return };
         let phase = match (ended, together.quiet) {
             (Some(reason), _) => Phase::after(reason),
@@ -339,6 +341,7 @@ impl Engine<'_> {
             (None, Some(Quiet { drained: true, .. })) => Phase::Drained,
         };
         let Together { round, links_at, pages_at, .. } = *together;
-        together.peers.tell(Standing { phase, round, links_at, pages_at, queued, open, stats });
+        let stop_reason = ended;
+        together.peers.tell(Standing { phase, round, links_at, pages_at, queued, open, stats, stop_reason, lost });
     }
 }

@@ -47,7 +47,7 @@ impl Brokers {
             let config = format!(
                 "server_name: n{at}\nlisten: 127.0.0.1:{port}\nhttp: 127.0.0.1:{monitor}\n\
                  jetstream {{ store_dir: {:?}, sync_interval: {sync} }}\n\
-                 cluster {{ name: test, listen: 127.0.0.1:{route}, routes: {routes:?} }}\n",
+                 cluster {{ name: test, no_advertise: true, listen: 127.0.0.1:{route}, routes: {routes:?} }}\n",
                 store.display()
             );
             std::fs::write(dir.path().join(format!("n{at}.conf")), config)?;
@@ -98,8 +98,12 @@ impl Brokers {
 
     /// What `--cluster` says.
     pub fn address(&self) -> String {
-        let hosts: Vec<String> = self.nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)).collect();
-        format!("nats://{}", hosts.join(","))
+        address(&self.ports())
+    }
+
+    /// Where clients are taken. They hear of no other ports: the brokers do not advertise theirs.
+    pub fn ports(&self) -> Vec<u16> {
+        self.nodes.iter().map(|node| node.port).collect()
     }
 
     /// What `--monitor` says.
@@ -110,8 +114,13 @@ impl Brokers {
 
     /// A command of the program about a crawl of these brokers.
     pub fn command(&self, program: impl AsRef<OsStr>, words: &[&str], name: &str) -> Command {
+        self.command_by(&self.address(), program, words, name)
+    }
+
+    /// The same, with another way to the brokers.
+    pub fn command_by(&self, address: &str, program: impl AsRef<OsStr>, words: &[&str], name: &str) -> Command {
         let mut command = Command::new(program);
-        command.args(words).args(["--cluster", &self.address(), "--monitor", &self.monitor(), "--name", name]);
+        command.args(words).args(["--cluster", address, "--monitor", &self.monitor(), "--name", name]);
         command.stdin(Stdio::null());
         command
     }
@@ -127,6 +136,12 @@ impl Drop for Brokers {
             }
         }
     }
+}
+
+/// What `--cluster` says of brokers at these ports.
+pub fn address(ports: &[u16]) -> String {
+    let hosts: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
+    format!("nats://{}", hosts.join(","))
 }
 
 /// Ports that nobody listens on now.

@@ -1,15 +1,17 @@
 //! A crawl on many machines, as real processes on one: brokers, workers, and a web that is the judge of what they did.
 
 mod brokers;
+mod cable;
 mod web;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 pub use brokers::{Brokers, server};
+pub use cable::Cable;
 pub use web::{Asked, Content, Shape, Town};
 
 use crate::crawl::{lines, text};
@@ -67,13 +69,14 @@ impl Team {
 
     /// Starts a worker.
     pub fn start(&self, brokers: &Brokers, worker: usize, more: &[&str]) -> anyhow::Result<Worker> {
-        self.start_in(brokers, &self.dir(worker), more)
+        self.start_by(brokers, &brokers.address(), worker, more)
     }
 
-    /// Starts a worker in a directory.
-    pub fn start_in(&self, brokers: &Brokers, dir: &Path, more: &[&str]) -> anyhow::Result<Worker> {
-        let mut command = brokers.command(beside("crawler-under-test")?, &["worker"], &self.name);
-        command.arg("--dir").arg(dir).args(["--progress", "none"]).args(more);
+    /// Starts a worker that goes another way to the brokers.
+    pub fn start_by(&self, brokers: &Brokers, address: &str, worker: usize, more: &[&str]) -> anyhow::Result<Worker> {
+        let dir = self.dir(worker);
+        let mut command = brokers.command_by(address, beside("crawler-under-test")?, &["worker"], &self.name);
+        command.arg("--dir").arg(&dir).args(["--progress", "none"]).args(more);
         let log = std::fs::OpenOptions::new().create(true).append(true).open(dir.with_extension("log"))?;
         command.stdout(Stdio::null()).stderr(log);
         Ok(Worker(command.spawn()?))

@@ -1,0 +1,186 @@
+//! `crawler cluster`: what an operator does with a crawl on many machines.
+
+mod ask;
+mod trial;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+pub(super) use ask::Told as Answering;
+use clap::Subcommand;
+use config::Settings;
+
+use super::crawl::{Seeds, Start, layers, seeds};
+use super::say::say;
+use super::summary::{self, Place, Told};
+use super::{Usage, report, tell};
+use crate::cluster::loopback::child;
+use crate::cluster::{Access, Total, Wish, operate, status};
+use crate::crawl::OpenError;
+use crate::engine::StopReason;
+
+/// Arguments of `crawler cluster`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Make a crawl: its settings and seeds live in the cluster from then on
+    Create(Box<Create>),
+    /// What each worker does, on stdout
+    Status(Status),
+    /// Hand out nothing until resumed; what is open is finished
+    Pause(Named),
+    /// Go on, after a pause or a stop
+    Resume(Named),
+    /// Stop all workers with their state saved; after `resume` they can be started again
+    Stop(Named),
+    /// More seeds, while it runs or later
+    AddSeeds(AddSeeds),
+    /// Summary of all workers together, on stdout
+    Report(Status),
+    /// Why a URL was fetched, dropped, stopped by a rule, refused or never seen: the worker of its host is asked
+    Why(ask::Why),
+    /// Pages, links, main text or clusters of all workers, in forms that other tools read
+    Export(ask::Export),
+    /// Try it: three brokers and some workers on this machine, which end with the crawl
+    Try(Box<trial::Args>),
+    /// A process that ends with the one that started it
+    #[command(hide = true)]
+    Child(Child),
+}
+
+#[derive(Debug, clap::Args)]
+struct Named {
+    #[command(flatten)]
+    access: Access,
+}
+
+#[derive(Debug, clap::Args)]
+struct Status {
+    #[command(flatten)]
+    access: Access,
+    /// For scripts: JSON on stdout, and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+struct Create {
+    #[command(flatten)]
+    access: Access,
+    #[command(flatten)]
+    start: Start,
+    #[command(flatten)]
+    shape: operate::Shape,
+}
+
+#[derive(Debug, clap::Args)]
+struct AddSeeds {
+    #[command(flatten)]
+    access: Access,
+    #[command(flatten)]
+    seeds: Seeds,
+}
+
+#[derive(Debug, clap::Args)]
+struct Child {
+    parent: u32,
+    program: PathBuf,
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+/// Settings for a crawl. Where it `is_made`, they are not what it runs with.
+fn settings(start: &Start, is_made: bool) -> anyhow::Result<Settings> {
+    let layers = layers(start, None)?;
+    layers.warnings().iter().for_each(|warning| say!("note: {warning}"));
+    let settings = layers.finish()?;
+    if settings.fetch.contact.is_empty() && !settings.fetch.allow_private && !is_made {
+        say!("note: no --contact: site owners cannot reach you; give a URL or an e-mail address");
+    }
+    Ok(settings)
+}
+
+/// The word of `report` for how a crawl stands.
+fn stands(total: &Total, is_over: bool) -> &'static str {
+    match total.stop_reason {
+        Some(reason) => reason.name(),
+        None if is_over => StopReason::Done.name(),
+        None => "running",
+    }
+}
+
+/// The summary of all workers for people.
+fn text(total: &Total, reason: &str, place: Place<'_>) -> String {
+    summary::text(&Told {
+        place,
+        stats: &total.stats,
+        stop_reason: reason,
+        on_duplicate: None,
+        lost: total.lost,
+        rules: Default::default(),
+        notes: &[],
+        page: None,
+    })
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    match args.command {
+        Command::Try(args) => return trial::run(*args),
+        Command::Child(Child { parent, program, arguments }) => {
+            return Err(child::become_child(parent, &program, &arguments).into());
+        }
+        _ => {}
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    if let Command::Export(args) = args.command {
+        return ask::export(args, &runtime);
+    }
+    runtime.block_on(async {
+        match args.command {
+            Command::Why(args) => return ask::why(args).await,
+            Command::Create(create) => {
+                let Create { access, start, shape } = *create;
+                let (settings, seeds) = (settings(&start, false)?, seeds(&start.seeds)?);
+                if seeds.is_empty() {
+                    return Err(OpenError::NoSeeds.into());
+                }
+                operate::create(&access, &shape, settings, seeds).await?;
+                say!("the crawl is made; start its workers with: crawler worker --cluster … --dir DIR");
+            }
+            Command::Status(Status { access, json }) => {
+                let status = status(&access).await?;
+                return tell(if json { serde_json::to_string(&status)? + "\n" } else { status.to_string() });
+            }
+            Command::Report(Status { access, json }) => {
+                let status = status(&access).await?;
+                let total = status.total();
+                let reason = stands(&total, status.is_over());
+                return tell(match json {
+                    true => format!("{:#}\n", report::json(&total.stats, reason, total.lost, None)?),
+                    false => text(&total, reason, Place::Cluster),
+                });
+            }
+            Command::Pause(Named { access }) => operate::wish(&access, Wish::Pause).await?,
+            Command::Resume(Named { access }) => operate::wish(&access, Wish::Run).await?,
+            Command::Stop(Named { access }) => operate::wish(&access, Wish::Stop).await?,
+            Command::AddSeeds(add) => {
+                let AddSeeds { access, seeds: given } = add;
+                let seeds = seeds(&given)?;
+                if seeds.is_empty() {
+                    return Err(Usage("no seeds to add: give a URL, or a file with --seeds".into()).into());
+                }
+                let added = operate::add_seeds(&access, seeds).await?;
+                say!("{added} seeds added");
+            }
+            Command::Export(_) | Command::Try(_) | Command::Child(_) => {}
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}

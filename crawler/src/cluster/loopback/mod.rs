@@ -1,0 +1,218 @@
+//! A crawl on many machines, tried on one: three brokers and some workers on loopback, as the processes that they are elsewhere.
+//!
+//! In the directory: `broker-N/` with `broker-N.conf` and `broker-N.log`, `worker-N/` with `worker-N.log`. The brokers keep the
+//! crawl, so that another run in the same directory goes on with it.
+
+mod brokers;
+pub mod child;
+mod server;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use config::Settings;
+use tokio::runtime::Runtime;
+use url::Url;
+
+use super::board::Board;
+use super::connect::{Access, Cluster};
+use super::operate::{self, Shape};
+use super::record::Wish;
+use super::status::{Status, look};
+use super::worker::crawl;
+use super::{ClusterError, Result, broker};
+use brokers::Brokers;
+use child::{Child, Program};
+
+/// The file that says that the crawl was made.
+const MADE: &str = "try.made";
+/// Brokers that were just started have so long to find a leader.
+const LEADER: Duration = Duration::from_secs(60);
+/// Workers that are to stop have so long to save their state.
+const SAVE: Duration = Duration::from_secs(15);
+/// Brokers that are to stop have so long.
+const END: Duration = Duration::from_secs(5);
+
+/// What is to be tried.
+#[derive(Debug)]
+pub struct Trial {
+    /// Where everything is kept.
+    pub dir: PathBuf,
+    /// The crawl to be made, where there is none yet.
+    pub settings: Settings,
+    /// Its seeds.
+    pub seeds: Vec<Url>,
+    /// How many workers.
+    pub workers: usize,
+    /// How long their leases are good for.
+    pub lease: config::Duration,
+    /// `nats-server`, where it was named.
+    pub server: Option<PathBuf>,
+}
+
+/// Processes on loopback that crawl together. They end when this is dropped.
+#[derive(Debug)]
+pub struct Loopback {
+    /// The way to the brokers.
+    pub access: Access,
+    // Workers end before the brokers: fields are dropped in their order.
+    workers: Vec<Child>,
+    brokers: Brokers,
+    runtime: Runtime,
+    cluster: Cluster,
+    board: Board,
+    _lock: File,
+}
+
+impl Loopback {
+    /// Starts brokers, makes the crawl or goes on with the one in the directory, and starts workers. `say` is told of what the
+    /// user should know.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterError::Usage`] where the call means nothing.
+    pub fn start(trial: Trial, say: &mut dyn FnMut(String)) -> Result<Self> {
+        let Trial { dir, settings, seeds, workers, lease, server } = trial;
+        let is_made = Self::is_made(&dir);
+        if !is_made && seeds.is_empty() {
+            let what = "no seeds: give at least one URL to start from, as in: crawler cluster try https://some.site/";
+            return Err(ClusterError::Usage(what.into()));
+        }
+        let lock = claim(&dir)?;
+        let server = server::find(server.as_deref(), say)?;
+        let brokers = Brokers::start(&server, &dir)?;
+        let access = Access::new(brokers.address.clone(), brokers.monitor.clone());
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        runtime.block_on(ready(&access))?;
+        let cluster = runtime.block_on(access.connect())?;
+        let board = runtime.block_on(Board::open(&cluster))?;
+        let workers = match is_made {
+            true => {
+                runtime.block_on(awake(&cluster))?;
+                let begun = runtime.block_on(crawl(&board))?.record;
+                if let Some(other) = seeds.iter().find(|seed| !begun.seeds.contains(seed)) {
+                    let what = format!("{other} is no seed of the crawl in {}", dir.display());
+                    return Err(ClusterError::Usage(format!("{what}; name another directory with --dir")));
+                }
+                runtime.block_on(operate::wish(&access, Wish::Run))?;
+                say(format!(
+                    "going on with the crawl in {}, with the settings and workers of its beginning",
+                    dir.display()
+                ));
+                begun.workers
+            }
+            false => {
+                runtime.block_on(operate::create(&access, &Shape::of(workers, lease), settings, seeds))?;
+                File::create(dir.join(MADE))?;
+                workers
+            }
+        };
+        let mut loopback = Self { access, workers: Vec::new(), brokers, runtime, cluster, board, _lock: lock };
+        // One that has come to its end has nothing for workers to do.
+        let count = if loopback.status()?.is_over() { 0 } else { workers };
+        for number in 1..=count {
+            loopback.workers.push(Child::start(loopback.worker(&dir, number)?)?);
+        }
+        Ok(loopback)
+    }
+
+    /// Whether an earlier run has made the crawl in a directory.
+    pub fn is_made(dir: &Path) -> bool {
+        dir.join(MADE).exists()
+    }
+
+    /// The program of a worker.
+    fn worker(&self, dir: &Path, number: usize) -> std::io::Result<Program> {
+        let dir = std::path::absolute(dir.join(format!("worker-{number}")))?;
+        let mut arguments = vec!["worker".into(), "--cluster".into(), self.address().into(), "--monitor".into()];
+        arguments.extend([
+            self.monitor().into(),
+            "--progress".into(),
+            "none".into(),
+            "--dir".into(),
+            dir.clone().into(),
+        ]);
+        let (name, file, log) = (format!("worker {number}"), std::env::current_exe()?, dir.with_extension("log"));
+        Ok(Program { name, file, arguments, log })
+    }
+
+    /// What `--cluster` is to say.
+    pub fn address(&self) -> &str {
+        &self.brokers.address
+    }
+
+    /// What `--monitor` is to say.
+    pub fn monitor(&self) -> String {
+        self.brokers.monitor.join(",")
+    }
+
+    /// The workers.
+    pub fn workers(&mut self) -> &mut [Child] {
+        &mut self.workers
+    }
+
+    /// The brokers.
+    pub fn brokers(&mut self) -> &mut [Child] {
+        &mut self.brokers.children
+    }
+
+    /// How the crawl stands.
+    pub fn status(&self) -> Result<Status> {
+        self.runtime.block_on(look(&self.access, &self.cluster, &self.board))
+    }
+
+    /// Tells all workers to save their state and end, wherever they were started.
+    pub fn stop(&self) -> Result<()> {
+        self.runtime.block_on(operate::wish(&self.access, Wish::Stop))
+    }
+
+    /// Ends the processes: the workers first, which save their state. True where they have ended by themselves.
+    pub fn end(mut self) -> bool {
+        let saved = child::wait(&mut self.workers, SAVE);
+        self.brokers.children.iter_mut().for_each(Child::terminate);
+        // Those that take longer are killed: they sync every write.
+        child::wait(&mut self.brokers.children, END);
+        saved
+    }
+}
+
+/// Makes the directory, for this process alone.
+fn claim(dir: &Path) -> Result<File> {
+    let usage = |what: &str| ClusterError::Usage(format!("{} {what}", dir.display()));
+    std::fs::create_dir_all(dir)?;
+    let lock = dir.join("try.lock");
+    if !lock.exists() && dir.read_dir()?.next().is_some() {
+        return Err(usage("is not empty and was not made by `cluster try`: name an empty one with --dir"));
+    }
+    let lock = File::create(lock)?;
+    lock.try_lock().map_err(|_| usage("is in use: another `cluster try` runs there"))?;
+    Ok(lock)
+}
+
+/// Waits until brokers that were stopped have found what they keep.
+async fn awake(cluster: &Cluster) -> Result<()> {
+    let begin = Instant::now();
+    for stream in ["board", "links", "pages", "commits"].map(|what| cluster.stream(what)) {
+        while let Err(error) = cluster.context.get_stream(&stream).await {
+            if begin.elapsed() > LEADER {
+                return Err(broker("waiting for the brokers")(error));
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+    Ok(())
+}
+
+/// Waits until all brokers are well.
+async fn ready(access: &Access) -> Result<()> {
+    let begin = Instant::now();
+    while !access.brokers().await.iter().all(|broker| broker.is_well) {
+        if begin.elapsed() > LEADER {
+            let error = "they do not become well; see their logs".into();
+            return Err(ClusterError::Broker { what: "starting the brokers".into(), error });
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! The workers of a crawl as those who answer for its hosts.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use config::Layers;
+use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
+use url::Url;
+
+use super::ask::{Question, ask, nobody};
+use super::board::Board;
+use super::connect::{Access, Cluster};
+use super::operate::open;
+use super::record::{Crawl, Muster, Worker, keys};
+use super::worker::{crawl, machine};
+use super::{ClusterError, Result};
+use crate::crawl::CrawlDir;
+
+/// Who has which hosts.
+#[derive(Debug)]
+pub struct Owners {
+    cluster: Cluster,
+    board: Board,
+    crawl: Crawl,
+    workers: Vec<Worker>,
+}
+
+impl Owners {
+    /// Of a crawl whose hosts are shared.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterError::Usage`] where they are not shared yet.
+    pub async fn of(access: &Access) -> Result<Self> {
+        let (cluster, board) = open(access).await?;
+        let crawl = crawl(&board).await?.record;
+        let muster = board.get::<Muster>(keys::MUSTER).await?.map(|message| message.record).unwrap_or_default();
+        if !muster.settled {
+            return Err(ClusterError::Usage("the hosts are not shared yet: the crawl waits for its workers".into()));
+        }
+        Ok(Self { cluster, board, crawl, workers: muster.workers })
+    }
+
+    /// How many shares there are.
+    pub fn shares(&self) -> usize {
+        self.workers.len()
+    }
+
+    /// The share that has the host of a URL.
+    pub fn share_of(&self, url: &Url) -> Result<usize> {
+        let damaged = || ClusterError::Damaged("the crawl".into());
+        let settings = Layers::new().text(Path::new("settings of the cluster"), &self.crawl.settings);
+        let settings = settings.and_then(Layers::finish).map_err(|_| damaged())?;
+        let secret = self.crawl.secret().and_then(|secret| secret.try_into().ok()).ok_or_else(damaged)?;
+        let keys = Keys { canonicalizer: Canonicalizer::new(&settings.urls), hasher: KeyHasher::new(secret) };
+        Ok(self.crawl.share_of(keys.site(url).part(self.crawl.partitions), self.shares()))
+    }
+
+    /// Asks the worker that has a share, and writes its answer. Where it does not run and its directory is on this machine, that
+    /// is returned, and nothing was written.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterError::Usage`] where neither is to be had; `command` is what should be run where the directory is.
+    pub async fn ask(
+        &self,
+        share: usize,
+        question: &Question,
+        command: &str,
+        out: &mut dyn Write,
+    ) -> Result<Option<CrawlDir>> {
+        if ask(&self.cluster, share, question, out).await? {
+            return Ok(None);
+        }
+        // Somebody else may have taken the share since.
+        let muster = self.board.need::<Muster>(keys::MUSTER).await?.record;
+        let worker = muster.workers.get(share).or(self.workers.get(share));
+        let Worker { id, host, dir } = worker.cloned().unwrap_or_default();
+        let here = (host == machine()).then(|| CrawlDir::reading(&PathBuf::from(&dir)).ok()).flatten();
+        let is_its = |dir: &CrawlDir| {
+            let member = dir.member().ok().flatten();
+            member.is_some_and(|member| (member.crawl, member.worker) == (self.crawl.id.clone(), id.clone()))
+        };
+        match here.filter(is_its) {
+            Some(dir) => Ok(Some(dir)),
+            None => Err(nobody(share, &host, &dir, &command.replace("DIR", &dir))),
+        }
+    }
+}

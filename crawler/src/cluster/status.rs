@@ -1,0 +1,235 @@
+//! How a crawl stands: what each worker does, who holds which share, which brokers are well, and the counters of all.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::Result;
+use super::board::Board;
+use super::connect::{Access, Broker, Cluster};
+use super::operate::open;
+use super::record::{Control, Lease, Muster, Wish, Worker, keys};
+use super::total::Total;
+use super::watch::last_link;
+use super::worker::crawl;
+use crate::clock::Clock;
+use crate::engine::{Phase, Standing, Stats, StopReason};
+use crate::estimate::Lost;
+
+/// How a crawl stands.
+#[derive(Debug, Serialize)]
+pub struct Status {
+    /// What the operator wishes.
+    pub wish: Wish,
+    /// Whether the hosts are shared among the workers.
+    pub settled: bool,
+    /// How long a lease is good for, in milliseconds.
+    pub lease: u64,
+    /// The brokers, where their monitoring addresses are known.
+    pub brokers: Vec<Broker>,
+    /// Each worker, by its share.
+    pub workers: Vec<OfWorker>,
+}
+
+/// How a worker stands.
+#[derive(Debug, Serialize)]
+pub struct OfWorker {
+    /// Number of its share, from 1.
+    pub share: usize,
+    /// Its machine.
+    pub host: String,
+    /// Its directory there.
+    pub dir: String,
+    /// What it does.
+    pub phase: Phase,
+    /// Seconds since it last said so, by the clocks of this machine and of a broker.
+    pub silent: i64,
+    /// Who holds the share.
+    pub held: Held,
+    /// Whether links for it have come that it has not taken.
+    pub links_wait: bool,
+    /// URLs queued.
+    pub queued: u64,
+    /// Jobs open.
+    pub open: usize,
+    /// Counters.
+    pub stats: Stats,
+    /// Why its share has ended, if it has.
+    pub stop_reason: Option<StopReason>,
+    /// Its estimate of the unique pages among the URLs held back.
+    pub lost: Option<Lost>,
+}
+
+/// Who holds a share, so far as the board tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "state")]
+pub enum Held {
+    /// Nobody has held it yet.
+    Never,
+    /// A worker holds it.
+    Yes {
+        /// Seconds since it renewed its lease.
+        renewed: i64,
+    },
+    /// The lease has not been renewed in time: the worker may send no request. Another may take its place soon.
+    Late {
+        /// Seconds since the lease was renewed.
+        renewed: i64,
+        /// Seconds until another may take the share; 0 where it may now.
+        free_in: i64,
+    },
+    /// The worker has given it back.
+    Released,
+}
+
+impl Held {
+    fn of(lease: Option<(Lease, i64)>, length: u64) -> Self {
+        let length = (length / 1_000) as i64;
+        match lease {
+            None => Self::Never,
+            Some((Lease { released: true, .. }, _)) => Self::Released,
+            // A lease is renewed every sixth of its length.
+            Some((_, renewed)) if renewed <= length / 3 + 1 => Self::Yes { renewed },
+            Some((_, renewed)) => Self::Late { renewed, free_in: (length - renewed).max(0) },
+        }
+    }
+}
+
+/// Looks at a crawl.
+pub async fn status(access: &Access) -> Result<Status> {
+    let (cluster, board) = open(access).await?;
+    look(access, &cluster, &board).await
+}
+
+/// Looks at a crawl through a connection that there is.
+pub(super) async fn look(access: &Access, cluster: &Cluster, board: &Board) -> Result<Status> {
+    let lease = crawl(board).await?.record.lease;
+    let wish = board.get::<Control>(keys::CONTROL).await?.map_or(Wish::Run, |message| message.record.wish);
+    let muster = board.get::<Muster>(keys::MUSTER).await?.map(|message| message.record).unwrap_or_default();
+    let now = (Clock::System.now() / 1_000) as i64;
+    let mut workers = Vec::new();
+    for (share, Worker { host, dir, .. }) in muster.workers.into_iter().enumerate() {
+        let told = board.get::<Standing>(&keys::standing(share)).await?;
+        let (standing, silent) =
+            told.map_or((Standing::default(), 0), |told| (told.record, (now - told.written).max(0)));
+        let Standing { phase, links_at, queued, open, stats, stop_reason, lost, .. } = standing;
+        let held = board.get::<Lease>(&keys::lease(share)).await?;
+        let held = Held::of(held.map(|lease| (lease.record, (now - lease.written).max(0))), lease);
+        let links_wait = last_link(cluster, share).await? > links_at;
+        let share = share + 1;
+        workers.push(OfWorker {
+            share,
+            host,
+            dir,
+            phase,
+            silent,
+            held,
+            links_wait,
+            queued,
+            open,
+            stats,
+            stop_reason,
+            lost,
+        });
+    }
+    Ok(Status { wish, settled: muster.settled, lease, brokers: access.brokers().await, workers })
+}
+
+impl Status {
+    /// Whether every share has come to its end.
+    pub fn is_over(&self) -> bool {
+        self.settled && !self.workers.is_empty() && self.workers.iter().all(|worker| worker.phase == Phase::Ended)
+    }
+
+    /// The counters of all workers together.
+    pub fn total(&self) -> Total {
+        self.workers.iter().map(|worker| (&worker.stats, worker.phase, worker.stop_reason, worker.lost)).collect()
+    }
+
+    /// Brokers that are well, of how many.
+    fn well(&self) -> String {
+        let well = self.brokers.iter().filter(|broker| broker.is_well).count();
+        match self.brokers.len() {
+            0 => "brokers: not asked (no --monitor)".into(),
+            all => format!("{well} of {all} brokers are well"),
+        }
+    }
+}
+
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Never => write!(f, "nobody has it yet"),
+            Self::Yes { renewed } => write!(f, "renewed {renewed} s ago"),
+            Self::Late { renewed, free_in: 0 } => {
+                write!(f, "not renewed for {renewed} s: its worker is gone; start it again, or start another")
+            }
+            Self::Late { renewed, free_in } => {
+                write!(
+                    f,
+                    "not renewed for {renewed} s: its worker is gone or cut off; another may have it in {free_in} s"
+                )
+            }
+            Self::Released => write!(f, "given back"),
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let wish = match self.wish {
+            _ if self.is_over() => "over",
+            Wish::Run => "running",
+            Wish::Pause => "paused",
+            Wish::Stop => "stopped",
+        };
+        let settled = if self.settled { "" } else { ", waiting for more" };
+        writeln!(f, "{wish}; {} workers{settled}; {}", self.workers.len(), self.well())?;
+        if self.workers.is_empty() {
+            return Ok(());
+        }
+        let head = ["share", "machine", "phase", "pages", "unique", "queued", "open", "links", "silent", "lease"];
+        let mut rows = vec![head.map(str::to_owned)];
+        for worker in &self.workers {
+            let links = if worker.links_wait { "wait" } else { "-" };
+            rows.push([
+                worker.share.to_string(),
+                worker.host.clone(),
+                format!("{:?}", worker.phase).to_lowercase(),
+                worker.stats.pages.to_string(),
+                worker.stats.unique.to_string(),
+                worker.queued.to_string(),
+                worker.open.to_string(),
+                links.into(),
+                format!("{} s", worker.silent),
+                worker.held.to_string(),
+            ]);
+        }
+        let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..head.len()).map(width).collect();
+        for row in &rows {
+            let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+            writeln!(f, "{}", cells.join("  ").trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_is_late_when_two_renewals_are_missing() {
+        let lease = |released| Lease { released, ..Lease::default() };
+        for (seen, held) in [
+            (None, Held::Never),
+            (Some((lease(true), 900)), Held::Released),
+            (Some((lease(false), 5)), Held::Yes { renewed: 5 }),
+            (Some((lease(false), 12)), Held::Late { renewed: 12, free_in: 18 }),
+            (Some((lease(false), 90)), Held::Late { renewed: 90, free_in: 0 }),
+        ] {
+            assert_eq!(Held::of(seen, 30_000), held);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What the workers know is told by one command, while they run and after.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::ensure;
+use serde_json::Value;
+use tests::background::Background;
+use tests::cluster::{Brokers, Shape, Team, Town, Worker};
+use tests::crawl::{lines, text};
+use tests::programs::beside;
+
+use super::Test;
+
+/// The tests.
+pub const TESTS: &[Test] =
+    &[("what_workers_know_is_told_while_they_run_and_after", what_workers_know_is_told_while_they_run_and_after)];
+
+const LIMIT: Duration = Duration::from_secs(240);
+const SHAPE: Shape = Shape { originals: 16, mirrors: 6, pages: 30 };
+
+fn what_workers_know_is_told_while_they_run_and_after() -> anyhow::Result<()> {
+    let brokers = Brokers::start("always")?;
+    let town = Town::new(SHAPE);
+    let server = Background::start(|listener| Arc::clone(&town).run(listener))?;
+    let base = tempfile::tempdir()?;
+    let (delay, lease) = (Duration::from_millis(100), Duration::from_secs(30));
+    let team = Team { name: "asked".into(), workers: 2, delay, lease, base: base.path().into() };
+    team.create(&brokers, &SHAPE, &server.connect_to())?;
+    let ask = |words: &[&str]| -> anyhow::Result<String> {
+        let all = [&["cluster"], words].concat();
+        let output = brokers.command(beside("crawler-under-test")?, &all, "asked").output()?;
+        ensure!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(String::from_utf8(output.stdout)?)
+    };
+    let parsed = |told: &str| -> anyhow::Result<Vec<Value>> {
+        told.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
+    };
+
+    let started: anyhow::Result<Vec<Worker>> = (0..2).map(|worker| team.start(&brokers, worker, &[])).collect();
+    let mut workers = started?;
+    let begin = Instant::now();
+    while town.asked().len() < 300 {
+        ensure!(begin.elapsed() < LIMIT, "{} requests", town.asked().len());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let pages = parsed(&ask(&["export"])?)?;
+    let hosts: BTreeSet<&str> = pages.iter().filter_map(|page| text(page, "url").split('/').nth(2)).collect();
+    println!("while it runs: {} pages of {} hosts", pages.len(), hosts.len());
+    ensure!(pages.len() > 100 && hosts.len() > SHAPE.hosts() / 2, "{} pages of {} hosts", pages.len(), hosts.len());
+    for host in [0, 1, 2, 3] {
+        let url = format!("http://{}/", Shape::name(host));
+        let told = ask(&["why", &url])?;
+        ensure!(
+            told.starts_with(&url) && !told.contains("another directory") && !told.contains("never seen"),
+            "{told}"
+        );
+    }
+    let never = ask(&["why", "http://h001.test/p/999"])?;
+    ensure!(never.contains("never seen"), "{never}");
+
+    team.wait(&mut workers, 0, LIMIT)?;
+    let written = [lines(&team.dir(0), "pages.jsonl")?, lines(&team.dir(1), "pages.jsonl")?];
+    let told = parsed(&ask(&["export", "--what", "pages"])?)?;
+    let sorted = |pages: &[Value]| pages.iter().map(Value::to_string).collect::<BTreeSet<_>>();
+    ensure!(sorted(&told) == sorted(&written.concat()), "{} lines told", told.len());
+    let table = ask(&["export", "--format", "csv"])?;
+    ensure!(table.lines().count() == told.len() + 1, "{} rows", table.lines().count());
+    let clusters = parsed(&ask(&["export", "--what", "clusters"])?)?;
+    let copies: usize = clusters.iter().filter_map(|cluster| Some(cluster["pages"].as_array()?.len())).sum();
+    let duplicates = told.iter().filter(|page| page["duplicate_of"].is_string()).count();
+    ensure!(duplicates > 0 && copies == duplicates, "{copies} copies in clusters, {duplicates} duplicates");
+
+    let report: Value = serde_json::from_str(&ask(&["report", "--json"])?)?;
+    let unique = told.iter().filter(|page| page["verdict"] == "unique").count();
+    println!("after: {} pages, {unique} unique, {} clusters", told.len(), clusters.len());
+    let expected = (told.len() as u64, unique as u64, Some("done"));
+    let reported = (report["pages"].as_u64(), report["unique"].as_u64(), report["stop_reason"].as_str());
+    ensure!(reported == (Some(expected.0), Some(expected.1), expected.2), "{reported:?}, {expected:?}");
+    let copy =
+        told.iter().find(|page| page["duplicate_of"].is_string()).map(|page| text(page, "url")).unwrap_or_default();
+    let why = ask(&["why", copy])?;
+    ensure!(why.contains("verdict exact") || why.contains("verdict near"), "{why}");
+    Ok(())
+}
