@@ -21,7 +21,12 @@ use super::{ClusterError, Result};
 
 /// Milliseconds since the machine was booted, sleep included.
 pub fn since_boot() -> u64 {
-    let time = clock_gettime(ClockId::Boottime);
+    // Elsewhere than on Linux, the monotonic clock runs on while the machine sleeps.
+    #[cfg(target_os = "linux")]
+    let clock = ClockId::Boottime;
+    #[cfg(not(target_os = "linux"))]
+    let clock = ClockId::Monotonic;
+    let time = clock_gettime(clock);
     time.tv_sec as u64 * 1_000 + time.tv_nsec as u64 / 1_000_000
 }
 

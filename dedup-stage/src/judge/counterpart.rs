@@ -124,24 +124,23 @@ impl Comparison {
         if words <= Self::LITTLE_TEXT && self.has_other_media(case) {
             return Ok(Some(Acquitted::ByMedia));
         }
-        let has_news = self.has_news(case, NEWS, url_of, session)?;
-        Ok(has_news.then_some(Acquitted::ByLinks))
-    }
-
-    /// Whether any link of the content of the page is news, for a page that says too little to be judged by its text.
-    pub(super) fn has_any_news(&mut self, case: &Case<'_>, url_of: UrlOf<'_>, session: &Session) -> Result<bool> {
-        self.has_news(case, 1, url_of, session)
-    }
-
-    /// Whether at least `least` of the links in the content of the page, and more than half of them unless `least` is 1, are
-    /// news.
-    fn has_news(&mut self, case: &Case<'_>, least: usize, url_of: UrlOf<'_>, session: &Session) -> Result<bool> {
-        if !self.counts_news(case, least) {
-            return Ok(false);
+        if !self.has_news(case) {
+            return Ok(None);
         }
         // Without the twin's URL, links seem to be news that are not. So ask for the URL, and look again.
         self.learn_url(case, url_of, session)?;
-        Ok(self.counts_news(case, least))
+        Ok(self.has_news(case).then_some(Acquitted::ByLinks))
+    }
+
+    /// Whether any link of the page is news, links in chrome and opaque ones included: of a page that says little, the links may
+    /// be all that it is for.
+    pub(super) fn has_any_news(&mut self, case: &Case<'_>, url_of: UrlOf<'_>, session: &Session) -> Result<bool> {
+        let any = |this: &Self| case.links.iter().any(|link| this.look_up(link) == Some(Counterpart::News));
+        if !any(self) {
+            return Ok(false);
+        }
+        self.learn_url(case, url_of, session)?;
+        Ok(any(self))
     }
 
     fn has_other_media(&self, case: &Case<'_>) -> bool {
@@ -154,7 +153,7 @@ impl Comparison {
         others > 0 && others * 2 > all
     }
 
-    fn counts_news(&self, case: &Case<'_>, least: usize) -> bool {
+    fn has_news(&self, case: &Case<'_>) -> bool {
         let (mut all, mut news) = (0, 0);
         for link in case.links.iter().filter(|link| link.content) {
             match self.look_up(link) {
@@ -164,7 +163,7 @@ impl Comparison {
                 None => {}
             }
         }
-        news >= least && (least == 1 || news * 2 > all)
+        news >= NEWS && news * 2 > all
     }
 
     /// Whether the twin has a link that differs from this one only in opaque words. If these words name sessions, both

@@ -12,7 +12,7 @@
 //!    text and other media.
 //!
 //!    A page with too little text for a fingerprint is near only if another page says exactly the same (title, words,
-//!    media: [`crate::page::Page::statement`]), and if no link of its content is news.
+//!    media: [`crate::page::Page::statement`]), and if none of its links is news.
 //! 6. Known corpora. A page that says something new in this crawl may be in a corpus that exists already
 //!    ([`crate::corpus::Corpora`]). Then it is a duplicate of a document there. It is not accepted, because its copies
 //!    will be found in the corpus, too.

@@ -4,7 +4,7 @@
 use super::counterpart::Comparison;
 use super::digests::Owner;
 use super::links::LinkSet;
-use super::{Acquitted, Case, Judge, Judgement, UrlOf, Verdict};
+use super::{Case, Judge, Judgement, UrlOf, Verdict};
 use crate::store::{Result, Session};
 
 impl Judge {
@@ -26,7 +26,8 @@ impl Judge {
         };
         let mut twin = Comparison::accepted(case, first.id, &self.keys, session)?;
         if twin.has_any_news(case, url_of, session)? {
-            return Ok((Judgement { acquitted: Some(Acquitted::ByLinks), ..unique }, Some(twin)));
+            // Not unique by its links, which would put them on trial: nobody can tell a list from a trap by a few words.
+            return Ok((unique, None));
         }
         let verdict = Verdict::Near { of: first.id, distance: 0, resemblance: 1.0 };
         let novelty = (1.0 - (1.0 + twin.common(case)) / 2.0).clamp(0.0, 1.0);

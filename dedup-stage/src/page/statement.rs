@@ -1,5 +1,5 @@
 //! The statement of a page that has too little text for a fingerprint: a digest of all that the page says. Two such pages
-//! are duplicates only if their statements are equal and no link of the content of one is news beside the other.
+//! are duplicates only if their statements are equal and no link of one is news beside the other.
 //!
 //! Words in chrome count as well: the only word by which two short pages differ may stand in a navigation path.
 

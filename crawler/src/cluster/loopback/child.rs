@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child as Process, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, getppid, kill_process, set_parent_process_death_signal};
+use rustix::process::{Pid, Signal, getppid, kill_process};
 
 /// The words that make this program a child.
 pub const WORDS: [&str; 2] = ["cluster", "child"];
@@ -110,7 +110,9 @@ pub fn ending(status: ExitStatus) -> String {
 
 /// Makes this process another program that dies with `parent`. Comes back only with an error.
 pub fn become_child(parent: u32, file: &Path, arguments: &[OsString]) -> io::Error {
-    if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
+    // Other systems have no such signal: there, a child outlives a parent that is killed.
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::set_parent_process_death_signal(Some(Signal::KILL)) {
         return error.into();
     }
     // The parent may have died before the kernel was asked.
