@@ -142,7 +142,7 @@ mod tests {
         };
         let before = sketch(std::slice::from_ref(&text));
         let is_same = |after: &OddSketch| before.is_same(after, &before.difference(after), 0);
-        assert!(is_same(&with(1, &mut random)) && !is_same(&with(6, &mut random)));
+        assert!(is_same(&with(1, &mut random)) && !is_same(&with(9, &mut random)));
     }
 
     #[test]
