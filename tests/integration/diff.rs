@@ -139,6 +139,7 @@ fn a_new_user_sees_what_changed() -> anyhow::Result<()> {
 
 /// A real manual, and its next version in its place: what `diff` tells, beside what the files themselves say.
 #[test]
+#[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
 fn the_next_version_of_a_manual_is_told_right() -> anyhow::Result<()> {
     let (Some(old), Some(new)) = (data::docs("postgresql-15")?, data::docs("postgresql-17")?) else { return Ok(()) };
     let (folder, base) = (tempfile::tempdir()?, tempfile::tempdir()?);

@@ -108,21 +108,25 @@ fn complete(name: &str) -> anyhow::Result<()> {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
 fn postgresql_15_is_fetched_completely_and_nothing_else() -> anyhow::Result<()> {
     complete("postgresql-15")
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
 fn postgresql_17_is_fetched_completely_and_nothing_else() -> anyhow::Result<()> {
     complete("postgresql-17")
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
 fn python_3_11_is_fetched_completely_and_nothing_else() -> anyhow::Result<()> {
     complete("python-3.11")
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
 fn a_second_name_for_a_site_costs_one_page() -> anyhow::Result<()> {
     let (Some(folder), Some(reachable)) = (data::docs("postgresql-15")?, data::reachable("postgresql-15")?) else {
         return Ok(());

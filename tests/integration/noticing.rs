@@ -25,6 +25,7 @@ fn what_changes_around_a_page_is_no_change_of_it() -> anyhow::Result<()> {
 
 /// The same around real pages.
 #[test]
+#[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
 fn what_changes_around_a_real_page_is_no_change_of_it() -> anyhow::Result<()> {
     let Some(pages) = noise::documentation(40)? else { return Ok(()) };
     let (mut equal, mut changed) = (Called::default(), Called::default());
@@ -39,6 +40,7 @@ fn what_changes_around_a_real_page_is_no_change_of_it() -> anyhow::Result<()> {
 
 /// Documentation and its next version, counted exactly.
 #[test]
+#[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
 fn the_next_version_of_documentation_is_told_right() -> anyhow::Result<()> {
     for (old, new) in [("postgresql-15", "postgresql-17"), ("python-3.11", "python-3.13")] {
         let (Some(before), Some(after)) = (data::docs(old)?, data::docs(new)?) else { return Ok(()) };

@@ -179,6 +179,7 @@ fn the_filter_judges_as_the_pipe_does() -> anyhow::Result<()> {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
 fn files_of_others_pass() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     for (name, kinds) in [

@@ -1,7 +1,7 @@
 //! Tools for the integration tests (`tests/integration`) and the programs of measurement (`src/bin`).
 //!
 //! - Made-up webs and servers: [`site`], [`crowd`], [`gate`], [`hostile`], [`failing`], [`polite`], [`scripted`], [`told`].
-//! - Real test data: [`data`], [`real`].
+//! - Real test data: [`data`], [`folder`], [`real`].
 //! - Crawls and checks of them: [`crawl`], [`programs`], [`sound`], [`watch`].
 //!
 //! The other modules serve one program or one test each; their first lines say which.
@@ -14,6 +14,7 @@ pub mod crawl;
 pub mod crowd;
 pub mod data;
 pub mod failing;
+pub mod folder;
 pub mod freshness;
 pub mod fuzz;
 pub mod gate;

@@ -7,6 +7,7 @@ use std::path::Path;
 use url::Url;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
+use crate::folder;
 use crate::links::with_queries;
 
 /// The web. Pages are held in memory; their copies are made when asked for.
@@ -51,8 +52,11 @@ impl RealWeb {
         let name = |what: &str| format!("{what}{:02}", xxh3_64_with_seed(what.as_bytes(), seed) % 100);
         let mut web = Self { sites: Vec::new(), hosts: Vec::new(), print: name("p"), session: name("s"), copies, seed };
         for folder in folders {
-            let mut pages = BTreeMap::new();
-            read(folder, folder, &mut pages)?;
+            let with_content = |(path, html): (String, String)| {
+                let content = xxh3_64(folder::words(&html).join(" ").as_bytes());
+                (path, Page { html, content })
+            };
+            let pages = folder::pages(folder)?.into_iter().map(with_content).collect();
             for copy in 0..copies.names {
                 let copy = char::from(b'a' + copy as u8);
                 web.hosts.push((format!("{copy}{}.test", web.sites.len()), web.sites.len()));
@@ -110,38 +114,6 @@ impl RealWeb {
             carries.then(|| format!("{}={session:08x}", self.session))
         })
     }
-}
-
-fn read(base: &Path, folder: &Path, pages: &mut BTreeMap<String, Page>) -> anyhow::Result<()> {
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            read(base, &path, pages)?;
-        } else if path.extension().is_some_and(|extension| extension == "html") {
-            let html = String::from_utf8_lossy(&std::fs::read(&path)?).into_owned();
-            let content = words(&html);
-            pages.insert(path.strip_prefix(base)?.to_string_lossy().into_owned(), Page { html, content });
-        }
-    }
-    Ok(())
-}
-
-/// A hash of a page's words: what stands between tags, in lower case, without script and style.
-fn words(html: &str) -> u64 {
-    let mut text = String::new();
-    let mut rest = html;
-    while let Some(at) = rest.find('<') {
-        text.push_str(&rest[..at]);
-        text.push(' ');
-        rest = &rest[at..];
-        let hidden = ["script", "style"].into_iter().find(|name| rest[1..].starts_with(name));
-        let end = hidden.and_then(|name| rest.find(&format!("</{name}")));
-        rest = &rest[end.unwrap_or(0)..];
-        rest = rest.find('>').map_or("", |end| &rest[end + 1..]);
-    }
-    text.push_str(rest);
-    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-    xxh3_64(words.map(str::to_lowercase).collect::<Vec<_>>().join(" ").as_bytes())
 }
 
 /// The same words in another template: no classes, no style sheets.

@@ -26,7 +26,9 @@ impl Judge {
         };
         let mut twin = Comparison::accepted(case, first.id, &self.keys, session)?;
         if twin.has_any_news(case, url_of, session)? {
-            // Not unique by its links, which would put them on trial: nobody can tell a list from a trap by a few words.
+            // Not unique by its links, which would put them on trial: nobody can tell a list from a trap by a few words. The
+            // links are kept for the next visit of this URL.
+            LinkSet::of(case).write(case.id, case.order, session);
             return Ok((unique, None));
         }
         let verdict = Verdict::Near { of: first.id, distance: 0, resemblance: 1.0 };

@@ -2,12 +2,13 @@
 //! stand in one version of a page only, within the part that the documentation itself marks as its content. There all numbers
 //! count as one word, because a chapter that gets another number says what it said.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Called, Site};
+use crate::folder::{pages, words};
 
 /// A paragraph of 30 words that is replaced changes this many runs of five words: 34 in either version.
 pub const PARAGRAPH: usize = 68;
@@ -64,26 +65,6 @@ pub fn visit(old: &Path, new: &Path) -> anyhow::Result<Found> {
     Ok(found)
 }
 
-/// The HTML pages of a folder, by path.
-pub fn pages(folder: &Path) -> anyhow::Result<BTreeMap<String, String>> {
-    let mut pages = BTreeMap::new();
-    read(folder, folder, &mut pages)?;
-    Ok(pages)
-}
-
-fn read(base: &Path, folder: &Path, pages: &mut BTreeMap<String, String>) -> anyhow::Result<()> {
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            read(base, &path, pages)?;
-        } else if path.extension().is_some_and(|extension| extension == "html") {
-            let html = String::from_utf8_lossy(&std::fs::read(&path)?).into_owned();
-            pages.insert(path.strip_prefix(base)?.to_string_lossy().into_owned(), html);
-        }
-    }
-    Ok(())
-}
-
 /// What stands between navigation at the head and at the foot, as DocBook and Sphinx mark it.
 pub fn main_part(html: &str) -> &str {
     let after = |text: &'static str, end: &'static str| {
@@ -105,22 +86,4 @@ fn runs(words: &[String], folds_numbers: bool) -> HashSet<u64> {
     let is_folded = |word: &String| folds_numbers && word.bytes().all(|byte| byte.is_ascii_digit());
     let words: Vec<&str> = words.iter().map(|word| if is_folded(word) { "0" } else { word.as_str() }).collect();
     words.windows(5.min(words.len().max(1))).map(|run| xxh3_64(run.join(" ").as_bytes())).collect()
-}
-
-/// The words between tags in lower case, scripts and styles left out.
-fn words(html: &str) -> Vec<String> {
-    let mut text = String::new();
-    let mut rest = html;
-    while let Some(at) = rest.find('<') {
-        text.push_str(&rest[..at]);
-        text.push(' ');
-        rest = &rest[at..];
-        let hidden = ["script", "style"].into_iter().find(|name| rest[1..].starts_with(name));
-        let end = hidden.and_then(|name| rest.find(&format!("</{name}")));
-        rest = &rest[end.unwrap_or(0)..];
-        rest = rest.find('>').map_or("", |end| &rest[end + 1..]);
-    }
-    text.push_str(rest);
-    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect()
 }

@@ -3,8 +3,8 @@
 
 use fastrand::Rng;
 
-use super::{Called, Site, docs};
-use crate::data;
+use super::{Called, Site};
+use crate::{data, folder};
 
 /// What changes beside the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,8 +86,8 @@ pub fn made_up(pages: usize, seed: u64) -> Vec<String> {
 
 /// Real pages: of the documentation, those that are no longer than some screens.
 pub fn documentation(pages: usize) -> anyhow::Result<Option<Vec<String>>> {
-    let Some(folder) = data::docs("postgresql-15")? else { return Ok(None) };
-    let all = docs::pages(&folder)?.into_values().filter(|html| (4_000..20_000).contains(&html.len()));
+    let Some(docs) = data::docs("postgresql-15")? else { return Ok(None) };
+    let all = folder::pages(&docs)?.into_values().filter(|html| (4_000..20_000).contains(&html.len()));
     Ok(Some(all.step_by(7).take(pages).collect()))
 }
 

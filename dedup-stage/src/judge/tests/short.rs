@@ -2,6 +2,7 @@
 
 use super::web;
 use crate::judge::Verdict;
+use crate::testing::{html, links, words};
 
 /// A stub of a reference: a title, a heading, a line of text, code, and a list of links.
 fn stub(name: &str, place: usize) -> String {
@@ -53,6 +54,17 @@ fn a_stub_with_another_link_is_different() {
     assert_eq!(web.verdict("http://a.test/4", &list("/x")), Verdict::Unique);
     assert_eq!(web.verdict("http://a.test/5", &list("/y")), Verdict::Unique, "a link in chrome counts, too");
     assert!(web.show("http://a.test/3", &page("/x ")).judgement.verdict.is_duplicate());
+}
+
+#[test]
+fn a_list_under_the_words_of_another_list_is_unchanged_as_long_as_it_has_its_links() {
+    let mut web = web();
+    let list = |from: u32| html(&words(1, 3), &links("/item/#", from..from + 8));
+    assert_eq!(web.verdict("http://a.test/1", &list(0)), Verdict::Unique);
+    assert_eq!(web.verdict("http://a.test/2", &list(100)), Verdict::Unique);
+    let spaced = list(100).replace("<p>", "<p >");
+    assert_eq!(web.verdict("http://a.test/2", &spaced), Verdict::Unchanged { bytes: true, of: None, known: None });
+    assert_eq!(web.verdict("http://a.test/2", &list(200)), Verdict::Unique, "other links are another list");
 }
 
 #[test]
