@@ -2,7 +2,7 @@
 //!
 //! A crawl of many hosts would keep a connection to each of them open, until the system refuses to open another file. So the
 //! limit is raised as far as the system allows, and connections are kept for later only while their number is below a share
-//! of it.
+//! of it, and below a bound that holds for memory.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -49,10 +49,12 @@ impl Kept {
     const SWEEP: Duration = Duration::from_secs(1);
 
     /// For a limit of `files` open files and `concurrency` requests at once; the pool keeps a connection for `life`.
+    /// There are never more than [`config::bounds::CONNECTIONS`], because each takes some 25 KB of memory.
     pub(super) fn new(files: u64, concurrency: usize, life: Duration) -> Self {
         // A request may need two files at once: its connection, and the address family that is tried beside it.
         let free = files.saturating_sub(OWN + 2 * concurrency as u64);
-        Self { most: usize::try_from(free / 2).unwrap_or(usize::MAX), life, open: Mutex::default() }
+        let most = usize::try_from(free / 2).unwrap_or(usize::MAX).min(config::bounds::CONNECTIONS);
+        Self { most, life, open: Mutex::default() }
     }
 
     /// Whether the connection of a request to `origin` at `now` may stay open afterwards.
@@ -92,6 +94,9 @@ mod tests {
         // Connections that were idle for their whole life make room for others.
         assert!(kept.admits("http://other.test", start + 3 * life));
         assert!(!Kept::new(256, 64, life).admits("http://h.test", start), "too few files for any");
+        let kept = Kept::new(1 << 20, 64, life);
+        let admitted = (0..10_000).filter(|host| kept.admits(&format!("http://h{host}.test"), start)).count();
+        assert_eq!(admitted, config::bounds::CONNECTIONS);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use url::{Host, Url};
 
 use super::address::AddressRules;
 use super::body::{Body, Full};
+use super::buffer::Buffer;
 use super::caps::Caps;
 use super::clients::{Clients, KEEP_ALIVE};
 use super::decode::Decoder;
@@ -231,8 +232,8 @@ impl Fetch for HttpFetch {
             status,
             headers,
             version: head.version,
-            body: body.decoded,
-            wire: body.wire,
+            body: body.decoded.into_bytes(),
+            wire: body.wire.map(Buffer::into_bytes),
             wire_bytes: body.wire_bytes,
             truncated,
             address,

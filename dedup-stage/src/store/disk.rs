@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use fjall::compaction::Leveled;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, FilterPolicy};
-use fjall::{CompressionType, Database, Iter, Keyspace, KeyspaceCreateOptions, PersistMode};
+use fjall::{AbstractTree, CompressionType, Database, Iter, Keyspace, KeyspaceCreateOptions, PersistMode};
 
 use super::{Batch, Error, Layout, Reader, Result, Space, Spaces, Store, Visitor};
 
@@ -98,6 +98,22 @@ impl Disk {
         Ok(value.as_chunks::<8>().0.iter().map(|mark| u64::from_be_bytes(*mark)).collect())
     }
 
+    /// Has the largest memory table written to disk if all of them together are too large. Each space has one, and a state of
+    /// many spaces would else hold as many of them as it has spaces.
+    fn bound_tables(&self) -> Result<()> {
+        let sizes = self.spaces.0.iter().flatten().map(|space| (space.tree.active_memtable().size(), space));
+        let (total, largest) = sizes.fold((0, None), |(total, largest), (size, space)| {
+            let is_larger = largest.is_none_or(|(most, _)| size > most);
+            (total + size, if is_larger { Some((size, space)) } else { largest })
+        });
+        if let Some((_, space)) = largest
+            && total > config::bounds::MEMORY_TABLES
+        {
+            space.rotate_memtable()?;
+        }
+        Ok(())
+    }
+
     /// Waits while too many full memory tables are not on disk yet. What is committed faster than one thread can write it
     /// down would else take several of them in each space.
     fn wait_for_room(&self) {
@@ -130,14 +146,19 @@ pub(super) fn visit_all(
 
 /// How a space is laid out on disk.
 fn options(space: Space, memtable: u64) -> KeyspaceCreateOptions {
-    let options = KeyspaceCreateOptions::default().manual_journal_persist(true);
+    // While a table is made, its index holds on to a block in memory for each block on disk: small tables bound that. And
+    // where a space grows at its end, the merges at the end leave what is older alone.
+    let table = match space.layout() {
+        Layout::Volume => 2 << 20,
+        Layout::Points => 8 << 20,
+    };
+    let compaction = Arc::new(Leveled::default().with_table_target_size(table));
+    let options = KeyspaceCreateOptions::default().manual_journal_persist(true).compaction_strategy(compaction);
     match space.layout() {
         // No filters, larger tables in memory (so that less is merged twice), compressed blocks from the first level on.
         Layout::Volume => options
             .max_memtable_size(2 * memtable)
             .filter_policy(FilterPolicy::disabled())
-            // Where a space grows at its end: tables so small that the merges at the end leave what is older alone.
-            .compaction_strategy(Arc::new(Leveled::default().with_table_target_size(8 << 20)))
             .data_block_size_policy(BlockSizePolicy::all(8 << 10))
             .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4)),
         Layout::Points => options.max_memtable_size(memtable),
@@ -179,6 +200,7 @@ impl Store for Disk {
         out.insert(meta, MARK, marks.map(u64::to_be_bytes).concat());
         out.commit()?;
         self.marks = marks;
+        self.bound_tables()?;
         self.wait_for_room();
         Ok(())
     }
