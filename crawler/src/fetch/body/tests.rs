@@ -75,9 +75,6 @@ fn a_decoder_counts_its_history() {
     body.wire_bytes = 1 << 20;
     assert_eq!(body.push(&zeros), Ok(()));
     assert_eq!(body.decoded.len(), 8 << 20);
-    assert_eq!(
-        budget.used(),
-        (body.decoded.held() + body.wire.as_ref().map_or(0, Buffer::held) + (8 << 20)) as u64
-    );
+    assert_eq!(budget.used(), (body.decoded.held() + body.wire.as_ref().map_or(0, Buffer::held) + (8 << 20)) as u64);
     assert_eq!(body.finish(), Some(Truncation::Encoding));
 }
