@@ -25,7 +25,7 @@ pub const UNDER_WAY: usize = 16 << 20;
 pub const UNCOMMITTED: usize = 4 << 20;
 /// Bytes in the memory tables of the store, beyond which the largest becomes a table on disk.
 pub const MEMORY_TABLES: u64 = 8 << 20;
-/// Full memory tables of the store, of 4 or 8 MiB each, beyond which a commit waits until some are on disk.
+/// Full memory tables of the store, of 4 MiB each, beyond which a commit waits until some are on disk.
 pub const FULL_TABLES: usize = 2;
 /// Bytes of queued URLs that are in memory; the others are on disk.
 pub const QUEUE: usize = 16 << 20;

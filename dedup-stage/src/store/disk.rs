@@ -156,16 +156,15 @@ fn options(space: Space, tables: u64) -> KeyspaceCreateOptions {
     // While a table is made, its index holds on to a block in memory for each block on disk. Small tables bound that, and
     // where a space grows at its end, the merges at the end leave what is older alone.
     let table_size = |bytes| Arc::new(Leveled::default().with_table_target_size(bytes));
-    let options = KeyspaceCreateOptions::default().manual_journal_persist(true);
+    let options = KeyspaceCreateOptions::default().manual_journal_persist(true).max_memtable_size(tables / 2);
     match space.layout() {
-        // No filters, larger tables in memory (so that less is merged twice), compressed blocks from the first level on.
+        // No filters, and compressed blocks from the first level on.
         Layout::Volume => options
-            .max_memtable_size(tables)
             .compaction_strategy(table_size(2 << 20))
             .filter_policy(FilterPolicy::disabled())
             .data_block_size_policy(BlockSizePolicy::all(8 << 10))
             .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4)),
-        Layout::Points => options.max_memtable_size(tables / 2).compaction_strategy(table_size(8 << 20)),
+        Layout::Points => options.compaction_strategy(table_size(8 << 20)),
     }
 }
 
