@@ -23,7 +23,9 @@ pub const SITEMAPS: u32 = 50_000;
 pub const UNDER_WAY: usize = 16 << 20;
 /// Bytes of changes that wait for a commit, beyond which one is made at once.
 pub const UNCOMMITTED: usize = 4 << 20;
-/// Full memory tables of the store, of 4 or 8 MiB each, beyond which a commit waits until some are on disk.
+/// Bytes in the memory tables of the store, beyond which the largest becomes a table on disk.
+pub const MEMORY_TABLES: u64 = 8 << 20;
+/// Full memory tables of the store, of 4 MiB each, beyond which a commit waits until some are on disk.
 pub const FULL_TABLES: usize = 2;
 /// Bytes of queued URLs that are in memory; the others are on disk.
 pub const QUEUE: usize = 16 << 20;
@@ -45,5 +47,7 @@ pub const ASKERS: usize = 4_096;
 pub const HOSTS_COMPARED: usize = 4_096;
 /// Hosts whose troubles are counted.
 pub const HOSTS_IN_TROUBLE: usize = 10_000;
+/// Bytes that idle connections hold, about: each takes 25 KiB, and 408 more after large answers.
+pub const CONNECTIONS: usize = 32 << 20;
 /// Names whose addresses are remembered.
 pub const NAMES: usize = 50_000;

@@ -21,6 +21,7 @@ pub mod gate;
 pub mod hostile;
 pub mod kill;
 mod links;
+pub mod manuals;
 pub mod memory;
 pub mod noticing;
 pub mod pipe;

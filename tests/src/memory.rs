@@ -75,7 +75,7 @@ pub fn respond(answer: Answer, request: &Request, share: Share, clock: &Clock) -
         version: http::Version::HTTP_11,
         wire: None,
         wire_bytes: answer.body.len() as u64,
-        body: answer.body.into_bytes(),
+        body: answer.body.into_bytes().into(),
         truncated: None,
         address: request.addresses.first().copied(),
         sent_at: clock.now(),

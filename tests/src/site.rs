@@ -199,7 +199,8 @@ fn with_session(html: &str, session: &str) -> String {
     })
 }
 
-fn content_type(file: &Path) -> &'static str {
+/// The content type of a file, by its name.
+pub fn content_type(file: &Path) -> &'static str {
     match file.extension().and_then(|extension| extension.to_str()).unwrap_or("") {
         "html" | "htm" => "text/html",
         "css" => "text/css",

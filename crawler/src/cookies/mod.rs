@@ -16,7 +16,8 @@ mod tests;
 
 use std::collections::HashMap;
 
-use url::{Host, Url};
+use dedup_stage::url::registrable_domain;
+use url::Url;
 
 pub use record::Record;
 use site::Site;
@@ -166,11 +167,7 @@ impl Jars {
 
 /// The registrable domain of a URL, else its host: addresses, single labels, public suffixes.
 fn site_of(url: &Url) -> Option<String> {
-    let host = url.host_str()?;
-    match url.host()? {
-        Host::Domain(domain) => Some(psl::domain_str(domain).unwrap_or(domain).to_owned()),
-        _ => Some(host.to_owned()),
-    }
+    url.has_host().then(|| registrable_domain(url).to_owned())
 }
 
 /// Header fields whose values are secrets.

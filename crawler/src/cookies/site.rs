@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use cookie_store::{CookieStore, RawCookie};
+use dedup_stage::url::registrable;
 use url::{Host, Url};
 
 use super::{Limits, Record};
@@ -156,7 +157,7 @@ fn admissible(cookie: &mut RawCookie<'_>, url: &Url) -> bool {
     }
     if let (Some(domain), Some(Host::Domain(host))) = (cookie.domain(), url.host()) {
         let domain = domain.trim_start_matches('.').to_ascii_lowercase();
-        if psl::suffix_str(&domain) == Some(&domain) {
+        if !domain.is_empty() && registrable(&domain).is_none() {
             if host != domain {
                 return false;
             }

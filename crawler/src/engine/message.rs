@@ -153,11 +153,11 @@ impl Finding {
     /// Bytes that a URL takes in memory beside its text.
     const BESIDE: usize = 200;
 
-    /// The memory that its URLs take, about.
+    /// The memory that its URLs and its record in the link graph take, about.
     pub fn bytes(&self) -> usize {
         let of = |url: &Url| url.as_str().len() + Self::BESIDE;
         match self {
-            Finding::Page(page) => page.links.iter().map(|link| of(&link.url)).sum(),
+            Finding::Page(page) => page.links.iter().map(|link| of(&link.url)).sum::<usize>() + page.graph.capacity(),
             Finding::Sitemap(sitemap) => {
                 let urls = sitemap.pages.iter().map(|page| &page.url).chain(&sitemap.sitemaps);
                 urls.map(of).sum()

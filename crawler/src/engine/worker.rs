@@ -169,7 +169,7 @@ impl Worker<'_> {
                 status: response.status,
                 elapsed: response.ended_at.saturating_sub(response.sent_at),
                 retry_after: wait(response, ended_at),
-                file: if response.status == 200 { response.body.clone() } else { Vec::new() },
+                file: if response.status == 200 { response.body.to_vec() } else { Vec::new() },
             },
             JobKind::Sitemap => Finding::Sitemap(Box::new(self.sitemap(job, ended_at, response))),
             JobKind::Page => Finding::Page(Box::new(self.page(answered))),
@@ -186,7 +186,7 @@ impl Worker<'_> {
         };
         let rules = Rules::read(&answer, &self.context.token);
         let speaks = response.status == 200 && UsageRules::are_in(&response.body);
-        Finding::Robots(rules, if speaks { response.body.clone() } else { Vec::new() })
+        Finding::Robots(rules, if speaks { response.body.to_vec() } else { Vec::new() })
     }
 
     fn sitemap(&mut self, job: &Job, ended_at: Millis, response: &Response) -> SitemapFinding {

@@ -3,14 +3,13 @@
 
 use super::Truncation;
 use super::budget::Share;
+use super::buffer::Buffer;
 use super::decode::{Decoder, Stop};
 
 /// A body that expands more than this is a bomb, once it is larger than [`RATIO_FREE`]. (Repetitive pages reach 50.)
 const MOST_RATIO: u64 = 100;
 /// Decoded bytes up to which the ratio does not count.
 const RATIO_FREE: u64 = 1 << 20;
-/// Smallest step in which a body takes from the budget.
-const LEAST_STEP: usize = 4 << 10;
 /// What a Content-Length is believed before anything has arrived.
 const MOST_PROMISED: usize = 64 << 10;
 
@@ -26,9 +25,9 @@ pub(super) enum Full {
 /// A body on its way.
 pub(super) struct Body {
     /// Decoded.
-    pub(super) decoded: Vec<u8>,
+    pub(super) decoded: Buffer,
     /// As received, where asked for and different.
-    pub(super) wire: Option<Vec<u8>>,
+    pub(super) wire: Option<Buffer>,
     /// Bytes received.
     pub(super) wire_bytes: u64,
     /// What it holds of the budget.
@@ -42,11 +41,11 @@ pub(super) struct Body {
 impl Body {
     /// An empty body of at most `cap` decoded bytes. `promised`: the Content-Length.
     pub(super) fn new(share: Share, decoder: Option<Decoder>, keep_wire: bool, cap: usize, promised: u64) -> Self {
-        let wire = (keep_wire && decoder.is_some()).then(Vec::new);
-        let mut body = Self { decoded: Vec::new(), wire, wire_bytes: 0, share, decoder, held: 0, cap };
+        let wire = (keep_wire && decoder.is_some()).then(Buffer::new);
+        let mut body = Self { decoded: Buffer::new(), wire, wire_bytes: 0, share, decoder, held: 0, cap };
         let promised = usize::try_from(promised).unwrap_or(usize::MAX).min(MOST_PROMISED).min(cap);
         if promised > 0 && body.share.grow(promised as u64) {
-            body.decoded.reserve_exact(promised);
+            body.decoded.hold(promised, cap);
         }
         body
     }
@@ -84,17 +83,18 @@ impl Body {
     }
 }
 
-/// Appends up to `cap` bytes in all, taking what the vector grows by from the budget.
-fn append(bytes: &mut Vec<u8>, piece: &[u8], cap: usize, share: &mut Share) -> Result<(), Full> {
+/// Appends up to `cap` bytes in all, taking what the buffer grows by from the budget.
+fn append(bytes: &mut Buffer, piece: &[u8], cap: usize, share: &mut Share) -> Result<(), Full> {
     let fits = piece.len().min(cap - bytes.len());
-    let needed = bytes.len() + fits;
-    if needed > bytes.capacity() {
-        let doubled = (2 * bytes.capacity()).clamp(LEAST_STEP, cap.max(LEAST_STEP)).max(needed);
-        let grown = [doubled, needed].into_iter().find(|size| share.grow((size - bytes.capacity()) as u64));
-        let Some(size) = grown else { return Err(Full::Budget) };
-        bytes.reserve_exact(size - bytes.len());
+    let (needed, held) = (bytes.len() + fits, bytes.held());
+    if needed > held {
+        let sizes = [bytes.wanted(needed, cap), needed];
+        let Some(size) = sizes.into_iter().find(|size| share.grow((size - held) as u64)) else {
+            return Err(Full::Budget);
+        };
+        bytes.hold(size, cap);
     }
-    bytes.extend_from_slice(&piece[..fits]);
+    bytes.append(&piece[..fits]);
     if fits < piece.len() { Err(Full::Cut(Truncation::Length)) } else { Ok(()) }
 }
 

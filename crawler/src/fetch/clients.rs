@@ -2,6 +2,7 @@
 //! certificates are not checked, and which client a request goes through.
 
 use std::path::Path;
+use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -20,9 +21,14 @@ const HTTP2_HEADERS: u32 = 64 << 10;
 const HTTP2_STREAM: u32 = 256 << 10;
 const HTTP2_CONNECTION: u32 = 512 << 10;
 
+type Make = Box<dyn Fn() -> anyhow::Result<Client> + Send + Sync>;
+
 /// The clients of a crawl.
 pub(super) struct Clients {
-    pooled: Client,
+    /// Keeps connections for later.
+    pooled: RwLock<Client>,
+    /// Makes another such client.
+    make: Make,
     /// Keeps no connection: for those that the pool could not tell apart, and for what finds the pool full.
     single: Client,
     /// Takes every certificate, and keeps no connection.
@@ -47,8 +53,9 @@ impl Clients {
             roots.extend(found);
         }
         let identity = named(&fetch.client_cert).map(identity).transpose()?;
-        let builder = |only_roots: bool| -> anyhow::Result<ClientBuilder> {
-            let builder = basic(fetch)?;
+        let settings = fetch.clone();
+        let builder = move |only_roots: bool| -> anyhow::Result<ClientBuilder> {
+            let builder = basic(&settings)?;
             let builder = match identity.clone() {
                 Some(identity) => builder.identity(identity),
                 None => builder,
@@ -65,23 +72,34 @@ impl Clients {
                 builder(true)?.build()?
             }
         };
-        let unpooled = || Ok::<_, anyhow::Error>(builder(no_roots.is_some())?.http1_only().pool_max_idle_per_host(0));
+        let only_roots = no_roots.is_some();
+        let unpooled = || Ok::<_, anyhow::Error>(builder(only_roots)?.http1_only().pool_max_idle_per_host(0));
         Ok(Self {
-            pooled,
+            pooled: RwLock::new(pooled),
             single: unpooled()?.build()?,
             unchecked: unpooled()?.tls_danger_accept_invalid_certs(true).build()?,
             insecure: fetch.insecure_hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
             no_roots,
+            make: Box::new(move || Ok(builder(only_roots)?.build()?)),
         })
     }
 
     /// The client for a request to `url`; `keep`: whether its connection may be kept.
-    pub(super) fn client(&self, url: &Url, keep: bool) -> &Client {
+    pub(super) fn client(&self, url: &Url, keep: bool) -> Client {
         let is_insecure = || url.host_str().is_some_and(|host| self.insecure.iter().any(|known| known == host));
         match keep {
-            _ if !self.insecure.is_empty() && is_insecure() => &self.unchecked,
-            true => &self.pooled,
-            false => &self.single,
+            _ if !self.insecure.is_empty() && is_insecure() => self.unchecked.clone(),
+            true => self.pooled.read().unwrap_or_else(PoisonError::into_inner).clone(),
+            false => self.single.clone(),
+        }
+    }
+
+    /// Closes all idle connections. A pool cannot close some of them, so another one takes its place; requests that are under
+    /// way end as they would have.
+    pub(super) fn renew(&self) {
+        // A client was made of the same settings before. If that fails now, the old one goes on.
+        if let Ok(client) = (self.make)() {
+            *self.pooled.write().unwrap_or_else(PoisonError::into_inner) = client;
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A crawl of many hosts would keep a connection to each of them open, until the system refuses to open another file. So the
 //! limit is raised as far as the system allows, and connections are kept for later only while their number is below a share
-//! of it.
+//! of it, and while they hold less memory than they may.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -38,15 +38,33 @@ pub(super) struct Kept {
 
 #[derive(Debug, Default)]
 struct Open {
-    /// When the pool last had a connection to an origin.
-    last_used: HashMap<Box<str>, Instant>,
+    /// By origin.
+    origins: HashMap<Box<str>, Connection>,
+    /// Bytes of memory that all of them hold, about.
+    bytes: usize,
     /// When those that the pool has closed since were last taken out.
     swept: Option<Instant>,
+}
+
+/// A connection that the pool has.
+#[derive(Debug)]
+struct Connection {
+    last_used: Instant,
+    /// Bytes of its read buffer beside [`Kept::CONNECTION`].
+    buffer: usize,
 }
 
 impl Kept {
     /// Between two looks for connections that the pool has closed.
     const SWEEP: Duration = Duration::from_secs(1);
+    /// An idle connection holds about so many bytes of memory …
+    const CONNECTION: usize = 25 << 10;
+    /// … and up to so many in its read buffer, which grows with the answers that come through it (hyper) …
+    const BUFFER: usize = 408 << 10;
+    /// … from answers of this size on.
+    const LARGE: u64 = 64 << 10;
+    /// Bytes that all of them may hold.
+    const BYTES: usize = config::bounds::CONNECTIONS;
 
     /// For a limit of `files` open files and `concurrency` requests at once; the pool keeps a connection for `life`.
     pub(super) fn new(files: u64, concurrency: usize, life: Duration) -> Self {
@@ -58,21 +76,47 @@ impl Kept {
     /// Whether the connection of a request to `origin` at `now` may stay open afterwards.
     pub(super) fn admits(&self, origin: &str, now: Instant) -> bool {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let Open { last_used, swept } = &mut *open;
-        if let Some(last) = last_used.get_mut(origin) {
-            *last = now;
+        if let Some(connection) = open.origins.get_mut(origin) {
+            connection.last_used = now;
             return true;
         }
-        let sweep = swept.is_none_or(|swept| now.duration_since(swept) >= Self::SWEEP);
-        if last_used.len() >= self.most && sweep {
-            last_used.retain(|_, last| now.duration_since(*last) < self.life);
+        let sweep = open.swept.is_none_or(|swept| now.duration_since(swept) >= Self::SWEEP);
+        if !self.has_room(&open) && sweep {
+            let Open { origins, bytes, swept } = &mut *open;
+            origins.retain(|_, connection| now.duration_since(connection.last_used) < self.life);
+            *bytes = origins.values().map(|connection| Self::CONNECTION + connection.buffer).sum();
             *swept = Some(now);
         }
-        let admitted = last_used.len() < self.most;
+        let admitted = self.has_room(&open);
         if admitted {
-            last_used.insert(origin.into(), now);
+            open.origins.insert(origin.into(), Connection { last_used: now, buffer: 0 });
+            open.bytes += Self::CONNECTION;
         }
         admitted
+    }
+
+    /// An answer of so many bytes came from `origin`. True if the idle connections hold too much memory now: then all of them
+    /// must be closed.
+    #[must_use]
+    pub(super) fn answered(&self, origin: &str, bytes: u64) -> bool {
+        if bytes < Self::LARGE {
+            return false;
+        }
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let buffer = usize::try_from(bytes).unwrap_or(usize::MAX).min(Self::BUFFER);
+        let Some(connection) = open.origins.get_mut(origin) else { return false };
+        let more = buffer.saturating_sub(connection.buffer);
+        connection.buffer += more;
+        open.bytes += more;
+        let is_over = open.bytes > Self::BYTES;
+        if is_over {
+            *open = Open::default();
+        }
+        is_over
+    }
+
+    fn has_room(&self, open: &Open) -> bool {
+        open.origins.len() < self.most && open.bytes + Self::CONNECTION <= Self::BYTES
     }
 }
 
@@ -92,6 +136,32 @@ mod tests {
         // Connections that were idle for their whole life make room for others.
         assert!(kept.admits("http://other.test", start + 3 * life));
         assert!(!Kept::new(256, 64, life).admits("http://h.test", start), "too few files for any");
+    }
+
+    #[test]
+    fn connections_hold_no_more_memory_than_they_may() {
+        let kept = Kept::new(1 << 20, 64, Duration::from_secs(15));
+        let now = Instant::now();
+        let admitted = || (0..10_000).filter(|host| kept.admits(&format!("http://h{host}.test"), now)).count();
+        assert_eq!(admitted(), Kept::BYTES / Kept::CONNECTION);
+        // Small answers change nothing, and those of others neither.
+        assert!(!(0..10_000).any(|host| kept.answered(&format!("http://h{host}.test"), Kept::LARGE - 1)));
+        assert!(!kept.answered("http://other.test", 8 << 20));
+        // There is no room for a large one, and there is for all connections when the others have been closed.
+        assert!(kept.answered("http://h0.test", 8 << 20));
+        assert_eq!(admitted(), Kept::BYTES / Kept::CONNECTION);
+    }
+
+    #[test]
+    fn connections_of_large_answers_are_closed_together() {
+        let kept = Kept::new(1 << 20, 64, Duration::from_secs(15));
+        let full = (0..10_000).find(|host| {
+            let origin = format!("http://h{host}.test");
+            assert!(kept.admits(&origin, Instant::now()));
+            // The second answer finds a buffer that is large enough.
+            kept.answered(&origin, 2 << 20) || kept.answered(&origin, 2 << 20)
+        });
+        assert_eq!(full, Some(Kept::BYTES / (Kept::CONNECTION + Kept::BUFFER)));
     }
 
     #[test]

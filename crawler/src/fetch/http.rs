@@ -14,6 +14,7 @@ use url::{Host, Url};
 
 use super::address::AddressRules;
 use super::body::{Body, Full};
+use super::buffer::Buffer;
 use super::caps::Caps;
 use super::clients::{Clients, KEEP_ALIVE};
 use super::decode::Decoder;
@@ -133,7 +134,7 @@ impl HttpFetch {
     ) -> Result<reqwest::Response, FetchError> {
         let Route { url, host, sockets, single } = self.route(request)?;
         let message = message(request, url, host);
-        let keep = !single && self.kept.admits(&message.url()[..url::Position::BeforePath], started.into_std());
+        let keep = !single && self.kept.admits(origin(message.url()), started.into_std());
         let client = self.clients.client(&request.url, keep);
         let deadline = started + self.timeouts.headers.min(self.timeouts.total);
         let answer = SOCKETS.scope(sockets, client.execute(message));
@@ -204,6 +205,7 @@ impl Fetch for HttpFetch {
         let (sent_at, started) = (Clock::System.now(), Instant::now());
         let mut watch = request.pressure.watch(&request.budget, request.attempt, started.into_std());
         let response = self.send(&request, &mut watch, started).await?;
+        let asked = response.url().clone();
         let address = response.remote_addr().map(|peer| peer.ip()).filter(|_| self.proxied == Proxied::No);
         let (head, mut frames) = http::Response::<reqwest::Body>::from(response).into_parts();
         let (status, headers) = (head.status.as_u16(), head.headers);
@@ -227,12 +229,15 @@ impl Fetch for HttpFetch {
             Some(if worth { Truncation::Encoding } else { Truncation::NotAPage })
         };
         watch.ended_well(Instant::now().into_std());
+        if self.kept.answered(origin(&asked), body.wire_bytes) {
+            self.clients.renew();
+        }
         Ok(Response {
             status,
             headers,
             version: head.version,
-            body: body.decoded,
-            wire: body.wire,
+            body: body.decoded.into_bytes(),
+            wire: body.wire.map(Buffer::into_bytes),
             wire_bytes: body.wire_bytes,
             truncated,
             address,
@@ -272,6 +277,11 @@ impl HttpFetch {
             let _ = timeout_at(idle.min(end), rest).await;
         }
     }
+}
+
+/// What tells the connections of a pool apart: scheme, host and port.
+fn origin(url: &Url) -> &str {
+    &url[..url::Position::BeforePath]
 }
 
 /// An error where a request that has brought `bytes`, and holds `held` of the budget, must give way to others.

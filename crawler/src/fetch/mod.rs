@@ -3,6 +3,7 @@
 pub mod address;
 mod body;
 pub mod budget;
+mod buffer;
 mod caps;
 mod clients;
 mod decode;
@@ -20,6 +21,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use ::http::HeaderMap;
+use bytes::Bytes;
 use frontier::{Failure, JobKind, Millis};
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -98,9 +100,9 @@ pub struct Response {
     /// Protocol version, as in `HTTP/1.1`.
     pub version: ::http::Version,
     /// Decoded body; empty where the content type is not worth one.
-    pub body: Vec<u8>,
+    pub body: Bytes,
     /// Body with its content-encoding as received, where asked for and different from `body`.
-    pub wire: Option<Vec<u8>>,
+    pub wire: Option<Bytes>,
     /// Body bytes received.
     pub wire_bytes: u64,
     /// Why the body is not whole, if it is not.

@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use super::Reader;
 use super::outline::Outline;
 use super::signs::Signs;
+use crate::url::registrable;
 
 /// Whether an address holds its file.
 pub fn is_inline(address: &str) -> bool {
@@ -74,7 +75,7 @@ fn behind_proxy(url: &Url) -> Option<Url> {
 fn is_same_site(a: &Url, b: &Url) -> bool {
     match (a.host(), b.host()) {
         (Some(Host::Domain(a)), Some(Host::Domain(b))) if a != b => {
-            psl::domain_str(a).is_some_and(|domain| psl::domain_str(b) == Some(domain))
+            registrable(a).is_some_and(|domain| registrable(b) == Some(domain))
         }
         (a, b) => a == b,
     }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use fjall::compaction::Leveled;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, FilterPolicy};
-use fjall::{CompressionType, Database, Iter, Keyspace, KeyspaceCreateOptions, PersistMode};
+use fjall::{AbstractTree, CompressionType, Database, Iter, Keyspace, KeyspaceCreateOptions, PersistMode};
 
 use super::{Batch, Error, Layout, Reader, Result, Space, Spaces, Store, Visitor};
 
@@ -24,6 +24,8 @@ pub struct Disk {
     spaces: Keyspaces,
     /// By the number of the space, the number of the last commit that touched it. Every commit touches [`Space::META`].
     marks: [u64; Space::MOST],
+    /// Bytes that all memory tables may hold.
+    tables: u64,
 }
 
 /// How often a commit looks whether there is room for the next one …
@@ -54,24 +56,24 @@ impl Disk {
     /// [`Error::Locked`] where another process has it, [`Error::Damaged`] where it is not what was written,
     /// [`Error::Io`] where the disk does not serve.
     pub fn open(dir: &Path, spaces: &Spaces) -> Result<Self> {
-        Self::open_with(dir, spaces, 4 << 20)
+        Self::open_with(dir, spaces, config::bounds::MEMORY_TABLES)
     }
 
-    /// As [`Disk::open`], with so many bytes of a space in memory before they become a table.
-    pub(super) fn open_with(dir: &Path, spaces: &Spaces, memtable: u64) -> Result<Self> {
+    /// As [`Disk::open`], with so many bytes in memory tables.
+    pub(super) fn open_with(dir: &Path, spaces: &Spaces, tables: u64) -> Result<Self> {
         // The engine trusts some of what it reads of its own files so far as to panic where they were damaged.
-        catch_unwind(AssertUnwindSafe(|| Self::open_trusting(dir, spaces, memtable)))
+        catch_unwind(AssertUnwindSafe(|| Self::open_trusting(dir, spaces, tables)))
             .unwrap_or_else(|_| Err(Error::Damaged("its files cannot be read".into())))
     }
 
-    fn open_trusting(dir: &Path, wanted: &Spaces, memtable: u64) -> Result<Self> {
+    fn open_trusting(dir: &Path, wanted: &Spaces, tables: u64) -> Result<Self> {
         let database =
             Database::builder(dir).cache_size(8 << 20).max_journaling_size(64 << 20).worker_threads(1).open()?;
         let mut spaces: Vec<Option<Keyspace>> = (0..Space::MOST).map(|_| None).collect();
         for space in wanted.iter() {
-            spaces[space.number()] = Some(database.keyspace(space.name(), || options(space, memtable))?);
+            spaces[space.number()] = Some(database.keyspace(space.name(), || options(space, tables))?);
         }
-        let mut disk = Self { database, spaces: Keyspaces(spaces.into()), marks: [0; Space::MOST] };
+        let mut disk = Self { database, spaces: Keyspaces(spaces.into()), marks: [0; Space::MOST], tables };
         let known = disk.marks_in(Space::META)?;
         for (mark, known) in disk.marks.iter_mut().zip(known) {
             *mark = known;
@@ -96,6 +98,27 @@ impl Disk {
     fn marks_in(&self, space: Space) -> Result<Vec<u64>> {
         let Some(value) = self.spaces.of(space)?.get(MARK)? else { return Ok(Vec::new()) };
         Ok(value.as_chunks::<8>().0.iter().map(|mark| u64::from_be_bytes(*mark)).collect())
+    }
+
+    /// The memory table of each space, with its bytes.
+    fn memory_tables(&self) -> impl Iterator<Item = (u64, &Keyspace)> {
+        self.spaces.0.iter().flatten().map(|space| (space.tree.active_memtable().size(), space))
+    }
+
+    /// Bytes in memory tables that are not full.
+    pub(super) fn in_memory(&self) -> u64 {
+        self.memory_tables().map(|(bytes, _)| bytes).sum()
+    }
+
+    /// Has the largest memory table written to disk if all of them together are too large. A state of many spaces would else
+    /// hold as many full ones as it has spaces.
+    fn bound_tables(&self) -> Result<()> {
+        if self.in_memory() > self.tables
+            && let Some((_, largest)) = self.memory_tables().max_by_key(|(bytes, _)| *bytes)
+        {
+            largest.rotate_memtable()?;
+        }
+        Ok(())
     }
 
     /// Waits while too many full memory tables are not on disk yet. What is committed faster than one thread can write it
@@ -128,19 +151,20 @@ pub(super) fn visit_all(
     Ok(())
 }
 
-/// How a space is laid out on disk.
-fn options(space: Space, memtable: u64) -> KeyspaceCreateOptions {
-    let options = KeyspaceCreateOptions::default().manual_journal_persist(true);
+/// How a space is laid out on disk; `tables`: bytes that all memory tables may hold.
+fn options(space: Space, tables: u64) -> KeyspaceCreateOptions {
+    // While a table is made, its index holds on to a block in memory for each block on disk. Small tables bound that, and
+    // where a space grows at its end, the merges at the end leave what is older alone.
+    let table_size = |bytes| Arc::new(Leveled::default().with_table_target_size(bytes));
+    let options = KeyspaceCreateOptions::default().manual_journal_persist(true).max_memtable_size(tables / 2);
     match space.layout() {
-        // No filters, larger tables in memory (so that less is merged twice), compressed blocks from the first level on.
+        // No filters, and compressed blocks from the first level on.
         Layout::Volume => options
-            .max_memtable_size(2 * memtable)
+            .compaction_strategy(table_size(2 << 20))
             .filter_policy(FilterPolicy::disabled())
-            // Where a space grows at its end: tables so small that the merges at the end leave what is older alone.
-            .compaction_strategy(Arc::new(Leveled::default().with_table_target_size(8 << 20)))
             .data_block_size_policy(BlockSizePolicy::all(8 << 10))
             .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4)),
-        Layout::Points => options.max_memtable_size(memtable),
+        Layout::Points => options.compaction_strategy(table_size(8 << 20)),
     }
 }
 
@@ -179,6 +203,7 @@ impl Store for Disk {
         out.insert(meta, MARK, marks.map(u64::to_be_bytes).concat());
         out.commit()?;
         self.marks = marks;
+        self.bound_tables()?;
         self.wait_for_room();
         Ok(())
     }

@@ -93,9 +93,16 @@ pub fn host(url: &Url) -> &str {
 /// The registrable domain of a URL (one label below a public suffix). Where there is none, as with addresses, the host.
 pub fn registrable_domain(url: &Url) -> &str {
     match url.host() {
-        Some(Host::Domain(_)) => psl::domain_str(host(url)).unwrap_or_else(|| host(url)),
+        Some(Host::Domain(_)) => registrable(host(url)).unwrap_or_else(|| host(url)),
         _ => host(url),
     }
+}
+
+/// The registrable domain that a name is in; `None` for public suffixes and what is no name.
+// The list is code. Wherever it is inlined there is one more megabyte of it.
+#[inline(never)]
+pub fn registrable(name: &str) -> Option<&str> {
+    psl::domain_str(name)
 }
 
 /// Hashes are stored in eight bytes each: as numbers of variable length they would take ten.

@@ -13,7 +13,7 @@ mod tracking;
 
 pub use canonical::{Canonicalizer, UrlKey};
 pub use hasher::KeyHasher;
-pub use id::{PageId, SiteId, UrlId, host, registrable_domain};
+pub use id::{PageId, SiteId, UrlId, host, registrable, registrable_domain};
 pub use keymap::{KeyMap, KeySet};
 pub use keys::Keys;
 pub use resolve::resolve;

@@ -31,7 +31,7 @@ SERVER = ROOT / "target/release/serve-web"
 PEERS = HERE / "target/release"
 SCRAPY = ROOT / "target/peers/venv/bin/python"
 PORT, CONTROL = 8100, 8199
-LIMIT = 230  # seconds for one contender
+LIMIT = 900  # seconds for one contender
 
 
 def ours_at(seeds, folder, program=OURS):
@@ -81,8 +81,10 @@ def count(path):
 
 
 class Server:
-    def __init__(self, pages, seed):
-        self.command = [SERVER, "--pages", str(pages), "--seed", str(seed), "--port", str(PORT)]
+    def __init__(self, arguments):
+        self.command = [SERVER, "--web", arguments.web, "--seed", str(arguments.seed), "--port", str(PORT)]
+        if arguments.web != "docs":
+            self.command += ["--pages", str(arguments.pages)]
 
     def list(self, what, file):
         with open(file, "w", encoding="ascii") as out:
@@ -160,7 +162,7 @@ def table(results):
 
 
 def compare(arguments):
-    with tempfile.TemporaryDirectory(dir=ROOT / "target") as temporary, Server(arguments.pages, arguments.seed) as server:
+    with tempfile.TemporaryDirectory(dir=ROOT / "target") as temporary, Server(arguments) as server:
         temporary = Path(temporary)
         seeds = server.list("--seeds", temporary / "seeds.txt")
         urls = server.list("--urls", temporary / "urls.txt")
@@ -182,7 +184,8 @@ def compare(arguments):
         medians = {}
         for name, rows in runs.items():
             medians[name] = {column: statistics.median(row[column] for row in rows) for column in rows[0]}
-        print(f"{arguments.pages:,} pages, seed {arguments.seed}, {os.cpu_count()} CPUs, medians of {arguments.rounds} rounds\n")
+        web = "real documentation" if arguments.web == "docs" else f"{arguments.pages:,} pages, seed {arguments.seed}"
+        print(f"{web}, {os.cpu_count()} CPUs, medians of {arguments.rounds} rounds\n")
         table(medians)
 
 
@@ -200,7 +203,7 @@ def growth(arguments):
             samples.append((count("peek")["pages"], (int(fields[11]) + int(fields[12])) / ticks))
             time.sleep(0.1)
 
-    with tempfile.TemporaryDirectory(dir=ROOT / "target") as temporary, Server(arguments.pages, arguments.seed) as server:
+    with tempfile.TemporaryDirectory(dir=ROOT / "target") as temporary, Server(arguments) as server:
         temporary = Path(temporary)
         seeds = server.list("--seeds", temporary / "seeds.txt")
         command = contenders(seeds, seeds, temporary / "run")["ours, keep"]
@@ -228,6 +231,7 @@ def main():
     ):
         command = commands.add_parser(name)
         command.add_argument("--pages", type=int, default=pages)
+        command.add_argument("--web", choices=("benchmark", "docs"), default="benchmark", help="a synthetic web, or documentation")
         command.add_argument("--seed", type=int, default=1)
         command.add_argument("--rounds", type=int, default=5)
         command.add_argument("--only", nargs="*", help="contenders whose name has one of these in it")

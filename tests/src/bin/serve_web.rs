@@ -1,7 +1,9 @@
-//! `serve-web`: a synthetic web over HTTP, in a process of its own, so that its work is not counted as a crawler's.
+//! `serve-web`: a synthetic web, or real documentation, over HTTP, in a process of its own, so that its work is not counted as
+//! a crawler's.
 
 use std::sync::Arc;
 
+use anyhow::Context;
 use bytes::Bytes;
 use clap::{Parser, ValueEnum};
 use crawler::demo::record::Record;
@@ -9,6 +11,7 @@ use crawler::demo::server::{serve, serve_web};
 use crawler::demo::web::{Names, Options, Web};
 use http_body_util::Full;
 use hyper::Response;
+use tests::manuals::Manuals;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
@@ -50,6 +53,8 @@ struct Arguments {
 enum Kind {
     Demo,
     Benchmark,
+    /// Documentation of PostgreSQL and Python, two versions each, as four sites; needs the shared data.
+    Docs,
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -58,6 +63,7 @@ async fn main() -> anyhow::Result<()> {
     let mut options = match arguments.web {
         Kind::Demo => Options::demo(arguments.seed),
         Kind::Benchmark => Options::benchmark(arguments.seed),
+        Kind::Docs => return serve_docs(&arguments).await,
     };
     options.pages = arguments.pages.unwrap_or(options.pages);
     if !arguments.coined {
@@ -81,7 +87,9 @@ async fn main() -> anyhow::Result<()> {
     }
     if let Some(port) = arguments.control {
         let listener = TcpListener::bind(("127.0.0.1", port)).await?;
-        servers.spawn(serve_count(listener, Arc::clone(&record)));
+        let record = Arc::clone(&record);
+        let tally = move |again| serde_json::to_vec(&if again { record.take() } else { record.tally() });
+        servers.spawn(serve_count(listener, tally));
     }
     eprintln!("serving {} contents on {} hosts", web.contents(), web.hosts().len());
     tokio::signal::ctrl_c().await?;
@@ -89,10 +97,39 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn serve_count(listener: TcpListener, record: Arc<Record>) {
+async fn serve_docs(arguments: &Arguments) -> anyhow::Result<()> {
+    let manuals = Arc::new(Manuals::load()?.context("the shared data is absent")?);
+    if arguments.seeds {
+        manuals.hosts().for_each(|host| println!("http://{host}:{}/index.html", arguments.port));
+        return Ok(());
+    }
+    if arguments.urls {
+        manuals.urls(arguments.port).iter().for_each(|url| println!("{url}"));
+        return Ok(());
+    }
+    let mut servers = JoinSet::new();
+    for host in manuals.hosts() {
+        let listener = TcpListener::bind((host, arguments.port)).await?;
+        servers.spawn(Arc::clone(&manuals).run(listener));
+    }
+    if let Some(port) = arguments.control {
+        let listener = TcpListener::bind(("127.0.0.1", port)).await?;
+        let manuals = Arc::clone(&manuals);
+        servers.spawn(serve_count(listener, move |again| serde_json::to_vec(&manuals.tally(again))));
+    }
+    eprintln!("serving {} pages on {} hosts", manuals.urls(arguments.port).len(), manuals.hosts().count());
+    tokio::signal::ctrl_c().await?;
+    println!("{}", serde_json::to_string(&manuals.tally(true))?);
+    Ok(())
+}
+
+/// Serves the count; `tally` gives it, and starts it again where asked to.
+async fn serve_count(
+    listener: TcpListener,
+    tally: impl Fn(bool) -> serde_json::Result<Vec<u8>> + Clone + Send + 'static,
+) {
     serve(listener, move |request| {
-        let tally = if request.uri().path() == "/take" { record.take() } else { record.tally() };
-        let count = serde_json::to_vec(&tally).unwrap_or_default();
+        let count = tally(request.uri().path() == "/take").unwrap_or_default();
         async move { Response::new(Full::new(Bytes::from(count))) }
     })
     .await;

@@ -50,6 +50,10 @@ pub(super) async fn answer(kind: &str, host: &str, path: &str, stream: &mut TcpS
         "ports" => (1..10_000).for_each(|port| link(format_args!("http://{host}:{}/", port + 1_024))),
         "queries" => (0..5_000).for_each(|_| link(format_args!("/q?{:x}={:x}", rng.u64(..), rng.u64(..)))),
         "deep" => (0..2_000).for_each(|n| link(format_args!("/{}{n}", "d/".repeat(800)))),
+        "heavy" => {
+            link(format_args!("/{:x}", rng.u64(..)));
+            let _ = write!(html, "<!--{}-->", "-".repeat(2 << 20));
+        }
         "anchors" => {
             for n in 0..10_000 {
                 let _ = write!(html, "<a href=/{n}-{:x}>{}</a>", rng.u32(..), "anchor text ".repeat(50));

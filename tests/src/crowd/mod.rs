@@ -107,8 +107,8 @@ async fn converse(mut stream: BufReader<TcpStream>, log: Log, pages: usize) -> i
         let stream = stream.get_mut();
         match kind {
             "drip" | "fill" | "heads" | "stutter" => slow::answer(kind, &path, stream).await?,
-            "base" | "wild" | "words" | "maps" | "atlas" | "feed" | "million" | "many" | "anchors" | "ports"
-            | "queries" | "deep" => {
+            "base" | "wild" | "words" | "maps" | "atlas" | "feed" | "million" | "many" | "anchors" | "heavy"
+            | "ports" | "queries" | "deep" => {
                 floods::answer(kind, &host, &path, stream).await?;
             }
             _ => healthy(&host, &path, pages, stream).await?,

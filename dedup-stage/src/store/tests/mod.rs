@@ -151,7 +151,7 @@ fn the_disk_agrees_with_memory_across_reopening() {
     let mut memory = Memory::default();
     let mut random = Rng::with_seed(1);
     for _ in 0..4 {
-        let mut disk = Disk::open_with(dir.path(), &spaces(), 8 << 10).unwrap();
+        let mut disk = Disk::open_with(dir.path(), &spaces(), 16 << 10).unwrap();
         for _ in 0..30 {
             let batch = random_batch(&mut random);
             disk.commit(&batch).unwrap();
@@ -168,6 +168,32 @@ fn the_disk_agrees_with_memory_across_reopening() {
         }
     }
     assert_eq!(contents(&Disk::open(dir.path(), &spaces()).unwrap()).unwrap(), contents(&memory).unwrap());
+}
+
+#[test]
+fn memory_tables_of_all_spaces_have_one_bound() {
+    const BOUND: u64 = 64 << 10;
+    let many: Vec<Space> = ["a", "b", "c", "d", "e", "f", "g", "h"]
+        .iter()
+        .zip(1..)
+        .map(|(name, number)| Space::new(number, name, Layout::Points))
+        .collect();
+    let dir = tempfile::tempdir().unwrap();
+    let mut disk = Disk::open_with(dir.path(), &Spaces::new(&[&many]), BOUND).unwrap();
+    let (mut most, batch) = (0, |number: u32| -> Batch {
+        many.iter()
+            .map(|space| Change { space: *space, key: number.to_be_bytes().into(), value: Some(vec![7; 1 << 10]) })
+            .collect()
+    });
+    for number in 0..100 {
+        disk.commit(&batch(number)).unwrap();
+        most = most.max(disk.in_memory());
+    }
+    // One commit may bring more than there is room for; then one table has gone.
+    assert!(BOUND / 2 < most && most < 2 * BOUND, "{most}");
+    for space in many {
+        assert_eq!(disk.get(space, &7u32.to_be_bytes()).unwrap(), Some(vec![7; 1 << 10]));
+    }
 }
 
 #[test]
@@ -198,7 +224,7 @@ fn copy(from: &Path, to: &Path) {
 
 /// Opens a damaged store: what it then holds must be what some commit left, or it must say that it is damaged.
 fn judge(dir: &Path, states: &[Map], what: &str) -> bool {
-    let outcome = Disk::open_with(dir, &spaces(), 8 << 10).and_then(|disk| contents(&disk));
+    let outcome = Disk::open_with(dir, &spaces(), 16 << 10).and_then(|disk| contents(&disk));
     match outcome {
         Ok(map) => {
             assert!(states.contains(&map), "{what}: a state that no commit left");
@@ -215,7 +241,7 @@ fn a_torn_or_flipped_file_gives_an_earlier_commit_or_is_told() {
     let mut random = Rng::with_seed(2);
     let mut states = vec![Map::new()];
     let mut memory = Memory::default();
-    let mut disk = Disk::open_with(original.path(), &spaces(), 8 << 10).unwrap();
+    let mut disk = Disk::open_with(original.path(), &spaces(), 16 << 10).unwrap();
     for _ in 0..40 {
         let batch = random_batch(&mut random);
         disk.commit(&batch).unwrap();

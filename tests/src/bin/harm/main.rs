@@ -74,6 +74,7 @@ const ATTACKS: &[Attack] = &[
     ("10,000 ports a page, 64 hosts", "ports", 64, &[]),
     ("5,000 names of parameters a page, 64 hosts", "queries", 64, &[]),
     ("2,000 links of 800 folders, 64 hosts", "deep", 64, &[]),
+    ("pages of 2 MiB, 2,000 hosts", "heavy", 2_000, &[]),
 ];
 
 /// Hosts that are known to be well, before they are measured.
