@@ -41,6 +41,9 @@ pub struct Args {
     /// For tests of the program: commit whoever has the share
     #[arg(long, hide = true)]
     without_fence: bool,
+    /// For tests of the program: take pages as if no other worker had any
+    #[arg(long, hide = true)]
+    without_quota: bool,
 }
 
 /// Runs the command.
@@ -54,7 +57,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         dir: args.dir,
         dashboard: args.dashboard,
         answers: Arc::new(Answering),
-        without: Without { barrier: args.without_barrier, deadline: args.without_deadline, fence: args.without_fence },
+        without: Without {
+            barrier: args.without_barrier,
+            deadline: args.without_deadline,
+            fence: args.without_fence,
+            quota: args.without_quota,
+        },
     };
     let (dir, control_in) = (task.dir.clone(), control.0.clone());
     let worked = cluster::work(&task, control, |begun| {

@@ -39,6 +39,7 @@ mod muster;
 pub mod operate;
 mod owner;
 mod pages;
+mod quota;
 mod record;
 mod status;
 mod tail;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use config::{Layers, Settings};
+use config::Settings;
 use crossbeam_channel::{Receiver, Sender};
 use dedup_stage::signature;
 use dedup_stage::store::{self, Disk, Session};
@@ -23,6 +23,7 @@ use super::health::Health;
 use super::lease::{Deadline, Held};
 use super::logged::{self, Logged};
 use super::muster::{Place, Seeker};
+use super::quota::Keeper;
 use super::record::{Crawl, FORMAT, Worker, keys, random};
 use super::watch::{Watch, Why};
 use super::{ClusterError, Result};
@@ -57,6 +58,8 @@ pub struct Without {
     pub deadline: bool,
     /// Commit whoever has taken the share, and do not notice that the lease is lost.
     pub fence: bool,
+    /// Take pages of `--max-pages` as if no other worker had any.
+    pub quota: bool,
 }
 
 /// How a worker begins.
@@ -242,8 +245,7 @@ fn settle(task: &Task, crawl: &Crawl, member: &Member, place: Place) -> std::res
 
 /// The settings of the crawl, with what is this worker's own.
 fn settings(task: &Task, crawl: &Crawl) -> std::result::Result<Settings, WorkerError> {
-    let layers = Layers::new().text(std::path::Path::new("settings of the cluster"), &crawl.settings)?;
-    let mut settings = layers.finish()?;
+    let mut settings = crawl.settings()?;
     settings.output.dashboard.clone_from(&task.dashboard);
     let limit = &mut settings.limits.time_limit.0;
     if *limit > 0 {
@@ -300,6 +302,21 @@ impl Run<'_> {
         let session = Session::new(Box::new(logged.map_err(EngineError::from)?));
         let mut dir = CrawlDir::with_session(&task.dir, session)?;
         let places = engine::places(dir.session()).map_err(EngineError::from)?;
+        // Groups of pages, and what is asked of the quota, have a name of their own in each run.
+        let life = format!("{}-{}", self.life, self.message.revision);
+        let most = settings.limits.max_pages;
+        let keeper = Keeper {
+            board: self.board.clone(),
+            share: self.place.share,
+            shares: self.place.shares,
+            life: life.clone(),
+            most,
+            careless: task.without.quota,
+        };
+        let quota = match most {
+            0 => None,
+            _ => Some((self.runtime.block_on(keeper.claim())?, keeper)),
+        };
         let parts = dir.start(settings, crawl.seeds.clone(), Clock::System, self.control.1.clone())?;
         let start = Start {
             cluster: self.cluster.clone(),
@@ -308,9 +325,9 @@ impl Run<'_> {
             place: self.place,
             keys: parts.context.keys.clone(),
             deadline: self.deadline.clone(),
-            // Groups of each run have names of their own.
-            life: format!("{}-{}", self.life, self.message.revision),
+            life,
             places,
+            quota,
             sent: Arc::clone(self.sent),
             ordered: !task.without.barrier,
         };
@@ -320,6 +337,7 @@ impl Run<'_> {
             board: self.board.clone(),
             place: self.place,
             deadline: self.deadline.clone(),
+            most,
             revision: self.message.revision,
             events: events.clone(),
             control: self.control.0.clone(),
