@@ -10,7 +10,7 @@ use super::progress::Terminal;
 use super::say::say;
 use super::summary::{self, Place, Told};
 use super::{end_code, signals};
-use crate::cluster::{self, ClusterError, Task, Without, WorkerError};
+use crate::cluster::{self, ClusterError, Snapshots, Task, Without, WorkerError};
 use crate::dashboard::{Beside, Reach};
 
 /// Arguments of `crawler worker`.
@@ -27,6 +27,13 @@ pub struct Args {
     /// Name by which /metrics and /healthz may be asked for, beside addresses and localhost (repeatable)
     #[arg(long, value_name = "HOST")]
     dashboard_host: Vec<String>,
+    /// Keep snapshots of the share in a folder that the machines of all workers see, and drop what they have from the streams
+    /// of the brokers; all workers of a crawl should
+    #[arg(long, value_name = "DIR", env = "CRAWLER_SNAPSHOTS")]
+    snapshots: Option<PathBuf>,
+    /// Commits from one snapshot to the next; there is about one a second
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..))]
+    snapshot_every: u32,
     /// How progress is shown: auto, plain or none
     #[arg(long, value_name = "VALUE", default_value = "auto", env = "CRAWLER_PROGRESS", value_parser = progress)]
     progress: config::Progress,
@@ -56,6 +63,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         access: args.cluster,
         dir: args.dir,
         dashboard: args.dashboard,
+        snapshots: args.snapshots.map(|folder| Snapshots { folder, every: args.snapshot_every }),
         answers: Arc::new(Answering),
         without: Without {
             barrier: args.without_barrier,
@@ -68,6 +76,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let worked = cluster::work(&task, control, |begun| {
         if !quiet {
             say!("share {} of {}", begun.place.share + 1, begun.place.shares);
+        }
+        if let Some(commit) = begun.restored.filter(|_| !quiet) {
+            say!("the state was made from a snapshot, as of commit {commit}");
         }
         if !quiet && begun.replayed > 0 {
             say!("{} commits were read from the cluster", begun.replayed);

@@ -41,8 +41,11 @@ mod owner;
 mod pages;
 mod quota;
 mod record;
+mod run;
+mod snapshots;
 mod status;
 mod tail;
+mod task;
 mod total;
 mod watch;
 mod worker;
@@ -59,7 +62,8 @@ pub use owner::Owners;
 pub use record::Wish;
 pub use status::{Held, OfWorker, Status, status};
 pub use total::Total;
-pub use worker::{Begun, Ended, Task, Without, WorkerError, work};
+pub use task::{Begun, Ended, Snapshots, Task, Without, WorkerError};
+pub use worker::work;
 
 /// How long the brokers may take to answer before they are asked again.
 const ANSWER: Duration = Duration::from_secs(5);

@@ -20,6 +20,11 @@ pub mod keys {
     /// How the pages of `--max-pages` are shared: [`super::super::quota::Quota`].
     pub const QUOTA: &str = "quota";
 
+    /// The snapshots of a share: [`super::super::snapshots::Kept`].
+    pub fn snapshots(share: usize) -> String {
+        format!("snapshots.{share}")
+    }
+
     /// Who holds a share: [`super::Lease`].
     pub fn lease(share: usize) -> String {
         format!("lease.{share}")
