@@ -61,8 +61,8 @@ pub use muster::Place;
 pub use owner::Owners;
 pub use record::Wish;
 pub use status::{Held, OfWorker, Status, status};
-pub use total::Total;
 pub use task::{Begun, Ended, Snapshots, Task, Without, WorkerError};
+pub use total::Total;
 pub use worker::work;
 
 /// How long the brokers may take to answer before they are asked again.

@@ -37,7 +37,7 @@ struct Grant {
 }
 
 impl Quota {
-    /// A block is at most this part of what a share would get if all got as much.
+    /// A block is at most what each share would get of what is left, divided by this.
     const PART: u64 = 2;
 
     /// Pages that no share has yet.

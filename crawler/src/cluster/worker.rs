@@ -129,8 +129,7 @@ impl Post<'_> {
         let ended = loop {
             let settings = settings(task, &message.record)?;
             let taken = snapshots.as_ref().map(|(taken, _)| taken);
-            let run =
-                Run { post: &self, control, message: &message, writer: &writer, sent: &sent, open: &open, taken };
+            let run = Run { post: &self, control, message: &message, writer: &writer, sent: &sent, open: &open, taken };
             match run.engine(&settings, &mut observer) {
                 Ok((_, _, Why::Seeds)) => message = runtime.block_on(crawl(&self.board))?,
                 Ok((reason, stats, _)) => break Ok(Ended { reason, stats, settings }),

@@ -4,7 +4,7 @@
 //! A process asks for more in time, and gives back what it holds when it has nothing to fetch. Where nobody has any pages
 //! left to give, it is *dry*: it fetches no pages, but its request stands, because another process may give some back.
 
-use frontier::Next;
+use frontier::{JobKind, Next, Outcome};
 
 use super::peers::PageRequest;
 use super::{Engine, Result};
@@ -99,17 +99,28 @@ impl Engine<'_> {
         if self.desk.together.is_none() {
             return Ok(false);
         }
-        match self.desk.frontier.next_errand(self.now(), &mut self.desk.ledger.session)? {
-            Next::Job(job) => {
-                if let Some(order) = self.desk.order(job)? {
-                    self.jobs.start(order)?;
-                }
+        let now = self.now();
+        // Jobs that wait keep their hosts from errands.
+        let job = match self.desk.waited() {
+            Some(job) if job.kind == JobKind::Page => {
+                let back = Outcome::Returned { requested: false };
+                self.desk.frontier.report(&job, back, now, &mut self.desk.ledger.session)?;
                 return Ok(true);
             }
-            Next::Wait(due) => self.due = Some(due),
-            Next::Idle => {}
+            Some(job) => job,
+            None => match self.desk.frontier.next_errand(now, &mut self.desk.ledger.session)? {
+                Next::Job(job) => job,
+                Next::Wait(due) => {
+                    self.due = Some(due);
+                    return Ok(false);
+                }
+                Next::Idle => return Ok(false),
+            },
+        };
+        if let Some(order) = self.desk.order(job)? {
+            self.jobs.start(order)?;
         }
-        Ok(false)
+        Ok(true)
     }
 }
 

@@ -51,13 +51,7 @@ impl Team {
     }
 
     /// The same, with more settings.
-    pub fn create_with(
-        &self,
-        brokers: &Brokers,
-        shape: &Shape,
-        connect_to: &str,
-        more: &[&str],
-    ) -> anyhow::Result<()> {
+    pub fn create_with(&self, brokers: &Brokers, shape: &Shape, connect_to: &str, more: &[&str]) -> anyhow::Result<()> {
         std::fs::create_dir_all(&self.base)?;
         let seeds = self.base.join("seeds.txt");
         let urls: String = (0..shape.hosts()).map(|host| format!("http://{}/\n", Shape::name(host))).collect();

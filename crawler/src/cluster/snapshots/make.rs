@@ -144,10 +144,20 @@ impl Maker {
     async fn record(&self, entry: Entry) -> Result<()> {
         let add = |kept: &mut Kept| Ok(kept.add(entry.clone()));
         let floor = self.board.change(&keys::snapshots(self.share), add).await?.floor();
-        cut(&self.cluster, &commits::stream_of(&self.cluster), &commits::subject_of(&self.cluster, self.share), floor.commits)
-            .await?;
-        cut(&self.cluster, &links::stream_of(&self.cluster), &links::subject_of(&self.cluster, self.share), floor.links)
-            .await?;
+        cut(
+            &self.cluster,
+            &commits::stream_of(&self.cluster),
+            &commits::subject_of(&self.cluster, self.share),
+            floor.commits,
+        )
+        .await?;
+        cut(
+            &self.cluster,
+            &links::stream_of(&self.cluster),
+            &links::subject_of(&self.cluster, self.share),
+            floor.links,
+        )
+        .await?;
         // Pages are for all shares.
         let mut pages = floor.pages;
         for share in 0..self.shares {

@@ -71,12 +71,7 @@ fn whole(folder: &Folder, entry: &Entry) -> io::Result<Manifest> {
 }
 
 /// Replaces what the directory has. Where this does not come to its end, the state is as of no commit, and it is done again.
-fn load(
-    folder: &Folder,
-    manifest: &Manifest,
-    dir: &Path,
-    member: &Member,
-) -> std::result::Result<(), WorkerError> {
+fn load(folder: &Folder, manifest: &Manifest, dir: &Path, member: &Member) -> std::result::Result<(), WorkerError> {
     let loading = || -> Result<()> {
         for entry in fs::read_dir(dir.join("state"))? {
             let path = entry?.path();
@@ -127,8 +122,11 @@ fn read_records(from: &mut dyn Read, disk: &mut Disk) -> Result<()> {
     disk.commit(&batch).map_err(failed)
 }
 
+/// Number of the space, key, value.
+type Record = (u8, Vec<u8>, Vec<u8>);
+
 /// The next record; `None` at the end.
-fn read_record(from: &mut dyn Read) -> io::Result<Option<(u8, Vec<u8>, Vec<u8>)>> {
+fn read_record(from: &mut dyn Read) -> io::Result<Option<Record>> {
     let mut number = [0; 1];
     if from.read(&mut number)? == 0 {
         return Ok(None);
