@@ -42,12 +42,25 @@ fn timed(command: &Command) -> anyhow::Result<(Option<i32>, Duration)> {
     Ok((output.status.code(), Duration::from_secs_f64(cpu.with_context(|| format!("no times: {last}"))?)))
 }
 
+/// A body that came in chunks, each behind a line with its length.
+fn joined(chunked: &[u8]) -> Vec<u8> {
+    let (mut body, mut left) = (Vec::new(), chunked);
+    while let Some(end) = left.windows(2).position(|two| two == b"\r\n") {
+        let length = std::str::from_utf8(&left[..end]).ok().and_then(|hex| usize::from_str_radix(hex.trim(), 16).ok());
+        let Some(length) = length.filter(|length| *length > 0 && end + 2 + length <= left.len()) else { break };
+        body.extend_from_slice(&left[end + 2..end + 2 + length]);
+        left = left.get(end + 4 + length..).unwrap_or_default();
+    }
+    body
+}
+
 /// Bytes and messages of each stream, as a broker tells.
 fn streams(brokers: &Brokers) -> anyhow::Result<BTreeMap<String, (u64, u64)>> {
     let monitor = brokers.monitor();
     let monitor = monitor.split(',').next().and_then(|url| url.strip_prefix("http://")).context("a monitor")?;
     let reply = tests::client::get(monitor.parse()?, "localhost", "/jsz?streams=true", "")?;
-    let told: Value = serde_json::from_slice(&reply.body)?;
+    let is_chunked = reply.header("transfer-encoding") == Some("chunked");
+    let told: Value = serde_json::from_slice(&if is_chunked { joined(&reply.body) } else { reply.body })?;
     let all = told["account_details"].as_array().into_iter().flatten();
     let all = all.flat_map(|account| account["stream_detail"].as_array().into_iter().flatten());
     let stream = |stream: &Value| {
