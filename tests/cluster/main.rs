@@ -2,8 +2,11 @@
 //! `nats-server` each test says that it is ignored; and one test at a time, so that times can be judged.
 
 mod asked;
+mod cost;
 mod failures;
 mod loopback;
+mod pages;
+mod snapshots;
 mod together;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,7 +19,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let filters: Vec<&String> = arguments.iter().filter(|word| !word.starts_with('-')).collect();
     let is_meant = |name: &str| filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str()));
-    let all = [together::TESTS, failures::TESTS, asked::TESTS, loopback::TESTS].concat();
+    let all =
+        [together::TESTS, failures::TESTS, asked::TESTS, pages::TESTS, snapshots::TESTS, cost::TESTS, loopback::TESTS]
+            .concat();
     let tests: Vec<Test> = all.into_iter().filter(|(name, _)| is_meant(name)).collect();
     if arguments.iter().any(|word| word == "--list") {
         tests.iter().for_each(|(name, _)| println!("{name}: test"));

@@ -224,7 +224,8 @@ pub(super) fn live_page(
 }
 
 /// Variables that the program reads itself: they are flags, and no settings.
-const OTHER_VARIABLES: &[&str] = &["CRAWLER_DIR", "CRAWLER_CONFIG", "CRAWLER_CLUSTER", "CRAWLER_MONITOR"];
+const OTHER_VARIABLES: &[&str] =
+    &["CRAWLER_DIR", "CRAWLER_CONFIG", "CRAWLER_CLUSTER", "CRAWLER_MONITOR", "CRAWLER_SNAPSHOTS"];
 
 /// The layers of settings: what the crawl ran with before, profile, files, environment, flags.
 pub(super) fn layers(start: &Start, stored: Option<&str>) -> anyhow::Result<Layers> {

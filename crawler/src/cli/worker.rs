@@ -10,7 +10,7 @@ use super::progress::Terminal;
 use super::say::say;
 use super::summary::{self, Place, Told};
 use super::{end_code, signals};
-use crate::cluster::{self, ClusterError, Task, Without, WorkerError};
+use crate::cluster::{self, ClusterError, Snapshots, Task, Without, WorkerError};
 use crate::dashboard::{Beside, Reach};
 
 /// Arguments of `crawler worker`.
@@ -27,6 +27,13 @@ pub struct Args {
     /// Name by which /metrics and /healthz may be asked for, beside addresses and localhost (repeatable)
     #[arg(long, value_name = "HOST")]
     dashboard_host: Vec<String>,
+    /// Keep snapshots of the share in a folder that the machines of all workers see, and drop what they have from the streams
+    /// of the brokers; all workers of a crawl should
+    #[arg(long, value_name = "DIR", env = "CRAWLER_SNAPSHOTS")]
+    snapshots: Option<PathBuf>,
+    /// Commits from one snapshot to the next; there is about one a second
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..))]
+    snapshot_every: u32,
     /// How progress is shown: auto, plain or none
     #[arg(long, value_name = "VALUE", default_value = "auto", env = "CRAWLER_PROGRESS", value_parser = progress)]
     progress: config::Progress,
@@ -41,6 +48,9 @@ pub struct Args {
     /// For tests of the program: commit whoever has the share
     #[arg(long, hide = true)]
     without_fence: bool,
+    /// For tests of the program: take pages as if no other worker had any
+    #[arg(long, hide = true)]
+    without_quota: bool,
 }
 
 /// Runs the command.
@@ -53,13 +63,22 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         access: args.cluster,
         dir: args.dir,
         dashboard: args.dashboard,
+        snapshots: args.snapshots.map(|folder| Snapshots { folder, every: args.snapshot_every }),
         answers: Arc::new(Answering),
-        without: Without { barrier: args.without_barrier, deadline: args.without_deadline, fence: args.without_fence },
+        without: Without {
+            barrier: args.without_barrier,
+            deadline: args.without_deadline,
+            fence: args.without_fence,
+            quota: args.without_quota,
+        },
     };
     let (dir, control_in) = (task.dir.clone(), control.0.clone());
     let worked = cluster::work(&task, control, |begun| {
         if !quiet {
             say!("share {} of {}", begun.place.share + 1, begun.place.shares);
+        }
+        if let Some(commit) = begun.restored.filter(|_| !quiet) {
+            say!("the state was made from a snapshot, as of commit {commit}");
         }
         if !quiet && begun.replayed > 0 {
             say!("{} commits were read from the cluster", begun.replayed);

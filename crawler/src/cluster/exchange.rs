@@ -17,10 +17,11 @@ use super::connect::Cluster;
 use super::lease::Deadline;
 use super::muster::Place;
 use super::pages::Group;
+use super::quota::Keeper;
 use super::record::Crawl;
 use super::tail::Listener;
 use super::{Result, links, pages, tail};
-use crate::engine::{Event, Peers, PeersError, Proposed, Standing};
+use crate::engine::{Event, PageRequest, Peers, PeersError, Proposed, Standing};
 use crate::outbound::Outbound;
 
 /// What one engine needs to talk with the others.
@@ -42,6 +43,8 @@ pub struct Exchange {
     proposals: Arc<UnderWay>,
     sent: Arc<AtomicU64>,
     ordered: bool,
+    /// What this share may fetch at first, and how more is asked for; `None` where there is no limit.
+    quota: Option<(u64, mpsc::UnboundedSender<PageRequest>)>,
     /// Set when the engine is gone: the readers end then.
     gone: Arc<AtomicBool>,
 }
@@ -68,6 +71,8 @@ pub struct Start {
     pub sent: Arc<AtomicU64>,
     /// Whether pages wait for their place in the common order.
     pub ordered: bool,
+    /// What the share may fetch at first, and who asks for more; `None` where there is no limit.
+    pub quota: Option<(u64, Keeper)>,
 }
 
 /// When each group that is under way has left.
@@ -89,7 +94,7 @@ impl UnderWay {
 impl Exchange {
     /// Starts to read. Returns what tells the engine more, and what the engine tells.
     pub fn start(start: Start) -> Result<(Self, Sender<Event>, watch::Receiver<Standing>)> {
-        let Start { cluster, runtime, crawl, place, keys, deadline, life, places, sent, ordered } = start;
+        let Start { cluster, runtime, crawl, place, keys, deadline, life, places, sent, ordered, quota } = start;
         let (events_in, events) = unbounded();
         let (groups, mut groups_out) = mpsc::unbounded_channel::<Group>();
         let (standing, standing_out) = watch::channel(Standing::default());
@@ -115,6 +120,11 @@ impl Exchange {
                 Err(error) => Event::Lost(error.to_string()),
             };
             tail::follow(&reader.context, &stream, &subject, places.0, &to, &reader.traffic.links_behind, event).await;
+        });
+        let quota = quota.map(|(pages, keeper)| {
+            let (requests, requests_out) = mpsc::unbounded_channel();
+            runtime.spawn(keeper.run(pages, requests_out, events_in.clone(), deadline.clone()));
+            (pages, requests)
         });
         let under_way = Arc::new(UnderWay::default());
         let proposals = Arc::clone(&under_way);
@@ -148,6 +158,7 @@ impl Exchange {
             proposals,
             sent,
             ordered,
+            quota,
             gone,
         };
         Ok((exchange, events_in, standing_out))
@@ -188,6 +199,17 @@ impl Peers for Exchange {
         let name = format!("links.{}.{}", self.life, self.sent.fetch_add(1, Ordering::Relaxed));
         let published = links::publish(&self.cluster, &name, messages, &self.deadline);
         self.runtime.block_on(published).map_err(|error| PeersError(error.to_string()))
+    }
+
+    fn pages(&self) -> Option<u64> {
+        self.quota.as_ref().map(|(pages, _)| *pages)
+    }
+
+    fn ask_for_pages(&mut self, request: PageRequest) {
+        if let Some((_, requests)) = &self.quota {
+            // It ends with the lease, and then the engine does.
+            let _ = requests.send(request);
+        }
     }
 
     fn tell(&mut self, standing: Standing) {

@@ -12,6 +12,7 @@ use futures_util::StreamExt;
 
 use super::commits::{self, Commit, LOG_AT, Parts, Writer};
 use super::connect::Cluster;
+use super::snapshots::Tap;
 use super::{ClusterError, Result, broker};
 use crate::crawl::Member;
 use crate::engine::PAGES_AT;
@@ -28,13 +29,15 @@ pub struct Logged {
     writer: Writer,
     dir: PathBuf,
     lengths: Lengths,
+    /// Told of every commit, where snapshots are made.
+    tap: Option<Tap>,
 }
 
 impl Logged {
     /// A disk that has everything that is in the log.
-    pub fn new(disk: Disk, writer: Writer, dir: &Path) -> store::Result<Self> {
+    pub fn new(disk: Disk, writer: Writer, dir: &Path, tap: Option<Tap>) -> store::Result<Self> {
         let lengths = disk.get(Space::META, OUTPUTS)?.map(|json| lengths(&json)).transpose()?.unwrap_or_default();
-        Ok(Self { disk, writer, dir: dir.to_owned(), lengths })
+        Ok(Self { disk, writer, dir: dir.to_owned(), lengths, tap })
     }
 
     /// The lengths of outputs that the batch records, if it does.
@@ -80,7 +83,11 @@ impl Store for Logged {
         self.lengths = recorded.unwrap_or(std::mem::take(&mut self.lengths));
         let mut batch = batch.clone();
         batch.push(at(place));
-        self.disk.commit(&batch)
+        self.disk.commit(&batch)?;
+        if let Some(tap) = &mut self.tap {
+            tap.committed(&self.lengths);
+        }
+        Ok(())
     }
 }
 

@@ -39,9 +39,13 @@ mod muster;
 pub mod operate;
 mod owner;
 mod pages;
+mod quota;
 mod record;
+mod run;
+mod snapshots;
 mod status;
 mod tail;
+mod task;
 mod total;
 mod watch;
 mod worker;
@@ -57,8 +61,9 @@ pub use muster::Place;
 pub use owner::Owners;
 pub use record::Wish;
 pub use status::{Held, OfWorker, Status, status};
+pub use task::{Begun, Ended, Snapshots, Task, Without, WorkerError};
 pub use total::Total;
-pub use worker::{Begun, Ended, Task, Without, WorkerError, work};
+pub use worker::work;
 
 /// How long the brokers may take to answer before they are asked again.
 const ANSWER: Duration = Duration::from_secs(5);

@@ -84,7 +84,6 @@ pub async fn create(access: &Access, shape: &Shape, mut settings: Settings, seed
 /// What many machines cannot do yet.
 fn refuse(settings: &Settings, shape: &Shape) -> Result<()> {
     let cannot = [
-        (settings.limits.max_pages > 0, "--max-pages"),
         (settings.fetch.recrawl, "--recrawl"),
         (settings.refresh.continuous, "--continuous"),
         (settings.focus.is_on(), "a topic or --score-with"),
@@ -102,10 +101,29 @@ fn refuse(settings: &Settings, shape: &Shape) -> Result<()> {
     Ok(())
 }
 
-/// Tells all workers what to do.
-pub async fn wish(access: &Access, wish: Wish) -> Result<()> {
+/// Tells all workers what to do; with a number, they may fetch so many pages in all from now on.
+pub async fn wish(access: &Access, wish: Wish, max_pages: Option<u64>) -> Result<()> {
     let board = open(access).await?.1;
+    if let Some(most) = max_pages {
+        allow(&board, most).await?;
+    }
     board.set(keys::CONTROL, &Control { wish }).await.map(|_| ())
+}
+
+/// Changes `--max-pages`.
+async fn allow(board: &Board, most: u64) -> Result<()> {
+    loop {
+        let Message { record: mut crawl, revision, .. } = crawl(board).await?;
+        let mut settings = crawl.settings().map_err(|error| ClusterError::Usage(error.to_string()))?;
+        if settings.limits.max_pages == most {
+            return Ok(());
+        }
+        settings.limits.max_pages = most;
+        crawl.settings = settings.to_toml();
+        if board.put(keys::CRAWL, &crawl, revision).await?.is_some() {
+            return Ok(());
+        }
+    }
 }
 
 /// Adds seeds. How many are new.

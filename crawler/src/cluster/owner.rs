@@ -1,9 +1,8 @@
 //! The workers of a crawl as those who answer for its hosts.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use config::Layers;
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
 use url::Url;
 
@@ -49,8 +48,7 @@ impl Owners {
     /// The share that has the host of a URL.
     pub fn share_of(&self, url: &Url) -> Result<usize> {
         let damaged = || ClusterError::Damaged("the crawl".into());
-        let settings = Layers::new().text(Path::new("settings of the cluster"), &self.crawl.settings);
-        let settings = settings.and_then(Layers::finish).map_err(|_| damaged())?;
+        let settings = self.crawl.settings().map_err(|_| damaged())?;
         let secret = self.crawl.secret().and_then(|secret| secret.try_into().ok()).ok_or_else(damaged)?;
         let keys = Keys { canonicalizer: Canonicalizer::new(&settings.urls), hasher: KeyHasher::new(secret) };
         Ok(self.crawl.share_of(keys.site(url).part(self.crawl.partitions), self.shares()))

@@ -1,5 +1,8 @@
 //! What stands on the board of a crawl, as JSON: each record under a key of its own.
 
+use std::path::Path;
+
+use config::{ConfigError, Layers, Settings};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -14,6 +17,13 @@ pub mod keys {
     pub const MUSTER: &str = "muster";
     /// What the operator wishes: [`super::Control`].
     pub const CONTROL: &str = "control";
+    /// How the pages of `--max-pages` are shared: [`super::super::quota::Quota`].
+    pub const QUOTA: &str = "quota";
+
+    /// The snapshots of a share: [`super::super::snapshots::Kept`].
+    pub fn snapshots(share: usize) -> String {
+        format!("snapshots.{share}")
+    }
 
     /// Who holds a share: [`super::Lease`].
     pub fn lease(share: usize) -> String {
@@ -122,6 +132,11 @@ impl Crawl {
             share += 1;
         }
         share
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> std::result::Result<Settings, ConfigError> {
+        Layers::new().text(Path::new("settings of the cluster"), &self.settings)?.finish()
     }
 
     /// The secret as bytes.

@@ -25,6 +25,8 @@ pub struct Status {
     pub settled: bool,
     /// How long a lease is good for, in milliseconds.
     pub lease: u64,
+    /// Pages that all workers may fetch together; 0: any number.
+    pub max_pages: u64,
     /// The brokers, where their monitoring addresses are known.
     pub brokers: Vec<Broker>,
     /// Each worker, by its share.
@@ -103,7 +105,9 @@ pub async fn status(access: &Access) -> Result<Status> {
 
 /// Looks at a crawl through a connection that there is.
 pub(super) async fn look(access: &Access, cluster: &Cluster, board: &Board) -> Result<Status> {
-    let lease = crawl(board).await?.record.lease;
+    let crawl = crawl(board).await?.record;
+    let max_pages = crawl.settings().map_or(0, |settings| settings.limits.max_pages);
+    let lease = crawl.lease;
     let wish = board.get::<Control>(keys::CONTROL).await?.map_or(Wish::Run, |message| message.record.wish);
     let muster = board.get::<Muster>(keys::MUSTER).await?.map(|message| message.record).unwrap_or_default();
     let now = (Clock::System.now() / 1_000) as i64;
@@ -132,7 +136,7 @@ pub(super) async fn look(access: &Access, cluster: &Cluster, board: &Board) -> R
             lost,
         });
     }
-    Ok(Status { wish, settled: muster.settled, lease, brokers: access.brokers().await, workers })
+    Ok(Status { wish, settled: muster.settled, lease, max_pages, brokers: access.brokers().await, workers })
 }
 
 impl Status {
@@ -184,7 +188,11 @@ impl fmt::Display for Status {
             Wish::Stop => "stopped",
         };
         let settled = if self.settled { "" } else { ", waiting for more" };
-        writeln!(f, "{wish}; {} workers{settled}; {}", self.workers.len(), self.well())?;
+        let limit = match self.max_pages {
+            0 => String::new(),
+            most => format!("; {} of {most} pages", self.workers.iter().map(|worker| worker.stats.pages).sum::<u64>()),
+        };
+        writeln!(f, "{wish}; {} workers{settled}{limit}; {}", self.workers.len(), self.well())?;
         if self.workers.is_empty() {
             return Ok(());
         }

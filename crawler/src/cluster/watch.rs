@@ -18,10 +18,11 @@ use super::board::Board;
 use super::connect::Cluster;
 use super::lease::Deadline;
 use super::muster::Place;
+use super::quota::Quota;
 use super::record::{Control, Crawl, Wish, keys};
 use super::tail::last;
 use super::{Result, broker, links};
-use crate::engine::{Control as ToEngine, Event, Phase, Standing};
+use crate::engine::{All, Control as ToEngine, Event, Phase, Standing};
 
 /// How often the board is looked at.
 const LOOK: Duration = Duration::from_millis(250);
@@ -38,6 +39,8 @@ pub struct Watch {
     pub place: Place,
     /// Whether it still has the share.
     pub deadline: Deadline,
+    /// The pages that all workers may fetch together; 0 where there is no limit.
+    pub most: u64,
     /// Revision of the crawl's record with which the engine was started: a later one has other seeds.
     pub revision: u64,
     /// Tells the engine what is heard.
@@ -101,8 +104,8 @@ impl Watch {
                         why = Why::Seeds;
                         let _ = self.control.send(ToEngine::Stop);
                     }
-                    if let Some(over) = quiet {
-                        let _ = self.events.send(Event::AllQuiet { round: now.round, over });
+                    if let Some(all) = quiet {
+                        let _ = self.events.send(Event::AllQuiet { round: now.round, all });
                     }
                 }
                 Err(error) => tracing::warn!("{error}"),
@@ -118,18 +121,22 @@ impl Watch {
         Ok(Seen { wished, seeds, quiet })
     }
 
-    /// Whether all workers were quiet at one time, this one in the round that it has told; if so, whether all have released
-    /// what they held back.
-    async fn all_quiet(&self, own: &Standing) -> Result<Option<bool>> {
-        let (mut places, mut over) = (Vec::new(), true);
+    /// Whether all workers were quiet at one time, this one in the round that it has told; if so, what follows.
+    ///
+    /// With `--max-pages`, a worker that was quiet may have taken pages since it said so. But pages that were taken and not
+    /// fetched show: then the share may fetch more than it said to have fetched.
+    async fn all_quiet(&self, own: &Standing) -> Result<Option<All>> {
+        let (mut places, mut over, mut is_full, mut fetched) = (Vec::new(), true, false, Vec::new());
         for share in 0..self.place.shares {
             let Some(message) = self.board.get::<Standing>(&keys::standing(share)).await? else { return Ok(None) };
-            let Standing { phase, round, links_at, .. } = message.record;
+            let Standing { phase, round, links_at, stats, .. } = message.record;
             let is_own_past = share == self.place.share && round != own.round;
             if !phase.is_quiet() || is_own_past {
                 return Ok(None);
             }
             over &= phase != Phase::Idle;
+            is_full |= phase == Phase::Full;
+            fetched.push(stats.pages);
             places.push((phase, links_at));
         }
         for (share, (phase, place)) in places.into_iter().enumerate() {
@@ -137,7 +144,17 @@ impl Watch {
                 return Ok(None);
             }
         }
-        Ok(Some(over))
+        if self.most > 0 {
+            let quota = self.board.get::<Quota>(keys::QUOTA).await?.map(|message| message.record).unwrap_or_default();
+            if quota.is_spent(self.most, &fetched) {
+                return Ok(Some(All::Spent));
+            }
+            if is_full {
+                // It will take what others have given back.
+                return Ok(None);
+            }
+        }
+        Ok(Some(if over { All::Over } else { All::Quiet }))
     }
 }
 
@@ -146,8 +163,8 @@ struct Seen {
     wished: Wish,
     /// There are other seeds than those of the start.
     seeds: bool,
-    /// All are quiet, and whether the crawl is over.
-    quiet: Option<bool>,
+    /// All are quiet, and what follows from that.
+    quiet: Option<All>,
 }
 
 /// The place of the last links that were sent to a share; 0 where there were none.

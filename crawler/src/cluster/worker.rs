@@ -1,107 +1,34 @@
 //! A worker: a crawl directory that has a share of the hosts of a crawl, and the process that crawls them.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::{Duration, Instant};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
-use config::{Layers, Settings};
+use config::Settings;
 use crossbeam_channel::{Receiver, Sender};
 use dedup_stage::signature;
-use dedup_stage::store::{self, Disk, Session};
 use dedup_stage::url::Sites;
 use tokio::runtime::Runtime;
 use tokio::sync::{Mutex, watch};
 
-use super::ask::{self, Answers, Open};
+use super::ask::{self, Open};
 use super::board::{Board, Message};
 use super::commits::{self, Writer};
-use super::connect::{Access, Cluster};
-use super::exchange::{Exchange, Start};
-use super::fetch::Leased;
+use super::connect::Cluster;
 use super::health::Health;
 use super::lease::{Deadline, Held};
-use super::logged::{self, Logged};
+use super::logged;
 use super::muster::{Place, Seeker};
 use super::record::{Crawl, FORMAT, Worker, keys, random};
-use super::watch::{Watch, Why};
-use super::{ClusterError, Result};
+use super::run::Run;
+use super::snapshots::{self, Folder, Maker, Taken};
+use super::task::{Begun, Ended, Snapshots, Task, WorkerError};
+use super::watch::Why;
+use super::{ClusterError, Result, broker};
 use crate::clock::Clock;
-use crate::crawl::{CrawlDir, Member, OpenError};
-use crate::engine::{self, Control, EngineError, Event, Observer, Stats, StopReason};
-use crate::fetch::http::HttpFetch;
-
-/// How long the last word of an engine may take to the board.
-const LAST_WORD: Duration = Duration::from_secs(10);
-
-/// What a worker is to do.
-pub struct Task {
-    /// The brokers, and the crawl.
-    pub access: Access,
-    /// Its crawl directory.
-    pub dir: PathBuf,
-    /// Address of its live page; empty for none.
-    pub dashboard: String,
-    /// What answers questions about its directory.
-    pub answers: Arc<dyn Answers>,
-    /// For tests: do without one of the safeguards.
-    pub without: Without,
-}
-
-/// The safeguards that tests switch off, to see that they are needed.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Without {
-    /// Judge pages before their place in the common order is known.
-    pub barrier: bool,
-    /// Send requests though the lease was not renewed.
-    pub deadline: bool,
-    /// Commit whoever has taken the share, and do not notice that the lease is lost.
-    pub fence: bool,
-}
-
-/// How a worker begins.
-#[derive(Debug)]
-pub struct Begun {
-    /// The settings of the crawl, with what is the worker's own.
-    pub settings: Settings,
-    /// Its share.
-    pub place: Place,
-    /// How many commits of it were not on this disk.
-    pub replayed: u64,
-    /// How it is.
-    pub health: Arc<Health>,
-}
-
-/// How a worker ended.
-#[derive(Debug)]
-pub struct Ended {
-    /// Why.
-    pub reason: StopReason,
-    /// Counters of its share.
-    pub stats: Stats,
-    /// Its settings.
-    pub settings: Settings,
-}
-
-/// Why a worker cannot go on.
-#[derive(Debug, thiserror::Error)]
-pub enum WorkerError {
-    /// The cluster.
-    #[error(transparent)]
-    Cluster(#[from] ClusterError),
-    /// The crawl directory.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    /// The engine.
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    /// Settings.
-    #[error(transparent)]
-    Settings(#[from] config::ConfigError),
-    /// The fetcher.
-    #[error("{0:#}")]
-    Fetch(anyhow::Error),
-}
+use crate::crawl::{CrawlDir, Member};
+use crate::engine::{Control, EngineError, Observer};
 
 /// Works until the crawl is over, or until somebody stops this worker or the crawl. `None` where it found no share to work
 /// on. `begins` makes what watches.
@@ -114,7 +41,7 @@ pub fn work<O: Observer>(
     let runtime = runtime.worker_threads(2).thread_name("cluster").enable_all().build().map_err(ClusterError::from)?;
     let cluster = runtime.block_on(task.access.connect())?;
     let board = runtime.block_on(Board::open(&cluster))?;
-    let mut message = runtime.block_on(crawl(&board))?;
+    let message = runtime.block_on(crawl(&board))?;
     let member = enter(task, &message.record)?;
     let _lock = lock(task)?;
     let dir = std::fs::canonicalize(&task.dir).map_err(ClusterError::from)?.display().to_string();
@@ -124,65 +51,132 @@ pub fn work<O: Observer>(
     let (life, deadline, held) = (held.life().to_owned(), held.deadline.clone(), Arc::new(Mutex::new(held)));
     let (lost_in, lost) = watch::channel(None);
     let keeping = runtime.spawn(keep(Arc::clone(&held), lost_in, task.without.fence));
-    let fence = runtime.block_on(commits::fence(&cluster, place.share, &life))?;
-    let writer = Writer {
-        cluster: cluster.clone(),
-        runtime: runtime.handle().clone(),
-        share: place.share,
-        fence: (!task.without.fence).then_some(fence),
-        life: life.clone(),
-        number: Arc::default(),
-        deadline: deadline.clone(),
-    };
-    settle(task, &message.record, &member, place)?;
-    let replay = async {
-        let mut disk = CrawlDir::open_disk(&task.dir)?;
-        Ok::<_, WorkerError>(logged::replay(&cluster, place.share, &mut disk, &task.dir).await?)
-    };
-    let replayed = runtime.block_on(replay)?;
-    let health = Arc::new(Health::new(deadline.clone(), Arc::clone(&cluster.traffic)));
-    let begun = Begun { settings: settings(task, &message.record)?, place, replayed, health };
-    let mut observer = begins(&begun).map_err(WorkerError::Fetch)?;
-    let sent = Arc::<AtomicU64>::default();
-    let open = Open::default();
-    runtime.spawn(
-        ask::Responder {
-            cluster: cluster.clone(),
-            share: place.share,
-            dir: task.dir.clone(),
-            open: open.clone(),
-            deadline: deadline.clone(),
-            answers: Arc::clone(&task.answers),
-        }
-        .serve(),
-    );
-    let ended = loop {
-        let settings = settings(task, &message.record)?;
-        let run = Run {
-            task,
-            control: &control,
-            runtime: &runtime,
-            cluster: &cluster,
-            board: &board,
-            place,
-            message: &message,
-            life: &life,
-            deadline: &deadline,
-            writer: &writer,
-            lost: &lost,
-            sent: &sent,
-            open: &open,
-        };
-        match run.engine(&settings, &mut observer) {
-            Ok((_, _, Why::Seeds)) => message = runtime.block_on(crawl(&board))?,
-            Ok((reason, stats, _)) => break Ok(Ended { reason, stats, settings }),
-            Err(error) => break Err(error),
-        }
-    };
+    let post = Post { task, runtime: &runtime, cluster, board, member, place, life, deadline, lost };
+    let worked = post.work(&control, message, begins);
     keeping.abort();
+    // Also where nothing came of it: somebody else can have the share.
     runtime.block_on(async { held.lock().await.release().await });
     runtime.shutdown_timeout(Duration::from_secs(1));
-    ended.map(|ended| Some((ended, observer)))
+    worked.map(Some)
+}
+
+/// A worker that has a share.
+pub struct Post<'a> {
+    /// What it is to do.
+    pub task: &'a Task,
+    /// Where its tasks run.
+    pub runtime: &'a Runtime,
+    /// The brokers.
+    pub cluster: Cluster,
+    /// The board.
+    pub board: Board,
+    /// Whose directory it is.
+    member: Member,
+    /// The share.
+    pub place: Place,
+    /// The name of this process.
+    pub life: String,
+    /// Until when it may ask the hosts of the share.
+    pub deadline: Deadline,
+    /// Says when the lease is lost.
+    pub lost: watch::Receiver<Option<String>>,
+}
+
+/// The state of a share, on the disk.
+struct Ready {
+    restored: Option<u64>,
+    replayed: u64,
+    /// Where snapshots are made, and by whom.
+    snapshots: Option<(Sender<Taken>, JoinHandle<()>)>,
+}
+
+impl Post<'_> {
+    /// Works until the crawl is over, or until somebody stops this worker or the crawl.
+    fn work<O: Observer>(
+        self,
+        control: &(Sender<Control>, Receiver<Control>),
+        mut message: Message<Crawl>,
+        begins: impl FnOnce(&Begun) -> anyhow::Result<O>,
+    ) -> std::result::Result<(Ended, O), WorkerError> {
+        let Self { task, runtime, place, .. } = self;
+        let fence = runtime.block_on(commits::fence(&self.cluster, place.share, &self.life))?;
+        let writer = Writer {
+            cluster: self.cluster.clone(),
+            runtime: runtime.handle().clone(),
+            share: place.share,
+            fence: (!task.without.fence).then_some(fence),
+            life: self.life.clone(),
+            number: Arc::default(),
+            deadline: self.deadline.clone(),
+        };
+        let Ready { restored, replayed, snapshots } = self.make_ready(&message.record)?;
+        let health = Arc::new(Health::new(self.deadline.clone(), Arc::clone(&self.cluster.traffic)));
+        let begun = Begun { settings: settings(task, &message.record)?, place, restored, replayed, health };
+        let mut observer = begins(&begun).map_err(WorkerError::Fetch)?;
+        let sent = Arc::<AtomicU64>::default();
+        let open = Open::default();
+        runtime.spawn(
+            ask::Responder {
+                cluster: self.cluster.clone(),
+                share: place.share,
+                dir: task.dir.clone(),
+                open: open.clone(),
+                deadline: self.deadline.clone(),
+                answers: Arc::clone(&task.answers),
+            }
+            .serve(),
+        );
+        let ended = loop {
+            let settings = settings(task, &message.record)?;
+            let taken = snapshots.as_ref().map(|(taken, _)| taken);
+            let run = Run { post: &self, control, message: &message, writer: &writer, sent: &sent, open: &open, taken };
+            match run.engine(&settings, &mut observer) {
+                Ok((_, _, Why::Seeds)) => message = runtime.block_on(crawl(&self.board))?,
+                Ok((reason, stats, _)) => break Ok(Ended { reason, stats, settings }),
+                Err(error) => break Err(error),
+            }
+        };
+        if let Some((taken, maker)) = snapshots {
+            drop(taken);
+            // What it was making it has given up when the engine ended.
+            let _ = maker.join();
+        }
+        ended.map(|ended| (ended, observer))
+    }
+
+    /// Brings the disk up to the log: from a snapshot where that is needed, and from the commits after it.
+    fn make_ready(&self, crawl: &Crawl) -> std::result::Result<Ready, WorkerError> {
+        let Self { task, runtime, cluster, board, member, place, .. } = self;
+        let folder = |plan: &Snapshots| Folder::of(&plan.folder, &crawl.id, place.share);
+        let folder = task.snapshots.as_ref().map(folder);
+        let kept = runtime.block_on(snapshots::kept(board, place.share))?;
+        let (last, restored) = snapshots::restore(&kept, folder.as_ref(), &task.dir, member)?;
+        settle(task, crawl, member, *place)?;
+        let replay = async {
+            let mut disk = CrawlDir::open_disk(&task.dir)?;
+            let from = logged::place_of(&disk).map_err(EngineError::from)?;
+            let replayed = logged::replay(cluster, place.share, &mut disk, &task.dir).await?;
+            // A worker that has lost the share may have made a snapshot meanwhile, and cut the stream.
+            if snapshots::kept(board, place.share).await?.floor().commits > from {
+                return Err(broker("reading the commits")("they were cut meanwhile; start this worker again").into());
+            }
+            Ok::<_, WorkerError>(replayed)
+        };
+        let replayed = runtime.block_on(replay)?;
+        let maker = folder.map(|folder| Maker {
+            cluster: cluster.clone(),
+            board: board.clone(),
+            runtime: runtime.handle().clone(),
+            folder,
+            dir: task.dir.clone(),
+            share: place.share,
+            shares: place.shares,
+            life: self.life.clone(),
+            last,
+        });
+        let snapshots = maker.map(Maker::start).transpose().map_err(ClusterError::from)?;
+        Ok(Ready { restored, replayed, snapshots })
+    }
 }
 
 /// The name of this machine.
@@ -242,8 +236,7 @@ fn settle(task: &Task, crawl: &Crawl, member: &Member, place: Place) -> std::res
 
 /// The settings of the crawl, with what is this worker's own.
 fn settings(task: &Task, crawl: &Crawl) -> std::result::Result<Settings, WorkerError> {
-    let layers = Layers::new().text(std::path::Path::new("settings of the cluster"), &crawl.settings)?;
-    let mut settings = layers.finish()?;
+    let mut settings = crawl.settings()?;
     settings.output.dashboard.clone_from(&task.dashboard);
     let limit = &mut settings.limits.time_limit.0;
     if *limit > 0 {
@@ -251,97 +244,6 @@ fn settings(task: &Task, crawl: &Crawl) -> std::result::Result<Settings, WorkerE
         *limit = (crawl.created + *limit).saturating_sub(Clock::System.now()).max(1);
     }
     Ok(settings)
-}
-
-/// One run of the engine: what it needs.
-struct Run<'a> {
-    task: &'a Task,
-    control: &'a (Sender<Control>, Receiver<Control>),
-    runtime: &'a Runtime,
-    cluster: &'a Cluster,
-    board: &'a Board,
-    place: Place,
-    message: &'a Message<Crawl>,
-    life: &'a str,
-    deadline: &'a Deadline,
-    writer: &'a Writer,
-    /// Says when the lease is lost.
-    lost: &'a watch::Receiver<Option<String>>,
-    /// Batches of links sent so far.
-    sent: &'a Arc<AtomicU64>,
-    /// The state, for those who ask after it.
-    open: &'a Open,
-}
-
-impl Run<'_> {
-    /// The disk. An answer that is under way may have the state of the last run open, and ends soon.
-    fn disk(&self) -> std::result::Result<Disk, OpenError> {
-        let begin = Instant::now();
-        loop {
-            match CrawlDir::open_disk(&self.task.dir) {
-                Err(OpenError::Store { error: store::Error::Locked, .. }) if begin.elapsed() < LAST_WORD => {
-                    std::thread::sleep(Duration::from_millis(20));
-                }
-                opened => return opened,
-            }
-        }
-    }
-
-    /// Runs the engine.
-    fn engine(
-        &self,
-        settings: &Settings,
-        observer: &mut dyn Observer,
-    ) -> std::result::Result<(StopReason, Stats, Why), WorkerError> {
-        let (task, crawl) = (self.task, Arc::new(self.message.record.clone()));
-        let disk = self.disk()?;
-        self.open.set(Some(disk.reader()));
-        let logged = Logged::new(disk, self.writer.clone(), &task.dir);
-        let session = Session::new(Box::new(logged.map_err(EngineError::from)?));
-        let mut dir = CrawlDir::with_session(&task.dir, session)?;
-        let places = engine::places(dir.session()).map_err(EngineError::from)?;
-        let parts = dir.start(settings, crawl.seeds.clone(), Clock::System, self.control.1.clone())?;
-        let start = Start {
-            cluster: self.cluster.clone(),
-            runtime: self.runtime.handle().clone(),
-            crawl,
-            place: self.place,
-            keys: parts.context.keys.clone(),
-            deadline: self.deadline.clone(),
-            // Groups of each run have names of their own.
-            life: format!("{}-{}", self.life, self.message.revision),
-            places,
-            sent: Arc::clone(self.sent),
-            ordered: !task.without.barrier,
-        };
-        let (exchange, events, standing) = Exchange::start(start)?;
-        let watch = Watch {
-            cluster: self.cluster.clone(),
-            board: self.board.clone(),
-            place: self.place,
-            deadline: self.deadline.clone(),
-            revision: self.message.revision,
-            events: events.clone(),
-            control: self.control.0.clone(),
-        };
-        let watching = self.runtime.spawn(watch.run(standing));
-        let mut lost = self.lost.clone();
-        let telling = self.runtime.spawn(async move {
-            if let Ok(why) = lost.wait_for(Option::is_some).await {
-                // The engine may have ended meanwhile.
-                let _ = events.send(Event::Lost(why.clone().unwrap_or_default()));
-            }
-        });
-        let fetch = HttpFetch::new(settings).map_err(WorkerError::Fetch)?;
-        let fetch = Leased::new(fetch, self.deadline.clone(), task.without.deadline);
-        let parts = engine::Parts { peers: Some(Box::new(exchange)), ..parts };
-        let result = engine::run(parts, fetch, observer);
-        self.open.set(None);
-        let why = self.runtime.block_on(async { tokio::time::timeout(LAST_WORD, watching).await });
-        telling.abort();
-        let (reason, stats) = result?;
-        Ok((reason, stats, why.ok().and_then(std::result::Result::ok).unwrap_or(Why::Itself)))
-    }
 }
 
 /// Renews the lease until it is lost, and says so; `silent`: for tests, as if nobody noticed.

@@ -6,6 +6,7 @@
 //! Fetchers and page workers know nothing about it.
 
 mod alike;
+mod allowance;
 mod barren;
 mod barrier;
 mod batch;
@@ -58,7 +59,7 @@ use desk::Desk;
 use jobs::Jobs;
 use ledger::Ledger;
 use login::LogIn;
-pub use peers::{Event, Peers, PeersError, Phase, Proposed, Standing};
+pub use peers::{All, Event, PageRequest, Peers, PeersError, Phase, Proposed, Standing};
 pub use rescue::lost;
 pub use start::run;
 pub use stats::{Nobody, Observer, Snapshot, Stats, StopReason, TICK};
@@ -183,13 +184,14 @@ impl Engine<'_> {
             if self.stopping.is_none() && !self.paused && !self.is_quiet() {
                 self.more = self.desk.step()?;
                 self.desk.feed_visits()?;
+                self.seek_pages();
                 self.hand_out()?;
                 // If a visit was refused when its turn came, the next visit of its host can be queued.
                 self.more |= self.desk.feed_visits()?;
             }
             if let Some(reason) = self.ended() {
                 let over = self.stopping.is_none() && matches!(reason, StopReason::Done | StopReason::Waiting);
-                if over && self.desk.together.is_some() {
+                if self.stopping.is_none() && self.desk.together.is_some() {
                     self.be_quiet(reason)?;
                 } else if over && self.desk.drain()? {
                     self.more = true;
@@ -229,6 +231,9 @@ impl Engine<'_> {
         while self.jobs.has_credit() {
             let is_full = self.is_full();
             if is_full && self.desk.requisites == 0 {
+                if self.hand_out_errand()? {
+                    continue;
+                }
                 break;
             }
             let waited = if is_full { None } else { self.desk.waited() };
@@ -257,12 +262,6 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Whether `--max-pages` allows no more page jobs than are open now.
-    fn is_full(&self) -> bool {
-        let limit = self.desk.settings.limits.max_pages;
-        limit > 0 && self.desk.ledger.stats.pages + self.jobs.open_pages() >= limit
-    }
-
     /// The reason for which the crawl has ended; `None` if it has not.
     fn ended(&self) -> Option<StopReason> {
         let now = self.now();
@@ -271,7 +270,7 @@ impl Engine<'_> {
         }
         let is_full = self.is_full();
         let waits = self.paused || self.more || self.desk.local.pause(now).is_some();
-        let waits = waits || self.desk.together.as_ref().is_some_and(together::Together::waits_for_rules);
+        let waits = waits || self.desk.together.as_ref().is_some_and(|together| together.waits(is_full));
         let waits = waits || self.desk.access.is_away() || !(is_full || self.desk.waiting.is_empty());
         if self.jobs.open() > 0 || waits {
             return None;
@@ -298,7 +297,9 @@ impl Engine<'_> {
 
     fn check_limits(&mut self) {
         let (now, limits) = (self.now(), &self.desk.settings.limits);
-        let is_full = limits.max_pages > 0 && self.desk.ledger.stats.pages >= limits.max_pages;
+        // Where several processes crawl, the limit is that of all.
+        let is_alone = self.desk.together.is_none();
+        let is_full = is_alone && limits.max_pages > 0 && self.desk.ledger.stats.pages >= limits.max_pages;
         if is_full && self.desk.requisites == 0 {
             self.stopping = Some((StopReason::PageLimit, now + GRACE));
         } else if limits.time_limit.0 > 0 && now >= self.desk.ledger.started() + limits.time_limit.0 {

@@ -23,6 +23,14 @@ pub trait Peers: Send {
     /// Sends links to the processes that have their hosts. When this returns they cannot be lost.
     fn send(&mut self, links: &[Outbound]) -> Result<(), PeersError>;
 
+    /// Pages that this process may fetch in all, as far as is known when it begins; `None` where there is no limit.
+    fn pages(&self) -> Option<u64> {
+        None
+    }
+
+    /// Asks for more pages, or gives some back. The answer comes as [`Event::Pages`].
+    fn ask_for_pages(&mut self, _request: PageRequest) {}
+
     /// Says how far this process is.
     fn tell(&mut self, standing: Standing);
 
@@ -55,15 +63,50 @@ pub enum Event {
         /// Place in the common order.
         at: u64,
     },
+    /// The answer to [`PageRequest::More`]. Where there was nothing to give, another answer comes as soon as there is.
+    Pages {
+        /// The number of the request.
+        number: u64,
+        /// Pages that this process may fetch in all.
+        pages: u64,
+    },
     /// Every process was quiet at one time, this one in the round that is named.
     AllQuiet {
         /// As in [`Standing::round`].
         round: u64,
-        /// Every process has also released what it held back: the crawl is over.
-        over: bool,
+        /// What follows from that.
+        all: All,
     },
     /// The crawl cannot go on here.
     Lost(String),
+}
+
+/// A process asks for pages to fetch, or gives back those that it does not need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageRequest {
+    /// It asks for so many more.
+    More {
+        /// Names the request.
+        number: u64,
+        /// How many.
+        pages: u64,
+    },
+    /// It needs no more than these in all, and asks for nothing.
+    Back {
+        /// Pages that it may fetch in all from now on.
+        to: u64,
+    },
+}
+
+/// What it means that all processes were quiet at one time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum All {
+    /// What is held back to the end may be released.
+    Quiet,
+    /// Every process has released what it held back: the crawl is over.
+    Over,
+    /// All pages that the crawl may fetch are fetched: it is over.
+    Spent,
 }
 
 /// A page on its way through the common order.
@@ -130,6 +173,8 @@ pub enum Phase {
     Idle,
     /// It has nothing to do until links come, and has released what it held back.
     Drained,
+    /// It has URLs queued, and all pages that the crawl may fetch are taken. It does what others wait for.
+    Full,
     /// It was stopped before its work was done.
     Stopped,
     /// It has ended.
@@ -142,9 +187,10 @@ impl Phase {
         if reason == StopReason::Stopped { Phase::Stopped } else { Phase::Ended }
     }
 
-    /// Whether only links can make such a process work again, or the leave to release what it holds back.
+    /// Whether only links can make such a process work again, or the leave to release what it holds back, or to fetch more
+    /// pages.
     pub fn is_quiet(self) -> bool {
-        matches!(self, Phase::Idle | Phase::Drained | Phase::Ended)
+        matches!(self, Phase::Idle | Phase::Drained | Phase::Full | Phase::Ended)
     }
 }
 

@@ -12,11 +12,12 @@ use dedup_stage::judge::Candidate;
 use dedup_stage::store::{self, Session, Space};
 use frontier::{Asker, Errand, Millis};
 
+use super::allowance::Allowance;
 use super::barrier::Barrier;
 use super::desk::Desk;
 use super::ledger;
 use super::message::Report;
-use super::peers::{Event, Peers, PeersError, Phase, Proposed, Standing};
+use super::peers::{All, Event, Peers, PeersError, Phase, Proposed, Standing};
 use super::rescue;
 use super::stats::StopReason;
 use super::{Engine, Result};
@@ -44,6 +45,8 @@ pub fn places(session: &Session) -> store::Result<(u64, u64)> {
 pub(super) struct Together {
     pub peers: Box<dyn Peers>,
     pub barrier: Barrier,
+    /// The pages that may be fetched here; `None` where there is no limit.
+    pub allowance: Option<Allowance>,
     /// Where links for others stand in the state that came since the last commit.
     pub outgoing: BTreeSet<Vec<u8>>,
     /// Where pages are judged without waiting for their place: those that the others have not heard of.
@@ -69,12 +72,17 @@ impl Together {
     pub fn new(peers: Box<dyn Peers>, session: &Session) -> Result<Self> {
         let (links_at, pages_at) = places(session)?;
         let (barrier, outgoing, stale, errands) = Default::default();
-        Ok(Self { peers, barrier, outgoing, stale, errands, links_at, pages_at, round: 0, quiet: None })
+        let allowance = peers.pages().map(Allowance::new);
+        Ok(Self { peers, barrier, allowance, outgoing, stale, errands, links_at, pages_at, round: 0, quiet: None })
     }
 
-    /// Whether robots files are to be asked for by others.
-    pub fn waits_for_rules(&self) -> bool {
-        !self.errands.is_empty()
+    /// Whether something is awaited from others: while no page may be fetched here (`is_full`) leave to fetch more, and else
+    /// robots files.
+    pub fn waits(&self, is_full: bool) -> bool {
+        match &self.allowance {
+            Some(allowance) if is_full => allowance.is_awaited(),
+            _ => !self.errands.is_empty(),
+        }
     }
 
     /// The robots files to be asked for now: new ones, and those of which nothing was heard for long.
@@ -251,7 +259,12 @@ impl Engine<'_> {
                     self.take_group(at)?;
                 }
             }
-            Event::AllQuiet { round, over } => return self.all_quiet(round, over),
+            Event::Pages { number, pages } => {
+                if together.allowance.as_mut().is_some_and(|allowance| allowance.heard(number, pages)) {
+                    self.wake();
+                }
+            }
+            Event::AllQuiet { round, all } => return self.all_quiet(round, all),
             Event::Lost(why) => return Err(PeersError(why).into()),
         }
         Ok(None)
@@ -298,7 +311,12 @@ impl Engine<'_> {
         }
         // What it has for others must be on its way before it says that it has nothing to do.
         self.desk.commit()?;
+        let fetched = self.desk.ledger.stats.pages;
         if let Some(together) = &mut self.desk.together {
+            let back = together.allowance.as_mut().and_then(|allowance| allowance.give_back(fetched));
+            if let Some(back) = back {
+                together.peers.ask_for_pages(back);
+            }
             together.quiet = Some(Quiet { reason, drained: false });
             together.round += 1;
         }
@@ -307,14 +325,14 @@ impl Engine<'_> {
     }
 
     /// Every process was quiet at one time.
-    fn all_quiet(&mut self, round: u64, over: bool) -> Result<Option<StopReason>> {
+    fn all_quiet(&mut self, round: u64, all: All) -> Result<Option<StopReason>> {
         let Some(together) = &mut self.desk.together else { return Ok(None) };
         let Some(quiet) = together.quiet.filter(|_| together.round == round) else { return Ok(None) };
-        if over {
-            return Ok(Some(quiet.reason));
-        }
-        if quiet.drained {
-            return Ok(None);
+        match all {
+            All::Spent => return Ok(Some(StopReason::PageLimit)),
+            All::Over => return Ok(Some(quiet.reason)),
+            All::Quiet if quiet.drained => return Ok(None),
+            All::Quiet => {}
         }
         let more = self.desk.drain()?;
         if more {
@@ -337,6 +355,7 @@ impl Engine<'_> {
         let phase = match (ended, together.quiet) {
             (Some(reason), _) => Phase::after(reason),
             (None, None) => Phase::Busy,
+            (None, Some(Quiet { reason: StopReason::PageLimit, .. })) => Phase::Full,
             (None, Some(Quiet { drained: false, .. })) => Phase::Idle,
             (None, Some(Quiet { drained: true, .. })) => Phase::Drained,
         };

@@ -86,6 +86,9 @@ impl Frontier {
     pub fn run_errand(&mut self, errand: Errand, at: Millis, session: &mut Session) -> Result<()> {
         let target = errand.url.clone();
         let site = self.keys.site(&target);
+        if errand.askers.iter().any(|asker| self.is_foreign(asker.site)) {
+            self.afar.asked.insert(site);
+        }
         let rest = match self.host(&target, site, session)? {
             Some(host) => {
                 let rest = self.hosts.get_mut(host).errands.add(errand);

@@ -72,12 +72,7 @@ impl Frontier {
                     let url = errand.url.clone();
                     return Ok(Next::Job(self.start(id, JobKind::Robots, url, Task::Robots(errand), None)));
                 }
-                Plan::Forsake => {
-                    let Some(errand) = self.hosts.get_mut(id).errands.take() else { continue };
-                    self.awake(id);
-                    let trouble = self.hosts.get(id).place.withholds().unwrap_or(Detail::ForbiddenAddress);
-                    self.rules_known(errand, &Rules::unreachable(now, None, trouble), now, session)?;
-                }
+                Plan::Forsake => self.forsake(id, now, session)?,
                 Plan::Fetch(lane, entry, url, trial) => {
                     if let Err(later) = self.request(id, now) {
                         return Ok(Next::Wait(later));
@@ -120,6 +115,65 @@ impl Frontier {
         let asleep = self.hosts.sleep.first(session)?.map(|(due, _)| due.max(now + 1));
         let due = [self.schedule.next_due(), self.addresses.next_call(), asleep].into_iter().flatten().min();
         Ok(due.map_or(Next::Idle, Next::Wait))
+    }
+
+    /// Like [`Frontier::next`], while no page may be fetched: only errands for other frontiers are handed out, which would
+    /// wait for ever.
+    ///
+    /// # Complexity
+    ///
+    /// O(hosts with such errands).
+    pub fn next_errand(&mut self, now: Millis, session: &mut Session) -> Result<Next> {
+        self.now = self.now.max(now);
+        let (sites, mut due) = (self.afar.asked.iter().copied().collect::<Vec<_>>(), None::<Millis>);
+        for site in sites {
+            let host = self.hosts.find(site).map(|id| (id, self.hosts.get(id)));
+            if host.is_some_and(|(_, host)| host.phase == Phase::Fetching) {
+                continue;
+            }
+            // A host with errands stays in memory.
+            let errand = host.and_then(|(id, host)| Some((id, host, host.errands.any()?.url.clone())));
+            let Some((id, host, url)) = errand else {
+                self.afar.asked.remove(&site);
+                continue;
+            };
+            let waits = host.pace.is_troubled() && host.pace.not_before > now;
+            let (job, later) = match self.first(id, &url, now) {
+                _ if host.place.is_forbidden(now) => {
+                    self.forsake(id, now, session)?;
+                    continue;
+                }
+                // The first look-up of an address need not wait; one after a failed one does.
+                Some(Plan::Resolve(url)) if !waits => (Some((JobKind::Resolve, url, Task::Resolve)), 0),
+                Some(Plan::Wait(later)) => (None, later),
+                Some(Plan::Park(address)) => (None, self.addresses.not_before(address)),
+                Some(_) => (None, host.pace.not_before),
+                None => match self.request(id, now) {
+                    Err(later) => (None, later),
+                    Ok(()) => {
+                        let Some(errand) = self.hosts.get_mut(id).errands.take() else { continue };
+                        (Some((JobKind::Robots, url, Task::Robots(errand))), 0)
+                    }
+                },
+            };
+            let Some((kind, url, task)) = job else {
+                due = due.into_iter().chain([later]).min();
+                continue;
+            };
+            if let Phase::Parked(address, rank, turn) = self.hosts.get(id).phase {
+                self.addresses.unpark(id, (address, rank, turn));
+            }
+            return Ok(Next::Job(self.start(id, kind, url, task, None)));
+        }
+        Ok(due.map_or(Next::Idle, Next::Wait))
+    }
+
+    /// Gives up the first errand of a host that has no address that may be asked.
+    fn forsake(&mut self, id: HostId, now: Millis, session: &mut Session) -> Result<()> {
+        let Some(errand) = self.hosts.get_mut(id).errands.take() else { return Ok(()) };
+        self.awake(id);
+        let trouble = self.hosts.get(id).place.withholds().unwrap_or(Detail::ForbiddenAddress);
+        self.rules_known(errand, &Rules::unreachable(now, None, trouble), now, session)
     }
 
     /// Whether the best ready host should wait, because another host has a much better URL that is due soon. A host waits

@@ -22,13 +22,13 @@ mod skipped;
 mod step;
 mod view;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use config::{OnDuplicate, Politeness, Priority, Settings};
 use dedup_stage::store::{Error, Result, Session, codec};
-use dedup_stage::url::{Keys, Sites, UrlId};
+use dedup_stage::url::{Keys, SiteId, Sites, UrlId};
 
 use crate::hold::news::News;
 use crate::hold::works::Works;
@@ -131,6 +131,8 @@ struct Afar {
     errands: Vec<Errand>,
     /// Rules of their origins.
     answers: Vec<(Asker, crate::robots::Rules)>,
+    /// Hosts here that have errands for hosts of other frontiers, and some that had.
+    asked: BTreeSet<SiteId>,
 }
 
 /// The jobs that were handed out.

@@ -149,7 +149,7 @@ impl Frontier {
 
     /// The step that must come before a request for `url`: find the address of the host, or wait for the pace of the host
     /// or of its address. `None` if the request may be made now.
-    fn first(&self, id: HostId, url: &Url, now: Millis) -> Option<Plan> {
+    pub(super) fn first(&self, id: HostId, url: &Url, now: Millis) -> Option<Plan> {
         let host = self.hosts.get(id);
         match &host.place {
             Place::Known { ids, until, .. } if *until > now => {

@@ -99,6 +99,11 @@ impl Addresses {
         })
     }
 
+    /// When an address may be asked again.
+    pub fn not_before(&self, id: AddressId) -> Millis {
+        self.addresses[id as usize].not_before
+    }
+
     /// Puts a host of this rank in the line of an address. Returns its place there.
     pub fn park(&mut self, host: HostId, rank: Rank, id: AddressId) -> (AddressId, Rank, Turn) {
         let address = &mut self.addresses[id as usize];

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use frontier::{End, Millis, SkipReason, State, Visit, Walk};
+use dedup_stage::url::Sites;
+use frontier::robots::{Answer, Rules};
+use frontier::{Asker, End, Errand, JobKind, Millis, Next, Outcome, SkipReason, State, Visit, Walk};
+use url::Url;
 
 use crate::sim::{Answered, Sim, id, polite};
 
@@ -123,4 +126,53 @@ fn a_robots_txt_that_moves_without_end_counts_as_none() {
     sim.run(Millis::MAX, usize::MAX);
     assert_eq!(sim.log.len(), 7, "asked once, moved five times, then the page: {:?}", sim.log);
     assert_eq!(sim.pages(), ["http://a.test/"]);
+}
+
+#[test]
+fn while_no_page_may_be_fetched_only_what_other_frontiers_wait_for_is_handed_out() {
+    let mut sim = Sim::new(&polite(50));
+    sim.frontier.own(Sites::of([id("http://here.test/").site, id("http://forbidden.test/").site]));
+    sim.add("http://here.test/page", 0.9);
+    let errand = |url: &str, of: &str| {
+        let (url, of) = (Url::parse(url).unwrap(), Url::parse(of).unwrap());
+        Errand { url, askers: vec![Asker { site: id(of.as_str()).site, of, moves: 1 }] }
+    };
+    let next = |sim: &mut Sim, now| sim.frontier.next_errand(now, &mut sim.session).unwrap();
+    assert!(matches!(next(&mut sim, 1_000), Next::Idle), "nobody waits for anything");
+    let own = errand("http://here.test/own", "http://here.test/page");
+    sim.frontier.run_errand(own, 1_000, &mut sim.session).unwrap();
+    assert!(matches!(next(&mut sim, 1_000), Next::Idle), "nobody else does");
+    for (file, of) in [("here", "there"), ("forbidden", "there"), ("here", "elsewhere")] {
+        let errand = errand(&format!("http://{file}.test/of/{of}"), &format!("http://{of}.test/"));
+        sim.frontier.run_errand(errand, 1_000, &mut sim.session).unwrap();
+    }
+    let (mut now, mut asked, mut answered) = (1_000, Vec::new(), 0);
+    loop {
+        match next(&mut sim, now) {
+            Next::Job(job) => {
+                let outcome = match job.kind {
+                    JobKind::Resolve if job.url.host_str() == Some("forbidden.test") => Outcome::Resolved(Vec::new()),
+                    JobKind::Resolve => Outcome::Resolved(vec![[192, 0, 2, 1].into()]),
+                    JobKind::Robots => {
+                        asked.push((now, job.url.path().to_owned()));
+                        let answer = Answer { url: &job.url, status: 404, retry_after: None, body: b"", at: now };
+                        Outcome::Robots(Rules::read(&answer, "once"))
+                    }
+                    kind => panic!("{kind:?} of {}", job.url),
+                };
+                sim.frontier.report(&job, outcome, now, &mut sim.session).unwrap();
+            }
+            Next::Wait(later) => {
+                assert!(later > now);
+                now = later;
+            }
+            Next::Idle => break,
+        }
+        answered += sim.frontier.take_answers().len();
+    }
+    let paths: Vec<&str> = asked.iter().map(|(_, path)| path.as_str()).collect();
+    assert_eq!(paths, ["/own", "/of/there", "/of/elsewhere"], "in their order");
+    assert!(asked.windows(2).all(|two| two[1].0 > two[0].0 + 50), "with the delay of the host: {asked:?}");
+    assert_eq!(answered, 3, "no address may be asked for one of them, and that is an answer too");
+    assert_eq!(sim.frontier.counts().queued, 1);
 }

@@ -47,6 +47,11 @@ impl Drop for Worker {
 impl Team {
     /// Makes the crawl; every host is a seed.
     pub fn create(&self, brokers: &Brokers, shape: &Shape, connect_to: &str) -> anyhow::Result<()> {
+        self.create_with(brokers, shape, connect_to, &[])
+    }
+
+    /// The same, with more settings.
+    pub fn create_with(&self, brokers: &Brokers, shape: &Shape, connect_to: &str, more: &[&str]) -> anyhow::Result<()> {
         std::fs::create_dir_all(&self.base)?;
         let seeds = self.base.join("seeds.txt");
         let urls: String = (0..shape.hosts()).map(|host| format!("http://{}/\n", Shape::name(host))).collect();
@@ -55,7 +60,7 @@ impl Team {
         create.arg("--seeds").arg(&seeds).arg("--connect-to").arg(connect_to);
         create.args(["--scope", "any", "--allow-private", "--address-delay", "0ms"]);
         create.arg("--delay").arg(format!("{}ms", self.delay.as_millis()));
-        create.arg("--workers").arg(self.workers.to_string());
+        create.arg("--workers").arg(self.workers.to_string()).args(more);
         create.arg("--lease").arg(format!("{}ms", self.lease.as_millis()));
         let output = create.output()?;
         ensure!(output.status.success(), "create: {}", String::from_utf8_lossy(&output.stderr));

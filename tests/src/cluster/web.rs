@@ -38,6 +38,8 @@ pub struct Asked {
 /// The web.
 pub struct Town {
     shape: Shape,
+    /// Whether the robots.txt of each host has moved to another host.
+    robots_move: bool,
     start: Instant,
     asked: Mutex<Vec<Asked>>,
 }
@@ -95,7 +97,16 @@ impl Shape {
 impl Town {
     /// Nobody has asked yet.
     pub fn new(shape: Shape) -> Arc<Self> {
-        Arc::new(Self { shape, start: Instant::now(), asked: Mutex::default() })
+        Self::with(shape, false)
+    }
+
+    /// The same, but the robots.txt of each host is at another host.
+    pub fn with_moved_robots(shape: Shape) -> Arc<Self> {
+        Self::with(shape, true)
+    }
+
+    fn with(shape: Shape, robots_move: bool) -> Arc<Self> {
+        Arc::new(Self { shape, robots_move, start: Instant::now(), asked: Mutex::default() })
     }
 
     /// Answers connections until it is dropped.
@@ -118,6 +129,11 @@ impl Town {
     }
 
     fn answer(&self, host: usize, target: &str) -> Response<Full<Bytes>> {
+        if self.robots_move && target == "/robots.txt" {
+            let there = format!("http://{}/robots-of/{host}", Shape::name((host * 7 + 3) % self.shape.hosts()));
+            let response = Response::builder().status(StatusCode::FOUND).header("location", there);
+            return response.body(Full::default()).expect("headers of our own");
+        }
         let url = format!("http://{}{target}", Shape::name(host));
         let Some((_, page)) = self.shape.content(&url) else { return status(StatusCode::NOT_FOUND) };
         let body = self.shape.body(host, page);

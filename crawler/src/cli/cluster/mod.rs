@@ -35,8 +35,8 @@ enum Command {
     Status(Status),
     /// Hand out nothing until resumed; what is open is finished
     Pause(Named),
-    /// Go on, after a pause or a stop
-    Resume(Named),
+    /// Go on, after a pause or a stop, or with more pages
+    Resume(Resume),
     /// Stop all workers with their state saved; after `resume` they can be started again
     Stop(Named),
     /// More seeds, while it runs or later
@@ -58,6 +58,15 @@ enum Command {
 struct Named {
     #[command(flatten)]
     access: Access,
+}
+
+#[derive(Debug, clap::Args)]
+struct Resume {
+    #[command(flatten)]
+    access: Access,
+    /// Pages that all workers may fetch from the beginning of the crawl on, instead of those that were said then; 0: any number
+    #[arg(long, value_name = "N")]
+    max_pages: Option<u64>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -167,9 +176,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                     false => text(&total, reason, Place::Cluster),
                 });
             }
-            Command::Pause(Named { access }) => operate::wish(&access, Wish::Pause).await?,
-            Command::Resume(Named { access }) => operate::wish(&access, Wish::Run).await?,
-            Command::Stop(Named { access }) => operate::wish(&access, Wish::Stop).await?,
+            Command::Pause(Named { access }) => operate::wish(&access, Wish::Pause, None).await?,
+            Command::Resume(Resume { access, max_pages }) => operate::wish(&access, Wish::Run, max_pages).await?,
+            Command::Stop(Named { access }) => operate::wish(&access, Wish::Stop, None).await?,
             Command::AddSeeds(add) => {
                 let AddSeeds { access, seeds: given } = add;
                 let seeds = seeds(&given)?;

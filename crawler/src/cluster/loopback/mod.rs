@@ -95,7 +95,7 @@ impl Loopback {
                     let what = format!("{other} is no seed of the crawl in {}", dir.display());
                     return Err(ClusterError::Usage(format!("{what}; name another directory with --dir")));
                 }
-                runtime.block_on(operate::wish(&access, Wish::Run))?;
+                runtime.block_on(operate::wish(&access, Wish::Run, None))?;
                 say(format!(
                     "going on with the crawl in {}, with the settings and workers of its beginning",
                     dir.display()
@@ -164,7 +164,7 @@ impl Loopback {
 
     /// Tells all workers to save their state and end, wherever they were started.
     pub fn stop(&self) -> Result<()> {
-        self.runtime.block_on(operate::wish(&self.access, Wish::Stop))
+        self.runtime.block_on(operate::wish(&self.access, Wish::Stop, None))
     }
 
     /// Ends the processes: the workers first, which save their state. True where they have ended by themselves.

@@ -1,0 +1,137 @@
+//! A run of the engine of a worker. There are several where seeds or limits change while the worker runs.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
+
+use config::Settings;
+use crossbeam_channel::{Receiver, Sender};
+use dedup_stage::store::{self, Disk, Session};
+
+use super::ask::Open;
+use super::board::Message;
+use super::commits::Writer;
+use super::exchange::{Exchange, Start};
+use super::fetch::Leased;
+use super::logged::Logged;
+use super::quota::Keeper;
+use super::record::Crawl;
+use super::snapshots::{Taken, Tap};
+use super::task::WorkerError;
+use super::watch::{Watch, Why};
+use super::worker::Post;
+use crate::clock::Clock;
+use crate::crawl::{CrawlDir, OpenError};
+use crate::engine::{self, Control, EngineError, Event, Observer, Stats, StopReason};
+use crate::fetch::http::HttpFetch;
+
+/// How long the last word of an engine may take to the board.
+const LAST_WORD: Duration = Duration::from_secs(10);
+
+/// One run of the engine: what it needs.
+pub struct Run<'a> {
+    /// The worker and its share.
+    pub post: &'a Post<'a>,
+    /// Orders of its owner.
+    pub control: &'a (Sender<Control>, Receiver<Control>),
+    /// The crawl.
+    pub message: &'a Message<Crawl>,
+    /// Writes commits.
+    pub writer: &'a Writer,
+    /// Batches of links sent so far.
+    pub sent: &'a Arc<AtomicU64>,
+    /// The state, for those who ask after it.
+    pub open: &'a Open,
+    /// Where snapshots are made.
+    pub taken: Option<&'a Sender<Taken>>,
+}
+
+impl Run<'_> {
+    /// The disk. An answer that is under way may have the state of the last run open, and ends soon.
+    fn disk(&self) -> std::result::Result<Disk, OpenError> {
+        let begin = Instant::now();
+        loop {
+            match CrawlDir::open_disk(&self.post.task.dir) {
+                Err(OpenError::Store { error: store::Error::Locked, .. }) if begin.elapsed() < LAST_WORD => {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                opened => return opened,
+            }
+        }
+    }
+
+    /// Runs the engine.
+    pub fn engine(
+        &self,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> std::result::Result<(StopReason, Stats, Why), WorkerError> {
+        let Post { task, runtime, cluster, board, place, life, deadline, lost, .. } = self.post;
+        let crawl = Arc::new(self.message.record.clone());
+        let disk = self.disk()?;
+        self.open.set(Some(disk.reader()));
+        let tap = self.taken.zip(task.snapshots.as_ref());
+        let tap = tap.map(|(taken, snapshots)| Tap::new(snapshots.every, disk.reader(), taken.clone()));
+        let logged = Logged::new(disk, self.writer.clone(), &task.dir, tap);
+        let session = Session::new(Box::new(logged.map_err(EngineError::from)?));
+        let mut dir = CrawlDir::with_session(&task.dir, session)?;
+        let places = engine::places(dir.session()).map_err(EngineError::from)?;
+        // Groups of pages, and what is asked of the quota, have a name of their own in each run.
+        let life = format!("{}-{}", life, self.message.revision);
+        let most = settings.limits.max_pages;
+        let keeper = Keeper {
+            board: board.clone(),
+            share: place.share,
+            shares: place.shares,
+            life: life.clone(),
+            most,
+            careless: task.without.quota,
+        };
+        let quota = match most {
+            0 => None,
+            _ => Some((runtime.block_on(keeper.claim())?, keeper)),
+        };
+        let parts = dir.start(settings, crawl.seeds.clone(), Clock::System, self.control.1.clone())?;
+        let start = Start {
+            cluster: cluster.clone(),
+            runtime: runtime.handle().clone(),
+            crawl,
+            place: *place,
+            keys: parts.context.keys.clone(),
+            deadline: deadline.clone(),
+            life,
+            places,
+            quota,
+            sent: Arc::clone(self.sent),
+            ordered: !task.without.barrier,
+        };
+        let (exchange, events, standing) = Exchange::start(start)?;
+        let watch = Watch {
+            cluster: cluster.clone(),
+            board: board.clone(),
+            place: *place,
+            deadline: deadline.clone(),
+            most,
+            revision: self.message.revision,
+            events: events.clone(),
+            control: self.control.0.clone(),
+        };
+        let watching = runtime.spawn(watch.run(standing));
+        let mut lost = lost.clone();
+        let telling = runtime.spawn(async move {
+            if let Ok(why) = lost.wait_for(Option::is_some).await {
+                // The engine may have ended meanwhile.
+                let _ = events.send(Event::Lost(why.clone().unwrap_or_default()));
+            }
+        });
+        let fetch = HttpFetch::new(settings).map_err(WorkerError::Fetch)?;
+        let fetch = Leased::new(fetch, deadline.clone(), task.without.deadline);
+        let parts = engine::Parts { peers: Some(Box::new(exchange)), ..parts };
+        let result = engine::run(parts, fetch, observer);
+        self.open.set(None);
+        let why = runtime.block_on(async { tokio::time::timeout(LAST_WORD, watching).await });
+        telling.abort();
+        let (reason, stats) = result?;
+        Ok((reason, stats, why.ok().and_then(std::result::Result::ok).unwrap_or(Why::Itself)))
+    }
+}

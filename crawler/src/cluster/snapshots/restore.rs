@@ -1,0 +1,146 @@
+//! Making the disk of a share from a snapshot.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+use dedup_stage::store::{Batch, Change, Disk, Space, Store};
+
+use super::super::commits::LOG_AT;
+use super::super::logged::place_of;
+use super::super::task::WorkerError;
+use super::super::{ClusterError, Result};
+use super::{Entry, Folder, Kept, Manifest};
+use crate::crawl::{CrawlDir, Member};
+use crate::spaces;
+
+/// Bytes of records in one batch, about.
+const BATCH: usize = 4 << 20;
+
+/// Makes a disk from the newest whole snapshot, if it needs one: where it is empty, or where commits that it lacks were dropped.
+/// What the last snapshot is that later ones may build on, and the place of the commit that was restored, if one was.
+///
+/// # Errors
+///
+/// [`ClusterError::Usage`] where a snapshot is needed and no folder was named; [`ClusterError::Damaged`] where none is whole.
+pub fn restore(
+    kept: &Kept,
+    folder: Option<&Folder>,
+    dir: &Path,
+    member: &Member,
+) -> std::result::Result<(Option<Manifest>, Option<u64>), WorkerError> {
+    let at = place_of(&CrawlDir::open_disk(dir)?).map_err(failed)?;
+    let is_needed = at < kept.floor().commits;
+    let Some(folder) = folder else {
+        if is_needed {
+            let what = "the commits of this share begin with a snapshot: name its folder with --snapshots";
+            return Err(ClusterError::Usage(what.into()).into());
+        }
+        return Ok((None, None));
+    };
+    if at > 0 && !is_needed {
+        return Ok((kept.newest_first().find_map(|entry| manifest(folder, entry).ok()), None));
+    }
+    for entry in kept.newest_first() {
+        match whole(folder, entry) {
+            Ok(manifest) => {
+                load(folder, &manifest, dir, member)?;
+                return Ok((Some(manifest), Some(entry.places.commits)));
+            }
+            Err(error) => tracing::warn!("the snapshot as of commit {} cannot be used: {error}", entry.places.commits),
+        }
+    }
+    if is_needed {
+        return Err(ClusterError::Damaged("every snapshot of this share".into()).into());
+    }
+    Ok((None, None))
+}
+
+/// The manifest of a snapshot.
+fn manifest(folder: &Folder, entry: &Entry) -> io::Result<Manifest> {
+    folder.check(&entry.manifest)?;
+    Ok(serde_json::from_reader(folder.read(&entry.manifest)?)?)
+}
+
+/// The manifest of a snapshot whose files are all what was written.
+fn whole(folder: &Folder, entry: &Entry) -> io::Result<Manifest> {
+    let manifest = manifest(folder, entry)?;
+    folder.check(&manifest.state)?;
+    manifest.outputs.values().flatten().try_for_each(|segment| folder.check(&segment.part))?;
+    Ok(manifest)
+}
+
+/// Replaces what the directory has. Where this does not come to its end, the state is as of no commit, and it is done again.
+fn load(folder: &Folder, manifest: &Manifest, dir: &Path, member: &Member) -> std::result::Result<(), WorkerError> {
+    let loading = || -> Result<()> {
+        for entry in fs::read_dir(dir.join("state"))? {
+            let path = entry?.path();
+            if path.is_dir() { fs::remove_dir_all(path)? } else { fs::remove_file(path)? }
+        }
+        for (file, segments) in &manifest.outputs {
+            let path = dir.join(file);
+            path.parent().map_or(Ok(()), fs::create_dir_all)?;
+            let mut output = File::create(path)?;
+            for segment in segments {
+                io::copy(&mut folder.read(&segment.part)?, &mut output)?;
+            }
+            if output.metadata()?.len() != manifest.length(file) {
+                return Err(ClusterError::Damaged(format!("{file} in a snapshot")));
+            }
+            output.sync_all()?;
+        }
+        Ok(())
+    };
+    loading()?;
+    // From here on the directory is this worker's again, whatever happens.
+    CrawlDir::open(dir)?.enter(member)?;
+    let mut disk = CrawlDir::open_disk(dir)?;
+    read_records(&mut folder.read(&manifest.state).map_err(ClusterError::from)?, &mut disk)?;
+    Ok(())
+}
+
+/// Commits the records of a snapshot, with the place of its commit last.
+fn read_records(from: &mut dyn Read, disk: &mut Disk) -> Result<()> {
+    let all = spaces::of_crawl();
+    let (mut batch, mut bytes, mut at) = (Batch::new(), 0, None);
+    while let Some((number, key, value)) = read_record(from)? {
+        let space = all.iter().find(|space| space.number() == usize::from(number));
+        let space = space.ok_or_else(|| ClusterError::Damaged("a snapshot".into()))?;
+        bytes += key.len() + value.len();
+        let change = Change { space, key, value: Some(value) };
+        if space == Space::META && change.key == LOG_AT {
+            at = Some(change);
+            continue;
+        }
+        batch.push(change);
+        if bytes >= BATCH {
+            disk.commit(&std::mem::take(&mut batch)).map_err(failed)?;
+            bytes = 0;
+        }
+    }
+    batch.extend(at);
+    disk.commit(&batch).map_err(failed)
+}
+
+/// Number of the space, key, value.
+type Record = (u8, Vec<u8>, Vec<u8>);
+
+/// The next record; `None` at the end.
+fn read_record(from: &mut dyn Read) -> io::Result<Option<Record>> {
+    let mut number = [0; 1];
+    if from.read(&mut number)? == 0 {
+        return Ok(None);
+    }
+    let (mut key, mut value) = ([0; 4], [0; 4]);
+    from.read_exact(&mut key)?;
+    from.read_exact(&mut value)?;
+    let mut key = vec![0; u32::from_le_bytes(key) as usize];
+    let mut value = vec![0; u32::from_le_bytes(value) as usize];
+    from.read_exact(&mut key)?;
+    from.read_exact(&mut value)?;
+    Ok(Some((number[0], key, value)))
+}
+
+fn failed(error: dedup_stage::store::Error) -> ClusterError {
+    ClusterError::Io(io::Error::other(error))
+}

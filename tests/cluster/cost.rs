@@ -1,0 +1,127 @@
+//! What the cluster costs: CPU a page of one worker beside a crawl without a cluster, and bytes a page in each stream.
+
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use serde_json::Value;
+use tests::background::Background;
+use tests::cluster::{Brokers, Shape, Team, Town};
+use tests::crawl::lines;
+use tests::programs::beside;
+
+use super::Test;
+
+/// The tests.
+pub const TESTS: &[Test] =
+    &[("a_page_of_a_worker_takes_few_bytes_of_the_log", a_page_of_a_worker_takes_few_bytes_of_the_log)];
+
+/// Bytes a page in the stream of commits.
+const MOST_BYTES: f64 = 400.0;
+/// Rounds of both, in turn. The least CPU counts: what else runs on the machine only adds to it.
+const ROUNDS: usize = 3;
+
+/// Runs a command to its end, and tells its exit code and the CPU time that it took.
+fn timed(command: &Command) -> anyhow::Result<(Option<i32>, Duration)> {
+    let mut shell = Command::new("bash");
+    shell
+        .args(["-c", "\"$@\"; code=$?; times; exit $code", "bash"])
+        .arg(command.get_program())
+        .args(command.get_args());
+    let output = shell.stdin(Stdio::null()).stderr(Stdio::null()).output()?;
+    // User and system time of the shell, then of what it ran: 0m1.234s 0m0.123s
+    let told = String::from_utf8_lossy(&output.stdout);
+    let seconds = |time: &str| -> Option<f64> {
+        let (minutes, seconds) = time.strip_suffix('s')?.split_once('m')?;
+        Some(minutes.parse::<f64>().ok()? * 60.0 + seconds.parse::<f64>().ok()?)
+    };
+    let last = told.lines().last().with_context(|| format!("no times: {told}"))?;
+    let cpu: Option<f64> = last.split(' ').map(seconds).sum();
+    Ok((output.status.code(), Duration::from_secs_f64(cpu.with_context(|| format!("no times: {last}"))?)))
+}
+
+/// A body that came in chunks, each behind a line with its length.
+fn joined(chunked: &[u8]) -> Vec<u8> {
+    let (mut body, mut left) = (Vec::new(), chunked);
+    while let Some(end) = left.windows(2).position(|two| two == b"\r\n") {
+        let length = std::str::from_utf8(&left[..end]).ok().and_then(|hex| usize::from_str_radix(hex.trim(), 16).ok());
+        let Some(length) = length.filter(|length| *length > 0 && end + 2 + length <= left.len()) else { break };
+        body.extend_from_slice(&left[end + 2..end + 2 + length]);
+        left = left.get(end + 4 + length..).unwrap_or_default();
+    }
+    body
+}
+
+/// Bytes and messages of each stream, as a broker tells.
+fn streams(brokers: &Brokers) -> anyhow::Result<BTreeMap<String, (u64, u64)>> {
+    let monitor = brokers.monitor();
+    let monitor = monitor.split(',').next().and_then(|url| url.strip_prefix("http://")).context("a monitor")?;
+    let reply = tests::client::get(monitor.parse()?, "localhost", "/jsz?streams=true", "")?;
+    let is_chunked = reply.header("transfer-encoding") == Some("chunked");
+    let told: Value = serde_json::from_slice(&if is_chunked { joined(&reply.body) } else { reply.body })?;
+    let all = told["account_details"].as_array().into_iter().flatten();
+    let all = all.flat_map(|account| account["stream_detail"].as_array().into_iter().flatten());
+    let stream = |stream: &Value| {
+        let count = |what: &str| stream["state"][what].as_u64().unwrap_or(0);
+        Some((stream["name"].as_str()?.to_owned(), (count("bytes"), count("messages"))))
+    };
+    Ok(all.filter_map(stream).collect())
+}
+
+fn a_page_of_a_worker_takes_few_bytes_of_the_log() -> anyhow::Result<()> {
+    let pages = std::env::var("CLUSTER_PAGES").map_or(Ok(30), |pages| pages.parse())?;
+    let shape = Shape { originals: 50, mirrors: 18, pages };
+    let brokers = Brokers::start("always")?;
+    let base = tempfile::tempdir()?;
+    let program = beside("crawler-under-test")?;
+    let mut least = [f64::MAX; 2];
+    for round in 0..ROUNDS {
+        let town = Town::new(shape);
+        let server = Background::start(|listener| Arc::clone(&town).run(listener))?;
+        let folder = base.path().join(format!("round-{round}"));
+        let (delay, lease) = (Duration::from_millis(20), Duration::from_secs(30));
+        let team = Team { name: format!("cost{round}"), workers: 1, delay, lease, base: folder.clone() };
+        team.create(&brokers, &shape, &server.connect_to())?;
+
+        let alone = folder.join("alone");
+        let mut crawl = Command::new(&program);
+        crawl.arg("crawl").arg("--dir").arg(&alone).arg("--seeds").arg(folder.join("seeds.txt"));
+        crawl.args([
+            "--scope",
+            "any",
+            "--allow-private",
+            "--address-delay",
+            "0ms",
+            "--delay",
+            "20ms",
+            "--progress",
+            "none",
+        ]);
+        crawl.arg("--connect-to").arg(server.connect_to());
+        let (code, cpu) = timed(&crawl)?;
+        ensure!(code == Some(0), "the crawl ended with {code:?}");
+        let written = lines(&alone, "pages.jsonl")?.len() as f64;
+        least[0] = least[0].min(cpu.as_secs_f64() / written);
+
+        let mut worker = brokers.command(&program, &["worker"], &team.name);
+        worker.arg("--dir").arg(team.dir(0)).args(["--progress", "none"]);
+        let (code, cpu) = timed(&worker)?;
+        ensure!(code == Some(0), "the worker ended with {code:?}");
+        let written = lines(&team.dir(0), "pages.jsonl")?.len() as f64;
+        least[1] = least[1].min(cpu.as_secs_f64() / written);
+
+        let streams = streams(&brokers)?;
+        for what in ["commits", "pages", "links"] {
+            let name = format!("CRAWL-{}-{what}", team.name);
+            let (bytes, messages) = *streams.get(&name).with_context(|| format!("no stream {name}: {streams:?}"))?;
+            let of_page = bytes as f64 / written;
+            println!("{what}: {of_page:.0} bytes a page, {messages} messages, {written} pages");
+            ensure!(what != "commits" || of_page <= MOST_BYTES, "{of_page:.0} bytes a page in the log of commits");
+        }
+    }
+    let [alone, worker] = least.map(|seconds| seconds * 1e6);
+    println!("CPU a page: {worker:.0} us of a worker, {alone:.0} us alone: {:.3} times as much", worker / alone);
+    Ok(())
+}
