@@ -5,8 +5,8 @@ use std::io::BufRead;
 
 use ::url::Url;
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
 
+use crate::digest::sha256;
 use crate::page::{Input, Reader};
 use crate::signature::document::Document;
 
@@ -150,10 +150,9 @@ impl Shelf {
         };
         let fallback = || Url::parse("http://localhost/").expect("a URL");
         let url = url.and_then(|url| Url::parse(url).ok()).unwrap_or_else(fallback);
-        let mut hash = Sha256::new();
-        [content_type, url.as_str(), &body].iter().for_each(|part| hash.update(format!("{}:{part}", part.len())));
+        let name = [content_type, url.as_str(), &body].map(|part| format!("{}:{part}", part.len())).concat();
         let Self { reader, documents, places } = self;
-        Some(*places.entry(hash.finalize().into()).or_insert_with(|| {
+        Some(*places.entry(sha256(name.as_bytes())).or_insert_with(|| {
             let input = Input { url: &url, status: 200, content_type: Some(content_type), body: body.as_bytes() };
             documents.push(Document::read(reader, &input));
             documents.len() - 1

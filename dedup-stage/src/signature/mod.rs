@@ -1,5 +1,6 @@
 //! Signatures: small values by which pages are compared.
 
+mod bins;
 pub mod document;
 pub mod features;
 pub mod lexicon;
