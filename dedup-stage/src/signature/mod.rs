@@ -16,6 +16,7 @@ pub mod simhash;
 mod sketch;
 #[cfg(test)]
 mod tests;
+pub mod words_and_runs;
 
 use ::url::Url;
 use serde::{Deserialize, Serialize};
