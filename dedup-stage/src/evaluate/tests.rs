@@ -76,9 +76,9 @@ fn tables_and_pictures_show_every_scheme() {
 #[test]
 fn thresholds_are_tried_on_folds_that_did_not_choose_them() {
     // In the clusters with even numbers, near-duplicates have a resemblance of 0.92, in the others of 0.62; all others 0.34.
-    let shared = |i: usize| if i % 2 == 0 { 290 } else { 230 };
+    let shared = |i: usize| if i.is_multiple_of(2) { 290 } else { 230 };
     let lines: String = (0..40)
-        .map(|i| {
+        .map(|i: usize| {
             line(i, shared(i), 1, &format!(",\"cluster\":{i}")) + &line(100 + i, 155, 0, &format!(",\"cluster\":{i}"))
         })
         .collect();
@@ -88,10 +88,10 @@ fn thresholds_are_tried_on_folds_that_did_not_choose_them() {
     assert_eq!((held_out.tally.true_positives, held_out.tally.true_negatives), (40.0, 40.0), "each pair once");
     // All near-duplicates of low resemblance lie in one cluster, so in one fold: the others choose too high a threshold.
     let lines: String = (0..40)
-        .map(|i| {
-            let cluster = if i % 2 == 0 { i + 100 } else { 1 };
+        .map(|i: usize| {
+            let cluster = if i.is_multiple_of(2) { i + 100 } else { 1 };
             let near = line(i, shared(i), 1, &format!(",\"cluster\":{cluster}"));
-            near + &line(100 + i, if i % 2 == 0 { 225 } else { 155 }, 0, &format!(",\"cluster\":{cluster}"))
+            near + &line(100 + i, if i.is_multiple_of(2) { 225 } else { 155 }, 0, &format!(",\"cluster\":{cluster}"))
         })
         .collect();
     let report = &measured(&lines, &["resemblance5"])[0];
