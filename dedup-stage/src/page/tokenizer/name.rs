@@ -145,7 +145,8 @@ mod tests {
             if lower.len() <= 16 {
                 prop_assert_eq!(read, Name::of(&lower));
             }
-            prop_assert_ne!(read, Name::of("x-"));
+            // A plus sign cannot be drawn.
+            prop_assert_ne!(read, Name::of("x+"));
         }
     }
 
