@@ -13,7 +13,7 @@ use crate::data;
 use crate::wikipedia::{shingles, versions};
 
 /// One in so many clusters is looked at.
-pub const EVERY: usize = if cfg!(debug_assertions) { 16 } else { 1 };
+const EVERY: usize = if cfg!(debug_assertions) { 16 } else { 1 };
 /// Hamming distance of the product's fingerprints up to which all pairs are looked at.
 const NEAR: u32 = 12;
 /// Pairs of different clusters that are drawn.

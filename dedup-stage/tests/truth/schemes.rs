@@ -6,7 +6,7 @@ use dedup_stage::signature::DISTANCE;
 use dedup_stage::signature::lexicon::Lexicon;
 use dedup_stage::signature::scheme::Scheme;
 
-use crate::populations::{EVERY, documentation, wikipedia};
+use crate::populations::{documentation, wikipedia};
 
 /// Bytes of a page that a small scheme keeps at most.
 const SMALL: usize = 64;
@@ -51,6 +51,7 @@ fn every_scheme_on_versions_of_documentation() {
 /// more, on average over the sets.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "there is no ../shared/data")]
+#[cfg_attr(debug_assertions, ignore = "the sample of a debug build ranks nothing")]
 fn small_schemes_on_versions_of_one_page() {
     let mut schemes = Scheme::all();
     schemes.extend([Scheme::Bits(512, 1), Scheme::Bits(256, 2), Scheme::Bits(128, 4), Scheme::Bits(64, 8)]);
@@ -70,6 +71,5 @@ fn small_schemes_on_versions_of_one_page() {
     ranking.iter().for_each(|(mean, scheme)| println!("{:28} {mean:.4}", scheme.to_string()));
     let (first, second) = (ranking[0], ranking[1]);
     assert_eq!(first.1, Scheme::WordsAndRuns);
-    // A sample says less than all.
-    assert!(first.0 - second.0 >= if EVERY > 1 { 0.0 } else { 0.02 }, "{first:?} {second:?}");
+    assert!(first.0 - second.0 >= 0.02, "{first:?} {second:?}");
 }
