@@ -11,6 +11,7 @@
 
 pub mod commands;
 pub mod corpus;
+pub mod digest;
 pub mod evaluate;
 pub mod flow;
 pub mod hamming;

@@ -9,7 +9,7 @@ use anyhow::Context;
 
 use super::progress::{Bar, Progress};
 use super::rows;
-use crate::evaluate::{Measure, Report, evaluate, plot, read_pairs, table};
+use crate::evaluate::{Effort, HeldOut, Measure, Report, evaluate, plot, read_pairs, table};
 use crate::signature::lexicon::Lexicon;
 use crate::signature::scheme::Scheme;
 
@@ -17,7 +17,7 @@ use crate::signature::scheme::Scheme;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Labelled pairs, JSON Lines: {"text_a","text_b","label"} or {"html_a","html_b","label"}; optional "url_a", "url_b",
-    /// "weight" (how many pairs of the population this one stands for), "cluster" (pairs that depend on one another);
+    /// "weight" (how many pairs of the population this one stands for), "cluster" (pairs that depend on one another), "cluster_b" (that of the second, if it is another);
     /// '-' for stdin
     #[arg(value_name = "PAIRS.jsonl")]
     pairs: PathBuf,
@@ -33,6 +33,9 @@ pub struct Args {
     /// Bootstrap samples for the intervals of F1
     #[arg(long, value_name = "N", default_value_t = 200)]
     resamples: u32,
+    /// Also cross-validate: F1 on each of N folds at the threshold that is best on the others. A cluster lies in one fold
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    folds: Option<u32>,
     /// Also by site, language, length and distance, at each scheme's best threshold
     #[arg(long)]
     strata: bool,
@@ -68,8 +71,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     let schemes = if args.scheme.is_empty() { Scheme::all() } else { args.scheme };
     let progress = Progress::new("evaluate", pairs.pairs.len() * schemes.len(), "comparisons");
+    let effort = Effort { resamples: args.resamples, folds: args.folds.unwrap_or(0) };
     let share = 1.0 / schemes.len() as f64;
-    let reports = evaluate(&pairs, &schemes, &lexicon, args.resamples, || progress.add(share));
+    let reports = evaluate(&pairs, &schemes, &lexicon, effort, || progress.add(share));
     drop(progress);
     if let Some(path) = &args.plot {
         std::fs::write(path, plot(&reports)).with_context(|| format!("cannot write {}", path.display()))?;
@@ -87,14 +91,23 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Thresholds on all pairs; with strata, these too, and both halves.
+/// A row of the JSON output.
+#[derive(serde::Serialize)]
+#[serde(untagged)]
+enum Row<'r> {
+    Measure(&'r Measure),
+    HeldOut(&'r HeldOut),
+}
+
+/// Thresholds on all pairs; with strata, these too, and both halves; with folds, what cross-validation says.
 fn json(reports: &[Report], strata: bool) -> serde_json::Result<String> {
-    let measures: Vec<&Measure> = reports
+    let rows: Vec<Row<'_>> = reports
         .iter()
         .flat_map(|report| {
             let parts = report.halves.iter().chain(&report.strata).filter(move |_| strata);
-            report.measures.iter().chain(parts)
+            let measures = report.measures.iter().chain(parts).map(Row::Measure);
+            measures.chain(report.held_out.iter().map(Row::HeldOut))
         })
         .collect();
-    Ok(serde_json::to_string_pretty(&measures)? + "\n")
+    Ok(serde_json::to_string_pretty(&rows)? + "\n")
 }

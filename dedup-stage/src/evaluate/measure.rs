@@ -7,6 +7,7 @@ use std::thread;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::folds::{HeldOut, held_out};
 use super::pairs::{Pair, Pairs};
 use crate::page::words::fold_multiply;
 use crate::signature::lexicon::Lexicon;
@@ -26,13 +27,20 @@ pub struct Tally {
 }
 
 impl Tally {
-    fn count(&mut self, found: bool, near: bool, weight: f64) {
+    pub(super) fn count(&mut self, found: bool, near: bool, weight: f64) {
         *match (found, near) {
             (true, true) => &mut self.true_positives,
             (true, false) => &mut self.false_positives,
             (false, true) => &mut self.false_negatives,
             (false, false) => &mut self.true_negatives,
         } += weight;
+    }
+
+    pub(super) fn add(&mut self, other: &Tally) {
+        self.true_positives += other.true_positives;
+        self.false_positives += other.false_positives;
+        self.false_negatives += other.false_negatives;
+        self.true_negatives += other.true_negatives;
     }
 
     /// Share of the pairs found that are near-duplicates; 1 where none was found.
@@ -101,15 +109,25 @@ pub struct Report {
     pub strata: Vec<Measure>,
     /// At the threshold that is best on one half of the clusters: on that half, and on the other.
     pub halves: [Measure; 2],
+    /// Cross-validated; `None` where nobody asked for it.
+    pub held_out: Option<HeldOut>,
 }
 
-/// Measures schemes on pairs, each on a thread. `resamples` is the number of bootstrap samples; `tick` is called after each
-/// scheme.
+/// What to find out besides the measures themselves.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Effort {
+    /// Bootstrap samples for the intervals of F1; 0: no intervals.
+    pub resamples: u32,
+    /// Folds of the cross-validation; below 2: none.
+    pub folds: u32,
+}
+
+/// Measures schemes on pairs, each on a thread. `tick` is called after each scheme.
 pub fn evaluate(
     pairs: &Pairs,
     schemes: &[Scheme],
     lexicon: &Lexicon,
-    resamples: u32,
+    effort: Effort,
     tick: impl Fn() + Sync,
 ) -> Vec<Report> {
     let next = AtomicUsize::new(0);
@@ -122,7 +140,7 @@ pub fn evaluate(
                 .iter()
                 .map(|pair| scheme.compare(&kept[pair.documents[0]], &kept[pair.documents[1]]))
                 .collect();
-            done.push(report(*scheme, &pairs.pairs, &scores, resamples));
+            done.push(report(*scheme, &pairs.pairs, &scores, effort));
             tick();
         }
         done
@@ -141,7 +159,7 @@ fn half(pair: &Pair) -> u64 {
     xxh3_64(pair.cluster.as_bytes()) & 1
 }
 
-fn report(scheme: Scheme, pairs: &[Pair], scores: &[f64], resamples: u32) -> Report {
+fn report(scheme: Scheme, pairs: &[Pair], scores: &[f64], effort: Effort) -> Report {
     let tally = |threshold: f64, belongs: &dyn Fn(&Pair) -> bool| {
         let mut tally = Tally::default();
         for (pair, score) in pairs.iter().zip(scores).filter(|(pair, _)| belongs(pair)) {
@@ -168,7 +186,7 @@ fn report(scheme: Scheme, pairs: &[Pair], scores: &[f64], resamples: u32) -> Rep
     let mut measures: Vec<Measure> =
         thresholds.iter().zip(all).map(|(threshold, tally)| measure(*threshold, None, tally)).collect();
     for measure in &mut measures {
-        measure.f1_interval = bootstrap(scheme, measure.threshold, pairs, scores, resamples);
+        measure.f1_interval = bootstrap(scheme, measure.threshold, pairs, scores, effort.resamples);
     }
     let mut names: Vec<&String> = pairs.iter().flat_map(|pair| &pair.strata).collect();
     names.sort_unstable_by_key(|name| natural(name));
@@ -190,11 +208,11 @@ fn report(scheme: Scheme, pairs: &[Pair], scores: &[f64], resamples: u32) -> Rep
     let chosen = thresholds[best_of(&at_each(&|pair| half(pair) == 0))];
     let halves = [(0, "half=chosen on"), (1, "half=other")]
         .map(|(own, name)| measure(chosen, Some(name.into()), tally(chosen, &|pair| half(pair) == own)));
-    Report { scheme, measures, best, strata, halves }
+    Report { scheme, measures, best, strata, halves, held_out: held_out(scheme, pairs, scores, effort.folds) }
 }
 
 /// The place of the tally with the highest F1; of several, the one in the middle, which is farthest from mistakes.
-fn best_of(tallies: &[Tally]) -> usize {
+pub(super) fn best_of(tallies: &[Tally]) -> usize {
     let highest = tallies.iter().map(Tally::f1).fold(f64::MIN, f64::max);
     let best: Vec<usize> = (0..tallies.len()).filter(|place| tallies[*place].f1() == highest).collect();
     best.get(best.len() / 2).copied().unwrap_or(0)
@@ -225,10 +243,7 @@ fn bootstrap(scheme: Scheme, threshold: f64, pairs: &[Pair], scores: &[f64], res
             for _ in 0..clusters.len() {
                 state = state.wrapping_add(0xA076_1D64_78BD_642F);
                 let drawn = ((fold_multiply(state, 0xE703_7ED1_A0B4_28DB) >> 32) as usize * clusters.len()) >> 32;
-                let tally = &clusters[drawn];
-                sum.true_positives += tally.true_positives;
-                sum.false_positives += tally.false_positives;
-                sum.false_negatives += tally.false_negatives;
+                sum.add(&clusters[drawn]);
             }
             sum.f1()
         })

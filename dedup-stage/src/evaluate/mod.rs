@@ -2,6 +2,7 @@
 
 mod chart;
 pub mod edits;
+mod folds;
 mod matrix;
 mod measure;
 mod pairs;
@@ -11,8 +12,9 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use folds::HeldOut;
 pub use matrix::matrix;
-pub use measure::{Interval, Measure, Report, Tally, evaluate};
+pub use measure::{Effort, Interval, Measure, Report, Tally, evaluate};
 pub use pairs::{Pair, PairError, Pairs, read_pairs};
 pub use svg::plot;
 pub use table::table;

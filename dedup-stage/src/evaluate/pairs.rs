@@ -5,8 +5,8 @@ use std::io::BufRead;
 
 use ::url::Url;
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
 
+use crate::digest::sha256;
 use crate::page::{Input, Reader};
 use crate::signature::document::Document;
 
@@ -24,6 +24,8 @@ struct Line {
     weight: Option<f64>,
     /// Pairs of one cluster are drawn together for the intervals, and lie in one half.
     cluster: Option<serde_json::Value>,
+    /// The cluster of the second document, where it is another one.
+    cluster_b: Option<serde_json::Value>,
 }
 
 #[derive(Deserialize)]
@@ -55,6 +57,8 @@ pub struct Pair {
     pub weight: f64,
     /// Pairs with the same value depend on one another.
     pub cluster: String,
+    /// The cluster of the second document, where it may be another one.
+    pub other_cluster: Option<String>,
     /// What the strata go by: `site=same`, `language=en`, …
     pub strata: Vec<String>,
 }
@@ -110,6 +114,7 @@ pub fn read_pairs(mut input: impl BufRead, threshold: f64) -> Result<Pairs, Pair
             near: label >= threshold,
             weight: line.weight.unwrap_or(1.0),
             cluster: line.cluster.map_or_else(|| number.to_string(), |cluster| cluster.to_string()),
+            other_cluster: line.cluster_b.map(|cluster| cluster.to_string()),
             strata: strata(a, b, line.url_a.as_deref().zip(line.url_b.as_deref())),
         });
     }
@@ -150,10 +155,9 @@ impl Shelf {
         };
         let fallback = || Url::parse("http://localhost/").expect("a URL");
         let url = url.and_then(|url| Url::parse(url).ok()).unwrap_or_else(fallback);
-        let mut hash = Sha256::new();
-        [content_type, url.as_str(), &body].iter().for_each(|part| hash.update(format!("{}:{part}", part.len())));
+        let name = [content_type, url.as_str(), &body].map(|part| format!("{}:{part}", part.len())).concat();
         let Self { reader, documents, places } = self;
-        Some(*places.entry(hash.finalize().into()).or_insert_with(|| {
+        Some(*places.entry(sha256(name.as_bytes())).or_insert_with(|| {
             let input = Input { url: &url, status: 200, content_type: Some(content_type), body: body.as_bytes() };
             documents.push(Document::read(reader, &input));
             documents.len() - 1

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
+use super::folds::HeldOut;
 use super::matrix::matrix;
 use super::measure::{Measure, Report};
 use crate::signature::DISTANCE;
 use crate::signature::scheme::Scheme;
 
-/// A line for each scheme at its best threshold, and for each of the distances; strata below. The last two columns have
+/// A line for each scheme at its best threshold, and for each of the distances; strata and cross-validation below. The last two columns have
 /// F1 at the threshold that is best on one half of the clusters, on that half and on the other.
 pub fn table(reports: &[Report], strata: bool) -> String {
     let mut text = format!(
@@ -45,5 +46,25 @@ pub fn table(reports: &[Report], strata: bool) -> String {
             row(measure, &format!("  {}", measure.stratum.as_deref().unwrap_or_default()), "");
         }
     }
-    text + &matrix(reports)
+    text + &folds(reports) + &matrix(reports)
+}
+
+/// A line for each scheme that was cross-validated, the best first.
+fn folds(reports: &[Report]) -> String {
+    let mut rows: Vec<&HeldOut> = reports.iter().filter_map(|report| report.held_out.as_ref()).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    rows.sort_by(|a, b| b.f1.total_cmp(&a.f1));
+    let mut text = format!(
+        "\ncross-validated: each fold at the threshold that is best on the others\n{:28} {:>9} {:>9} {:>9} {:>9}  {}\n",
+        "scheme", "bytes", "precision", "recall", "F1", "thresholds"
+    );
+    for HeldOut { scheme, bytes, held_out_thresholds, precision, recall, f1, .. } in rows {
+        let bytes = bytes.map_or_else(|| "more".to_owned(), |bytes| bytes.to_string());
+        let thresholds: Vec<String> = held_out_thresholds.iter().map(f64::to_string).collect();
+        let thresholds = thresholds.join(" ");
+        let _ = writeln!(text, "{scheme:28} {bytes:>9} {precision:>9.4} {recall:>9.4} {f1:>9.4}  {thresholds}");
+    }
+    text
 }

@@ -16,7 +16,7 @@ fn line(i: usize, shared: usize, label: u32, more: &str) -> String {
 fn measured(lines: &str, schemes: &[&str]) -> Vec<Report> {
     let pairs = read_pairs(lines.as_bytes(), 1.0).unwrap();
     let schemes: Vec<Scheme> = schemes.iter().map(|name| name.parse().unwrap()).collect();
-    evaluate(&pairs, &schemes, &Lexicon::default(), 50, || ())
+    evaluate(&pairs, &schemes, &Lexicon::default(), Effort { resamples: 50, folds: 3 }, || ())
 }
 
 #[test]
@@ -71,4 +71,42 @@ fn tables_and_pictures_show_every_scheme() {
     let rows: Vec<&str> = table.lines().skip(2).collect();
     assert!(rows[1].starts_with("words ") && rows[2].starts_with("shingles2+stem "), "{table}");
     assert_eq!(rows[1].matches('(').count(), 2, "{table}");
+}
+
+#[test]
+fn thresholds_are_tried_on_folds_that_did_not_choose_them() {
+    // In the clusters with even numbers, near-duplicates have a resemblance of 0.92, in the others of 0.62; all others 0.34.
+    let shared = |i: usize| if i.is_multiple_of(2) { 290 } else { 230 };
+    let lines: String = (0..40)
+        .map(|i: usize| {
+            line(i, shared(i), 1, &format!(",\"cluster\":{i}")) + &line(100 + i, 155, 0, &format!(",\"cluster\":{i}"))
+        })
+        .collect();
+    let report = &measured(&lines, &["resemblance5"])[0];
+    let held_out = report.held_out.as_ref().unwrap();
+    assert_eq!((held_out.f1, held_out.held_out_thresholds.len(), held_out.bytes), (1.0, 3, None));
+    assert_eq!((held_out.tally.true_positives, held_out.tally.true_negatives), (40.0, 40.0), "each pair once");
+    // All near-duplicates of low resemblance lie in one cluster, so in one fold: the others choose too high a threshold.
+    let lines: String = (0..40)
+        .map(|i: usize| {
+            let cluster = if i.is_multiple_of(2) { i + 100 } else { 1 };
+            let near = line(i, shared(i), 1, &format!(",\"cluster\":{cluster}"));
+            near + &line(100 + i, if i.is_multiple_of(2) { 225 } else { 155 }, 0, &format!(",\"cluster\":{cluster}"))
+        })
+        .collect();
+    let report = &measured(&lines, &["resemblance5"])[0];
+    let (best, held_out) = (report.measures[report.best].f1, report.held_out.as_ref().unwrap().f1);
+    assert!(held_out < best - 0.1, "{held_out} and {best}");
+}
+
+#[test]
+fn a_pair_of_two_clusters_counts_where_both_lie_in_one_fold() {
+    let lines: String =
+        (0..300).map(|i| line(i, 0, 0, &format!(",\"cluster\":{i},\"cluster_b\":{}", 1000 + i))).collect();
+    let held_out = measured(&lines, &["resemblance5"]).remove(0).held_out.unwrap();
+    // A third of them, each for three.
+    let counted = held_out.tally.true_negatives;
+    assert!(counted % 3.0 == 0.0 && (200.0..400.0).contains(&counted), "{counted}");
+    let table = table(&measured(&lines, &["resemblance5", "words-and-runs"]), false);
+    assert!(table.contains("cross-validated") && table.contains("words-and-runs                      64 "), "{table}");
 }

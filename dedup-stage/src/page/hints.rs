@@ -4,6 +4,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::chrome::CHROME;
 use super::signs::Signs;
+use super::tokenizer::{Name, Table};
 
 /// What an attribute says of its element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,11 +18,19 @@ pub enum Hint {
     Content,
 }
 
-/// Bytes of the longest word.
-const LONGEST_WORD: usize = 13;
-
 /// Whole words that name content; they outweigh the others (`content-with-sidebar`).
 const CONTENT: [&str; 8] = ["article", "body", "content", "document", "entry", "post", "story", "text"];
+
+/// The words that name chrome, then those that name content.
+static WORDS: Table<256> = {
+    let mut names = [Name::of(""); CHROME.len() + CONTENT.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = Name::of(if at < CHROME.len() { CHROME[at] } else { CONTENT[at - CHROME.len()] });
+        at += 1;
+    }
+    Table::new(&names)
+};
 
 /// Reads hints, and remembers those of this page: class values repeat.
 #[derive(Debug)]
@@ -66,16 +75,10 @@ fn read(value: &[u8]) -> Hint {
             continue;
         }
         for word in letters.chunk_by(|a, b| !(a.is_ascii_lowercase() && b.is_ascii_uppercase())) {
-            let mut lower = [0; LONGEST_WORD];
-            let Some(lower) = lower.get_mut(..word.len()) else { continue };
-            lower.copy_from_slice(word);
-            lower.make_ascii_lowercase();
-            let place = |words: &[&str]| words.binary_search_by(|known| known.as_bytes().cmp(lower)).ok();
-            if place(&CONTENT).is_some() {
-                return Hint::Content;
-            }
-            if let Some(place) = place(&CHROME) {
-                signs |= Signs::of_class(place);
+            match Name::short(word).and_then(|word| WORDS.get(word)) {
+                Some(place) if place < CHROME.len() => signs |= Signs::of_class(place),
+                Some(_) => return Hint::Content,
+                None => {}
             }
         }
     }
@@ -89,7 +92,6 @@ mod tests {
     #[test]
     fn lists_are_sorted() {
         assert!(CHROME.is_sorted() && CONTENT.is_sorted());
-        assert!(CHROME.iter().chain(&CONTENT).all(|word| word.len() <= LONGEST_WORD));
     }
 
     #[test]

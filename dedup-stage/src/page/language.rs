@@ -3,16 +3,16 @@
 //! A page's words are hashed already, so that a look at the first few hundred costs next to nothing, where models of
 //! trigrams would read the text once more.
 
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
 use std::sync::LazyLock;
 
-use super::links::Identity;
+use super::head;
 use super::words::{WordHash, Words};
 
 /// Words and characters looked at.
 const WORDS: usize = 300;
 const CHARACTERS: usize = 600;
+/// Bytes that are looked at together.
+const PART: usize = 64;
 
 /// Frequent short words of languages in Latin and Cyrillic script.
 const FUNCTION_WORDS: [(&str, &str); 16] = [
@@ -34,20 +34,60 @@ const FUNCTION_WORDS: [(&str, &str); 16] = [
     ("vi", "của và là các một được cho trong không với"),
 ];
 
-/// Word hash → bit set of the languages that have it.
-static LANGUAGES_OF: LazyLock<HashMap<u64, u32, BuildHasherDefault<Identity>>> = LazyLock::new(|| {
-    let mut table = HashMap::default();
-    let mut segmenter = Words::default();
-    let mut hashes = Vec::new();
-    for (language, (_, words)) in FUNCTION_WORDS.iter().enumerate() {
+/// A set of languages, one bit each.
+type Languages = u16;
+
+/// Which languages have a word. Whether a word of a text is one of these cannot be foreseen, so nothing branches on it: a
+/// bucket has two places, and both are looked at.
+#[derive(Debug)]
+struct Table {
+    /// Chosen so that no bucket overflows.
+    factor: u64,
+    buckets: Vec<[(WordHash, Languages); 2]>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut words: Vec<(WordHash, Languages)> = Vec::new();
+    let (mut segmenter, mut hashes) = (Words::default(), Vec::new());
+    for (language, (_, of_language)) in FUNCTION_WORDS.iter().enumerate() {
         hashes.clear();
-        segmenter.hashes(words, &mut hashes);
+        segmenter.hashes(of_language, &mut hashes);
         for hash in &hashes {
-            *table.entry(*hash).or_insert(0) |= 1 << language;
+            match words.iter_mut().find(|(word, _)| word == hash) {
+                Some((_, languages)) => *languages |= 1 << language,
+                None => words.push((*hash, 1 << language)),
+            }
         }
     }
-    table
+    (1..).step_by(2).find_map(|factor| Table::new(&words, factor)).expect("some factor parts the words")
 });
+
+impl Table {
+    const BITS: u32 = 9;
+
+    /// The table of these words, if no three of them meet in one bucket.
+    fn new(words: &[(WordHash, Languages)], factor: u64) -> Option<Self> {
+        let mut table = Self { factor, buckets: vec![[(0, 0); 2]; 1 << Self::BITS] };
+        for word in words {
+            let bucket = table.bucket(word.0);
+            *table.buckets[bucket].iter_mut().find(|(_, languages)| *languages == 0)? = *word;
+        }
+        Some(table)
+    }
+
+    #[inline]
+    fn bucket(&self, word: WordHash) -> usize {
+        (word.wrapping_mul(self.factor) >> (u64::BITS - Self::BITS)) as usize
+    }
+
+    /// The languages that have this word.
+    #[inline]
+    fn get(&self, word: WordHash) -> Languages {
+        let of = |(other, languages): (WordHash, Languages)| languages * Languages::from(other == word);
+        let [first, second] = self.buckets[self.bucket(word)];
+        of(first) | of(second)
+    }
+}
 
 /// The language of a text with these words, as a two-letter code; empty if it cannot be told.
 pub fn detect(text: &str, words: &[WordHash]) -> &'static str {
@@ -72,28 +112,39 @@ fn by_script(text: &str) -> Option<&'static str> {
         ("hy", 0),
         ("my", 0),
     ];
-    let mut letters = 0;
-    for c in text.chars().filter(|c| c.is_alphabetic()).take(CHARACTERS) {
-        letters += 1;
-        let script = match c as u32 {
-            0x3041..=0x30FF => 0,
-            0x3400..=0x9FFF => 1,
-            0xAC00..=0xD7A3 => 2,
-            0x0E00..=0x0E7F => 3,
-            0x067E | 0x0686 | 0x0698 | 0x06A9 | 0x06AF | 0x06CC => 4,
-            0x0600..=0x06FF => 5,
-            0x0590..=0x05FF => 6,
-            0x0370..=0x03FF => 7,
-            0x0900..=0x097F => 8,
-            0x0980..=0x09FF => 9,
-            0x0B80..=0x0BFF => 10,
-            0x10A0..=0x10FF => 11,
-            0x0530..=0x058F => 12,
-            0x1000..=0x109F => 13,
-            _ => continue,
-        };
-        counts[script].1 += 1;
+    let (mut letters, mut rest) = (0, text);
+    while letters < CHARACTERS && !rest.is_empty() {
+        let part = head(rest, PART);
+        rest = &rest[part.len()..];
+        if part.is_ascii() {
+            // Of no script above, so it does not matter that these may be more than are looked at.
+            letters += part.bytes().map(|byte| usize::from(byte.is_ascii_alphabetic())).sum::<usize>();
+            continue;
+        }
+        for c in part.chars().filter(|c| c.is_alphabetic()).take(CHARACTERS - letters) {
+            letters += 1;
+            let script = match c as u32 {
+                ..0x0370 => continue,
+                0x3041..=0x30FF => 0,
+                0x3400..=0x9FFF => 1,
+                0xAC00..=0xD7A3 => 2,
+                0x0E00..=0x0E7F => 3,
+                0x067E | 0x0686 | 0x0698 | 0x06A9 | 0x06AF | 0x06CC => 4,
+                0x0600..=0x06FF => 5,
+                0x0590..=0x05FF => 6,
+                0x0370..=0x03FF => 7,
+                0x0900..=0x097F => 8,
+                0x0980..=0x09FF => 9,
+                0x0B80..=0x0BFF => 10,
+                0x10A0..=0x10FF => 11,
+                0x0530..=0x058F => 12,
+                0x1000..=0x109F => 13,
+                _ => continue,
+            };
+            counts[script].1 += 1;
+        }
     }
+    let letters = letters.min(CHARACTERS);
     let of = |language| counts.iter().find(|(name, _)| *name == language).map_or(0, |(_, count)| *count);
     if letters == 0 {
         return None;
@@ -111,14 +162,15 @@ fn by_script(text: &str) -> Option<&'static str> {
 /// The language that has most of the first words among its function words, if it stands out.
 fn by_function_words(words: &[WordHash]) -> &'static str {
     let words = &words[..words.len().min(WORDS)];
-    let mut counts = [0usize; FUNCTION_WORDS.len()];
+    let table = &*TABLE;
+    let mut counts = [0u16; FUNCTION_WORDS.len()];
     for word in words {
-        let mut languages = LANGUAGES_OF.get(word).copied().unwrap_or(0);
-        while languages != 0 {
-            counts[languages.trailing_zeros() as usize] += 1;
-            languages &= languages - 1;
+        let languages = table.get(*word);
+        for (language, count) in counts.iter_mut().enumerate() {
+            *count += languages >> language & 1;
         }
     }
+    let counts = counts.map(usize::from);
     let best = (0..counts.len()).max_by_key(|i| counts[*i]).unwrap_or(0);
     let second = (0..counts.len()).filter(|i| *i != best).map(|i| counts[i]).max().unwrap_or(0);
     if counts[best] >= 3 && counts[best] * 12 >= words.len() && counts[best] * 4 >= second * 5 {

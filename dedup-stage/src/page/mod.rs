@@ -27,8 +27,8 @@ mod tests;
 use std::ops::Range;
 
 use ::url::Url;
-use sha2::{Digest, Sha256};
 
+use crate::digest::sha256;
 use crate::signature::{OddSketch, Signature, Signer};
 use belief::believed;
 use content::Passage;
@@ -125,6 +125,7 @@ pub struct Reader {
     words: Words,
     hashes: Vec<WordHash>,
     spans: Vec<Range<usize>>,
+    starts: Vec<usize>,
     believed: Signs,
     content: Vec<Passage>,
     places: Vec<(u32, u32)>,
@@ -149,7 +150,7 @@ impl Reader {
 
     /// Reads one page.
     pub fn read(&mut self, input: &Input<'_>) -> Page {
-        let mut page = Page { sha256: Sha256::digest(input.body).into(), ..Page::default() };
+        let mut page = Page { sha256: sha256(input.body), ..Page::default() };
         self.outline.clear(Self::KEPT);
         self.believed = Signs::NONE;
         self.content.clear();
@@ -172,18 +173,7 @@ impl Reader {
         (page.noindex, page.nofollow) = (self.outline.noindex, self.outline.nofollow);
         page.language = primary_language(&self.outline.language);
 
-        self.hashes.clear();
-        self.hashes.shrink_to(Self::KEPT);
-        self.spans.clear();
-        let mut room = Self::MAX_TEXT;
-        for block in &self.outline.blocks {
-            let (start, text) = (self.hashes.len(), &self.outline.text[block.range()]);
-            let read = head(text, room);
-            room -= read.len();
-            page.text_cut += (text.len() - read.len()) as u64;
-            self.words.hashes(read, &mut self.hashes);
-            self.spans.push(start..self.hashes.len());
-        }
+        page.text_cut = self.read_words();
         page.words = self.hashes.len() as u32;
         page.text = text_hash(&self.hashes);
         if page.language.is_empty() {
@@ -205,6 +195,30 @@ impl Reader {
             }
         }
         page
+    }
+
+    /// Reads the words of the blocks, and returns how many bytes of them the cap has cut.
+    fn read_words(&mut self) -> u64 {
+        let Outline { text, blocks, .. } = &self.outline;
+        self.hashes.clear();
+        self.hashes.shrink_to(Self::KEPT);
+        self.spans.clear();
+        if text.len() <= Self::MAX_TEXT {
+            self.starts.clear();
+            self.starts.extend(blocks.iter().map(|block| block.start as usize));
+            self.words.hashes_of_parts(text, &self.starts, &mut self.hashes, &mut self.spans);
+            return 0;
+        }
+        let (mut room, mut cut) = (Self::MAX_TEXT, 0);
+        for block in blocks {
+            let (start, text) = (self.hashes.len(), &text[block.range()]);
+            let read = head(text, room);
+            room -= read.len();
+            cut += (text.len() - read.len()) as u64;
+            self.words.hashes(read, &mut self.hashes);
+            self.spans.push(start..self.hashes.len());
+        }
+        cut
     }
 
     /// The odd sketch of the content. Where at least half of it is text, lists of links are left out: they are compared link by

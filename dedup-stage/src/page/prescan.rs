@@ -1,6 +1,8 @@
 //! The prescan of the first bytes for an encoding declared in a `<meta>` element (WHATWG HTML, "prescan a byte stream
 //! to determine its encoding").
 
+use std::ops::Range;
+
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
 /// Bytes looked at first.
@@ -74,26 +76,23 @@ impl Scan<'_> {
     fn meta(&mut self) -> Option<&'static Encoding> {
         let (mut pragma, mut needs_pragma) = (false, None);
         let mut charset: Option<&'static Encoding> = None;
-        let mut seen: Vec<Vec<u8>> = Vec::new();
-        while let Some((name, value)) = self.attribute() {
-            if seen.contains(&name) {
+        let mut seen: Vec<&[u8]> = Vec::new();
+        while let Some([name, value]) = self.attribute().map(|parts| parts.map(|part| &self.bytes[part])) {
+            if seen.iter().any(|other| other.eq_ignore_ascii_case(name)) {
                 continue;
             }
-            match name.as_slice() {
-                b"http-equiv" => pragma |= value == b"content-type",
-                b"content" => {
-                    if charset.is_none()
-                        && let Some(encoding) = charset_in_content(&value)
-                    {
-                        charset = Some(encoding);
-                        needs_pragma = Some(true);
-                    }
+            if name.eq_ignore_ascii_case(b"http-equiv") {
+                pragma |= value.eq_ignore_ascii_case(b"content-type");
+            } else if name.eq_ignore_ascii_case(b"content") {
+                if charset.is_none()
+                    && let Some(encoding) = charset_in_content(&value.to_ascii_lowercase())
+                {
+                    charset = Some(encoding);
+                    needs_pragma = Some(true);
                 }
-                b"charset" => {
-                    charset = Encoding::for_label(&value);
-                    needs_pragma = Some(false);
-                }
-                _ => {}
+            } else if name.eq_ignore_ascii_case(b"charset") {
+                charset = Encoding::for_label(value);
+                needs_pragma = Some(false);
             }
             seen.push(name);
         }
@@ -110,53 +109,40 @@ impl Scan<'_> {
         })
     }
 
-    /// The next attribute of a tag, name and value in lower case; `None` at the tag's end.
-    fn attribute(&mut self) -> Option<(Vec<u8>, Vec<u8>)> {
+    /// Where the name and the value of the next attribute of a tag stand; `None` at the tag's end.
+    fn attribute(&mut self) -> Option<[Range<usize>; 2]> {
         self.skip_until(|b| !b.is_ascii_whitespace() && b != b'/');
         if self.peek()? == b'>' {
             return None;
         }
-        let mut name = Vec::new();
-        loop {
-            match self.peek()? {
-                b'=' if !name.is_empty() => break,
-                b if b.is_ascii_whitespace() => {
-                    self.skip_until(|b| !b.is_ascii_whitespace());
-                    if self.peek()? != b'=' {
-                        return Some((name, Vec::new()));
-                    }
-                    break;
-                }
-                b'/' | b'>' => return Some((name, Vec::new())),
-                b => name.push(b.to_ascii_lowercase()),
-            }
-            self.at += 1;
+        let from = self.at;
+        // An equals sign that comes first belongs to the name.
+        self.at += usize::from(self.peek()? == b'=');
+        self.skip_until(|b| b.is_ascii_whitespace() || matches!(b, b'=' | b'/' | b'>'));
+        let name = from..self.at;
+        self.skip_until(|b| !b.is_ascii_whitespace());
+        if self.peek()? != b'=' {
+            return Some([name, 0..0]);
         }
         self.at += 1;
         self.skip_until(|b| !b.is_ascii_whitespace());
-        let mut value = Vec::new();
-        match self.peek()? {
+        let value = match self.peek()? {
             quote @ (b'"' | b'\'') => {
-                self.at += 1;
-                while self.peek()? != quote {
-                    value.push(self.bytes[self.at].to_ascii_lowercase());
-                    self.at += 1;
-                }
-                self.at += 1;
-            }
-            b'>' => {}
-            _ => {
-                while let Some(b) = self.peek()
-                    && !b.is_ascii_whitespace()
-                    && b != b'>'
-                {
-                    value.push(b.to_ascii_lowercase());
-                    self.at += 1;
-                }
+                let from = self.at + 1;
+                self.at = from;
+                self.skip_until(|b| b == quote);
                 self.peek()?;
+                self.at += 1;
+                from..self.at - 1
             }
-        }
-        Some((name, value))
+            _ => {
+                let from = self.at;
+                self.skip_until(|b| b.is_ascii_whitespace() || b == b'>');
+                self.peek()?;
+                from..self.at
+            }
+        };
+        Some([name, value])
     }
 }
 

@@ -3,9 +3,8 @@
 //!
 //! Words in chrome count as well: the only word by which two short pages differ may stand in a navigation path.
 
-use sha2::{Digest, Sha256};
-
 use super::words::WordHash;
+use crate::digest::sha256;
 
 /// The digest of a page's title, its words in order, and its media, which are sorted. `None` for a page without words and
 /// media, which says nothing.
@@ -15,15 +14,14 @@ pub fn digest(title: &str, words: &[WordHash], media: &[u64]) -> Option<[u8; 32]
     }
     // Each part begins with its length, so that no two pages write the same bytes. The first bytes keep statements apart
     // from the digests of bodies.
-    let mut hasher = Sha256::new();
-    hasher.update(b"statement of a page\0");
-    hasher.update((title.len() as u64).to_le_bytes());
-    hasher.update(title);
+    let mut said = b"statement of a page\0".to_vec();
+    said.extend((title.len() as u64).to_le_bytes());
+    said.extend(title.as_bytes());
     for part in [words, media] {
-        hasher.update((part.len() as u64).to_le_bytes());
-        part.iter().for_each(|value| hasher.update(value.to_le_bytes()));
+        said.extend((part.len() as u64).to_le_bytes());
+        said.extend(part.iter().flat_map(|value| value.to_le_bytes()));
     }
-    Some(hasher.finalize().into())
+    Some(sha256(&said))
 }
 
 #[cfg(test)]

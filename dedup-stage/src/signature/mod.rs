@@ -1,5 +1,6 @@
 //! Signatures: small values by which pages are compared.
 
+mod bins;
 pub mod document;
 pub mod features;
 pub mod lexicon;
@@ -15,6 +16,7 @@ pub mod simhash;
 mod sketch;
 #[cfg(test)]
 mod tests;
+pub mod words_and_runs;
 
 use ::url::Url;
 use serde::{Deserialize, Serialize};

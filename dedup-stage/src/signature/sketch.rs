@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::bins::{Bins, common};
 use crate::page::words::{WordHash, fold_multiply};
 
 /// Words of a shingle.
@@ -126,28 +127,12 @@ fn ordered(a: u32, b: u32) -> (u32, u32) {
     (a.min(b), a.max(b))
 }
 
-/// The resemblance of two sets by so many bits of each minimum: those of unlike ones agree by chance, in one bit half of the
-/// time.
-fn common<const BITS: usize>(a: &[u8], b: &[u8]) -> f32 {
-    let differing: u32 = a.iter().zip(b).map(|(a, b)| differing::<BITS>(a ^ b)).sum();
-    let (bins, chance) = ((a.len() * 8 / BITS) as f32, 1.0 / (1u32 << BITS) as f32);
-    (1.0 - differing as f32 / (bins * (1.0 - chance))).max(0.0)
-}
-
-/// Groups of so many bits that are not all zero.
-fn differing<const BITS: usize>(bits: u8) -> u32 {
-    match BITS {
-        1 => bits.count_ones(),
-        _ => (0..8).step_by(BITS).map(|at| u32::from(bits >> at & ((1 << BITS) - 1) != 0)).sum(),
-    }
-}
-
 /// Makes sketches.
 #[derive(Debug, Default)]
 pub struct Maker {
     text: Bins<TEXT>,
     links: Bins<LINKS>,
-    /// Words so far, and the rolling hash and the values of the last ones.
+    /// Words so far, the rolling hash, and the last words, the oldest first.
     words: usize,
     rolling: u64,
     last: [WordHash; SHINGLE],
@@ -166,15 +151,19 @@ impl Maker {
     /// Functions for n-Grams", TOIS 1997).
     pub fn add(&mut self, words: &[WordHash]) {
         const TURN: u32 = 11;
-        for &word in words {
-            let place = self.words % SHINGLE;
-            let leaving = std::mem::replace(&mut self.last[place], word);
-            self.rolling = self.rolling.rotate_left(TURN) ^ word ^ leaving.rotate_left(TURN * SHINGLE as u32 % 64);
-            self.words += 1;
-            if self.words >= SHINGLE {
-                self.text.add(fold_multiply(self.rolling ^ 0x9FB2_1C65_1E98_DF25, 0xA076_1D64_78BD_642F));
+        let (mut rolling, mut last) = (self.rolling, self.last);
+        // Words that only begin the first shingle.
+        let beginning = (SHINGLE - 1).saturating_sub(self.words).min(words.len());
+        for (at, &word) in words.iter().enumerate() {
+            let [leaving, second, third, fourth, fifth] = last;
+            last = [second, third, fourth, fifth, word];
+            rolling = rolling.rotate_left(TURN) ^ word ^ leaving.rotate_left(TURN * SHINGLE as u32 % 64);
+            if at >= beginning {
+                self.text.add(fold_multiply(rolling ^ 0x9FB2_1C65_1E98_DF25, 0xA076_1D64_78BD_642F));
             }
         }
+        (self.rolling, self.last) = (rolling, last);
+        self.words += words.len();
     }
 
     /// Adds a link by its hash.
@@ -192,46 +181,6 @@ impl Maker {
         bytes[LINKS_END..LINKS_END + 2].copy_from_slice(&count(self.words));
         bytes[LINKS_END + 2..].copy_from_slice(&count(self.link_count));
         Sketch(bytes)
-    }
-}
-
-/// Least hash of each of `N` bins.
-#[derive(Debug)]
-struct Bins<const N: usize>([u32; N]);
-
-impl<const N: usize> Default for Bins<N> {
-    fn default() -> Self {
-        Self([u32::MAX; N])
-    }
-}
-
-impl<const N: usize> Bins<N> {
-    fn clear(&mut self) {
-        self.0.fill(u32::MAX);
-    }
-
-    #[inline]
-    fn add(&mut self, hash: u64) {
-        let bin = (((hash >> 32) * N as u64) >> 32) as usize;
-        self.0[bin] = self.0[bin].min(hash as u32 & (u32::MAX - 1));
-    }
-
-    /// So many bits of each bin; an empty bin takes those of the first filled one in an order of its own.
-    fn write<const BITS: usize>(&self, bytes: &mut [u8]) {
-        if self.0.iter().all(|least| *least == u32::MAX) {
-            return;
-        }
-        for bin in 0..N {
-            let mut from = bin;
-            let mut attempt = 0u64;
-            while self.0[from] == u32::MAX {
-                attempt += 1;
-                let next = fold_multiply((bin as u64) << 32 ^ attempt ^ 0xE703_7ED1_A0B4_28DB, 0x8EBC_6AF0_9C88_C6E3);
-                from = (((next >> 32) * N as u64) >> 32) as usize;
-            }
-            let bits = (self.0[from].wrapping_mul(0x9E37_79B1) >> (32 - BITS)) as u8;
-            bytes[bin * BITS / 8] |= bits << (bin * BITS % 8);
-        }
     }
 }
 

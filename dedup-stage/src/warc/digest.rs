@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use sha2::{Digest as _, Sha256};
-
+use crate::digest;
 use crate::hex::hex;
 
 /// A SHA-256, written `sha256:` and 64 lower-case hex digits: `warcio check` and `fastwarc check` both verify that
@@ -13,16 +12,12 @@ pub struct Digest(pub [u8; 32]);
 
 /// The digest of some bytes.
 pub fn sha256(bytes: &[u8]) -> Digest {
-    Digest(Sha256::digest(bytes).into())
+    Digest(digest::sha256(bytes))
 }
 
 /// The digest of bytes that lie in several places.
 pub(super) fn sha256_of(parts: &[&[u8]]) -> Digest {
-    let mut hasher = Sha256::new();
-    for part in parts {
-        hasher.update(part);
-    }
-    Digest(hasher.finalize().into())
+    Digest(digest::sha256_of(parts.iter().copied()))
 }
 
 impl fmt::Display for Digest {

@@ -7,6 +7,7 @@ mod borders;
 mod data;
 mod docs;
 mod noise;
+mod populations;
 mod reading;
 mod schemes;
 mod tokens;

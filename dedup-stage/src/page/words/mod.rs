@@ -7,12 +7,16 @@
 mod fast;
 mod hash;
 mod mark;
+mod parts;
 #[cfg(test)]
 pub(super) mod tests;
 mod unicode;
 
+use std::ops::Range;
+
 pub use hash::fold_multiply;
 use hash::{long_hash, short_hash};
+use parts::Parts;
 
 /// The hash of a word. Words of ASCII digits are told from others by [`is_number`].
 pub type WordHash = u64;
@@ -50,6 +54,7 @@ struct Reading<'t> {
     open: Option<usize>,
     /// 1 if the byte before the strip is part of a word.
     inside: u64,
+    parts: Parts<'t>,
 }
 
 impl Words {
@@ -60,26 +65,40 @@ impl Words {
 
     /// Appends the hashes of the words of `text` to `out`.
     pub fn hashes(&mut self, text: &str, out: &mut Vec<WordHash>) {
-        self.read(text, out, fast::strip);
+        self.read(text, Parts::new(&[], &mut Vec::new()), out, fast::strip);
     }
 
-    fn read(
+    /// Appends the hashes of the words of `text` to `out`, and to `spans`, for each part, where those of its words stand. A
+    /// part reaches from one of `starts` to the next, and no word across one; no word comes before the first.
+    pub fn hashes_of_parts(
         &mut self,
         text: &str,
+        starts: &[usize],
+        out: &mut Vec<WordHash>,
+        spans: &mut Vec<Range<usize>>,
+    ) {
+        self.read(text, Parts::new(starts, spans), out, fast::strip);
+    }
+
+    fn read<'t>(
+        &mut self,
+        text: &'t str,
+        parts: Parts<'t>,
         out: &mut Vec<WordHash>,
         strip: impl Fn(&mut Self, &mut Reading, &mut Vec<WordHash>),
     ) {
         self.lower.resize(Self::LEAD + Self::STRIP + mark::BLOCK + Self::LEAD, 0);
         self.turns.resize(Self::STRIP + mark::BLOCK, 0);
-        let mut reading = Reading { text, at: 0, open: None, inside: 0 };
+        let mut reading = Reading { text, at: 0, open: None, inside: 0, parts };
         while reading.at < text.len() {
             strip(self, &mut reading, out);
             reading.at += Self::STRIP;
         }
         if let Some(start) = reading.open {
             reading.at -= Self::STRIP;
-            self.word(&reading, start, text.len(), out);
+            self.word(&mut reading, start, text.len(), out);
         }
+        reading.parts.finish(out.len());
     }
 
     /// Reads a strip, but for a word that reaches beyond it.
@@ -111,8 +130,9 @@ impl Words {
 
     /// The run of word bytes `start..end`, which ends in the strip.
     #[inline(always)]
-    fn word(&self, reading: &Reading<'_>, start: usize, end: usize, out: &mut Vec<WordHash>) {
+    fn word(&self, reading: &mut Reading<'_>, start: usize, end: usize, out: &mut Vec<WordHash>) {
         const HIGH: u64 = 0x8080_8080_8080_8080;
+        reading.parts.reach(start, out.len());
         let length = end - start;
         if length > 16 {
             return long_word(&reading.text[start..end], out);

@@ -79,7 +79,7 @@ proptest! {
 /// By the code that every processor runs.
 fn plain_hashes(text: &str) -> Vec<WordHash> {
     let mut out = Vec::new();
-    Words::default().read(text, &mut out, Words::strip);
+    Words::default().read(text, Parts::new(&[], &mut Vec::new()), &mut out, Words::strip);
     out
 }
 
@@ -98,6 +98,32 @@ proptest! {
     #[test]
     fn fast_code_agrees_with_plain(text in "\\PC{0,100}[a-z ]{0,4000}\\PC{0,300}[A-Za-z0-9_ ]{4000}\\PC{0,100}") {
         prop_assert_eq!(plain_hashes(&text), hashes(&text));
+    }
+}
+
+proptest! {
+    #[test]
+    fn parts_have_the_words_that_they_have_alone(
+        parts in prop::collection::vec("[a-zA-Z0-9é字 .,]{0,300}", 0..40),
+        other in any::<u64>(),
+    ) {
+        let (mut text, mut starts) = (String::new(), Vec::new());
+        for part in &parts {
+            starts.push(text.len());
+            text.push_str(part);
+            text.push('\n');
+        }
+        // Words that stand in the output already belong to no part.
+        let (mut out, mut spans) = (vec![other], Vec::new());
+        Words::default().hashes_of_parts(&text, &starts, &mut out, &mut spans);
+        prop_assert_eq!(spans.len(), parts.len());
+        let mut end = 1;
+        for (part, span) in parts.iter().zip(spans) {
+            prop_assert_eq!(span.start, end);
+            end = span.end;
+            prop_assert_eq!(&out[span], &hashes(part)[..]);
+        }
+        prop_assert_eq!(end, out.len());
     }
 }
 

@@ -7,7 +7,6 @@ mod weighted;
 
 pub use weighted::{Feature, Weight, Weighted};
 
-use super::Signature;
 use super::document::{Document, Part};
 use super::features::Features;
 use super::lexicon::Lexicon;
@@ -15,6 +14,8 @@ use super::minhash::{Bottom, Minima};
 use super::oracles::{bucket_checksums, cosine, edit_similarity};
 use super::prose::Prose;
 use super::shingles::{Set, modulo, shingles, winnow};
+use super::words_and_runs::WordsAndRuns;
+use super::{Signature, Sketch};
 
 /// A way to tell whether two documents are near-duplicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +58,8 @@ pub enum Scheme {
     IMatch(u64),
     /// Share of equal checksums of so many buckets of words (Pugh, Henzinger, US patent 6,658,423, 2003).
     Buckets(usize),
+    /// Versions of one page by its words and their order; see [`WordsAndRuns`].
+    WordsAndRuns,
 }
 
 /// What a scheme keeps of a document.
@@ -76,6 +79,8 @@ pub enum Fingerprint {
     Bottom(Bottom),
     /// Features and a simhash.
     Features(Features, u64),
+    /// Sketches of words and of runs.
+    WordsAndRuns(WordsAndRuns),
 }
 
 impl Scheme {
@@ -120,8 +125,31 @@ impl Scheme {
             Scheme::IMatch(0),
             Scheme::IMatch(10),
             Scheme::Buckets(16),
+            Scheme::WordsAndRuns,
         ]);
         all
+    }
+
+    /// Bytes that are kept of a page; `None` where they grow with it.
+    pub fn bytes(&self) -> Option<usize> {
+        const HASH: usize = size_of::<u64>();
+        match *self {
+            Scheme::Cascade => Some(32 + HASH + Sketch::BYTES),
+            Scheme::Simhash(recipe) => Some(recipe.bits as usize / 8),
+            Scheme::MultiSimhash(lexicons) | Scheme::IMatch(lexicons) => Some(HASH * (lexicons as usize + 1)),
+            Scheme::Minima(t) | Scheme::Bottom(t) | Scheme::Buckets(t) => Some(HASH * t),
+            Scheme::Bits(t, bits) => Some((t * bits as usize).div_ceil(8)),
+            Scheme::Features => Some(HASH * Features::GROUPS),
+            Scheme::SuperFeatures => Some(HASH * Features::GROUPS * (Features::GROUPS - 1) / 2),
+            Scheme::Combined => Some(HASH * (Features::GROUPS + 1)),
+            Scheme::WordsAndRuns => Some(WordsAndRuns::BYTES),
+            Scheme::Resemblance(_)
+            | Scheme::Containment(_)
+            | Scheme::Cosine
+            | Scheme::Edit
+            | Scheme::Modulo(_)
+            | Scheme::Winnowing(_) => None,
+        }
     }
 
     /// Whether smaller scores are nearer.
@@ -141,7 +169,7 @@ impl Scheme {
             Scheme::Features => (1..=Features::GROUPS).map(|equal| equal as f64).collect(),
             Scheme::SuperFeatures => [1, 3, 6, 10, 15].map(f64::from).to_vec(),
             Scheme::IMatch(lexicons) => (1..=lexicons + 1).map(|equal| equal as f64).collect(),
-            _ => (1..20).map(|step| f64::from(step) / 20.0).collect(),
+            _ => (1..40).map(|step| f64::from(step) / 40.0).collect(),
         }
     }
 
@@ -175,6 +203,7 @@ impl Scheme {
                 Fingerprint::Hashes((0..=lexicons).map(|i| lexicon.imatch(words, i).unwrap_or(0)).collect())
             }
             Scheme::Buckets(buckets) => Fingerprint::Hashes(bucket_checksums(words, buckets)),
+            Scheme::WordsAndRuns => Fingerprint::WordsAndRuns(WordsAndRuns::new(words, lexicon)),
         }
     }
 
@@ -212,6 +241,7 @@ impl Scheme {
             (Scheme::Buckets(_), F::Hashes(a), F::Hashes(b)) => {
                 a.iter().zip(b).filter(|(a, b)| a == b && **a != 0).count() as f64 / a.len() as f64
             }
+            (_, F::WordsAndRuns(a), F::WordsAndRuns(b)) => a.likeness(b),
             _ => never,
         }
     }

@@ -89,6 +89,7 @@ impl fmt::Display for Scheme {
             Scheme::IMatch(0) => f.write_str("imatch"),
             Scheme::IMatch(lexicons) => write!(f, "imatch{lexicons}"),
             Scheme::Buckets(buckets) => write!(f, "buckets{buckets}"),
+            Scheme::WordsAndRuns => f.write_str("words-and-runs"),
         }
     }
 }
@@ -114,6 +115,7 @@ impl FromStr for Scheme {
             "superfeatures" => Some(Scheme::SuperFeatures),
             "features-simhash" => Some(Scheme::Combined),
             "imatch" => Some(Scheme::IMatch(0)),
+            "words-and-runs" => Some(Scheme::WordsAndRuns),
             _ => (recipe(name).map(Scheme::Simhash))
                 .or_else(|| number("multisimhash").map(|n| Scheme::MultiSimhash(n.into())))
                 .or_else(|| number("resemblance").map(|n| Scheme::Resemblance(wide(n))))
