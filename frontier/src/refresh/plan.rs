@@ -36,7 +36,9 @@ pub(super) fn plan(host: &Host, page: PageId, cluster: &Cluster, belief: &Belief
         next = age + u * host.window.min(next);
     }
     let mut unknown = false;
-    if settings.lessons {
+    // Where a source tells of changes, the change rate matters little.
+    let is_told = cluster.flags.listed.is_some_and(|source| host.learned.signals.believes(source));
+    if settings.lessons && !is_told {
         let test = TEST * price;
         let lesson = LESSON_DAYS * belief.lesson(price, test) + belief.gain(test) - price;
         let is_pilot = cluster.evidence.is_empty() && spread(page, 0) < PILOT && age < test;

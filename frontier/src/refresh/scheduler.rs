@@ -158,23 +158,40 @@ impl Refresh {
 
     /// The representative of a cluster was visited. This changes its record, and queues its next visit.
     pub fn visited(&mut self, host: HostId, page: PageId, cluster: &mut Cluster, at: Seconds, seen: Seen) {
-        let signals = &mut self.hosts[host as usize].learned.signals;
-        let date = seen.modified.and_then(|date| signals.dated(cluster.visited, at, seen.changed, date));
-        if let Some(source) = cluster.flags.listed {
-            signals.visited(source, cluster.flags.told, seen.changed);
-        }
+        let quiet = self.heard(host, cluster, at, seen);
         let span = at.saturating_sub(cluster.visited);
-        match (seen.changed, date) {
-            (true, Some(date)) => cluster.evidence.change_dated(at - date),
+        match (seen.changed, quiet) {
+            (true, Some(quiet)) => cluster.evidence.change_dated(quiet),
             (true, None) => cluster.evidence.change(span),
             (false, _) => cluster.evidence.unchanged(span),
         }
         if seen.changed {
-            cluster.changed = date.unwrap_or(at);
+            cluster.changed = at;
         }
         cluster.visited = at;
         cluster.flags = super::cluster::Flags { listed: cluster.flags.listed, ..Default::default() };
         self.queue(host, page, cluster);
+    }
+
+    /// A page was visited: compares what its host said of it with what the visit shows. The record is that from before the
+    /// visit. If the page has changed, and it is known when, returns for how many seconds it did not change
+    /// ([`super::evidence::Evidence::change_dated`]).
+    pub fn heard(&mut self, host: HostId, cluster: &Cluster, at: Seconds, seen: Seen) -> Option<Seconds> {
+        let told = cluster.flags.listed.filter(|_| cluster.flags.told);
+        if let Some(source) = cluster.flags.listed {
+            let expected = 1.0 - self.belief(host, cluster).unchanged(days(cluster.visited, at));
+            let signals = &mut self.hosts[host as usize].learned.signals;
+            signals.visited(source, told.is_some(), seen.changed, expected);
+        }
+        let signals = &mut self.hosts[host as usize].learned.signals;
+        let date = seen.modified.and_then(|date| signals.dated(cluster.visited, at, seen.changed, date));
+        if !seen.changed {
+            return None;
+        }
+        // A page that is visited because a change was told has not changed before that. To count the time as one in which a
+        // change may have come at any moment would make the page seem to change more often.
+        let told = told.filter(|source| signals.believes(*source)).map(|_| at.saturating_sub(cluster.visited));
+        told.or(date.map(|date| at - date))
     }
 
     /// A sitemap or feed lists the page. `told`: it says that the page has changed since the last visit.
@@ -201,6 +218,15 @@ impl Refresh {
     /// The estimate of a cluster's change rate.
     pub fn belief(&self, host: HostId, cluster: &Cluster) -> Belief {
         belief(&self.shared, &self.hosts[host as usize], cluster)
+    }
+
+    /// What a visit to a page buys so many days after the last one, in days of freshness.
+    pub fn gain(&self, host: HostId, cluster: &Cluster, days: f32) -> f32 {
+        let belief = self.belief(host, cluster);
+        match cluster.flags.listed {
+            Some(source) => self.learned(host).signals.gain(source, cluster.flags.told, &belief, days),
+            None => belief.gain(days),
+        }
     }
 
     /// The price of a fetch on this host, in weighted days of freshness. A visit is due as soon as it buys this.

@@ -4,10 +4,12 @@ use dedup_stage::url::{SiteId, UrlId};
 use frontier::Millis;
 use frontier::refresh::cluster::Cluster;
 use frontier::refresh::prior::Place;
+use frontier::refresh::signals::Source;
 use frontier::refresh::time::{Seconds, days};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::listed::Listed;
 use crate::record::{PageRecord, VerdictKind};
 
 /// A URL that was visited.
@@ -83,12 +85,13 @@ impl Member {
             seen: None,
             answered: false,
         };
-        member.visited(1, record);
+        member.visited(1, record, None);
         member
     }
 
-    /// Takes a further visit. Of a copy, returns what the visit has shown of its pair.
-    pub fn visited(&mut self, visit: u32, record: &PageRecord) -> Option<Checked> {
+    /// Takes a further visit. `quiet`: for how long the page had not changed before, where that is known ([`super::listed`]). Of a
+    /// copy, returns what the visit has shown of its pair.
+    pub fn visited(&mut self, visit: u32, record: &PageRecord, quiet: Option<Seconds>) -> Option<Checked> {
         let at = seconds(record.fetched_at);
         (self.visit, self.asked, self.answered) = (visit, record.fetched_at, record.status > 0);
         self.life = match (record.status, self.life) {
@@ -101,6 +104,7 @@ impl Member {
         if self.life != Life::Alive {
             return None;
         }
+        self.cluster.flags.told = false;
         let before_seen = self.seen.replace(record.fetched_at);
         if before_seen.is_some() && record.verdict == VerdictKind::Unjudged {
             // What cannot be compared (a body that was cut, say) changes nothing that is known.
@@ -112,7 +116,10 @@ impl Member {
             if record.verdict == VerdictKind::Unchanged {
                 self.cluster.evidence.unchanged(span);
             } else {
-                self.cluster.evidence.change(span);
+                match quiet {
+                    Some(quiet) => self.cluster.evidence.change_dated(quiet),
+                    None => self.cluster.evidence.change(span),
+                }
                 self.cluster.changed = at;
             }
         }
@@ -126,6 +133,13 @@ impl Member {
         }
         let since = days(std::mem::replace(&mut self.checked, at), at);
         before.map(|of| Checked { of, site: self.id.site, days: since, held: self.of.is_some() })
+    }
+
+    /// What a sitemap says of when it changed. True if that tells of a change after the last visit.
+    pub fn hear(&mut self, listed: Listed) -> bool {
+        self.cluster.flags.listed = Some(Source::Sitemap);
+        self.cluster.flags.told = listed.tells(self.cluster.visited);
+        self.cluster.flags.told
     }
 
     /// Whether it may stand for its cluster. Trouble passes.
@@ -209,7 +223,7 @@ mod tests {
     fn member(visits: &[PageRecord]) -> (Member, Vec<Checked>) {
         let mut member = Member::new(id(7), &visits[0], 1.0);
         let numbered = visits.iter().enumerate().skip(1);
-        let checked = numbered.filter_map(|(at, visit)| member.visited(at as u32 + 1, visit)).collect();
+        let checked = numbered.filter_map(|(at, visit)| member.visited(at as u32 + 1, visit, None)).collect();
         (member, checked)
     }
 
