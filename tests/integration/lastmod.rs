@@ -21,19 +21,23 @@ const DAY: u64 = 24 * HOUR;
 /// Catches a scheduler that does not hear what a sitemap says, and one that believes a sitemap that always says "now".
 #[test]
 fn in_a_synthetic_web_an_honest_sitemap_keeps_pages_fresher_and_a_lying_one_does_no_harm() {
-    let budget = 0.2;
-    for seed in 11..14 {
-        let pattern = Pattern::Poisson;
-        let web = Web::new(Plan { pages: 600, hosts: 10, copies: 0.0, lying: 0.0, pattern, deviation: 1.5, seed });
-        let fresh = |lastmod| {
-            let settings = Settings { budget: budget * web.pages.len() as f32, ..Settings::default() };
-            let mut policy = WithSitemaps::new(&web, Ours::new(&web, settings), lastmod);
-            run(&web, f64::from(budget), &mut policy).freshness
-        };
-        let [honest, lying, silent] = [Lastmod::Honest, Lastmod::Lying, Lastmod::Silent].map(fresh);
-        println!("seed {seed}: honest {honest:.3}, lying {lying:.3}, silent {silent:.3}");
-        assert!(honest > silent + 0.03, "seed {seed}: honest {honest:.3}, silent {silent:.3}");
-        assert!((lying - silent).abs() < 0.02, "seed {seed}: lying {lying:.3}, silent {silent:.3}");
+    // Where there are few fetches, it matters most to know which pages have changed.
+    for (budget, better) in [(0.05, 0.03), (0.2, 0.0)] {
+        for seed in 11..14 {
+            let pattern = Pattern::Poisson;
+            let web = Web::new(Plan { pages: 600, hosts: 10, copies: 0.0, lying: 0.0, pattern, deviation: 2.5, seed });
+            let fresh = |lastmod| {
+                let settings = Settings { budget: budget * web.pages.len() as f32, ..Settings::default() };
+                let mut policy = WithSitemaps::new(&web, Ours::new(&web, settings), lastmod);
+                run(&web, f64::from(budget), &mut policy).freshness
+            };
+            let [honest, lying, silent] = [Lastmod::Honest, Lastmod::Lying, Lastmod::Silent].map(fresh);
+            let found =
+                format!("budget {budget}, seed {seed}: honest {honest:.3}, lying {lying:.3}, silent {silent:.3}");
+            println!("{found}");
+            assert!(honest > silent + better, "{found}");
+            assert!(lying > silent - 0.015, "{found}");
+        }
     }
 }
 

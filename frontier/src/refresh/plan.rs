@@ -67,7 +67,7 @@ pub(super) fn scale(u: f32, cluster: &Cluster) -> f32 {
 /// Days from a visit to the next one that buys the price, if sitemaps and feeds are heard.
 pub(super) fn interval(host: &Host, cluster: &Cluster, belief: &Belief, price: f32) -> f32 {
     match cluster.flags.listed {
-        Some(source) => host.learned.signals.interval(source, cluster.flags.told, belief, price),
+        Some(source) => host.learned.signals.interval(source, cluster.told.is_some(), belief, price),
         None => belief.interval(price),
     }
 }

@@ -20,7 +20,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::belief::Belief;
-use super::time::Seconds;
+use super::settings::READING;
+use super::time::{DAY, Seconds};
 
 /// A source that tells of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -146,26 +147,36 @@ impl Signals {
     /// that the page has changed since its last visit.
     pub fn interval(self, source: Source, told: bool, belief: &Belief, price: f32) -> f32 {
         let trust = self.trust(source);
-        let if_told = trust * belief.gain_if_changed();
+        let if_told = self.gain_if_told(source, belief);
         if told {
             // Two cases, each with its probability: the page has changed, or the source has said nothing that counts.
             return if if_told >= price { 0.0 } else { belief.interval((price - if_told) / (1.0 - trust)) };
         }
+        let plain = belief.interval(price);
+        if if_told < price || plain * DAY <= READING as f32 {
+            // Before the source is read again, the page is due anyway.
+            return plain;
+        }
         // If the source will tell of a change, the page is visited then. So only changes that it does not tell of count: a
         // share `a` of them. A visit after t at the rate `a r` buys what a visit after `a t` at the rate r buys, divided by
         // `a`.
-        let untold = if if_told >= price { self.untold(source) } else { 1.0 };
-        belief.interval(price * untold) / untold
+        let untold = self.untold(source);
+        (belief.interval(price * untold) / untold).max(plain)
     }
 
     /// What a visit buys, in days of freshness, if it comes so many days after the last one. See [`Self::interval`].
     pub fn gain(self, source: Source, told: bool, belief: &Belief, days: f32) -> f32 {
         let trust = self.trust(source);
         if told {
-            return trust * belief.gain_if_changed() + (1.0 - trust) * belief.gain(days);
+            return self.gain_if_told(source, belief) + (1.0 - trust) * belief.gain(days);
         }
-        let untold = 1.0 - trust * (1.0 - self.untold(source));
+        let untold = if self.believes(source) { self.untold(source) } else { 1.0 };
         belief.gain(days * untold) / untold
+    }
+
+    /// What a visit buys because the source has told of a change.
+    pub fn gain_if_told(self, source: Source, belief: &Belief) -> f32 {
+        self.trust(source) * belief.gain_if_changed()
     }
 
     /// The share of the changes that the source does not tell.
@@ -177,7 +188,7 @@ impl Signals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::refresh::grid::RATES;
+    use crate::refresh::grid::grid;
 
     /// What is known of a sitemap after visits to pages that change once in ten days. `told` says whether the sitemap had told
     /// of a change, from whether there was one. The visits come after one, two, … and nineteen days, again and again.
@@ -195,6 +206,11 @@ mod tests {
         signals
     }
 
+    /// One change in four to eleven days.
+    fn about_one_in_a_week() -> Belief {
+        Belief::new(grid().rate.map(|rate| f32::from(u8::from((0.09..0.25).contains(&rate)))))
+    }
+
     #[test]
     fn a_source_is_believed_if_it_tells_of_changes_and_of_nothing_else() {
         let honest = after_visits(|changed| changed);
@@ -205,7 +221,7 @@ mod tests {
         }
         assert_eq!(honest.trust(Source::Feed), 0.0, "each source is judged by what it told itself");
 
-        let belief = Belief::new(std::array::from_fn(|k| f32::from(u8::from((9..12).contains(&k)))));
+        let belief = about_one_in_a_week();
         let price = belief.gain(5.0);
         let days = |signals: Signals, told| signals.interval(Source::Sitemap, told, &belief, price);
         assert_eq!(days(honest, true), 0.0, "due as soon as it is told");
@@ -232,7 +248,7 @@ mod tests {
 
     #[test]
     fn what_a_visit_buys_reaches_the_price_when_it_is_due() {
-        let belief = Belief::new([1.0; RATES]);
+        let belief = about_one_in_a_week();
         for signals in [after_visits(|changed| changed), after_visits(|_| true)] {
             let price = belief.gain(3.0);
             let days = signals.interval(Source::Sitemap, false, &belief, price);

@@ -101,8 +101,8 @@ impl<'a> Ours<'a> {
         ours
     }
 
-    /// A sitemap lists a page. `told`: it says that the page has changed since its last visit.
-    pub fn listed(&mut self, page: u32, told: bool) {
+    /// A sitemap lists a page. `told`: when it was read, if it says that the page has changed since its last visit.
+    pub fn listed(&mut self, page: u32, told: Option<Seconds>) {
         let host = self.host(page);
         if let Record::Cluster(cluster) = &mut self.records[page as usize] {
             self.refresh.listed(host, u64::from(page), cluster, Source::Sitemap, told);

@@ -1,5 +1,6 @@
 //! The scheduler of this project, where each host has a sitemap that is read once a day.
 
+use super::baselines::seconds;
 use super::ours::Ours;
 use super::run::{Archive, Policy};
 use super::web::{Shown, Web};
@@ -37,8 +38,11 @@ impl<'a> WithSitemaps<'a> {
     fn read(&mut self, now: f64) {
         for page in 0..self.web.pages.len() as u32 {
             match self.lastmod {
-                Lastmod::Honest => self.ours.listed(page, self.web.shows(page, now) != self.last[page as usize]),
-                Lastmod::Lying => self.ours.listed(page, true),
+                Lastmod::Honest => {
+                    let has_changed = self.web.shows(page, now) != self.last[page as usize];
+                    self.ours.listed(page, has_changed.then_some(seconds(now)));
+                }
+                Lastmod::Lying => self.ours.listed(page, Some(seconds(now))),
                 Lastmod::Silent => {}
             }
         }

@@ -236,9 +236,9 @@ impl Continuous {
             Some(place) => {
                 let host = self.host(page.url.site);
                 self.sites[host as usize].balance.visited();
-                let quiet = listed::hear(&mut self.refresh, host, &self.roster.members[place], record);
-                listed::keep(page, quiet, &self.refresh.learned(host).signals, session);
-                self.visited(place, page.visit, record, quiet, now, round);
+                let dated = listed::hear(&mut self.refresh, host, &self.roster.members[place], record);
+                listed::keep(page, dated, &self.refresh.learned(host).signals, session);
+                self.visited(place, page.visit, record, dated, now, round);
             }
             None => {
                 let mut member = Member::new(page.url, record, priority);

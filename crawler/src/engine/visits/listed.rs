@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use dedup_stage::store::{Result, Session, Space, codec};
 use dedup_stage::url::{PageId, SiteId, UrlId};
 use frontier::Millis;
+use frontier::refresh::evidence::Dated;
 use frontier::refresh::scheduler::{Refresh, Seen};
 use frontier::refresh::signals::Signals;
 use frontier::refresh::time::Seconds;
@@ -45,9 +46,9 @@ impl Listed {
         bytes.map(|bytes| codec::decode(&bytes, "what a sitemap says of a page")).transpose()
     }
 
-    /// Whether this tells of a change after a visit. A `lastmod` that was read before the visit tells nothing new.
-    pub fn tells(self, visited: Seconds) -> bool {
-        self.since > visited && self.lastmod >= visited
+    /// When it was read, if it tells of a change after a visit. A `lastmod` that was read before the visit tells nothing new.
+    pub fn tells(self, visited: Seconds) -> Option<Seconds> {
+        (self.since > visited && self.lastmod >= visited).then_some(self.since)
     }
 }
 
@@ -56,8 +57,8 @@ impl Listed {
 pub(super) struct Records {
     /// By the hash of the URL.
     listed: HashMap<u64, Listed>,
-    /// By the hash of the URL and the number of the visit: for how long the page had not changed, where that is known.
-    quiet: HashMap<(u64, u32), Seconds>,
+    /// By the hash of the URL and the number of the visit: what is known of the time of the change that the visit showed.
+    dated: HashMap<(u64, u32), Dated>,
     pub signals: HashMap<SiteId, Signals>,
 }
 
@@ -67,8 +68,8 @@ impl Records {
         each(spaces::LISTED, session, |key, listed| {
             records.listed.extend(UrlId::read(key).map(|id| (id.url, listed)));
         })?;
-        each(spaces::QUIET, session, |key, quiet| {
-            records.quiet.extend(PageRecord::page_of(key).map(|page| ((page.url.url, page.visit), quiet)));
+        each(spaces::DATED, session, |key, dated| {
+            records.dated.extend(PageRecord::page_of(key).map(|page| ((page.url.url, page.visit), dated)));
         })?;
         each(spaces::SIGNALS, session, |key, signals| {
             records.signals.extend(SiteId::read(key).map(|site| (site, signals)));
@@ -81,9 +82,9 @@ impl Records {
         self.listed.get(&url.url).copied()
     }
 
-    /// For how long the page had not changed before the change that this visit showed, where that is known.
-    pub fn quiet(&self, page: PageId) -> Option<Seconds> {
-        self.quiet.get(&(page.url.url, page.visit)).copied()
+    /// What is known of the time of the change that this visit showed.
+    pub fn dated(&self, page: PageId) -> Option<Dated> {
+        self.dated.get(&(page.url.url, page.visit)).copied()
     }
 }
 
@@ -104,8 +105,8 @@ fn each<T: DeserializeOwned>(space: Space, session: &Session, mut take: impl FnM
 }
 
 /// A page was visited again: compares what its host said of it with what the visit shows. `member` is the URL before this
-/// visit. If the page has changed and it is known when, returns for how long it had not changed.
-pub(super) fn hear(refresh: &mut Refresh, host: HostId, member: &Member, record: &PageRecord) -> Option<Seconds> {
+/// visit. If the page has changed, returns what is known of the time of the change.
+pub(super) fn hear(refresh: &mut Refresh, host: HostId, member: &Member, record: &PageRecord) -> Option<Dated> {
     let is_page = matches!(record.status, 200..300 | 304) && record.verdict != VerdictKind::Unjudged;
     if !is_page || member.seen.is_none() {
         return None;
@@ -116,9 +117,9 @@ pub(super) fn hear(refresh: &mut Refresh, host: HostId, member: &Member, record:
 }
 
 /// Stores what [`hear`] has found out.
-pub(super) fn keep(page: PageId, quiet: Option<Seconds>, signals: &Signals, session: &mut Session) {
-    if let Some(quiet) = quiet {
-        session.put(spaces::QUIET, PageRecord::key(page), codec::encode(&quiet));
+pub(super) fn keep(page: PageId, dated: Option<Dated>, signals: &Signals, session: &mut Session) {
+    if let Some(dated) = dated {
+        session.put(spaces::DATED, PageRecord::key(page), codec::encode(&dated));
     }
     if *signals != Signals::default() {
         session.put(spaces::SIGNALS, page.url.site.to_bytes(), codec::encode(signals));

@@ -3,6 +3,7 @@
 use dedup_stage::url::{SiteId, UrlId};
 use frontier::Millis;
 use frontier::refresh::cluster::Cluster;
+use frontier::refresh::evidence::Dated;
 use frontier::refresh::prior::Place;
 use frontier::refresh::signals::Source;
 use frontier::refresh::time::{Seconds, days};
@@ -89,9 +90,8 @@ impl Member {
         member
     }
 
-    /// Takes a further visit. `quiet`: for how long the page had not changed before, where that is known ([`super::listed`]). Of a
-    /// copy, returns what the visit has shown of its pair.
-    pub fn visited(&mut self, visit: u32, record: &PageRecord, quiet: Option<Seconds>) -> Option<Checked> {
+    /// Takes a further visit. `dated`: what is known of the time of a change. Of a copy, returns what the visit has shown of its pair.
+    pub fn visited(&mut self, visit: u32, record: &PageRecord, dated: Option<Dated>) -> Option<Checked> {
         let at = seconds(record.fetched_at);
         (self.visit, self.asked, self.answered) = (visit, record.fetched_at, record.status > 0);
         self.life = match (record.status, self.life) {
@@ -104,7 +104,7 @@ impl Member {
         if self.life != Life::Alive {
             return None;
         }
-        self.cluster.flags.told = false;
+        self.cluster.told = None;
         let before_seen = self.seen.replace(record.fetched_at);
         if before_seen.is_some() && record.verdict == VerdictKind::Unjudged {
             // What cannot be compared (a body that was cut, say) changes nothing that is known.
@@ -116,8 +116,8 @@ impl Member {
             if record.verdict == VerdictKind::Unchanged {
                 self.cluster.evidence.unchanged(span);
             } else {
-                match quiet {
-                    Some(quiet) => self.cluster.evidence.change_dated(quiet),
+                match dated {
+                    Some(dated) => self.cluster.evidence.change_dated(dated),
                     None => self.cluster.evidence.change(span),
                 }
                 self.cluster.changed = at;
@@ -138,8 +138,8 @@ impl Member {
     /// What a sitemap says of when it changed. True if that tells of a change after the last visit.
     pub fn hear(&mut self, listed: Listed) -> bool {
         self.cluster.flags.listed = Some(Source::Sitemap);
-        self.cluster.flags.told = listed.tells(self.cluster.visited);
-        self.cluster.flags.told
+        self.cluster.told = listed.tells(self.cluster.visited);
+        self.cluster.told.is_some()
     }
 
     /// Whether it may stand for its cluster. Trouble passes.

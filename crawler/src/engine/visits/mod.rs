@@ -190,8 +190,8 @@ impl Visits {
     pub fn hear(&mut self, page: PageId, record: &PageRecord, session: &mut Session) {
         let Some(place) = self.roster.place(page.url) else { return };
         let host = self.number(page.url.site);
-        let quiet = listed::hear(&mut self.refresh, host, &self.roster.members[place], record);
-        listed::keep(page, quiet, &self.refresh.learned(host).signals, session);
+        let dated = listed::hear(&mut self.refresh, host, &self.roster.members[place], record);
+        listed::keep(page, dated, &self.refresh.learned(host).signals, session);
     }
 
     /// The number of a host in `refresh`, which is added if need be.

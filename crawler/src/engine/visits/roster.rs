@@ -48,7 +48,7 @@ impl Roster {
                 Ok(record) => match roster.members.last_mut() {
                     // The visits of one URL stand side by side.
                     Some(member) if member.id == page.url => {
-                        checks.extend(member.visited(page.visit, &record, said.quiet(page)))
+                        checks.extend(member.visited(page.visit, &record, said.dated(page)))
                     }
                     _ => roster.members.push(Member::new(page.url, &record, priority(record.depth))),
                 },
