@@ -76,7 +76,8 @@ pub struct Signals {
 
 /// Before anything is known, as many cases speak against a source.
 const CASES: f32 = 2.0;
-/// From this trust on, a change that was told has happened about when it was told.
+/// From this trust on, a source is believed. Below it, what it tells counts for nothing: a page that hardly ever changes is worth
+/// a visit at any small chance of a change, so a little trust in a source that always tells would cost a visit at each reading.
 const BELIEVED: f32 = 0.5;
 /// Dates count as evidence if this share of them was right.
 const DATES_FROM: f32 = 0.9;
@@ -116,7 +117,7 @@ impl Signals {
         self.of(source).of_changed.share(CASES, 0.0)
     }
 
-    /// Whether a change that the source tells of has happened about when it was told.
+    /// Whether what the source tells counts.
     pub fn believes(self, source: Source) -> bool {
         self.trust(source) >= BELIEVED
     }
@@ -146,13 +147,19 @@ impl Signals {
     /// The days after which a visit buys `price` days of freshness, for a page that a source lists. `told`: the source has said
     /// that the page has changed since its last visit.
     pub fn interval(self, source: Source, told: bool, belief: &Belief, price: f32) -> f32 {
-        let trust = self.trust(source);
+        let plain = belief.interval(price);
+        if !self.believes(source) {
+            return plain;
+        }
         let if_told = self.gain_if_told(source, belief);
         if told {
             // Two cases, each with its probability: the page has changed, or the source has said nothing that counts.
-            return if if_told >= price { 0.0 } else { belief.interval((price - if_told) / (1.0 - trust)) };
+            return if if_told >= price {
+                0.0
+            } else {
+                belief.interval((price - if_told) / (1.0 - self.trust(source)))
+            };
         }
-        let plain = belief.interval(price);
         if if_told < price || plain * DAY <= READING as f32 {
             // Before the source is read again, the page is due anyway.
             return plain;
@@ -166,11 +173,13 @@ impl Signals {
 
     /// What a visit buys, in days of freshness, if it comes so many days after the last one. See [`Self::interval`].
     pub fn gain(self, source: Source, told: bool, belief: &Belief, days: f32) -> f32 {
-        let trust = self.trust(source);
-        if told {
-            return self.gain_if_told(source, belief) + (1.0 - trust) * belief.gain(days);
+        if !self.believes(source) {
+            return belief.gain(days);
         }
-        let untold = if self.believes(source) { self.untold(source) } else { 1.0 };
+        if told {
+            return self.gain_if_told(source, belief) + (1.0 - self.trust(source)) * belief.gain(days);
+        }
+        let untold = self.untold(source);
         belief.gain(days * untold) / untold
     }
 
