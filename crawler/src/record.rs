@@ -185,8 +185,8 @@ mod tests {
         record.put(page, &mut session);
         assert_eq!(PageRecord::get(page, &session).unwrap(), Some(record));
         assert_eq!(PageRecord::get(PageId { visit: 1, ..page }, &session).unwrap(), None);
-        assert_eq!(PageRecord::page_of(&Self::key(page)), Some(page));
-        let bytes = session.get(spaces::PAGES, &Self::key(page)).unwrap().unwrap();
+        assert_eq!(PageRecord::page_of(&PageRecord::key(page)), Some(page));
+        let bytes = session.get(spaces::PAGES, &PageRecord::key(page)).unwrap().unwrap();
         for cut in 0..bytes.len() {
             assert!(matches!(PageRecord::decode(&bytes[..cut]), Err(Error::Damaged(_))), "cut at {cut}");
         }
