@@ -79,7 +79,7 @@ fn site(host: &str, path: &str, at: u64) -> Answer {
         _ => match path.strip_prefix("/p").and_then(|number| number.parse::<u64>().ok()) {
             Some(number) if (1..=PAGES).contains(&number) => {
                 let of_host = u64::from(host.as_bytes()[0]) << 48;
-                html(format!("<p>{}</p>", words(of_host | number << 40 | changed(number, at) / HOUR, 100)))
+                html(format!("<p>{}</p>", words(of_host | number << 40 | (changed(number, at) / HOUR), 100)))
             }
             _ => missing(),
         },
