@@ -4,10 +4,13 @@
 //! ([`Hints::part`]), and is named by `crawler why`. No hint decides anything alone: a canonical URL is fetched and compared
 //! like any other, and stands for a cluster only if it is in it.
 
+use std::ops::Range;
+use std::time::UNIX_EPOCH;
+
 use dedup_stage::page::Rels;
 use frontier::Millis;
 use time::format_description::well_known::{Rfc2822, Rfc3339};
-use time::{Date, OffsetDateTime, macros::format_description};
+use time::{Date, OffsetDateTime, Time, macros::format_description};
 
 /// The hints about one URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +47,7 @@ impl Hints {
 
     /// A sitemap names it, and says when it changed. A change in the future is none.
     pub fn of_sitemap(lastmod: Option<&str>, now: Millis) -> Self {
-        let age = lastmod.and_then(changed_at).and_then(|at| now.checked_sub(at));
+        let age = lastmod.and_then(changed_at).and_then(|changed| now.checked_sub(changed.start));
         Self(match age {
             Some(age) if age <= MONTH => SITEMAP | LATE,
             Some(age) if age > YEAR => SITEMAP | OLD,
@@ -122,8 +125,15 @@ fn is_translation(rels: Rels) -> bool {
     rels.has(Rels::LANGUAGE) && !rels.has(Rels::ANCHOR)
 }
 
-/// A time as sitemaps write it: W3C date and time in XML, RFC 2822 in RSS.
-fn changed_at(text: &str) -> Option<Millis> {
+/// A time as header fields write it.
+pub fn http_date(text: &str) -> Option<Millis> {
+    let since = httpdate::parse_http_date(text).ok()?.duration_since(UNIX_EPOCH).ok()?;
+    since.as_millis().try_into().ok()
+}
+
+/// A time as sitemaps write it: W3C date and time in XML, RFC 2822 in RSS. A date is the whole day, and so is midnight: many
+/// sitemaps write a date so. A month or a year is as long as the longest.
+pub fn changed_at(text: &str) -> Option<Range<Millis>> {
     let text = text.trim();
     let whole = OffsetDateTime::parse(text, &Rfc3339).or_else(|_| OffsetDateTime::parse(text, &Rfc2822)).ok();
     let day = |text: &str| Date::parse(text, format_description!("[year]-[month]-[day]")).ok();
@@ -136,7 +146,14 @@ fn changed_at(text: &str) -> Option<Millis> {
         Some(date?.midnight().assume_utc())
     };
     let at = whole.or_else(coarse)?;
-    u64::try_from(at.unix_timestamp()).ok().map(|seconds| seconds * 1_000)
+    let days = match (whole, text.len()) {
+        (Some(at), _) if at.time() != Time::MIDNIGHT => 0,
+        (_, 4) => 366,
+        (_, 7) => 31,
+        _ => 1,
+    };
+    let start = u64::try_from(at.unix_timestamp()).ok()? * 1_000;
+    Some(start..start + days * 86_400_000)
 }
 
 /// Links of `Link` header fields (RFC 8288) of the kinds of [`Rels`]: targets as written. What is not well formed is passed
@@ -199,16 +216,19 @@ mod tests {
     #[test]
     fn sitemaps_say_when_in_many_ways() {
         let day = 86_400_000;
+        let march = 1_583_020_800_000;
         for (text, at) in [
-            ("2020", 1_577_836_800_000),
-            ("2020-03", 1_583_020_800_000),
-            ("2020-03-02", 1_583_020_800_000 + day),
-            ("2020-03-02T00:00:00+00:00", 1_583_020_800_000 + day),
-            ("2020-03-02T01:30+01:30", 1_583_020_800_000 + day),
-            ("Mon, 02 Mar 2020 00:00:00 GMT", 1_583_020_800_000 + day),
+            ("2020", 1_577_836_800_000..1_577_836_800_000 + 366 * day),
+            ("2020-03", march..march + 31 * day),
+            ("2020-03-02", march + day..march + 2 * day),
+            ("2020-03-02T00:00:00+00:00", march + day..march + 2 * day),
+            ("2020-03-02T01:30+01:30", march + day..march + day),
+            ("2020-03-02T00:00:01Z", march + day + 1_000..march + day + 1_000),
+            ("Mon, 02 Mar 2020 00:00:00 GMT", march + day..march + 2 * day),
         ] {
             assert_eq!(changed_at(text), Some(at), "{text}");
         }
+        assert_eq!(http_date("Mon, 02 Mar 2020 00:00:00 GMT"), Some(march + day));
         assert_eq!(changed_at("yesterday"), None);
         let now = 1_583_020_800_000;
         let names = |lastmod| Hints::of_sitemap(lastmod, now).names();

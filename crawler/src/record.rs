@@ -72,14 +72,6 @@ impl From<Verdict> for VerdictKind {
     }
 }
 
-/// The key of a page: host first, as all keys of the state are.
-fn key(page: PageId) -> [u8; UrlId::BYTES + 4] {
-    let mut key = [0; UrlId::BYTES + 4];
-    key[..UrlId::BYTES].copy_from_slice(&page.url.to_bytes());
-    key[UrlId::BYTES..].copy_from_slice(&page.visit.to_be_bytes());
-    key
-}
-
 impl PageRecord {
     /// The line of this page is in the outputs of another directory: its host came from there.
     pub const ELSEWHERE: u64 = u64::MAX;
@@ -103,9 +95,17 @@ impl PageRecord {
         }
     }
 
+    /// The key of a page: host first, as all keys of the state are.
+    pub fn key(page: PageId) -> [u8; UrlId::BYTES + 4] {
+        let mut key = [0; UrlId::BYTES + 4];
+        key[..UrlId::BYTES].copy_from_slice(&page.url.to_bytes());
+        key[UrlId::BYTES..].copy_from_slice(&page.visit.to_be_bytes());
+        key
+    }
+
     /// Writes the record of `page`.
     pub fn put(&self, page: PageId, session: &mut Session) {
-        session.put(spaces::PAGES, key(page), codec::encode(self));
+        session.put(spaces::PAGES, Self::key(page), codec::encode(self));
     }
 
     /// What has to be known of a page that another process fetched.
@@ -131,13 +131,13 @@ impl PageRecord {
 
     /// Writes the record of a page that another process fetched.
     pub fn put_elsewhere(&self, page: PageId, session: &mut Session) {
-        session.put(spaces::ELSEWHERE, key(page), codec::encode(self));
+        session.put(spaces::ELSEWHERE, Self::key(page), codec::encode(self));
     }
 
     /// Reads the record of `page`, whoever fetched it.
     pub fn get(page: PageId, session: &Session) -> Result<Option<Self>> {
-        let bytes = match session.get(spaces::PAGES, &key(page))? {
-            None => session.get(spaces::ELSEWHERE, &key(page))?,
+        let bytes = match session.get(spaces::PAGES, &Self::key(page))? {
+            None => session.get(spaces::ELSEWHERE, &Self::key(page))?,
             here => here,
         };
         bytes.map(|bytes| Self::decode(&bytes)).transpose()
@@ -185,8 +185,8 @@ mod tests {
         record.put(page, &mut session);
         assert_eq!(PageRecord::get(page, &session).unwrap(), Some(record));
         assert_eq!(PageRecord::get(PageId { visit: 1, ..page }, &session).unwrap(), None);
-        assert_eq!(PageRecord::page_of(&key(page)), Some(page));
-        let bytes = session.get(spaces::PAGES, &key(page)).unwrap().unwrap();
+        assert_eq!(PageRecord::page_of(&PageRecord::key(page)), Some(page));
+        let bytes = session.get(spaces::PAGES, &PageRecord::key(page)).unwrap().unwrap();
         for cut in 0..bytes.len() {
             assert!(matches!(PageRecord::decode(&bytes[..cut]), Err(Error::Damaged(_))), "cut at {cut}");
         }

@@ -20,8 +20,20 @@ pub const OUTBOUND: Space = Space::new(36, "outbound", Layout::Points);
 /// Identity of a page → what has to be known of it to name it, where another process of the crawl fetched it.
 pub const ELSEWHERE: Space = Space::new(37, "elsewhere", Layout::Points);
 
+/// Identity of a URL → when it changed last, as sitemaps say.
+pub const LISTED: Space = Space::new(38, "listed", Layout::Points);
+
+/// Identity of a page that had changed → what is known of the time of the change.
+pub const DATED: Space = Space::new(39, "dated", Layout::Points);
+
+/// Identity of a host → how far what it says of changes of its pages can be believed.
+pub const SIGNALS: Space = Space::new(40, "signals", Layout::Points);
+
+/// Of these, those that are kept under identities of hosts or URLs and are moved as they are.
+pub const BY_SITE: [Space; 4] = [TRIALS, LISTED, DATED, SIGNALS];
+
 /// All spaces of a crawl directory.
 pub fn of_crawl() -> Spaces {
-    let own = [PAGES, TRIALS, COOKIES, USAGE, OUTBOUND, ELSEWHERE];
+    let own = [PAGES, TRIALS, COOKIES, USAGE, OUTBOUND, ELSEWHERE, LISTED, DATED, SIGNALS];
     Spaces::new(&[dedup_stage::spaces::JUDGE, frontier::spaces::FRONTIER, &own])
 }

@@ -42,6 +42,7 @@ mod harm;
 mod invariants;
 mod kill;
 mod known;
+mod lastmod;
 mod neighbours;
 mod noticing;
 mod numbers;

@@ -163,7 +163,9 @@ impl CrawlDir {
             Ok(Some(codec::encode(&PageRecord { offset: PageRecord::ELSEWHERE, graph: None, ..record })))
         };
         count += cut::copy(from, &sites.keys(spaces::PAGES, &[]), &page, session)?;
-        count += cut::copy(from, &sites.keys(spaces::TRIALS, &[]), &as_it_is, session)?;
+        for space in spaces::BY_SITE {
+            count += cut::copy(from, &sites.keys(space, &[]), &as_it_is, session)?;
+        }
         for (space, of) in by_name() {
             let copied = |key: &[u8], value: &[u8]| Ok(of(key, sites, &keys).then(|| value.to_vec()));
             count += cut::copy(from, &[KeyRange::whole(space)], &copied, session)?;
@@ -181,7 +183,9 @@ impl CrawlDir {
         judge::cut::delete(sites, session)?;
         frontier::cut::delete(sites, session)?;
         cut::delete(session, &sites.keys(spaces::PAGES, &[]), &all)?;
-        cut::delete(session, &sites.keys(spaces::TRIALS, &[]), &all)?;
+        for space in spaces::BY_SITE {
+            cut::delete(session, &sites.keys(space, &[]), &all)?;
+        }
         for (space, of) in by_name() {
             // The cookies of a domain of which hosts are left are needed here, too.
             let meant = |key: &[u8], _: &[u8]| Ok(of(key, sites, &keys) && !of(key, &kept, &keys));

@@ -206,10 +206,13 @@ impl Desk<'_> {
         }
         let outcome = Outcome::Done { status, elapsed, retry_after, target: None };
         self.frontier.report(job, outcome, at, &mut self.ledger.session)?;
-        for Named { url, id, refusal, hints } in pages {
+        for Named { url, id, refusal, hints, lastmod } in pages {
             let (priority, merits) = self.scores.named(hints);
             let found = Found { url: &url, id, depth: 1, priority, merits, source: None, via: Via::Sitemap };
-            self.admit(&found, refusal)?;
+            let (admission, _) = self.admit(&found, refusal)?;
+            if let Some(lastmod) = lastmod.filter(|_| matches!(admission, Admission::Queued | Admission::Seen)) {
+                self.hear_of(id, lastmod, at)?;
+            }
         }
         for sitemap in sitemaps.into_iter().chain(redirect) {
             self.add_sitemap(&sitemap)?;

@@ -178,6 +178,8 @@ pub struct Named {
     pub refusal: Option<SkipReason>,
     /// Hints of the sitemap about it.
     pub hints: Hints,
+    /// The end of the time that its `lastmod` names.
+    pub lastmod: Option<Millis>,
 }
 
 /// Everything that a worker read from one answer.

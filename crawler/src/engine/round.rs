@@ -3,13 +3,13 @@
 
 use config::OnDuplicate;
 use dedup_stage::judge::{Judgement, Shown};
-use dedup_stage::url::PageId;
+use dedup_stage::url::{PageId, UrlId};
 use frontier::{Job, Millis, State};
 
 use super::Result;
 use super::desk::Desk;
 use super::stats::StopReason;
-use super::visits::{Continuous, Ended, Round, Visits};
+use super::visits::{Continuous, Ended, Listed, Round, Visits};
 use crate::fetch::Validators;
 use crate::record::PageRecord;
 use crate::sink::Changed;
@@ -117,10 +117,26 @@ impl Desk<'_> {
         if let (Some(visits), Some(round)) = (&mut self.continuous, &mut self.ledger.stats.round)
             && let Some(record) = PageRecord::get(job.page, &self.ledger.session)?
         {
-            visits.recorded(job.page, &record, self.scores.of_depth(record.depth), at, round);
+            let priority = self.scores.of_depth(record.depth);
+            visits.recorded(job.page, &record, priority, at, round, &mut self.ledger.session)?;
         }
         if let (Some(visits), Some(round)) = (&mut self.visits, &mut self.ledger.stats.round) {
+            if let Some(record) = PageRecord::get(job.page, &self.ledger.session)? {
+                visits.hear(job.page, &record, &mut self.ledger.session);
+            }
             visits.ended(job.page.url, ended, at, round);
+        }
+        Ok(())
+    }
+
+    /// A sitemap says when a page has changed.
+    pub(super) fn hear_of(&mut self, url: UrlId, lastmod: Millis, at: Millis) -> Result<()> {
+        let listed = Listed::put(url, lastmod, at, &mut self.ledger.session)?;
+        if let (Some(visits), Some(listed)) = (&mut self.continuous, listed) {
+            visits.listed(url, listed);
+        }
+        if let (Some(visits), Some(listed)) = (&mut self.visits, listed) {
+            visits.listed(url, listed);
         }
         Ok(())
     }

@@ -26,7 +26,7 @@ use crate::extract::Forms;
 use crate::fetch::retry_after::retry_after;
 use crate::fetch::{FetchError, Response, Truncation};
 use crate::focus::{Finder, Topic};
-use crate::hints::Hints;
+use crate::hints::{self, Hints};
 #[cfg(feature = "pdf")]
 use crate::pdf;
 use crate::permissions::Purpose;
@@ -216,7 +216,8 @@ impl Worker<'_> {
                     if known.insert(id.url) {
                         let refusal = self.refusal(&entry.loc, 1);
                         let hints = Hints::of_sitemap(entry.lastmod.as_deref(), ended_at);
-                        finding.pages.push(Named { url: entry.loc, id, refusal, hints });
+                        let lastmod = entry.lastmod.as_deref().and_then(hints::changed_at).map(|at| at.end);
+                        finding.pages.push(Named { url: entry.loc, id, refusal, hints, lastmod });
                     }
                 }
                 sitemap::Kind::Sitemap => finding.sitemaps.push(entry.loc),

@@ -6,6 +6,8 @@
 //! - Upadhyay, Busa-Fekete, Kotłowski, Pál, Szörényi: Learning to crawl. AAAI 2020: rates from one bit a visit.
 
 use super::grid::{RATES, Row, SPANS, dot, grid, log_step};
+use super::settings::READING;
+use super::time::DAY;
 
 /// A probability for each rate of the grid.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,6 +65,12 @@ impl Belief {
     /// What a visit buys if the page is known to have changed, in days of freshness.
     pub fn gain_if_changed(&self) -> f32 {
         dot(&self.0, &grid().gain[SPANS - 1])
+    }
+
+    /// Readings a day at which a source that tells of all changes tells of one.
+    pub fn told_a_day(&self) -> f32 {
+        let days = READING as f32 / DAY;
+        (1.0 - self.unchanged(days)) / days
     }
 
     /// After so many days, a visit buys `price` days of freshness. Infinite if it never does.

@@ -20,6 +20,8 @@ pub struct Cluster {
     pub place: Place,
     /// What visits have shown.
     pub evidence: Evidence,
+    /// When the sitemap or feed that lists the page was read and first told of a change since the last visit.
+    pub told: Option<Seconds>,
     /// What changes its next visit.
     pub flags: Flags,
 }
@@ -31,21 +33,19 @@ pub struct Flags {
     pub urgent: bool,
     /// The sitemap or feed that lists the page.
     pub listed: Option<Source>,
-    /// That source has said that the page has changed since the last visit.
-    pub told: bool,
     /// The last answer was 404 or 410.
     pub missing: bool,
 }
 
 impl Cluster {
     /// Length of the encoding.
-    pub const BYTES: usize = 14 + Evidence::BYTES;
+    pub const BYTES: usize = 18 + Evidence::BYTES;
 
     /// A page that was fetched for the first time.
     pub fn new(fetched: Seconds, priority: f32, place: Place) -> Self {
         let weight = priority.max(Self::LEAST);
         let (evidence, flags) = (Evidence::default(), Flags::default());
-        Self { visited: fetched, changed: fetched, weight, place, evidence, flags }
+        Self { visited: fetched, changed: fetched, weight, place, evidence, told: None, flags }
     }
 
     /// The least weight. A page with no priority is visited if no other visit is worth more.
@@ -64,13 +64,14 @@ impl Cluster {
         bytes[8..12].copy_from_slice(&self.weight.to_le_bytes());
         bytes[12] = self.place.to_byte();
         bytes[13] = self.flags.to_byte();
-        bytes[14..].copy_from_slice(&self.evidence.to_bytes());
+        bytes[14..18].copy_from_slice(&self.told.unwrap_or(0).to_le_bytes());
+        bytes[18..].copy_from_slice(&self.evidence.to_bytes());
         bytes
     }
 
     /// From [`Self::to_bytes`]. Any bytes give some cluster.
     pub fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
-        let [a, b, c, d, e, f, g, h, i, j, k, l, place, flags, evidence @ ..] = bytes;
+        let [a, b, c, d, e, f, g, h, i, j, k, l, place, flags, m, n, o, p, evidence @ ..] = bytes;
         let weight = f32::from_le_bytes([i, j, k, l]);
         Self {
             visited: u32::from_le_bytes([a, b, c, d]),
@@ -78,6 +79,7 @@ impl Cluster {
             weight: if weight.is_finite() { weight.max(Self::LEAST) } else { Self::LEAST },
             place: Place::from_byte(place),
             evidence: Evidence::from_bytes(evidence),
+            told: Some(u32::from_le_bytes([m, n, o, p])).filter(|told| *told > 0),
             flags: Flags::from_byte(flags),
         }
     }
@@ -90,16 +92,16 @@ impl Flags {
             Some(Source::Sitemap) => 1,
             Some(Source::Feed) => 2,
         };
-        u8::from(self.urgent) | u8::from(self.told) << 1 | u8::from(self.missing) << 2 | listed << 3
+        u8::from(self.urgent) | u8::from(self.missing) << 1 | listed << 2
     }
 
     fn from_byte(byte: u8) -> Self {
-        let listed = match byte >> 3 {
+        let listed = match byte >> 2 {
             1 => Some(Source::Sitemap),
             2 => Some(Source::Feed),
             _ => None,
         };
-        Self { urgent: byte & 1 != 0, told: byte & 2 != 0, missing: byte & 4 != 0, listed }
+        Self { urgent: byte & 1 != 0, missing: byte & 2 != 0, listed }
     }
 }
 
@@ -111,7 +113,8 @@ mod tests {
     fn a_cluster_comes_back_from_its_bytes_and_any_bytes_are_one() {
         let mut cluster = Cluster::new(1_700_000_000, 0.7, Place::new(13, 99));
         cluster.evidence.change(86_400);
-        cluster.flags = Flags { urgent: true, listed: Some(Source::Feed), told: true, missing: false };
+        cluster.flags = Flags { urgent: true, listed: Some(Source::Feed), missing: false };
+        cluster.told = Some(1_700_000_500);
         assert_eq!(Cluster::from_bytes(cluster.to_bytes()), cluster);
         for byte in 0..=u8::MAX {
             assert!(Cluster::from_bytes([byte; Cluster::BYTES]).weight >= Cluster::LEAST);

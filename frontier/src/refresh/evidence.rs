@@ -29,6 +29,15 @@ pub struct Evidence {
     changed: [u8; BARS],
 }
 
+/// What is known of the time of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dated {
+    /// The page changed within so many seconds …
+    pub within: Seconds,
+    /// … and did not change in so many others.
+    pub quiet: Seconds,
+}
+
 /// The bars in which a change after so many seconds counts, and how much in each.
 fn bars(seconds: Seconds) -> [(usize, u8); 2] {
     let at = (f64::from(seconds.max(1)) / f64::from(DAY) / FIRST).log(4.0).clamp(0.0, (BARS - 1) as f64);
@@ -74,10 +83,10 @@ impl Evidence {
         self.unchanged(seconds);
     }
 
-    /// The page changed so many seconds ago, and not since.
-    pub fn change_dated(&mut self, since: Seconds) {
-        self.change(0);
-        self.unchanged(since);
+    /// A visit showed a change of which more is known.
+    pub fn change_dated(&mut self, dated: Dated) {
+        self.change(dated.within);
+        self.unchanged(dated.quiet);
     }
 
     /// Halves the weight of all visits so far.

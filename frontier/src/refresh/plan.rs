@@ -36,7 +36,9 @@ pub(super) fn plan(host: &Host, page: PageId, cluster: &Cluster, belief: &Belief
         next = age + u * host.window.min(next);
     }
     let mut unknown = false;
-    if settings.lessons {
+    // Where a source tells of changes, the change rate matters little.
+    let is_told = cluster.flags.listed.is_some_and(|source| host.learned.signals.believes(source));
+    if settings.lessons && !is_told {
         let test = TEST * price;
         let lesson = LESSON_DAYS * belief.lesson(price, test) + belief.gain(test) - price;
         let is_pilot = cluster.evidence.is_empty() && spread(page, 0) < PILOT && age < test;
@@ -65,7 +67,7 @@ pub(super) fn scale(u: f32, cluster: &Cluster) -> f32 {
 /// Days from a visit to the next one that buys the price, if sitemaps and feeds are heard.
 pub(super) fn interval(host: &Host, cluster: &Cluster, belief: &Belief, price: f32) -> f32 {
     match cluster.flags.listed {
-        Some(source) => host.learned.signals.interval(source, cluster.flags.told, belief, price),
+        Some(source) => host.learned.signals.interval(source, cluster.told.is_some(), belief, price),
         None => belief.interval(price),
     }
 }

@@ -12,7 +12,7 @@ use super::market::{Demand, prices};
 use super::plan::{plan, scale};
 use super::prior::Census;
 use super::queue::Entries;
-use super::settings::{AGAIN, Settings};
+use super::settings::{AGAIN, READING, Settings};
 use super::time::{DAY, PageId, Seconds, after, days, spread};
 
 /// A review under way.
@@ -58,7 +58,15 @@ impl Review {
         let window = self.host.window;
         let (least, most) = (settings.min_age as f32 / DAY, settings.max_age as f32 / DAY);
         let intervals = belief.intervals(prices().iter().map(|price| price * scale));
+        let told = cluster.flags.listed.filter(|source| self.host.learned.signals.believes(*source));
+        let buys = told.map_or(0.0, |source| self.host.learned.signals.gain_if_told(source, belief));
         for (at, interval) in intervals.map(|interval| interval.clamp(least, most)).enumerate() {
+            if prices()[at] * scale <= buys && interval * DAY > READING as f32 {
+                // It is visited once for each change that is told.
+                let now = if cluster.told.is_some() { 1.0 / window } else { 0.0 };
+                self.demand.add(at, now + belief.told_a_day());
+                continue;
+            }
             let left = window - (interval - age).max(0.0);
             if left <= 0.0 {
                 break;

@@ -3,11 +3,12 @@
 use super::belief::Belief;
 use super::cluster::Cluster;
 use super::copies::{Care, Cared, Copy, Pair, Pairs};
+use super::evidence::Dated;
 use super::host::{Host, Learned, Shared};
 use super::plan::plan;
 use super::prior::{Place, Prior};
 use super::review::{Review, belief, due};
-use super::settings::{EARLY, LEAD, LESSON_DAYS, REVIEW_DAYS, REVIEWS, Settings};
+use super::settings::{EARLY, LEAD, LESSON_DAYS, READING, REVIEW_DAYS, REVIEWS, Settings};
 use super::signals::Source;
 use super::time::{DAY, PageId, Seconds, after, days};
 use super::turns::{HostId, Turn, Turns};
@@ -158,31 +159,53 @@ impl Refresh {
 
     /// The representative of a cluster was visited. This changes its record, and queues its next visit.
     pub fn visited(&mut self, host: HostId, page: PageId, cluster: &mut Cluster, at: Seconds, seen: Seen) {
-        let signals = &mut self.hosts[host as usize].learned.signals;
-        let date = seen.modified.and_then(|date| signals.dated(cluster.visited, at, seen.changed, date));
-        if let Some(source) = cluster.flags.listed {
-            signals.visited(source, cluster.flags.told, seen.changed);
-        }
+        let dated = self.heard(host, cluster, at, seen);
         let span = at.saturating_sub(cluster.visited);
-        match (seen.changed, date) {
-            (true, Some(date)) => cluster.evidence.change_dated(at - date),
+        match (seen.changed, dated) {
+            (true, Some(dated)) => cluster.evidence.change_dated(dated),
             (true, None) => cluster.evidence.change(span),
             (false, _) => cluster.evidence.unchanged(span),
         }
         if seen.changed {
-            cluster.changed = date.unwrap_or(at);
+            cluster.changed = at;
         }
         cluster.visited = at;
+        cluster.told = None;
         cluster.flags = super::cluster::Flags { listed: cluster.flags.listed, ..Default::default() };
         self.queue(host, page, cluster);
     }
 
-    /// A sitemap or feed lists the page. `told`: it says that the page has changed since the last visit.
-    pub fn listed(&mut self, host: HostId, page: PageId, cluster: &mut Cluster, source: Source, told: bool) {
-        let was_told = cluster.flags.told;
+    /// A page was visited: compares what its host said of it with what the visit shows. The record is that from before the
+    /// visit. If the page has changed, returns what is known of the time of the change.
+    pub fn heard(&mut self, host: HostId, cluster: &Cluster, at: Seconds, seen: Seen) -> Option<Dated> {
+        let told = cluster.told;
+        if let Some(source) = cluster.flags.listed {
+            let expected = 1.0 - self.belief(host, cluster).unchanged(days(cluster.visited, at));
+            let signals = &mut self.hosts[host as usize].learned.signals;
+            signals.visited(source, told.is_some(), seen.changed, expected);
+        }
+        let signals = &mut self.hosts[host as usize].learned.signals;
+        let date = seen.modified.and_then(|date| signals.dated(cluster.visited, at, seen.changed, date));
+        if !seen.changed {
+            return None;
+        }
+        // If a source tells of a change, there was none before the reading at which it told of none. To count all the time as
+        // one in which the change may have come would make the page seem to change more often.
+        let is_believed = cluster.flags.listed.is_some_and(|source| signals.believes(source));
+        let told = told.filter(|_| is_believed).map(|told| {
+            let span = told.saturating_sub(cluster.visited);
+            let within = span.min(READING);
+            Dated { within, quiet: span - within }
+        });
+        told.or(date.map(|date| Dated { within: 0, quiet: at - date }))
+    }
+
+    /// A sitemap or feed lists the page. `told`: when it was read, if it says that the page has changed since the last visit.
+    pub fn listed(&mut self, host: HostId, page: PageId, cluster: &mut Cluster, source: Source, told: Option<Seconds>) {
+        let was_told = cluster.told.is_some();
         cluster.flags.listed = Some(source);
-        cluster.flags.told |= told;
-        if told && !was_told {
+        cluster.told = cluster.told.or(told);
+        if told.is_some() && !was_told {
             self.queue(host, page, cluster);
         }
     }
@@ -201,6 +224,15 @@ impl Refresh {
     /// The estimate of a cluster's change rate.
     pub fn belief(&self, host: HostId, cluster: &Cluster) -> Belief {
         belief(&self.shared, &self.hosts[host as usize], cluster)
+    }
+
+    /// What a visit to a page buys so many days after the last one, in days of freshness.
+    pub fn gain(&self, host: HostId, cluster: &Cluster, days: f32) -> f32 {
+        let belief = self.belief(host, cluster);
+        match cluster.flags.listed {
+            Some(source) => self.learned(host).signals.gain(source, cluster.told.is_some(), &belief, days),
+            None => belief.gain(days),
+        }
     }
 
     /// The price of a fetch on this host, in weighted days of freshness. A visit is due as soon as it buys this.

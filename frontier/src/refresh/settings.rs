@@ -44,6 +44,8 @@ pub const JITTER: f32 = 0.15;
 /// The share of the planned visits after the next one that take place before the next review. Often the next visit shows that
 /// the page is not worth the others.
 pub const AGAIN: f32 = 0.4;
+/// Sitemaps and feeds are read once in this time.
+pub const READING: Seconds = 86_400;
 /// If nothing is due, a visit may come early: after this share of its interval.
 pub const EARLY: f32 = 0.5;
 /// If nothing is due, hosts whose delay binds come before the others, as if their visits were due this much sooner. A fetch

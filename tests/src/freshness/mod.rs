@@ -6,4 +6,5 @@ pub mod lies;
 pub mod optimum;
 pub mod ours;
 pub mod run;
+pub mod sitemaps;
 pub mod web;

@@ -10,6 +10,7 @@ use frontier::refresh::copies::{Care, Cared, Copy, Pair, PairId};
 use frontier::refresh::prior::Place;
 use frontier::refresh::scheduler::{Refresh, Seen, Verdict};
 use frontier::refresh::settings::Settings;
+use frontier::refresh::signals::Source;
 use frontier::refresh::time::Seconds;
 use frontier::refresh::turns::HostId;
 
@@ -98,6 +99,14 @@ impl<'a> Ours<'a> {
             (0..web.plan.hosts as HostId).for_each(|host| ours.review(host, start));
         }
         ours
+    }
+
+    /// A sitemap lists a page. `told`: when it was read, if it says that the page has changed since its last visit.
+    pub fn listed(&mut self, page: u32, told: Option<Seconds>) {
+        let host = self.host(page);
+        if let Record::Cluster(cluster) = &mut self.records[page as usize] {
+            self.refresh.listed(host, u64::from(page), cluster, Source::Sitemap, told);
+        }
     }
 
     fn review(&mut self, host: HostId, now: Seconds) {

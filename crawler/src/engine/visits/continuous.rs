@@ -19,6 +19,7 @@ use frontier::refresh::turns::{HostId, Turn};
 use frontier::{Frontier, Millis};
 
 use super::freshness::{Freshness, Pages, Survey};
+use super::listed::{self, Listed};
 use super::member::{Life, Member, seconds};
 use super::roster::Roster;
 use super::share::Balance;
@@ -205,7 +206,7 @@ impl Continuous {
         }
         let cluster = &self.roster.members[place].cluster;
         let buys = match self.clusters[place] {
-            true => cluster.weight * self.refresh.belief(host, cluster).gain(days(cluster.visited, now)),
+            true => cluster.weight * self.refresh.gain(host, cluster, days(cluster.visited, now)),
             false => self.refresh.price(host),
         };
         Some((buys / self.refresh.worth_of_new(host, cluster.place, 1.0)).clamp(0.0, PRIORITY))
@@ -221,21 +222,43 @@ impl Continuous {
     }
 
     /// A page was recorded: for the first time, or again. `priority` is its own.
-    pub fn recorded(&mut self, page: PageId, record: &PageRecord, priority: f32, now: Millis, round: &mut Round) {
+    pub fn recorded(
+        &mut self,
+        page: PageId,
+        record: &PageRecord,
+        priority: f32,
+        now: Millis,
+        round: &mut Round,
+        session: &mut Session,
+    ) -> Result<()> {
         self.close(page.url.url, seconds(now));
         match self.roster.place(page.url) {
             Some(place) => {
                 let host = self.host(page.url.site);
                 self.sites[host as usize].balance.visited();
-                self.visited(place, page.visit, record, now, round);
+                let dated = listed::hear(&mut self.refresh, host, &self.roster.members[place], record);
+                listed::keep(page, dated, &self.refresh.learned(host).signals, session);
+                self.visited(place, page.visit, record, dated, now, round);
             }
             None => {
-                let place = self.roster.push(Member::new(page.url, record, priority), self.trusts);
+                let mut member = Member::new(page.url, record, priority);
+                Listed::get(page.url, session)?.into_iter().for_each(|listed| _ = member.hear(listed));
+                let place = self.roster.push(member, self.trusts);
                 self.enter(place);
                 self.fetched_new(page.url.site);
             }
         }
         round.trusted = self.roster.trusted;
+        Ok(())
+    }
+
+    /// A sitemap says when a page has changed.
+    pub fn listed(&mut self, url: UrlId, listed: Listed) {
+        let Some(place) = self.roster.place(url) else { return };
+        // A visit in the frontier's queue is on its way already.
+        if self.roster.members[place].hear(listed) && !self.open.contains_key(&url.url) {
+            self.place(place);
+        }
     }
 
     fn fetched_new(&mut self, site: SiteId) {
@@ -317,9 +340,10 @@ impl Continuous {
     /// The number of a host, which is added if need be.
     pub(super) fn host(&mut self, site: SiteId) -> HostId {
         let (refresh, sites, delay) = (&mut self.refresh, &mut self.sites, self.delay);
+        let roster = &self.roster;
         *self.hosts.entry(site).or_insert_with(|| {
             sites.push(Site { places: Vec::new(), balance: Balance::default(), behind: None });
-            refresh.add_host(delay, Default::default())
+            refresh.add_host(delay, roster.learned(site))
         })
     }
 

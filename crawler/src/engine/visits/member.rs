@@ -3,11 +3,14 @@
 use dedup_stage::url::{SiteId, UrlId};
 use frontier::Millis;
 use frontier::refresh::cluster::Cluster;
+use frontier::refresh::evidence::Dated;
 use frontier::refresh::prior::Place;
+use frontier::refresh::signals::Source;
 use frontier::refresh::time::{Seconds, days};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::listed::Listed;
 use crate::record::{PageRecord, VerdictKind};
 
 /// A URL that was visited.
@@ -83,12 +86,12 @@ impl Member {
             seen: None,
             answered: false,
         };
-        member.visited(1, record);
+        member.visited(1, record, None);
         member
     }
 
-    /// Takes a further visit. Of a copy, returns what the visit has shown of its pair.
-    pub fn visited(&mut self, visit: u32, record: &PageRecord) -> Option<Checked> {
+    /// Takes a further visit. `dated`: what is known of the time of a change. Of a copy, returns what the visit has shown of its pair.
+    pub fn visited(&mut self, visit: u32, record: &PageRecord, dated: Option<Dated>) -> Option<Checked> {
         let at = seconds(record.fetched_at);
         (self.visit, self.asked, self.answered) = (visit, record.fetched_at, record.status > 0);
         self.life = match (record.status, self.life) {
@@ -101,6 +104,7 @@ impl Member {
         if self.life != Life::Alive {
             return None;
         }
+        self.cluster.told = None;
         let before_seen = self.seen.replace(record.fetched_at);
         if before_seen.is_some() && record.verdict == VerdictKind::Unjudged {
             // What cannot be compared (a body that was cut, say) changes nothing that is known.
@@ -112,7 +116,10 @@ impl Member {
             if record.verdict == VerdictKind::Unchanged {
                 self.cluster.evidence.unchanged(span);
             } else {
-                self.cluster.evidence.change(span);
+                match dated {
+                    Some(dated) => self.cluster.evidence.change_dated(dated),
+                    None => self.cluster.evidence.change(span),
+                }
                 self.cluster.changed = at;
             }
         }
@@ -126,6 +133,13 @@ impl Member {
         }
         let since = days(std::mem::replace(&mut self.checked, at), at);
         before.map(|of| Checked { of, site: self.id.site, days: since, held: self.of.is_some() })
+    }
+
+    /// What a sitemap says of when it changed. True if that tells of a change after the last visit.
+    pub fn hear(&mut self, listed: Listed) -> bool {
+        self.cluster.flags.listed = Some(Source::Sitemap);
+        self.cluster.told = listed.tells(self.cluster.visited);
+        self.cluster.told.is_some()
     }
 
     /// Whether it may stand for its cluster. Trouble passes.
@@ -209,7 +223,7 @@ mod tests {
     fn member(visits: &[PageRecord]) -> (Member, Vec<Checked>) {
         let mut member = Member::new(id(7), &visits[0], 1.0);
         let numbered = visits.iter().enumerate().skip(1);
-        let checked = numbered.filter_map(|(at, visit)| member.visited(at as u32 + 1, visit)).collect();
+        let checked = numbered.filter_map(|(at, visit)| member.visited(at as u32 + 1, visit, None)).collect();
         (member, checked)
     }
 

@@ -7,6 +7,7 @@
 
 mod continuous;
 mod freshness;
+mod listed;
 mod member;
 mod plan;
 mod roster;
@@ -17,6 +18,8 @@ use std::collections::{HashMap, HashSet};
 
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::{PageId, SiteId, UrlId};
+use frontier::refresh::scheduler::Refresh;
+use frontier::refresh::signals::Source;
 use frontier::refresh::time::days;
 use frontier::refresh::turns::{HostId, Turns};
 use frontier::{Admission, Found, Frontier, Merits, Millis, State, Via};
@@ -27,6 +30,7 @@ use crate::record::PageRecord;
 use crate::sink::Changed;
 pub(super) use continuous::Continuous;
 pub use freshness::{AGES, Freshness, HostRate};
+pub(super) use listed::Listed;
 use member::{Life, Member, seconds};
 use plan::Plan;
 use roster::Roster;
@@ -95,6 +99,9 @@ pub(super) struct Visits {
     open: HashMap<u64, HostId>,
     /// Checks that were ordered in this round.
     ordered: u64,
+    /// What is believed of change rates and of what hosts say of them, and the numbers of hosts there.
+    refresh: Refresh,
+    known: HashMap<SiteId, HostId>,
 }
 
 /// Above the priority of every link: within a host, visits come first.
@@ -117,13 +124,15 @@ impl Visits {
     ) -> Result<Self> {
         let mut roster = Roster::read(session, trusts, priority)?;
         let since = (round.visits > 0).then_some(round.started);
-        let Plan { order, checks, trusted, freshness } = plan::plan(&mut roster, since, min_age, now);
+        let Plan { order, checks, trusted, freshness, refresh, hosts: known } =
+            plan::plan(&mut roster, since, min_age, now);
         round.trusted = trusted.saturating_sub(checks.len() as u64 + round.checked - round.diverged);
         if round.visits == 0 {
             round.freshness_before = freshness;
         }
         let (turns, hosts, left, open) = Default::default();
-        let mut visits = Self { roster, checks, turns, hosts, left, open, ordered: round.checked };
+        let ordered = round.checked;
+        let mut visits = Self { roster, checks, turns, hosts, left, open, ordered, refresh, known };
         for (rank, at) in order.into_iter().enumerate() {
             visits.push(at, u32::try_from(rank).unwrap_or(u32::MAX));
         }
@@ -163,6 +172,32 @@ impl Visits {
             }
         }
         Ok(any)
+    }
+
+    /// A sitemap says when a page has changed. If that is believed, a page that has changed is visited before all others of its
+    /// host.
+    pub fn listed(&mut self, url: UrlId, listed: Listed) {
+        let Some(place) = self.roster.place(url) else { return };
+        let tells = self.roster.members[place].hear(listed);
+        let host = self.number(url.site);
+        if tells && self.refresh.learned(host).signals.believes(Source::Sitemap) && self.left.contains(&url.url) {
+            // Its entry with another rank is passed over when its turn comes.
+            self.turns.push(self.hosts[&url.site], 0, url.url);
+        }
+    }
+
+    /// A page was fetched: compares what its host said of it with what the visit shows.
+    pub fn hear(&mut self, page: PageId, record: &PageRecord, session: &mut Session) {
+        let Some(place) = self.roster.place(page.url) else { return };
+        let host = self.number(page.url.site);
+        let dated = listed::hear(&mut self.refresh, host, &self.roster.members[place], record);
+        listed::keep(page, dated, &self.refresh.learned(host).signals, session);
+    }
+
+    /// The number of a host in `refresh`, which is added if need be.
+    fn number(&mut self, site: SiteId) -> HostId {
+        let (refresh, learned) = (&mut self.refresh, self.roster.learned(site));
+        *self.known.entry(site).or_insert_with(|| refresh.add_host(plan::DELAY, learned))
     }
 
     /// A visit has ended.

@@ -17,7 +17,7 @@ use super::member::{Life, Member, seconds};
 use super::roster::Roster;
 
 /// What a round is to do.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Plan {
     /// Places of the pages to be visited, the one that is worth most first.
     pub order: Vec<usize>,
@@ -27,6 +27,10 @@ pub(super) struct Plan {
     pub trusted: u64,
     /// Estimated share of the pages that are as they were when they were seen last, 0..1.
     pub freshness: f64,
+    /// What is believed of change rates and of what hosts say of them.
+    pub refresh: Refresh,
+    /// The numbers of hosts there.
+    pub hosts: HashMap<SiteId, HostId>,
 }
 
 /// Checks that are planned, as a share of the visits. Changes and divergences that turn up call for some more.
@@ -34,13 +38,13 @@ pub(super) const CHECKS: f64 = 0.06;
 /// From this probability of having diverged on, a copy is visited as a page of its own.
 const LEAVES: f32 = 0.5;
 /// A host is taken to allow one fetch in so many seconds; this only spreads the estimates.
-const DELAY: f32 = 1.0;
+pub(super) const DELAY: f32 = 1.0;
 
 /// Plans a round at `now`. What was asked for at `since` or later has been visited in this round; none where it begins now. What
 /// was asked for within `min_age` is left out.
 pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, now_ms: Millis) -> Plan {
     let now = seconds(now_ms);
-    let mut plan = Plan::default();
+    let mut trusted = 0;
     let done = |member: &Member| since.is_some_and(|since| member.asked >= since);
     let is_young = |member: &Member| now_ms.saturating_sub(member.asked) < min_age;
     let mut risks = Vec::new();
@@ -52,7 +56,7 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, 
         if risk >= LEAVES {
             roster.leave(at, 0.0, false);
         } else {
-            plan.trusted += 1;
+            trusted += 1;
             risks.push((risk * roster.members[at].cluster.weight, at));
         }
     }
@@ -62,7 +66,8 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, 
         if member.of.is_some() {
             continue;
         }
-        let belief = refresh.belief(hosts[&member.id.site], &member.cluster);
+        let host = hosts[&member.id.site];
+        let belief = refresh.belief(host, &member.cluster);
         let age = now_ms.saturating_sub(member.seen.unwrap_or(member.asked)) as f32 / (1_000.0 * DAY);
         let weight = member.cluster.weight;
         if member.life == Life::Alive {
@@ -72,7 +77,7 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, 
         let value = match member.life {
             // Whether it is gone is to be known soon.
             Life::Missing { times: 1, .. } => f32::INFINITY,
-            _ => weight * belief.gain(age),
+            _ => weight * refresh.gain(host, &member.cluster, age),
         };
         if !done(member) && !is_young(member) && !member.rests(now) {
             worth.push((value, at));
@@ -80,16 +85,16 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, 
     }
     // Of equal ones, those that were asked for longest ago come first.
     worth.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| roster.members[a.1].asked.cmp(&roster.members[b.1].asked)));
-    plan.order = worth.into_iter().map(|(_, at)| at).collect();
-    plan.freshness = if weights > 0.0 { fresh / weights } else { 1.0 };
+    let order: Vec<usize> = worth.into_iter().map(|(_, at)| at).collect();
+    let freshness = if weights > 0.0 { fresh / weights } else { 1.0 };
 
     let checked = roster.members.iter().filter(|member| member.of.is_some() && done(member)).count();
-    let wanted = (CHECKS * plan.order.len() as f64).ceil() as usize;
+    let wanted = (CHECKS * order.len() as f64).ceil() as usize;
     risks.retain(|(_, at)| !done(&roster.members[*at]) && !is_young(&roster.members[*at]));
     let age = |at: usize| roster.members[at].checked;
     risks.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| age(a.1).cmp(&age(b.1))).then(a.1.cmp(&b.1)));
-    plan.checks = risks.into_iter().take(wanted.saturating_sub(checked)).map(|(_, at)| at).collect();
-    plan
+    let checks = risks.into_iter().take(wanted.saturating_sub(checked)).map(|(_, at)| at).collect();
+    Plan { order, checks, trusted, freshness, refresh, hosts }
 }
 
 /// What is believed of the change rates, learned from all visits so far.
@@ -99,7 +104,7 @@ fn beliefs(roster: &Roster, now: Seconds) -> (Refresh, HashMap<SiteId, HostId>) 
     for (at, member) in roster.members.iter().enumerate().filter(|(_, member)| member.of.is_none()) {
         let host = *hosts.entry(member.id.site).or_insert_with(|| {
             pages.push(Vec::new());
-            refresh.add_host(DELAY, Default::default())
+            refresh.add_host(DELAY, roster.learned(member.id.site))
         });
         refresh.add(host, member.id.url, &member.cluster);
         pages[host as usize].push(at);

@@ -6,8 +6,11 @@ use std::ops::ControlFlow;
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::{SiteId, UrlId};
 use frontier::Via;
+use frontier::refresh::Learned;
 use frontier::refresh::copies::{Pair, Pairs};
+use frontier::refresh::signals::Signals;
 
+use super::listed::Records;
 use super::member::{Checked, Life, Member};
 use crate::record::PageRecord;
 use crate::spaces;
@@ -24,6 +27,8 @@ pub(super) struct Roster {
     pub all_pairs: Pairs,
     /// Copies of all representatives.
     pub trusted: u64,
+    /// How far hosts were believed when the records were read.
+    signals: HashMap<SiteId, Signals>,
 }
 
 /// Copies of copies are followed so far.
@@ -34,6 +39,7 @@ impl Roster {
     /// `trusts` is false, no page counts as a copy.
     pub fn read(session: &Session, trusts: bool, priority: &dyn Fn(u32) -> f32) -> Result<Self> {
         let (mut roster, mut checks, mut failure) = (Self::default(), Vec::new(), None);
+        let said = Records::read(session)?;
         session.scan(spaces::PAGES, &[], &[], &mut |key, value| {
             let Some(page) = PageRecord::page_of(key) else { return ControlFlow::Continue(()) };
             match PageRecord::decode(value) {
@@ -41,7 +47,9 @@ impl Roster {
                 Ok(record) if matches!(record.via, Via::Requisite { .. }) => {}
                 Ok(record) => match roster.members.last_mut() {
                     // The visits of one URL stand side by side.
-                    Some(member) if member.id == page.url => checks.extend(member.visited(page.visit, &record)),
+                    Some(member) if member.id == page.url => {
+                        checks.extend(member.visited(page.visit, &record, said.dated(page)))
+                    }
                     _ => roster.members.push(Member::new(page.url, &record, priority(record.depth))),
                 },
                 Err(error) => failure = Some(error),
@@ -52,12 +60,21 @@ impl Roster {
             return Err(error);
         }
         roster.places = roster.members.iter().enumerate().map(|(at, member)| (member.id.url, at)).collect();
+        for member in &mut roster.members {
+            said.of(member.id).into_iter().for_each(|listed| _ = member.hear(listed));
+        }
+        roster.signals = said.signals;
         if !trusts {
             roster.members.iter_mut().for_each(|member| member.of = None);
         }
         checks.into_iter().for_each(|check| roster.count(&check));
         roster.gather();
         Ok(roster)
+    }
+
+    /// What earlier runs have learned of a host.
+    pub fn learned(&self, site: SiteId) -> Learned {
+        Learned { signals: self.signals.get(&site).copied().unwrap_or_default(), ..Learned::default() }
     }
 
     /// The place of a URL.

@@ -4,6 +4,7 @@
 use dedup_stage::url::UrlId;
 use frontier::Millis;
 use frontier::refresh::copies::{Care, Cared, Copy};
+use frontier::refresh::evidence::Dated;
 use frontier::refresh::time::{Seconds, days};
 
 use super::Round;
@@ -12,12 +13,20 @@ use super::member::{Life, Member, seconds};
 use crate::record::{PageRecord, VerdictKind};
 
 impl Continuous {
-    /// A URL that was known was fetched again.
-    pub(super) fn visited(&mut self, place: usize, visit: u32, record: &PageRecord, now: Millis, round: &mut Round) {
+    /// A URL that was known was fetched again. `dated` as in [`Member::visited`].
+    pub(super) fn visited(
+        &mut self,
+        place: usize,
+        visit: u32,
+        record: &PageRecord,
+        dated: Option<Dated>,
+        now: Millis,
+        round: &mut Round,
+    ) {
         let member = &mut self.roster.members[place];
         let (was_of, checked) = (member.of, member.checked);
         member.cluster.flags.urgent = false;
-        member.visited(visit, record);
+        member.visited(visit, record, dated);
         let life = member.life;
         // What it is a copy of is said again below, by the cluster that it joins.
         let shows = std::mem::replace(&mut member.of, was_of).filter(|_| self.trusts && life == Life::Alive);

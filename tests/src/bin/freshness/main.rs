@@ -1,6 +1,7 @@
 //! How fresh an archive stays: policies of re-crawling on synthetic webs, whose own log is the judge. Fetches and time are
 //! virtual; only the scheduler is real. Prints one line for each cell and says which bars are missed; exit 1 if any is.
 
+use std::ops::Range;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -35,6 +36,9 @@ struct Args {
     /// Webs of each kind; the mean of all is printed
     #[arg(long, default_value_t = 2)]
     seeds: u64,
+    /// Seed of the first web
+    #[arg(long, default_value_t = 1)]
+    first_seed: u64,
     /// Share of the copies that diverge
     #[arg(long, default_value_t = 0.05)]
     lying: f64,
@@ -108,12 +112,13 @@ impl Cell {
         })
     }
 
-    fn run(&self, pages: usize, seeds: u64) -> Found {
+    fn run(&self, pages: usize, seeds: Range<u64>) -> Found {
         let mut mean = Found::default();
-        for seed in 1..=seeds {
+        let count = (seeds.end - seeds.start) as f64;
+        for seed in seeds {
             let web = &self.web(pages, seed);
             let budget = self.budget;
-            let fresh = |policy: &mut dyn Policy| run(web, budget, policy).freshness / seeds as f64;
+            let fresh = |policy: &mut dyn Policy| run(web, budget, policy).freshness / count;
             mean.proportional += fresh(&mut ByPage::new(web, Known::proportional(web, budget)));
             mean.storm += fresh(&mut ByPage::new(web, Multiply::new(web, budget, 0.5, 1.5)));
             mean.nutch += fresh(&mut ByPage::new(web, Multiply::new(web, budget, 0.8, 1.4)));
@@ -123,7 +128,7 @@ impl Cell {
             let settings = Settings { budget: (budget * pages as f64) as f32, ..Settings::default() };
             let mut ours = Ours::new(web, settings);
             mean.ours += fresh(&mut ours);
-            mean.checks += ours.tally.checks as f64 / ours.tally.fetches.max(1) as f64 / seeds as f64;
+            mean.checks += ours.tally.checks as f64 / ours.tally.fetches.max(1) as f64 / count;
             mean.lies.add(Lies::of(web, &ours.tally));
         }
         mean
@@ -197,7 +202,7 @@ fn main() -> ExitCode {
         for _ in 0..threads {
             scope.spawn(|| {
                 while let Some(cell) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let found = cell.run(args.pages, args.seeds);
+                    let found = cell.run(args.pages, args.first_seed..args.first_seed + args.seeds);
                     let bars = cell.missed(&found);
                     let mut missed = missed.lock().unwrap_or_else(PoisonError::into_inner);
                     *missed += bars.len();

@@ -1,0 +1,127 @@
+//! What hosts say of when their pages change: `lastmod` of sitemaps, and `Last-Modified`. Here are the records that the state
+//! keeps of both. How far a host is believed is learned by `frontier::refresh::signals`.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use dedup_stage::store::{Result, Session, Space, codec};
+use dedup_stage::url::{PageId, SiteId, UrlId};
+use frontier::Millis;
+use frontier::refresh::evidence::Dated;
+use frontier::refresh::scheduler::{Refresh, Seen};
+use frontier::refresh::signals::Signals;
+use frontier::refresh::time::Seconds;
+use frontier::refresh::turns::HostId;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::member::{Member, seconds};
+use crate::record::{PageRecord, VerdictKind};
+use crate::{hints, spaces};
+
+/// When a page changed last, as a sitemap says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::engine) struct Listed {
+    /// The end of the time that its `lastmod` names: of a date, the end of the day.
+    lastmod: Seconds,
+    /// When the sitemap was first read with this `lastmod`.
+    since: Seconds,
+}
+
+impl Listed {
+    /// A sitemap that was read at this time gives a URL this `lastmod`. `None` if it said so before.
+    pub fn put(url: UrlId, lastmod: Millis, at: Millis, session: &mut Session) -> Result<Option<Self>> {
+        let (lastmod, since) = (seconds(lastmod), seconds(at));
+        if Self::get(url, session)?.is_some_and(|before| before.lastmod == lastmod) {
+            return Ok(None);
+        }
+        let listed = Self { lastmod, since };
+        session.put(spaces::LISTED, url.to_bytes(), codec::encode(&listed));
+        Ok(Some(listed))
+    }
+
+    /// What sitemaps say of a URL.
+    pub fn get(url: UrlId, session: &Session) -> Result<Option<Self>> {
+        let bytes = session.get(spaces::LISTED, &url.to_bytes())?;
+        bytes.map(|bytes| codec::decode(&bytes, "what a sitemap says of a page")).transpose()
+    }
+
+    /// When it was read, if it tells of a change after a visit. A `lastmod` that was read before the visit tells nothing new.
+    pub fn tells(self, visited: Seconds) -> Option<Seconds> {
+        (self.since > visited && self.lastmod >= visited).then_some(self.since)
+    }
+}
+
+/// All records, read when visits begin.
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    /// By the hash of the URL.
+    listed: HashMap<u64, Listed>,
+    /// By the hash of the URL and the number of the visit: what is known of the time of the change that the visit showed.
+    dated: HashMap<(u64, u32), Dated>,
+    pub signals: HashMap<SiteId, Signals>,
+}
+
+impl Records {
+    pub fn read(session: &Session) -> Result<Self> {
+        let mut records = Self::default();
+        each(spaces::LISTED, session, |key, listed| {
+            records.listed.extend(UrlId::read(key).map(|id| (id.url, listed)));
+        })?;
+        each(spaces::DATED, session, |key, dated| {
+            records.dated.extend(PageRecord::page_of(key).map(|page| ((page.url.url, page.visit), dated)));
+        })?;
+        each(spaces::SIGNALS, session, |key, signals| {
+            records.signals.extend(SiteId::read(key).map(|site| (site, signals)));
+        })?;
+        Ok(records)
+    }
+
+    /// What sitemaps say of a URL.
+    pub fn of(&self, url: UrlId) -> Option<Listed> {
+        self.listed.get(&url.url).copied()
+    }
+
+    /// What is known of the time of the change that this visit showed.
+    pub fn dated(&self, page: PageId) -> Option<Dated> {
+        self.dated.get(&(page.url.url, page.visit)).copied()
+    }
+}
+
+/// Reads the records of a space.
+fn each<T: DeserializeOwned>(space: Space, session: &Session, mut take: impl FnMut(&[u8], T)) -> Result<()> {
+    let mut failure = None;
+    session.scan(space, &[], &[], &mut |key, value| match codec::decode(value, "what a host says of its pages") {
+        Ok(record) => {
+            take(key, record);
+            ControlFlow::Continue(())
+        }
+        Err(error) => {
+            failure = Some(error);
+            ControlFlow::Break(())
+        }
+    })?;
+    failure.map_or(Ok(()), Err)
+}
+
+/// A page was visited again: compares what its host said of it with what the visit shows. `member` is the URL before this
+/// visit. If the page has changed, returns what is known of the time of the change.
+pub(super) fn hear(refresh: &mut Refresh, host: HostId, member: &Member, record: &PageRecord) -> Option<Dated> {
+    let is_page = matches!(record.status, 200..300 | 304) && record.verdict != VerdictKind::Unjudged;
+    if !is_page || member.seen.is_none() {
+        return None;
+    }
+    let modified = record.validators.last_modified.as_deref().and_then(hints::http_date);
+    let seen = Seen { changed: record.verdict != VerdictKind::Unchanged, modified: modified.map(seconds) };
+    refresh.heard(host, &member.cluster, seconds(record.fetched_at), seen)
+}
+
+/// Stores what [`hear`] has found out.
+pub(super) fn keep(page: PageId, dated: Option<Dated>, signals: &Signals, session: &mut Session) {
+    if let Some(dated) = dated {
+        session.put(spaces::DATED, PageRecord::key(page), codec::encode(&dated));
+    }
+    if *signals != Signals::default() {
+        session.put(spaces::SIGNALS, page.url.site.to_bytes(), codec::encode(signals));
+    }
+}
