@@ -87,7 +87,7 @@ fn a_certificate_is_trusted_when_the_settings_name_its_authority() -> anyhow::Re
     let file = write(&dir.path().join("ca.pem"), &issuer.pem())?;
     let stranger = write(&dir.path().join("stranger.pem"), &authority().pem())?;
     let named = fetch(&server, "a.own.test", |settings| settings.fetch.ca_file = file.clone())?;
-    assert_eq!(named?.body, b"ok");
+    assert_eq!(named?.body, b"ok"[..]);
     for other in [String::new(), stranger] {
         let refused = fetch(&server, "a.own.test", |settings| settings.fetch.ca_file = other)?;
         assert!(matches!(refused, Err(FetchError::Tls(_))), "{refused:?}");
@@ -102,7 +102,7 @@ fn a_certificate_is_trusted_when_the_settings_name_its_authority() -> anyhow::Re
 fn only_the_named_host_goes_unchecked() -> anyhow::Result<()> {
     let server = server(&authority(), false)?;
     let insecure = |settings: &mut Settings| settings.fetch.insecure_hosts = vec!["Odd.Test".into()];
-    assert_eq!(fetch(&server, "odd.test", insecure)??.body, b"ok");
+    assert_eq!(fetch(&server, "odd.test", insecure)??.body, b"ok"[..]);
     for other in ["a.odd.test", "own.test"] {
         let refused = fetch(&server, other, insecure)?;
         assert!(matches!(refused, Err(FetchError::Tls(_))), "{other}: {refused:?}");
@@ -121,7 +121,7 @@ fn a_server_that_asks_for_a_certificate_is_shown_the_one_of_the_settings() -> an
         settings.fetch.ca_file = ca.clone();
         settings.fetch.client_cert = own;
     })?;
-    assert_eq!(shown?.body, b"ok");
+    assert_eq!(shown?.body, b"ok"[..]);
     let without = fetch(&server, "a.own.test", |settings| settings.fetch.ca_file = ca)?;
     assert!(without.is_err(), "{without:?}");
     Ok(())

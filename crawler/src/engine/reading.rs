@@ -4,11 +4,11 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+#[cfg(feature = "pdf")]
+use dedup_stage::digest::sha256;
 use dedup_stage::judge::OutLink;
 use dedup_stage::page::{self, Page, Rels};
 use frontier::{Job, Millis, SkipReason, robots};
-#[cfg(feature = "pdf")]
-use sha2::{Digest, Sha256};
 use url::Url;
 
 use super::line::{Facts, line};
@@ -176,7 +176,7 @@ impl Worker<'_> {
         let text =
             page::Input { content_type: Some("text/plain; charset=utf-8"), body: document.text.as_bytes(), ..*input };
         let mut page = self.reader.read(&text);
-        page.sha256 = Sha256::digest(input.body).into();
+        page.sha256 = sha256(input.body);
         page.title = document.title.clone();
         let links = document.links.iter().filter_map(|href| input.url.join(href).ok());
         page.links = links.filter(|url| matches!(url.scheme(), "http" | "https")).map(link).collect();
