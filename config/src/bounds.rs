@@ -20,7 +20,7 @@ pub const SITEMAP_BYTES: usize = 8 << 20;
 /// Sitemaps of one host in one run: sitemaps can name sitemaps without end.
 pub const SITEMAPS: u32 = 50_000;
 /// Bytes of URLs on their way from the page workers to the engine, beyond which no large answer is begun.
-pub const UNDER_WAY: usize = 16 << 20;
+pub const UNDER_WAY: usize = 8 << 20;
 /// Bytes of changes that wait for a commit, beyond which one is made at once.
 pub const UNCOMMITTED: usize = 4 << 20;
 /// Bytes in the memory tables of the store, beyond which the largest becomes a table on disk.

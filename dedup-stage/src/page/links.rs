@@ -9,6 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::outline::{Outline, fold_space, written};
 use super::signs::Signs;
 use super::{Link, Reader, Rels};
+use crate::url::compact;
 
 /// Longest anchor text kept, in bytes.
 const ANCHOR: usize = 200;
@@ -52,8 +53,6 @@ pub struct Resolver {
 impl Resolver {
     /// Targets for which memory is kept between pages.
     const KEPT: usize = 1 << 16;
-    /// URLs of more bytes than this take no more memory than they need.
-    const LONG: usize = 256;
 
     /// The distinct http and https links of the outline, relative to `base`, and how many distinct ones the caps cut. `places` gets a pair for
     /// every place outside what is believed to be chrome at which a link stands: position in the text, and number of the
@@ -114,9 +113,7 @@ impl Resolver {
             }
             std::collections::hash_map::Entry::Vacant(entry) => {
                 self.bytes = bytes;
-                // The parser leaves up to as much room behind a URL as the URL is long.
-                let url = if url.as_str().len() > Self::LONG { url.clone() } else { url };
-                let (anchor, rels) = (String::new(), Rels::NONE);
+                let (url, anchor, rels) = (compact(url), String::new(), Rels::NONE);
                 links.push(Link { url, nofollow: true, anchor, content: false, rels });
                 *entry.insert(place)
             }

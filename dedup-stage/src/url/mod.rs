@@ -16,5 +16,5 @@ pub use hasher::KeyHasher;
 pub use id::{PageId, SiteId, UrlId, host, registrable, registrable_domain};
 pub use keymap::{KeyMap, KeySet};
 pub use keys::Keys;
-pub use resolve::resolve;
+pub use resolve::{compact, resolve};
 pub use sites::Sites;

@@ -16,9 +16,24 @@ pub fn resolve(base: &Url, href: &str) -> Result<Url, ParseError> {
     base.join(href)
 }
 
+/// The URL, in no more memory than it needs: the parser leaves up to as much room behind a URL as the URL is long. Short URLs
+/// stay as they are.
+pub fn compact(url: Url) -> Url {
+    const SHORT: usize = 256;
+    if url.as_str().len() > SHORT { url.clone() } else { url }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_url_takes_no_more_memory_than_it_needs() {
+        let base = Url::parse(&format!("https://a.example/{}/", "b".repeat(1_900))).unwrap();
+        let url = resolve(&base, "d").unwrap();
+        assert_eq!(compact(url.clone()), url);
+        assert_eq!(String::from(compact(resolve(&base, "d").unwrap())).capacity(), url.as_str().len());
+    }
 
     #[test]
     fn slashes_too_many_are_two() {

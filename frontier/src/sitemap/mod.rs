@@ -11,6 +11,7 @@ mod xml;
 
 use std::io::{BufRead, Read};
 
+use dedup_stage::url::compact;
 use flate2::read::MultiGzDecoder;
 use url::Url;
 
@@ -122,5 +123,5 @@ fn address(text: &str, base: &Url, is_whole: bool) -> Option<Url> {
     let text = text.trim();
     let mut url = if is_whole { Url::parse(text) } else { base.join(text) }.ok()?;
     url.set_fragment(None);
-    (!text.is_empty() && matches!(url.scheme(), "http" | "https")).then_some(url)
+    (!text.is_empty() && matches!(url.scheme(), "http" | "https")).then(|| compact(url))
 }
