@@ -19,7 +19,7 @@ pub const SITEMAP_ENTRIES: usize = 50_000;
 pub const SITEMAP_BYTES: usize = 8 << 20;
 /// Sitemaps of one host in one run: sitemaps can name sitemaps without end.
 pub const SITEMAPS: u32 = 50_000;
-/// Bytes of URLs on their way from the page workers to the engine, beyond which no large answer is begun.
+/// Bytes of URLs and of records of links on their way from the page workers to the engine, beyond which no large answer is begun.
 pub const UNDER_WAY: usize = 8 << 20;
 /// Bytes of changes that wait for a commit, beyond which one is made at once.
 pub const UNCOMMITTED: usize = 4 << 20;
@@ -47,7 +47,8 @@ pub const ASKERS: usize = 4_096;
 pub const HOSTS_COMPARED: usize = 4_096;
 /// Hosts whose troubles are counted.
 pub const HOSTS_IN_TROUBLE: usize = 10_000;
-/// Bytes that idle connections hold, about: each takes 25 KiB, and 408 more after large answers.
-pub const CONNECTIONS: usize = 32 << 20;
+/// Bytes that idle connections hold, about: each takes 25 KiB, and up to 408 more after large answers. Beyond half of this, no
+/// other connection is kept; beyond all of it, all are closed.
+pub const CONNECTIONS: usize = 48 << 20;
 /// Names whose addresses are remembered.
 pub const NAMES: usize = 50_000;

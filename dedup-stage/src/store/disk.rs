@@ -110,8 +110,8 @@ impl Disk {
         self.memory_tables().map(|(bytes, _)| bytes).sum()
     }
 
-    /// Has the largest memory table written to disk if all of them together are too large. A state of many spaces would else
-    /// hold as many full ones as it has spaces.
+    /// Has the largest memory table written to disk if all of them together are too large. fjall has a bound for each alone: a
+    /// state of many spaces would hold as many full ones as it has spaces.
     fn bound_tables(&self) -> Result<()> {
         if self.in_memory() > self.tables
             && let Some((_, largest)) = self.memory_tables().max_by_key(|(bytes, _)| *bytes)

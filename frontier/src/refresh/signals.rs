@@ -12,7 +12,6 @@
 //! The `Last-Modified` header of an answer says *when* the page changed. Of this header is learned how often it agrees with what
 //! the visit shows.
 //!
-//!
 //! - Busa-Fekete et al.: A scalable crawling algorithm utilizing noisy change-indicating signals. 2025 (arXiv 2502.02430).
 //! - Kolobov, Peres, Lu, Horvitz: Staying up to date with online content changes. NeurIPS 2019: mixed observability.
 //! - Li, Morgan, Zaslavsky: Balancing covariates via propensity score weighting. JASA 2018: overlap weights.
@@ -200,8 +199,9 @@ mod tests {
     use crate::refresh::grid::grid;
 
     /// What is known of a sitemap after visits to pages that change once in ten days. `told` says whether the sitemap had told
-    /// of a change, from whether there was one. The visits come after one, two, … and nineteen days, again and again.
-    fn after_visits(told: impl Fn(bool) -> bool) -> Signals {
+    /// of a change, from the days since the last visit and whether there was one. The visits come after one, two, … and
+    /// nineteen days, again and again.
+    fn after_visits(told: impl Fn(u32, bool) -> bool) -> Signals {
         let mut signals = Signals::default();
         let mut due = 0.0_f32;
         for days in (0..400).map(|n| n % 19 + 1) {
@@ -210,7 +210,7 @@ mod tests {
             due += expected;
             let changed = due >= 1.0;
             due -= f32::from(u8::from(changed));
-            signals.visited(Source::Sitemap, told(changed), changed, expected);
+            signals.visited(Source::Sitemap, told(days, changed), changed, expected);
         }
         signals
     }
@@ -222,8 +222,8 @@ mod tests {
 
     #[test]
     fn a_source_is_believed_if_it_tells_of_changes_and_of_nothing_else() {
-        let honest = after_visits(|changed| changed);
-        let (lying, silent) = (after_visits(|_| true), after_visits(|_| false));
+        let honest = after_visits(|_, changed| changed);
+        let (lying, silent) = (after_visits(|_, _| true), after_visits(|_, _| false));
         assert!(honest.trust(Source::Sitemap) > 0.9 && honest.believes(Source::Sitemap), "{honest:?}");
         for (name, signals) in [("lying", lying), ("silent", silent), ("unknown", Signals::default())] {
             assert!(signals.trust(Source::Sitemap) < 0.05 && !signals.believes(Source::Sitemap), "{name}: {signals:?}");
@@ -242,23 +242,15 @@ mod tests {
 
     #[test]
     fn a_sitemap_that_tells_after_some_days_whatever_happens_is_not_believed() {
-        let mut signals = Signals::default();
-        let mut due = 0.0_f32;
-        for days in (0..400).map(|n| n % 19 + 1) {
-            let expected = 1.0 - (-0.1 * days as f32).exp();
-            due += expected;
-            let changed = due >= 1.0;
-            due -= f32::from(u8::from(changed));
-            // Told at long intervals, at which most visits show a change anyway.
-            signals.visited(Source::Sitemap, days > 9, changed, expected);
-        }
+        // Told at long intervals, at which most visits show a change anyway.
+        let signals = after_visits(|days, _| days > 9);
         assert!(signals.trust(Source::Sitemap) < 0.15, "{}", signals.trust(Source::Sitemap));
     }
 
     #[test]
     fn what_a_visit_buys_reaches_the_price_when_it_is_due() {
         let belief = about_one_in_a_week();
-        for signals in [after_visits(|changed| changed), after_visits(|_| true)] {
+        for signals in [after_visits(|_, changed| changed), after_visits(|_, _| true)] {
             let price = belief.gain(3.0);
             let days = signals.interval(Source::Sitemap, false, &belief, price);
             let buys = signals.gain(Source::Sitemap, false, &belief, days);

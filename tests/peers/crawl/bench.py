@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Crawlers side by side on one synthetic web, on loopback.
+"""Crawlers side by side on one web, synthetic or (--web docs) real documentation, on loopback.
 
 bench.py compare    every contender in turn, several rounds; medians. --old PROGRAM: an earlier one of ours beside it
 bench.py choosing   ours in every mode, with learned rules and without: what scoring and rules cost

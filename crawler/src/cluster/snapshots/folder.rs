@@ -107,7 +107,7 @@ impl Folder {
             };
             // Outputs only grow, and later snapshots name their beginnings.
             let is_whole = matches!(ending, "manifest" | "state" | UNFINISHED);
-            if is_whole && name.to_str().is_some_and(|name| name[..20.min(name.len())] < first[..20]) {
+            if is_whole && name.to_str().is_some_and(|name| name < &first[..20]) {
                 fs::remove_file(&path)?;
             }
         }
