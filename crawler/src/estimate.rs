@@ -30,6 +30,11 @@ pub struct Lost {
 }
 
 impl Lost {
+    /// Whether pages are lost, as far as a sample can tell: at least one page, at the lower end.
+    pub fn is_sure(&self) -> bool {
+        self.low >= 0.5
+    }
+
     /// `12 (3 to 40)`: the estimate and its interval, in whole pages.
     pub fn short(&self) -> String {
         let [estimate, low, high] =

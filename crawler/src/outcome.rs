@@ -96,6 +96,11 @@ fn done(stats: &Stats, lost: Option<Lost>) -> String {
         let lost = lost.map(|lost| format!(": an estimated {} unique pages are lost with them", lost.short()));
         let lost = lost.unwrap_or_default();
         text.push_str(&format!(" {} held back without proof that they are copies{lost}.", are(stats.uncovered)));
+    } else if let Some(lost) = lost.filter(|lost| lost.is_sure()) {
+        let lost = lost.short();
+        text.push_str(&format!(
+            " A sample of what is held back had new pages: an estimated {lost} unique pages are lost."
+        ));
     }
     text
 }
@@ -120,6 +125,9 @@ mod tests {
             !text.contains("complete") && text.contains("2 URLs are held back") && text.contains("1 (0 to 2)"),
             "{text}"
         );
+        stats.uncovered = 0;
+        let text = ending(&stats, "done", Some(Lost { estimate: 9.0, low: 4.0, high: 12.0 }));
+        assert!(!text.contains("complete") && text.contains("9 (4 to 12) unique pages are lost"), "{text}");
         stats.statuses = [(404, 3)].into();
         assert_eq!(ending(&stats, "done", None), "Not one page could be fetched.");
     }

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use tests::gate::{Attack, Copied, Crawled, Honest, Junk, Own, Pace, Partial, Site, Trap, run, walk};
+use tests::gate::{
+    Attack, Copied, Crawled, Honest, Junk, Lists, Own, Pace, Partial, Parts, Shape, Site, Trap, run, walk,
+};
 
 /// The gate as it is by default, and without the rescue at the end.
 const DROP: &[(&str, &str)] = &[("dedup.on-duplicate", "drop")];
@@ -55,6 +57,47 @@ fn a_gallery_is_crawled_to_its_last_picture() -> anyhow::Result<()> {
 #[test]
 fn a_list_is_crawled_to_its_last_entry_whatever_stands_above_it() -> anyhow::Result<()> {
     honest(Honest::Pager)
+}
+
+/// Catches templates of links that fall apart where no URL shows a number.
+#[test]
+fn a_list_is_crawled_to_its_last_entry_whatever_its_entries_are_called() -> anyhow::Result<()> {
+    honest(Honest::Hidden)
+}
+
+/// Catches a month that is taken for the same month of another year, because the links to both are written alike.
+#[test]
+fn a_calendar_with_events_is_crawled_to_its_last_month() -> anyhow::Result<()> {
+    honest(Honest::Months)
+}
+
+/// Catches a gate that takes all that equal lists lead to for copies, and a rescue that never comes down to it.
+#[test]
+fn what_equal_lists_lead_to_is_found_where_it_is_something_else() -> anyhow::Result<()> {
+    let mut bad = Vec::new();
+    for shape in [Shape::Tree, Shape::Chain] {
+        for parts in [Parts::Domain, Parts::Domains, Parts::Folders] {
+            for (seed, own) in (1..).zip([10, 50, 100]) {
+                let site: Arc<dyn Site> = Arc::new(Lists::draw(seed, shape, parts, own));
+                let truth = walk(&*site);
+                let crawled = run(&site, DROP)?;
+                let (found, all) = (crawled.seen.things.len(), truth.things.len());
+                let strict = fetches(&run(&site, STRICT)?);
+                let name = format!("{shape:?}, {parts:?}, {own} % own");
+                println!(
+                    "{name}: {found} of {all} things with {} fetches of {}; {strict} without rescue; complete: {}",
+                    fetches(&crawled),
+                    truth.pages.len(),
+                    crawled.stats.complete
+                );
+                if found * 100 < all * 99 {
+                    bad.push(format!("{name}: {found} of {all}, complete: {}", crawled.stats.complete));
+                }
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{bad:#?}");
+    Ok(())
 }
 
 /// Catches a gate that loses the older parts of boards, and the further parts of threads that only these lead to.

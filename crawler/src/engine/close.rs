@@ -8,6 +8,7 @@ use url::Url;
 
 use super::Result;
 use super::desk::{Desk, withheld_for};
+use super::rescue;
 use super::stats::StopReason;
 use crate::sink::write_skipped;
 
@@ -16,7 +17,8 @@ const FORBIDDEN: &str = "robots";
 
 impl Desk<'_> {
     /// Writes `skipped.jsonl` anew, and updates the counters that need the whole state. The crawl is complete if nothing
-    /// is queued, nothing failed, and every held or stopped URL is so for a page that was fetched.
+    /// is queued, nothing failed, every held or stopped URL is so for a page that was fetched, and no sample of them shows that
+    /// new pages are among them.
     pub(super) fn close(&mut self, reason: StopReason, dir: &Path) -> Result<()> {
         self.ledger.note_end(reason)?;
         let rules = self.frontier.rules();
@@ -31,6 +33,7 @@ impl Desk<'_> {
             *withheld.entry(kind).or_default() += 1;
         })?;
         let sample = self.frontier.sample_held(0, 0, 0, session)?;
+        let lost = rescue::lost(session)?;
         let stats = &mut self.ledger.stats;
         stats.withheld = withheld;
         stats.uncovered = sample.held.saturating_sub(sample.covered);
@@ -39,6 +42,7 @@ impl Desk<'_> {
         stats.complete = reason == StopReason::Done
             && self.frontier.counts().queued == 0
             && stats.uncovered == 0
+            && !lost.is_some_and(|lost| lost.is_sure())
             && stats.failed == 0
             && stats.withheld.keys().all(|kind| kind == FORBIDDEN)
             && server_errors == 0;

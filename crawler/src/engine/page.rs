@@ -62,7 +62,7 @@ impl Desk<'_> {
         }
         let is_unique = judgement.verdict == Verdict::Unique && judgement.acquitted != Some(Acquitted::ByLinks);
         let new = is_unique && !says_little(&finding, &judgement);
-        self.rescue.fetched(&job, new, &mut self.ledger.session);
+        self.rescue.fetched(&job, new, counts.new > 0, &mut self.frontier, &mut self.ledger.session);
         let stats = &mut self.ledger.stats;
         stats.count(&judgement.verdict, status);
         if finding.redirect.is_some() {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use config::OnDuplicate;
 use dedup_stage::store::{Result, Session};
-use dedup_stage::url::{Sites, UrlId};
+use dedup_stage::url::{SiteId, Sites, UrlId};
 use url::Url;
 
 use super::Frontier;
@@ -87,9 +87,26 @@ impl Frontier {
         self.works.add(Task::Records { of: None, which: Which::All { stopped } }, session);
     }
 
-    /// Releases all URLs of a lot. [`Frontier::step`] does the work.
-    pub fn release_lot(&mut self, lot: Lot, session: &mut Session) {
-        self.works.add(Task::Records { of: None, which: Which::Lot(lot.0) }, session);
+    /// A sample of a lot brought new pages: releases all URLs of the lot, which are URLs of the host `site`, and follows those
+    /// that are met later. [`Frontier::step`] does the work.
+    pub fn fall(&mut self, lot: Lot, site: SiteId, session: &mut Session) {
+        self.fallen.add(lot, session);
+        self.works.add(Task::Records { of: Some(site), which: Which::Lot(lot.0) }, session);
+    }
+
+    /// Whether a lot has fallen.
+    pub fn has_fallen(&self, lot: Lot) -> bool {
+        self.fallen.has(lot)
+    }
+
+    /// The page of a job was fetched whose URL was followed because its lot has fallen.
+    pub fn lot_brought(&mut self, lot: Lot, new: bool, session: &mut Session) {
+        self.fallen.brought(lot, new, session);
+    }
+
+    /// A page that was not new, and whose URL was followed because its lot has fallen, led to a new page.
+    pub fn lot_led(&mut self, lot: Lot, session: &mut Session) {
+        self.fallen.led(lot, session);
     }
 
     /// Queues one URL that is held or stopped, as [`Via::Rescue`]. False if it was not queued.

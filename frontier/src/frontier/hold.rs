@@ -12,8 +12,7 @@ use super::Frontier;
 use super::admit::{again, kept};
 use super::plan::stop_key;
 use crate::hold::ladder::{self, Ladder, LadderKey, Step, Strictness};
-use crate::hold::news::{self, template};
-use crate::hold::{Fate, Trial, fate};
+use crate::hold::{Fate, Lot, Trial, fate, lot, news, template};
 use crate::job::{Admission, Found, Hold, Release, Via};
 use crate::reason::SkipReason;
 use crate::rules::Stop;
@@ -73,9 +72,7 @@ impl Frontier {
     pub(super) fn go(&mut self, found: &Found<'_>, way: Way, session: &mut Session) -> Result<Admission> {
         match way {
             Way::Hold(counterpart) => {
-                let counterparts = vec![counterpart];
-                self.urls.change(found.id, &State::HeldFor { counterparts, link: kept(found) }, session)?;
-                Ok(Admission::Held)
+                self.keep_back(found, State::HeldFor { counterparts: vec![counterpart], link: kept(found) }, session)
             }
             Way::Try(trial) => self.try_link(found, trial, session),
             Way::Follow(why) => self.admit(&Found { via: Via::Released { why }, ..found.clone() }, None, session),
@@ -85,14 +82,27 @@ impl Frontier {
                     rules.stopped(&stop, found.url.as_str(), found.id, session);
                 }
                 let Stop { rules, reason, representative } = stop;
-                self.urls.change(
-                    found.id,
-                    &State::Stopped { rules, reason, representative, link: kept(found) },
-                    session,
-                )?;
-                Ok(Admission::Held)
+                self.keep_back(found, State::Stopped { rules, reason, representative, link: kept(found) }, session)
             }
         }
+    }
+
+    /// Holds or stops a link, unless its lot has fallen.
+    fn keep_back(&mut self, found: &Found<'_>, state: State, session: &mut Session) -> Result<Admission> {
+        if let Some(lot) = self.followed_lot(found.id, &state) {
+            let found = Found { via: Via::Released { why: Release::Lot }, ..found.clone() };
+            return self.admit(&found, Some(Arc::new(Trial::Lot(lot))), session);
+        }
+        self.urls.change(found.id, &state, session)?;
+        Ok(Admission::Held)
+    }
+
+    /// The lot of a URL that would come into this state, if the lot has fallen and its URLs are followed.
+    pub(super) fn followed_lot(&self, id: UrlId, state: &State) -> Option<Lot> {
+        if self.fallen.is_empty() {
+            return None;
+        }
+        lot(id, state).filter(|lot| self.fallen.are_followed(*lot))
     }
 
     /// Queues a link as a trial. A trial of a pair of hosts or of a rule comes before all other URLs of its host, because
@@ -149,8 +159,7 @@ impl Frontier {
                     return Ok(Admission::Seen);
                 }
                 let cause = Cause::News { template };
-                self.urls.change(found.id, &State::HeldAs { cause, link: kept(found) }, session)?;
-                Ok(Admission::Held)
+                self.keep_back(found, State::HeldAs { cause, link: kept(found) }, session)
             }
         }
     }

@@ -74,7 +74,7 @@ impl Frontier {
                 self.pair_tried(lesson.id, *counterpart, agrees, session)?;
             }
             Some(Trial::Rules(stop)) => self.rules_tried(stop, lesson, shows, session)?,
-            Some(Trial::News { .. }) | None => {}
+            Some(Trial::News { .. } | Trial::Lot(_)) | None => {}
         }
         let Some(rules) = &mut self.rules else { return Ok(()) };
         for site in rules.learn(lesson, shows, &self.urls, session)? {
@@ -102,6 +102,7 @@ impl Frontier {
             Trial::News { template } => return self.news_ended(id, *template, Showed::Neither, session),
             Trial::Pair { counterpart } => Some(pair_key(id, *counterpart)),
             Trial::Rules(stop) => self.rules.as_ref().and_then(|rules| stop_key(stop, rules, id, url)),
+            Trial::Lot(_) => None,
         };
         ladder_key.map_or(Ok(()), |ladder_key| climb(ladder_key, Ladder::is_off, session))
     }

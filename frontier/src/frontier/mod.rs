@@ -33,6 +33,7 @@ use dedup_stage::url::{Keys, SiteId, Sites, UrlId};
 
 use late::Late;
 
+use crate::hold::Fallen;
 use crate::hold::news::News;
 use crate::hold::works::Works;
 use crate::host::budget::Limits;
@@ -77,6 +78,8 @@ pub struct Frontier {
     works: Works,
     /// Trials of links that duplicates have and their twins do not.
     news: News,
+    /// Lots that have fallen.
+    fallen: Fallen,
     /// Learned rules; `None` if rules are switched off.
     rules: Option<Rules>,
     /// What rewrites stopped, in `demote`.
@@ -206,6 +209,7 @@ impl Frontier {
             shares: Shares::new(settings.fetch.concurrency.max(1)),
             works: Works::open(session)?,
             news: News::default(),
+            fallen: Fallen::open(session)?,
             rules: None,
             late: Late::default(),
             bounds: Bounds::default(),

@@ -8,7 +8,7 @@ use url::Url;
 
 use super::Frontier;
 use crate::hold::ladder::{self, Ladder, LadderKey, Step, Strictness};
-use crate::hold::{Fate, Trial, folder};
+use crate::hold::{Fate, Lot, Trial, folder};
 use crate::host::entry::Entry;
 use crate::host::errands::{Asker, Errand};
 use crate::host::lane::LaneKey;
@@ -18,7 +18,7 @@ use crate::job::{Release, Via};
 use crate::numbers::{AddressId, HostId, Millis};
 use crate::reason::{Detail, SkipReason};
 use crate::rules::{Rules, Stop};
-use crate::url::Standing;
+use crate::url::{Kept, Standing, State};
 
 /// The next step of a ready host.
 pub(super) enum Plan {
@@ -53,6 +53,8 @@ pub(super) enum Refusal {
 /// The decision of bounds, budgets and rules about a URL.
 enum Pass {
     Fetch,
+    /// Rules would stop it, but its lot has fallen.
+    Follow(Lot),
     Try(Stop, LadderKey),
     Refuse(Refusal),
 }
@@ -110,6 +112,9 @@ impl Frontier {
             if !entry.sitemap {
                 match self.pass(id, group, &url, &entry, session)? {
                     Pass::Fetch => {}
+                    Pass::Follow(lot) => {
+                        entry.trial.get_or_insert_with(|| Trial::Lot(lot).into());
+                    }
                     Pass::Try(stop, ladder_key) => {
                         entry.via = Via::Trial;
                         entry.trial = Some(Trial::Rules(stop).into());
@@ -198,6 +203,14 @@ impl Frontier {
         let Some(rules) = &mut self.rules else { return Ok(Pass::Fetch) };
         let Some((stop, fate)) = rules.meet(url, entry.id, &self.urls, session)? else { return Ok(Pass::Fetch) };
         let Some(ladder_key) = stop_key(&stop, rules, entry.id, url) else { return Ok(Pass::Fetch) };
+        if !self.fallen.is_empty() {
+            let Stop { rules, reason, representative } = stop.clone();
+            let link = Kept { url: entry.url.clone(), ..Kept::default() };
+            let stopped = State::Stopped { rules, reason, representative, link };
+            if let Some(lot) = self.followed_lot(entry.id, &stopped) {
+                return Ok(Pass::Follow(lot));
+            }
+        }
         // In `demote`, the URLs that rewrites stop are fetched at the end anyway, so they are not tried now.
         let is_final = self.conduct.on_duplicate != OnDuplicate::Demote || stop.representative.is_none();
         let strictness =

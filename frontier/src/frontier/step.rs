@@ -2,6 +2,7 @@
 //! URL that they wait for was fetched, a template was tried, a rule or a pair of hosts fell, or bounds changed.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::{SiteId, UrlId};
@@ -13,7 +14,7 @@ use super::hold::{Way, pair_key};
 use super::plan::stop_key;
 use crate::hold::ladder::{Ladder, Step, Strictness};
 use crate::hold::works::{Task, Which, Work, Works};
-use crate::hold::{Fate, Trial, fate, folder, lot};
+use crate::hold::{Fate, Lot, Trial, fate, folder, lot};
 use crate::job::{Release, Via};
 use crate::reason::{Detail, SkipReason};
 use crate::rules::Stop;
@@ -279,7 +280,12 @@ impl Frontier {
                 let last = Kept { priority: 0.0, ..link.clone() };
                 return self.release(id, &last, Via::Released { why: Release::Mode }, session).map(|_| ());
             }
-            (Which::Lot(of), state) if lot(id, state).is_some_and(|lot| lot.0 == *of) => Release::Lot,
+            (Which::Lot(of), state) if lot(id, state) == Some(Lot(*of)) => {
+                let (Some(link), trial) = (state.link(), Trial::Lot(Lot(*of))) else { return Ok(()) };
+                let Ok(url) = Url::parse(&link.url) else { return Ok(()) };
+                let found = again(&url, id, link, Via::Released { why: Release::Lot });
+                return self.admit(&found, Some(Arc::new(trial)), session).map(|_| ());
+            }
             _ => return Ok(()),
         };
         if let Some(link) = state.link() {

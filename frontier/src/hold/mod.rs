@@ -1,27 +1,33 @@
 //! URLs that are held back: links of duplicates, and URLs that learned rules stopped.
 //!
+//! - `fallen` lists the kinds of URLs that a sample has shown to be held or stopped wrongly.
 //! - `fate` follows redirects, holds and stops from a counterpart or representative to the URL that was fetched.
 //! - `ladder` decides whether a URL is tried that is held for a counterpart on another domain, or stopped by a rule.
 //! - `news` decides whether a link is tried that the twin of its page does not have.
 //! - `sample` draws URLs at random at the end of the crawl.
+//! - `template` tells kinds of links.
 //! - `works` lists the releases that are still to be done.
 //!
 //! A URL that is held or stopped has a record like every other URL ([`crate::url::State`]). [`crate::spaces::HELD_FOR`]
 //! is an index: it lists the URLs that are held for a URL or for a template. [`crate::url::Urls`] changes records and
 //! index together.
 
+mod fallen;
 mod fate;
 pub mod ladder;
 pub mod news;
 mod sample;
+mod template;
 pub mod works;
 
 use dedup_stage::url::UrlId;
 use serde::{Deserialize, Serialize};
 
 use crate::rules::Stop;
+pub use fallen::{Fallen, is_lot};
 pub use fate::{Fate, fate};
 pub use sample::{Draw, Drawn, Lot, Sample, folder, lot};
+pub use template::template;
 
 /// The question that a trial answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,4 +44,6 @@ pub enum Trial {
     },
     /// Were the learned rules right that stopped the URL?
     Rules(Stop),
+    /// Does a lot that has fallen still bring new pages?
+    Lot(Lot),
 }

@@ -6,18 +6,19 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use dedup_stage::url::{SiteId, UrlId};
+use serde::{Deserialize, Serialize};
 use url::Url;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
+use super::template;
 use crate::host::groups::label;
 use crate::rules::is_id;
 use crate::url::{Cause, State};
 
 /// A lot: held or stopped URLs that most likely share their fate. (The word is that of acceptance sampling: a few are
-/// drawn, and the whole lot is judged by them.) These are the lots: the URLs of one folder that are held for counterparts
-/// on one host, the news of one template, the URLs of one folder that one corpus knows, and the URLs of one folder that
-/// one rule stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// drawn, and the whole lot is judged by them.) A lot is all URLs of one template that are held or stopped for one reason:
+/// for counterparts on one host, as news, because one corpus knows them, or by one rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Lot(pub u64);
 
 /// One URL of a sample.
@@ -57,23 +58,23 @@ pub fn folder(url: &Url) -> u64 {
 
 /// The lot of a URL that is held or stopped; `None` for other states.
 pub fn lot(id: UrlId, state: &State) -> Option<Lot> {
-    let folder = || {
+    let form = || {
         let url = state.link().and_then(|link| Url::parse(&link.url).ok());
-        url.map_or(0, |url| folder(&url)).to_be_bytes()
+        url.map_or(0, |url| template(&url, id.site)).to_be_bytes()
     };
     let hash = |parts: &[&[u8]]| Some(Lot(xxh3_64(&parts.concat())));
     match state {
         State::HeldFor { counterparts, .. } => {
             let other = counterparts.first().map_or(SiteId::default(), |id| id.site);
-            hash(&[b"for", &id.site.to_bytes(), &other.to_bytes(), &folder()])
+            hash(&[b"for", &id.site.to_bytes(), &other.to_bytes(), &form()])
         }
         State::HeldAs { cause: Cause::News { template }, .. } => hash(&[b"news", &template.to_be_bytes()]),
         State::HeldAs { cause: Cause::Known { corpus }, .. } => {
-            hash(&[b"known", corpus.as_bytes(), &id.site.to_bytes(), &folder()])
+            hash(&[b"known", corpus.as_bytes(), &id.site.to_bytes(), &form()])
         }
         State::Stopped { rules, .. } => {
             let rule = rules.first().copied().unwrap_or_default();
-            hash(&[b"rule", &rule.to_be_bytes(), &id.site.to_bytes(), &folder()])
+            hash(&[b"rule", &rule.to_be_bytes(), &id.site.to_bytes(), &form()])
         }
         _ => None,
     }

@@ -51,6 +51,14 @@ enum Style {
     File,
     /// `/name?key=17`
     Query,
+    /// `/name/7898d81e`
+    Hex,
+    /// `/name/7898d81e/view`
+    View,
+    /// `/name/kelobami`
+    Word,
+    /// `/kelobami`
+    Root,
 }
 
 impl Address {
@@ -59,6 +67,12 @@ impl Address {
     /// A name and a style of its own.
     pub(super) fn draw(random: &mut Rng) -> Self {
         let style = Self::STYLES[random.usize(..4)];
+        Self { name: word(random), key: word(random), style, step: 1 }
+    }
+
+    /// A name of its own, and one of the styles in which a number cannot be seen.
+    pub(super) fn hidden(random: &mut Rng) -> Self {
+        let style = [Style::Hex, Style::View, Style::Word, Style::Root][random.usize(..4)];
         Self { name: word(random), key: word(random), style, step: 1 }
     }
 
@@ -78,11 +92,24 @@ impl Address {
             Style::Folder => format!("/{name}/{number}/"),
             Style::File => format!("/{name}-{number}.html"),
             Style::Query => format!("/{name}?{key}={number}"),
+            Style::Hex => format!("/{name}/{:08x}", hash(key, number) as u32),
+            Style::View => format!("/{name}/{:08x}/view", hash(key, number) as u32),
+            Style::Word => format!("/{name}/{}", self.word(number)),
+            Style::Root => format!("/{}", self.word(number)),
         }
+    }
+
+    /// A word that stands for a number.
+    fn word(&self, number: u64) -> String {
+        let number = hash(&self.key, number) as usize;
+        (0..5).map(|place| SYLLABLES[number / 20_usize.pow(place) % 20]).collect()
     }
 
     /// The number of the page at a path and query, if it is below `end`.
     pub(super) fn read(&self, target: &str, end: u64) -> Option<u64> {
+        if matches!(self.style, Style::Hex | Style::View | Style::Word | Style::Root) {
+            return (0..end).find(|number| self.write(*number) == target);
+        }
         let digits = target.rsplit(|c: char| !c.is_ascii_digit()).find(|part| !part.is_empty())?;
         let number = digits.parse::<u64>().ok()? / self.step;
         (number < end && self.write(number) == target).then_some(number)

@@ -5,6 +5,7 @@
 mod attacks;
 mod browse;
 mod draw;
+mod lists;
 mod mirrors;
 mod page;
 mod run;
@@ -14,6 +15,7 @@ mod webs;
 
 pub use attacks::{Attack, Copied, Junk};
 pub use browse::{Browser, Seen};
+pub use lists::{Lists, Parts, Shape};
 pub use mirrors::{Own, Pace, Partial};
 pub use page::{Page, Reply, Site, Thing};
 pub use run::{Crawled, run};

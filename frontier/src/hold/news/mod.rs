@@ -4,8 +4,7 @@
 //!
 //! # Templates
 //!
-//! Links are tried by *template*. A template is all links of one host and folder whose paths have one shape and whose
-//! parameters have the same names. The test of a template is sequential. At first, two trials are out at the same time;
+//! Links are tried by *template* (see `super::template`). The test of a template is sequential. At first, two trials are out at the same time;
 //! each trial that brings something allows for one more. Three trials that bring nothing end the test; each trial that
 //! brings something allows for three more failures. A trial may also tell nothing (see below). The first four of those do
 //! not count, and each further one counts as a failure. A template is *acquitted* when three trials brought something,
@@ -25,56 +24,9 @@
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::{PageId, SiteId};
 use serde::{Deserialize, Serialize};
-use url::Url;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::job::Brought;
 use crate::spaces;
-
-/// The template of a link of `site`: a hash of folder, shape and parameter names. The identity of the host is a hash with
-/// the secret of the crawl, so nobody can make two templates collide on purpose.
-pub fn template(url: &Url, site: SiteId) -> u64 {
-    let path = url.path();
-    let segments: Vec<&str> = path.split('/').skip(1).collect();
-    let mut shape = String::with_capacity(path.len());
-    // If paths grew without end, the number of templates would, too. So only the first segments and the last one count.
-    for (at, segment) in segments.iter().enumerate() {
-        if at < FOLDERS || at + 1 == segments.len() {
-            shape.push('/');
-            push_shape(segment, &mut shape);
-        }
-    }
-    let mut names: Vec<&str> =
-        url.query().unwrap_or_default().split('&').map(|pair| pair.split('=').next().unwrap_or_default()).collect();
-    names.sort_unstable();
-    names.dedup();
-    shape.push('?');
-    shape.push_str(&names.join("&"));
-    xxh3_64_with_seed(shape.as_bytes(), site.host ^ u64::from_be_bytes(*b"template"))
-}
-
-/// This many segments at the beginning of a path count, and the last one.
-const FOLDERS: usize = 3;
-/// A word of this length names one page, not a kind of pages.
-const LONG: usize = 16;
-
-/// Appends a segment with `#` in place of each number, or `*` if the segment is a long word.
-fn push_shape(segment: &str, shape: &mut String) {
-    if segment.len() >= LONG {
-        shape.push('*');
-        return;
-    }
-    let mut in_number = false;
-    for letter in segment.chars() {
-        let digit = letter.is_ascii_digit();
-        if !digit {
-            shape.push(letter);
-        } else if !in_number {
-            shape.push('#');
-        }
-        in_number = digit;
-    }
-}
 
 /// The results of the trials of a template, or of all templates of a host together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

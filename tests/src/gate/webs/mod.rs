@@ -4,6 +4,7 @@
 mod directory;
 mod gallery;
 mod images;
+mod months;
 mod pager;
 mod shop;
 mod threads;
@@ -21,6 +22,11 @@ pub enum Honest {
     Gallery,
     /// A list in parts of 1 to 12 entries, under 0 to 2,000 words of equal text.
     Pager,
+    /// A list in parts of 1 to 3 entries, under equal text. Each part leads to the next one, and no URL of an entry shows
+    /// its number.
+    Hidden,
+    /// A calendar of months with some events each, under equal text.
+    Months,
     /// Boards that list threads, and threads of several pages.
     Threads,
     /// Pages of one picture each, without a word.
@@ -33,8 +39,16 @@ pub enum Honest {
 
 impl Honest {
     /// Every kind.
-    pub const ALL: [Honest; 6] =
-        [Honest::Gallery, Honest::Pager, Honest::Threads, Honest::Images, Honest::Directory, Honest::Shop];
+    pub const ALL: [Honest; 8] = [
+        Honest::Gallery,
+        Honest::Pager,
+        Honest::Hidden,
+        Honest::Months,
+        Honest::Threads,
+        Honest::Images,
+        Honest::Directory,
+        Honest::Shop,
+    ];
 
     /// A site of this kind; its shape, size and names are drawn from the seed.
     pub fn make(self, seed: u64) -> Arc<dyn Site> {
@@ -42,6 +56,8 @@ impl Honest {
         match self {
             Honest::Gallery => Arc::new(gallery::Gallery::draw(&mut random)),
             Honest::Pager => Arc::new(pager::Pager::draw(&mut random)),
+            Honest::Hidden => Arc::new(pager::Pager::hidden(&mut random)),
+            Honest::Months => Arc::new(months::Months::draw(&mut random)),
             Honest::Threads => Arc::new(threads::Threads::draw(&mut random)),
             Honest::Images => Arc::new(images::Images::draw(&mut random)),
             Honest::Directory => Arc::new(directory::Directory::draw(&mut random)),

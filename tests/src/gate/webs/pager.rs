@@ -54,6 +54,23 @@ impl Pager {
         }
     }
 
+    /// A list whose entries have names that do not show a number. Each part links to the next one only, so that nothing
+    /// else leads there.
+    pub(super) fn hidden(random: &mut Rng) -> Self {
+        let each = random.u64(1..=3);
+        let text = prose(random.u64(..), 60 + random.usize(..200));
+        let links = if random.bool() { Links::Next } else { Links::Both };
+        Self {
+            each,
+            text,
+            links,
+            entries: Address::hidden(random),
+            items: each * 60,
+            back: false,
+            ..Self::draw(random)
+        }
+    }
+
     fn count(&self) -> u64 {
         self.items.div_ceil(self.each)
     }

@@ -1,0 +1,134 @@
+//! Lots that have *fallen*: a sample of their URLs brought new pages, so the reason to hold or stop them is wrong. The URLs
+//! of a fallen lot that are met later are followed, not held or stopped, as long as enough of their pages are new.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use dedup_stage::store::{Result, Session, codec};
+use serde::{Deserialize, Serialize};
+
+use super::Lot;
+use crate::spaces;
+
+/// What came of the URLs of a lot that were followed since it fell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Results {
+    /// Pages that are new, or led to new ones.
+    good: u32,
+    /// Pages that are not new.
+    barren: u32,
+}
+
+impl Results {
+    /// The URLs of a lot are followed while at least one page in about this many is good.
+    const WORTH: u32 = 20;
+
+    fn are_worth_it(self) -> bool {
+        self.barren < Self::WORTH * (self.good + 1)
+    }
+}
+
+/// The lots that have fallen in this crawl.
+#[derive(Debug, Default)]
+pub struct Fallen {
+    lots: HashMap<Lot, Results>,
+}
+
+/// First byte of the keys in [`spaces::FRONTIER_OWN`].
+const TAG: u8 = b'l';
+
+impl Fallen {
+    /// The lots on record.
+    pub fn open(session: &Session) -> Result<Self> {
+        let (mut lots, mut failure) = (HashMap::new(), None);
+        session.scan(spaces::FRONTIER_OWN, &[TAG], &[TAG + 1], &mut |key, value| {
+            let lot = key.get(1..).and_then(|lot| lot.try_into().ok()).map_or(0, u64::from_be_bytes);
+            match codec::decode(value, "a lot that fell") {
+                Ok(results) => _ = lots.insert(Lot(lot), results),
+                Err(error) => failure = Some(error),
+            }
+            if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        failure.map_or(Ok(Self { lots }), Err)
+    }
+
+    /// Whether no lot has fallen.
+    pub fn is_empty(&self) -> bool {
+        self.lots.is_empty()
+    }
+
+    /// Whether a lot has fallen.
+    pub fn has(&self, lot: Lot) -> bool {
+        self.lots.contains_key(&lot)
+    }
+
+    /// Whether the URLs of a lot are followed.
+    pub fn are_followed(&self, lot: Lot) -> bool {
+        self.lots.get(&lot).is_some_and(|results| results.are_worth_it())
+    }
+
+    /// A sample of a lot brought new pages.
+    pub fn add(&mut self, lot: Lot, session: &mut Session) {
+        self.lots.entry(lot).or_default();
+        self.save(lot, session);
+    }
+
+    /// The page of a URL of a lot was fetched.
+    pub fn brought(&mut self, lot: Lot, new: bool, session: &mut Session) {
+        self.change(lot, session, |results| *(if new { &mut results.good } else { &mut results.barren }) += 1);
+    }
+
+    /// A page that was not new led to one that is.
+    pub fn led(&mut self, lot: Lot, session: &mut Session) {
+        self.change(lot, session, |results| {
+            results.good += 1;
+            results.barren = results.barren.saturating_sub(1);
+        });
+    }
+
+    fn change(&mut self, lot: Lot, session: &mut Session, change: impl FnOnce(&mut Results)) {
+        if let Some(results) = self.lots.get_mut(&lot) {
+            change(results);
+            self.save(lot, session);
+        }
+    }
+
+    fn save(&self, lot: Lot, session: &mut Session) {
+        if let Some(results) = self.lots.get(&lot) {
+            let key = [&[TAG][..], &lot.0.to_be_bytes()].concat();
+            session.put(spaces::FRONTIER_OWN, key, codec::encode(results));
+        }
+    }
+}
+
+/// Whether this key of [`spaces::FRONTIER_OWN`] belongs to a lot.
+pub fn is_lot(key: &[u8]) -> bool {
+    key.first() == Some(&TAG)
+}
+
+#[cfg(test)]
+mod tests {
+    use dedup_stage::store::Memory;
+
+    use super::*;
+
+    #[test]
+    fn a_fallen_lot_is_followed_while_it_brings_enough_and_after_a_restart() {
+        let mut session = Session::new(Box::new(Memory::default()));
+        let mut fallen = Fallen::open(&session).unwrap();
+        let (lot, other) = (Lot(7), Lot(8));
+        fallen.brought(lot, true, &mut session);
+        assert!(fallen.is_empty() && !fallen.are_followed(lot), "what has not fallen is not followed");
+        fallen.add(lot, &mut session);
+        for _ in 0..19 {
+            fallen.brought(lot, false, &mut session);
+            assert!(fallen.are_followed(lot) && !fallen.are_followed(other));
+        }
+        fallen.brought(lot, false, &mut session);
+        assert!(fallen.has(lot) && !fallen.are_followed(lot), "twenty pages brought nothing");
+        fallen.led(lot, &mut session);
+        assert!(fallen.are_followed(lot), "one of them led to something");
+        session.commit().unwrap();
+        assert!(Fallen::open(&session).unwrap().are_followed(lot));
+    }
+}
