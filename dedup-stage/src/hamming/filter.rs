@@ -1,4 +1,5 @@
-//! A filter that tells of very many fingerprints which of them may be near a member of a set. It reads two bits for each.
+//! Of very many fingerprints, a filter picks those that may be near a member of a set. It reads two bits for each
+//! fingerprint.
 
 use super::code::for_each_error;
 use super::memory::{prefetch_in, zeros};
@@ -23,10 +24,10 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Fingerprints whose bits are being loaded while one is looked at.
+    /// While one fingerprint is looked at, the bits of this many others are being loaded.
     const AHEAD: usize = 32;
 
-    /// The filter of a set, or `None` where it would let too much through.
+    /// The filter of a set. `None` if the filter would let too much through.
     pub fn new(members: &[u64], k: u32) -> Option<Self> {
         if !(1..=5).contains(&k) {
             return None;
@@ -34,7 +35,7 @@ impl Filter {
         let radii = [k / 2, (k - 1) / 2];
         let mut variants = Vec::new();
         for_each_error(32, radii[0], &mut |error| variants.push(error));
-        // One bit in 128 is set, one in 16 at the worst.
+        // About one bit in 128 is set, and at most one in 16.
         let entered = (variants.len() * members.len()).max(1) as u64;
         if entered > 1 << 28 {
             return None;
@@ -67,7 +68,7 @@ impl Filter {
         Some(Self { halves, shift })
     }
 
-    /// Collects, for each half, the positions of fingerprints whose half may be near a member's.
+    /// For each half, collects the positions of the fingerprints whose half may be near that half of a member.
     pub fn pass(&self, fingerprints: &[u64], positions: &mut [Vec<u32>; 2]) {
         for positions in positions.iter_mut() {
             positions.clear();
@@ -80,7 +81,8 @@ impl Filter {
         let (low_place, high_place) =
             (|f: u64| place(f as u32, self.shift), |f: u64| place((f >> 32) as u32, self.shift));
         let (mut passed_low, mut passed_high) = (0, 0);
-        // Written always and counted sometimes: the reads of the bitmaps do not wait for each other.
+        // The position is always written, and counted only if the bit is set. So no read of the bitmaps waits for
+        // another one.
         for (fingerprint, i) in fingerprints.iter().zip(0..) {
             if let Some(&later) = fingerprints.get(i as usize + Self::AHEAD) {
                 prefetch_in(low, low_place(later) / 64);
@@ -96,7 +98,7 @@ impl Filter {
     }
 }
 
-/// The bit of a half: itself, or a hash.
+/// The bit of a half: the half itself, or its hash.
 #[inline(always)]
 fn place(half: u32, shift: u32) -> usize {
     if shift == 0 { half as usize } else { (half.wrapping_mul(0x9e37_79b1) >> shift) as usize }
