@@ -1,8 +1,10 @@
-//! The estimate of one page's change rate, and what follows from it: when the next visit is worth its price, and how much a
-//! visit would teach about the rate.
+//! The estimate of one page's change rate, and what follows from it: when the next visit is worth its price, and how
+//! much a visit would teach about the rate.
 //!
+//! # References
 //!
-//! - Azar, Horvitz, Lubetzky, Peres, Shahaf: Tractable near-optimal policies for crawling. PNAS 2018: with known rates, visit
+//! - Azar, Horvitz, Lubetzky, Peres, Shahaf: Tractable near-optimal policies for crawling. PNAS 2018: if rates are
+//!   known, a visit is made when its marginal freshness reaches the price that all pages share.
 //! - Upadhyay, Busa-Fekete, Kotłowski, Pál, Szörényi: Learning to crawl. AAAI 2020: rates from one bit a visit.
 
 use super::grid::{RATES, Row, SPANS, dot, grid, log_step};

@@ -9,11 +9,14 @@
 //! price of a fetch. Then `k` checks a day cost `k p + h v / 2k`. The least cost is at `k = sqrt(h v / 2p)`. The chance is
 //! learned for each pair of hosts (or rule) from the results of its checks. It starts from the results of all pairs.
 //!
-//! After three copies of a pair have diverged, the other copies of the pair are checked within two of their median change
-//! periods. If that costs more than it brings, these copies leave their clusters, and are visited as pages of their own.
+//! After three copies of a pair have diverged, the other copies of the pair are checked within two of their median
+//! change periods. If that costs more than it brings, these copies leave their clusters, and are visited as pages of
+//! their own.
 //!
+//! # References
 //!
-//! - Fetterly, Manasse, Najork: On the evolution of clusters of near-duplicate web pages. 2003: copies stay copies for weeks.
+//! - Fetterly, Manasse, Najork: On the evolution of clusters of near-duplicate web pages. 2003: copies stay copies for
+//!   weeks.
 
 use std::f32::consts::LN_2;
 
@@ -168,7 +171,7 @@ impl Pairs {
         }
     }
 
-    /// What to do with a copy whose representative was just visited, where a fetch of the copy costs `price`.
+    /// What to do with a copy whose representative was just visited. A fetch of the copy costs `price`.
     pub fn care(&self, of: Cared, copy: &Copy, pair: &Pair, price: f32, now: Seconds) -> Care {
         if copy.pending {
             return Care::Trust;

@@ -6,6 +6,7 @@
 //! all hosts, each cut to what its delay allows, equals the budget. So the prices are the Lagrange multipliers of the optimum
 //! under one budget and a bound for each host.
 //!
+//! # References
 //!
 //! - Kolobov, Peres, Lubetzky, Horvitz: Optimal freshness crawl under politeness constraints. SIGIR 2019.
 
