@@ -96,7 +96,7 @@ pub enum Release {
     Lot = 6,
     /// The reason for which it was refused is gone.
     Reason = 7,
-    /// The mode of the crawl has changed, or the crawl is in `demote` and everything else is done.
+    /// The mode of the crawl has changed, or the crawl is in `demote`, where URLs that rules stop come last.
     Mode = 8,
 }
 

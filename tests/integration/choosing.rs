@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crawler::clock::Clock;
 use crawler::crawl::CrawlDir;
 use crawler::focus::{Topic, TopicError, example};
-use tests::choosing::{Gate, MODES, Shelf, WebKind, World, WorldFetch, run, walk};
+use tests::choosing::{Gate, MODES, Shelf, Twins, WebKind, World, WorldFetch, run, walk};
 use tests::crawl::{crawl_with, settings, text};
 
 #[test]
@@ -47,6 +47,37 @@ fn demote_takes_no_longer_than_keep_for_the_same_pages() -> anyhow::Result<()> {
             times.push(crawled.stats.elapsed_ms as f64 / crawled.pages.len() as f64);
         }
         assert!(times[1] <= 1.1 * times[0], "{slots} slots: {times:?} ms a page");
+    }
+    Ok(())
+}
+
+/// Catches a crawl in which a host whose pages rules stop waits until all others are done, and is crawled alone after that.
+#[test]
+fn a_mirror_is_crawled_last_in_demote_and_holds_nobody_up() -> anyhow::Result<()> {
+    for (hosts, pages) in [(3, 110), (2, 200), (6, 60)] {
+        let mut runs = Vec::new();
+        for mode in ["keep", "demote"] {
+            let world: Arc<dyn World> = Arc::new(Twins { hosts, pages });
+            let (clock, dir) = (Clock::at(1_700_000_000_000), tempfile::tempdir()?);
+            let keys =
+                [("politeness.delay", "100ms"), ("dedup.on-duplicate", mode), ("politeness.max-crawl-delay", "1s")];
+            let fetch = WorldFetch::new(Arc::clone(&world), clock.clone());
+            let crawled = crawl_with(fetch.clone(), &clock, dir.path(), &world.seeds(), &settings(&keys)?)?;
+            let curve = fetch.curve();
+            let most = curve.fetches_for(0.9, (hosts - 1) * pages).expect("nothing is lost");
+            let held_up = crawled.pages.iter().filter(|page| text(page, "via") == "released:mode").count();
+            println!(
+                "{hosts} hosts, {mode}: {} pages in {} ms, 90 % of the contents by {most} fetches, {held_up} came later",
+                crawled.pages.len(),
+                crawled.stats.elapsed_ms
+            );
+            runs.push((crawled.pages.len(), crawled.stats.elapsed_ms as f64, most, held_up));
+        }
+        let [(all, keep, in_keep, _), (found, demote, in_demote, held_up)] = runs[..] else { unreachable!() };
+        assert_eq!(found, all);
+        assert!(held_up > 0, "no rule stopped anything");
+        assert!(demote <= 1.1 * keep, "{demote} ms, {keep} in keep");
+        assert!(in_demote <= in_keep, "90 % by {in_demote} fetches, by {in_keep} in keep");
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use crawler::demo::record::Record;
 use crawler::demo::server::serve_web;
 use crawler::demo::web::{Options, Web};
 use tests::background::Background;
-use tests::kill::{Torture, Victim};
+use tests::kill::{Course, Torture, Victim};
 
 #[test]
 fn a_killed_crawl_goes_on_and_ends_with_the_same_pages() -> anyhow::Result<()> {
@@ -15,13 +15,14 @@ fn a_killed_crawl_goes_on_and_ends_with_the_same_pages() -> anyhow::Result<()> {
     let server = Background::start(|listener| serve_web(listener, Arc::clone(&web), Arc::<Record>::default()))?;
     let connect_to = server.connect_to();
     let flags = ["--connect-to", &connect_to, "--allow-private", "--delay", "4ms", "--delay-factor", "0"];
-    let rest = ["--address-delay", "0s", "--on-duplicate", "keep", "--scope", "host", "--progress", "none", "--warc"];
+    let rest = ["--address-delay", "0s", "--scope", "host", "--progress", "none", "--warc"];
     let arguments = web.seeds().iter().map(String::as_str).chain(flags).chain(rest).map(Into::into).collect();
     let victim = Victim { program: env!("CARGO_BIN_EXE_crawl").into(), arguments };
     let base = tempfile::tempdir()?;
     let expected = web.urls().into_iter().map(|url| (url, 1)).collect();
+    let courses = [Course { flags: vec!["--on-duplicate".into(), "keep".into()], expected }];
     let torture =
-        Torture { base: base.path(), kills: 8, longest: Duration::from_millis(1_200), seed: 1, expected: &expected };
+        Torture { base: base.path(), kills: 8, longest: Duration::from_millis(1_200), seed: 1, courses: &courses };
     victim.torture(&torture, |number, kill| println!("kill {number}: {kill:?}"))?;
     Ok(())
 }

@@ -25,6 +25,8 @@ mod pipe;
 mod warc;
 // Bytes from strangers.
 mod fuzz;
+// What documents say to run.
+mod commands;
 // Whole crawls: what must never be, what is found and saved, real sites, crashes.
 mod again;
 mod check;

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use config::OnDuplicate;
 use dedup_stage::store::{Error, Result, Session};
 use dedup_stage::url::{PageId, UrlId};
 use url::Url;
@@ -112,9 +113,13 @@ impl Frontier {
                 }
             }
         }
+        if self.release_late(now, session) {
+            return Ok(Next::Wait(now));
+        }
         let asleep = self.hosts.sleep.first(session)?.map(|(due, _)| due.max(now + 1));
         let due = [self.schedule.next_due(), self.addresses.next_call(), asleep].into_iter().flatten().min();
-        Ok(due.map_or(Next::Idle, Next::Wait))
+        // A look at what is to be released late may come before.
+        Ok(due.map_or(Next::Idle, |due| Next::Wait(self.next_late().map_or(due, |late| late.min(due).max(now + 1)))))
     }
 
     /// Like [`Frontier::next`], while no page may be fetched: only errands for other frontiers are handed out, which would
@@ -317,6 +322,9 @@ impl Frontier {
                 step(ladder_key, taken, session)?;
                 if let Some(at) = stop.representative {
                     self.urls.await_end(at.url);
+                }
+                if self.conduct.on_duplicate == OnDuplicate::Demote && stop.representative.is_some() {
+                    self.late.count(entry.id.site);
                 }
                 if let Some(rules) = &mut self.rules {
                     rules.stopped(&stop, &link.url, entry.id, session);

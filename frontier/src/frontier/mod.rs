@@ -14,6 +14,7 @@ mod enqueue;
 mod errand;
 mod handout;
 mod hold;
+mod late;
 mod learn;
 mod memory;
 mod plan;
@@ -29,6 +30,8 @@ use std::sync::Arc;
 use config::{OnDuplicate, Politeness, Priority, Settings};
 use dedup_stage::store::{Error, Result, Session, codec};
 use dedup_stage::url::{Keys, SiteId, Sites, UrlId};
+
+use late::Late;
 
 use crate::hold::news::News;
 use crate::hold::works::Works;
@@ -76,6 +79,8 @@ pub struct Frontier {
     news: News,
     /// Learned rules; `None` if rules are switched off.
     rules: Option<Rules>,
+    /// What rewrites stopped, in `demote`.
+    late: Late,
     bounds: Bounds,
     /// What other frontiers have to be told.
     afar: Afar,
@@ -202,6 +207,7 @@ impl Frontier {
             works: Works::open(session)?,
             news: News::default(),
             rules: None,
+            late: Late::default(),
             bounds: Bounds::default(),
             afar: Afar::default(),
             jobs: Jobs::default(),

@@ -275,6 +275,10 @@ impl Frontier {
                 Release::Mode
             }
             (Which::All { stopped: true }, State::Stopped { representative: Some(_), .. }) => Release::Mode,
+            (Which::Late, State::Stopped { representative: Some(_), link, .. }) => {
+                let last = Kept { priority: 0.0, ..link.clone() };
+                return self.release(id, &last, Via::Released { why: Release::Mode }, session).map(|_| ());
+            }
             (Which::Lot(of), state) if lot(id, state).is_some_and(|lot| lot.0 == *of) => Release::Lot,
             _ => return Ok(()),
         };

@@ -64,6 +64,8 @@ pub enum Which {
     },
     /// URLs of this [`Lot`](super::Lot).
     Lot(u64),
+    /// URLs that rewrites stopped, in `demote`. They come after all other URLs.
+    Late,
 }
 
 /// All work that is still to be done, in the order in which it was asked for.

@@ -80,7 +80,7 @@ pub const TABLE: &[(Kind, Kind, &str)] = &[
         Kind::Stopped,
         Kind::Queued,
         "its representative fell, or was never fetched; its rule failed in its folder, or was withdrawn; a trial; rescue; \
-         its lot was released; another mode; `demote`, at the end",
+         its lot was released; another mode; `demote`, when its host has nothing else to do, or at the end",
     ),
     (Kind::Stopped, Kind::Stopped, "its representative redirects, or waits for another URL"),
     (

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How much of the main text is found: ours beside others, on the pages of mozilla/readability.
 
-    cargo run --release -p crawler --example main_text -- PAGES OUT   # ours and the crates', as text files
+    cargo run --release -p dedup-stage-crawler --example main_text -- PAGES OUT   # ours and the crates', as text files
     python3 bench.py PAGES OUT [--worst N]                            # adds the Python packages, prints the table
 
 PAGES has one folder a page, with `source.html` and `expected.html`; OUT one folder a tool, with `NAME.txt` a page. Two

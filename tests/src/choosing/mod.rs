@@ -8,6 +8,7 @@ mod planted;
 mod runs;
 mod scored;
 mod shelf;
+mod twins;
 mod world;
 
 pub use curve::{Curve, median};
@@ -17,4 +18,5 @@ pub use planted::Planted;
 pub use runs::{MODES, Mode, Run, run};
 pub use scored::Scored;
 pub use shelf::Shelf;
+pub use twins::Twins;
 pub use world::{WebKind, World, WorldFetch};

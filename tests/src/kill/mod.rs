@@ -4,6 +4,7 @@
 mod blow;
 mod files;
 mod left;
+mod readers;
 mod spare;
 
 use std::collections::BTreeMap;
@@ -47,11 +48,26 @@ pub struct Torture<'a> {
     pub longest: Duration,
     /// Decides the moments, and the damage.
     pub seed: u64,
+    /// The ways to crawl, one crawl after the other: what is added to the victim's arguments, and the pages of a crawl that
+    /// nobody kills, each once.
+    pub courses: &'a [Course],
+}
+
+/// One way to crawl.
+#[derive(Clone, Debug)]
+pub struct Course {
+    /// What is added to the arguments of the victim.
+    pub flags: Vec<OsString>,
     /// The pages of a crawl that nobody kills, each once.
-    pub expected: &'a BTreeMap<String, u32>,
+    pub expected: BTreeMap<String, u32>,
 }
 
 impl Victim {
+    /// The same crawl with further flags.
+    pub fn with(&self, flags: &[OsString]) -> Self {
+        Self { program: self.program.clone(), arguments: [&self.arguments[..], flags].concat() }
+    }
+
     fn command(&self, dir: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.arg("crawl").arg("--dir").arg(dir).args(&self.arguments).env("TEST_FSYNC_LOG", log_of(dir));
@@ -76,20 +92,22 @@ impl Victim {
     }
 
     /// Kills as often as asked, in as many crawls as it takes, and compares what each crawl fetched with what it should have.
-    /// `told` hears of each kill. Every other kill is aimed: it waits
-    /// until something is being written.
+    /// `told` hears of each kill. Every other kill is aimed: it waits until something is being written. After each kill one of
+    /// the programs that read a crawl is killed too.
     pub fn torture(&self, torture: &Torture<'_>, mut told: impl FnMut(u32, &Kill)) -> anyhow::Result<u32> {
         let mut random = Rng::with_seed(torture.seed);
         let (mut done, mut crawls) = (0, 0);
         while done < torture.kills {
             let dir = torture.base.join(format!("killed-{crawls}"));
+            let Course { flags, expected } = &torture.courses[crawls as usize % torture.courses.len()];
+            let victim = self.with(flags);
             crawls += 1;
             let mut spare = Spare { dir: &dir, taken: false };
             while done < torture.kills {
                 let share = 0.05 + 0.95 * random.f64();
                 let aim = [Aim::None, Aim::Write, Aim::None, Aim::Journal][done as usize % 4];
                 let moment = Moment { after: torture.longest.mul_f64(share), aim };
-                let Left { after, place, ahead, unsound } = match self.run(&dir, Some(moment))? {
+                let Left { after, place, ahead, unsound } = match victim.run(&dir, Some(moment))? {
                     Life::Killed(left) => left,
                     Life::Told(said) => {
                         spare.restore().context(said)?;
@@ -103,20 +121,21 @@ impl Victim {
                 }
                 let blow = if place == Place::Start { Blow::Kill } else { BLOWS[random.usize(..BLOWS.len())] };
                 let end =
-                    self.strike(&mut spare, blow, &mut random).with_context(|| format!("{blow:?} at {place:?}"))?;
+                    victim.strike(&mut spare, blow, &mut random).with_context(|| format!("{blow:?} at {place:?}"))?;
+                readers::kill_one(&self.program, &dir, expected, &mut random)?;
                 done += 1;
                 told(done, &Kill { blow, after, place, ahead, end });
             }
-            let urls = match self.finish(&dir) {
+            let urls = match victim.finish(&dir) {
                 Err(error) if spare.taken => {
                     spare.restore().context(error)?;
-                    self.finish(&dir)
+                    victim.finish(&dir)
                 }
                 result => result,
             }?;
-            let lost: Vec<_> = torture.expected.keys().filter(|url| !urls.contains_key(*url)).collect();
+            let lost: Vec<_> = expected.keys().filter(|url| !urls.contains_key(*url)).collect();
             let more: Vec<_> =
-                urls.iter().filter(|(url, count)| **count != 1 || !torture.expected.contains_key(*url)).collect();
+                urls.iter().filter(|(url, count)| **count != 1 || !expected.contains_key(*url)).collect();
             ensure!(
                 lost.is_empty() && more.is_empty(),
                 "crawl {crawls}: lost {lost:?}, too often or not expected {more:?}"

@@ -1,0 +1,66 @@
+//! The programs that read the directory of a crawl, killed while they do. The crawl may not depend on it.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use fastrand::Rng;
+
+use super::files::log_of;
+
+/// The longest life of a reader.
+const LONGEST: Duration = Duration::from_millis(120);
+
+/// What Rust ends a program with that has panicked.
+const PANIC: i32 = 101;
+
+/// Starts one of the readers, at random, and kills it after a while. It may end by itself before that, with any message; a
+/// panic is an error.
+pub(super) fn kill_one(
+    program: &Path,
+    dir: &Path,
+    pages: &BTreeMap<String, u32>,
+    random: &mut Rng,
+) -> anyhow::Result<()> {
+    let page = random.choice(pages.keys()).map_or("http://nowhere.test/", String::as_str);
+    let readers: [(&str, &[&str]); 6] = [
+        ("report", &[]),
+        ("report", &["--json"]),
+        ("export", &["--what", "links"]),
+        ("rules", &[]),
+        ("check", &[]),
+        ("why", &[page]),
+    ];
+    let (command, flags) = readers[random.usize(..readers.len())];
+    let mut child = Command::new(program)
+        .arg(command)
+        .arg(dir)
+        .args(flags)
+        // Opening the state mends it, and writes.
+        .env("TEST_FSYNC_LOG", log_of(dir))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let mut stderr = child.stderr.take().context("stderr")?;
+    let (tell, ended) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut said = String::new();
+        let read = stderr.read_to_string(&mut said);
+        tell.send(read.map(|_| said))
+    });
+    let said = match ended.recv_timeout(LONGEST.mul_f64(random.f64())) {
+        Ok(said) => said?,
+        Err(_) => {
+            child.kill()?;
+            String::new()
+        }
+    };
+    let status = child.wait()?;
+    ensure!(status.code() != Some(PANIC), "{command} panicked: {said}");
+    Ok(())
+}
