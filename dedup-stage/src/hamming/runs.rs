@@ -76,7 +76,7 @@ impl Runs {
     ///
     /// # Panics
     ///
-    /// Below k = 3, where four quarters are more than are needed.
+    /// If k is below 3, because then fewer than four quarters are enough.
     pub fn new(k: u32) -> Self {
         let quarters = Design::flips(4, k).keys.into_iter().map(Quarter::new).collect();
         Self { k, quarters, pool: Pool { fingerprints: Segments::new(), free: vec![Vec::new(); 32] }, len: 0, first: 0 }

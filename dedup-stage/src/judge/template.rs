@@ -44,7 +44,7 @@ impl Differences {
     /// the first and the second, and between the second and the third.
     const PARTS: usize = 3;
 
-    /// Finds differences of other pages of which `what`, a difference of `page`, consists. Returns their places, the
+    /// `what` is a difference of `page`. Finds differences of other pages that make up `what`. Returns their places, the
     /// last one first. It takes as few differences as possible.
     fn explain(
         &self,

@@ -32,7 +32,7 @@ pub enum Verdict {
     },
     /// The page says what its URL said at the last visit.
     Unchanged {
-        /// Whether the bytes are others.
+        /// Whether the bytes have changed.
         bytes: bool,
         /// The page of another URL that it repeats, if it was a duplicate at the last visit and is one now.
         of: Option<PageId>,

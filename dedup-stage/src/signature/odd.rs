@@ -28,8 +28,8 @@ pub struct OddSketch {
 }
 
 impl OddSketch {
-    /// This many pairs make a difference in any page. A sentence that is replaced takes away as many pairs as it has
-    /// words, and the new sentence adds as many as it has words.
+    /// This many pairs make a difference in any page. A sentence that is replaced takes away one pair
+    /// for each of its words, and the new sentence adds one for each of its words.
     const MANY: f32 = 22.0;
     /// Each known difference that was taken out allows for this many more pairs.
     const PART: f32 = 6.0;

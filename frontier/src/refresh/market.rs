@@ -38,12 +38,12 @@ impl Default for Demand {
 }
 
 impl Demand {
-    /// So many more fetches are wanted at one of the known prices.
+    /// This many more fetches are wanted at one of the known prices.
     pub fn add(&mut self, at: usize, fetches: f32) {
         self.0[at] += fetches;
     }
 
-    /// The price at which so many fetches a day are wanted. If fewer are wanted even at the lowest known price, that price.
+    /// The price at which `fetches` fetches a day are wanted. If fewer are wanted even at the lowest known price, that price.
     pub fn price(&self, fetches: f32) -> f32 {
         let above = self.0.partition_point(|wanted| *wanted > fetches);
         match above {
@@ -102,7 +102,7 @@ impl Market {
         }
     }
 
-    /// The common price for a budget of so many fetches a day.
+    /// The common price for a budget of this many fetches a day.
     pub fn price(&self, fetches: f32) -> f32 {
         Demand(self.total.map(|wanted| wanted as f32)).price(fetches)
     }

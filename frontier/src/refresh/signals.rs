@@ -77,7 +77,7 @@ pub struct Signals {
     dates: Tally,
 }
 
-/// Before anything is known, as many cases speak against a source.
+/// Before anything is known, this many cases speak against a source.
 const CASES: f32 = 2.0;
 /// From this trust on, a source is believed. Below it, what it tells counts for nothing: a page that hardly ever changes is worth
 /// a visit at any small chance of a change, so a little trust in a source that always tells would cost a visit at each reading.
@@ -174,7 +174,7 @@ impl Signals {
         (belief.interval(price * untold) / untold).max(plain)
     }
 
-    /// What a visit buys, in days of freshness, if it comes so many days after the last one. See [`Self::interval`].
+    /// What a visit buys, in days of freshness, if it comes `days` days after the last one. See [`Self::interval`].
     pub fn gain(self, source: Source, told: bool, belief: &Belief, days: f32) -> f32 {
         if !self.believes(source) {
             return belief.gain(days);

@@ -71,7 +71,7 @@ type Map<K, V> = HashMap<K, V, BuildHasherDefault<Xxh3Default>>;
 pub struct Content {
     /// Hash of all its words, in order.
     pub text: u64,
-    /// `id.url` of the first page that shows the same or nearly the same. If there is none, the page's own.
+    /// `id.url` of the first page that shows the same or nearly the same. This may be the page itself.
     pub shows: u64,
 }
 

@@ -64,7 +64,7 @@ fn copies_under_other_hosts_folders_and_parameters_have_counterparts() {
     ] {
         let (first_links, second_links) = (link_list(pattern, 1..=9), link_list(other_pattern, 1..=9));
         assert!(!is_acquitted((first, &first_links), (second, &second_links)), "{pattern} {other_pattern}");
-        // The control: other links, as many, acquit.
+        // The control: the same number of other links acquits.
         let others = link_list(other_pattern, 11..=19);
         assert!(is_acquitted((first, &first_links), (second, &others)), "{pattern} {other_pattern}");
     }
