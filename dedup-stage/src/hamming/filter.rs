@@ -4,15 +4,17 @@
 use super::code::for_each_error;
 use super::memory::{prefetch_in, zeros};
 
-/// Two bitmaps, one for each half of a fingerprint. Each holds the halves of all members, and every value near one of them.
+/// Two bitmaps, one for each half of a fingerprint. Each holds the halves of all members, and every value near one of
+/// them.
 ///
-/// Each half has a radius, and the two radii add up to k - 1. If a fingerprint is within k of a member, at least one of its halves is
-/// within its radius of that half of the member. All values within the radius are in the bitmap, so one bit answers for each
-/// half.
+/// Each half has a radius, and the two radii add up to k - 1. A fingerprint that is within k of a member has at most k
+/// errors, so in at least one half it has no more errors than the radius of this half. All values within the radius are
+/// in the bitmap. So one bit answers for each half.
 ///
 /// # Complexity
 ///
-/// Up to 2^32 bits for each half (1 GiB together), less for small sets; two independent reads for each fingerprint asked for.
+/// Up to 2^32 bits for each half (1 GiB together), and fewer for small sets. Two independent reads for each fingerprint
+/// that is looked at.
 ///
 /// # References
 ///

@@ -6,10 +6,10 @@ use super::code::low_mask;
 
 /// Tells the bucket of an address while the number of buckets grows from 2 to 2^`address_bits`, one by one.
 ///
-/// The low bits of an address name a group of two buckets. In a first round, one group after the other gets a third bucket, and its
-/// entries are spread over the three. In a second round, each group gets a fourth bucket. Then each group becomes two groups of two
-/// buckets, which one more bit of the address tells apart. Buckets of groups that have not grown yet are at most 1.5 times as
-/// full as the others. If buckets were split in two, the factor would be 2.
+/// The low bits of an address name a group of two buckets. In a first round, one group after the other gets a third
+/// bucket, and its entries are spread over the three. In a second round, each group gets a fourth bucket. Then each
+/// group becomes two groups of two buckets, which one more bit of the address tells apart. Buckets of groups that have
+/// not grown yet are at most 1.5 times as full as the others. If buckets were split in two, the factor would be 2.
 ///
 /// # References
 ///

@@ -6,7 +6,7 @@
 //! how much a page has changed since the last visit.
 //!
 //! `simhash`, `sketch`, `outlinks` and `bins` make signatures; `odd` makes odd sketches. All other files are for
-//! comparisons with the literature (`scheme` has the list).
+//! comparisons with the literature (`scheme` has the list; `crate::evaluate` makes the comparisons).
 
 mod bins;
 pub mod document;

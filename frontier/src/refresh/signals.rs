@@ -79,8 +79,9 @@ pub struct Signals {
 
 /// Before anything is known, this many cases speak against a source.
 const CASES: f32 = 2.0;
-/// From this trust on, a source is believed. Below it, what it tells counts for nothing: a page that hardly ever changes is worth
-/// a visit at any small chance of a change, so a little trust in a source that always tells would cost a visit at each reading.
+/// A source is believed if its trust is at least this. Otherwise what it tells counts for nothing. The reason: a page
+/// that hardly ever changes is worth a visit at any small chance of a change. So a little trust in a source that always
+/// tells would cost a visit at each reading.
 const BELIEVED: f32 = 0.5;
 /// Dates count as evidence if this share of them was right.
 const DATES_FROM: f32 = 0.9;

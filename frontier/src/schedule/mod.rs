@@ -182,7 +182,7 @@ impl Schedule {
         }
     }
 
-    /// The host has got a URL of this rank.
+    /// The host has got a URL of this rank. It counts only if it is better than the best URL before.
     pub fn stands_better(&mut self, host: HostId, standing: &mut Option<Rank>, rank: Rank) {
         if standing.is_none_or(|before| rank < before) {
             self.stands(host, standing, Some(rank));
