@@ -32,7 +32,7 @@ impl Hasher for Identity {
 
 type Seen = HashMap<u64, u32, BuildHasherDefault<Identity>>;
 
-/// The place of a target that is no link: it leads to nothing on the web.
+/// In place of the number of a link: the target leads to nothing on the web (`NOWHERE`), or the caps cut it (`CUT`).
 const NOWHERE: u32 = u32::MAX;
 const CUT: u32 = u32::MAX - 1;
 

@@ -1,8 +1,8 @@
 //! The online index: fingerprints are inserted and asked for in any order.
 //!
-//! An [`Index`] keeps its fingerprints in one of three forms, or in two of them while it moves them from one to the next:
-//!
 //! An [`Index`] keeps its fingerprints in one of three forms, or in two forms while it moves them from one to the next:
+//!
+//! | form | used for | a query reads |
 //! |---|---|---|
 //! | list ([`Flat`]) | a small set, and a crowded set for which runs are not faster yet | every fingerprint |
 //! | runs ([`Runs`]) | a larger set of fingerprints that crowd | the runs around the query |
