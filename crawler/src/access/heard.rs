@@ -1,18 +1,18 @@
-//! What an answer says to the one who asked: cookies, a challenge, that a session is over. Page workers read it.
+//! Reads what an answer says about who asked: cookies, a challenge, that a session has ended. Page workers do this.
 
 use url::Url;
 
 use crate::auth::login::Login;
 use crate::fetch::Response;
 
-/// What an answer says to the one who asked. Empty for most answers.
+/// What an answer says about who asked. Empty for most answers.
 #[derive(Debug, Default)]
 pub struct Heard {
     /// Values of `Set-Cookie`.
     pub cookies: Vec<String>,
-    /// Values of `WWW-Authenticate`, of a 401.
+    /// Values of `WWW-Authenticate` of a 401.
     pub challenges: Vec<String>,
-    /// Whether it looks as a page looks to somebody who is not logged in, by what the plan of a login says of that.
+    /// Whether the answer looks as it does for somebody who is not logged in. The plan of a login says how to tell.
     pub is_lost: bool,
 }
 

@@ -1,8 +1,9 @@
-//! Logging in: the steps of [`crate::auth::login`], each with the requests it takes.
+//! Logs in: makes the requests for the steps of [`crate::auth::login`].
 //!
-//! The user has named these pages, so robots.txt is not asked about them; between two requests lies the delay of the crawl.
-//! A login takes a while, so a copy of [`Access`] does it ([`Access::leave`]), in a thread of its own; what it brought back is
-//! taken over by [`Access::come_back`]. Meanwhile requests to the sites in question wait ([`Access::waits`]).
+//! The user has named these pages, so robots.txt is not asked about them. The delay of the crawl lies between two
+//! requests. A login takes a while. So a copy of [`Access`] does it in a thread of its own ([`Access::leave`]), and
+//! [`Access::come_back`] takes over what the copy brings back. Until then, requests to the sites of the logins wait
+//! ([`Access::waits`]).
 
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use crate::clock::Clock;
 use crate::fetch::budget::Budget;
 use crate::fetch::{Fetch, FetchError, Request, Response};
 
-/// Why nobody is logged in.
+/// The reason for which a login failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LoginError {
     /// The plan could not be carried out.
@@ -28,30 +29,30 @@ pub enum LoginError {
     /// An answer did not come.
     #[error("login at {0}: {1}")]
     Fetch(Url, FetchError),
-    /// The request could not be made.
+    /// A request could not be made.
     #[error(transparent)]
     Access(#[from] AccessError),
 }
 
-/// Redirects that one request may lead over.
+/// At most this many redirects of one request are followed.
 const MAX_HOPS: usize = 10;
 
-/// What came of logging in.
+/// The result of the logins.
 #[derive(Debug)]
 pub struct LoggedIn {
     logins: Vec<Login>,
-    /// Cookies that were set on the way, with the URL that set them.
+    /// Cookies that were set during the logins, with the URL that set them.
     cookies: Vec<(Url, Vec<String>)>,
     result: Result<(), LoginError>,
 }
 
 impl Access {
-    /// Whether a login has not been done yet, or was lost, and nobody sees to it.
+    /// Whether a login has not been done yet, or its session was lost, and no copy does it now.
     pub fn must_log_in(&self) -> bool {
         !self.is_away && self.logins.iter().any(|login| !login.is_inside())
     }
 
-    /// Whether a copy is logging in.
+    /// Whether a copy is logging in now.
     pub fn is_away(&self) -> bool {
         self.is_away
     }
@@ -62,7 +63,7 @@ impl Access {
         self.clone()
     }
 
-    /// The copy has come back: its cookies and sessions are those of the crawl now.
+    /// The copy has come back. From now on its cookies and sessions are those of the crawl.
     pub fn come_back(&mut self, logged_in: LoggedIn, session: &mut Session) -> Result<(), LoginError> {
         self.is_away = false;
         for (url, cookies) in logged_in.cookies {
@@ -72,13 +73,13 @@ impl Access {
         logged_in.result
     }
 
-    /// Whether a request has to wait because somebody is logging in to its site.
+    /// Whether a request must wait because the copy is logging in to its site.
     pub fn waits(&self, url: &Url) -> bool {
         let is_near = |login: &Login| registrable_domain(url) == registrable_domain(&login.login().url);
         self.is_away && self.logins.iter().any(|login| !login.is_inside() && is_near(login))
     }
 
-    /// Does every login that is not done.
+    /// Does all logins that have not been done.
     pub async fn log_in<F: Fetch>(mut self, fetch: &F, settings: &Settings, clock: &Clock) -> LoggedIn {
         let mut cookies = Vec::new();
         let result = self.steps(fetch, settings, clock, &mut cookies).await;
@@ -110,13 +111,13 @@ impl Access {
                 step = self.logins[at].answer(&Answer { url: &reached, status: response.status, html: &html });
             }
         }
-        // The next request is the crawl's.
+        // The next request is one of the crawl, so the delay is kept.
         tokio::time::sleep(Duration::from_millis(settings.politeness.delay.0)).await;
         Ok(())
     }
 
-    /// One request of a login, and those that its redirects lead to. A form goes on with 307 and 308 to its own origin alone;
-    /// with the others it becomes a GET without its fields.
+    /// Makes one request of a login, and follows its redirects. A form is sent again after 307 and 308, but only to its
+    /// own origin. After other redirects, the request becomes a GET without the fields of the form.
     async fn follow<F: Fetch>(
         &mut self,
         fetch: &F,

@@ -1,8 +1,8 @@
-//! Who the crawl is to a site: its cookies, its accounts and logins, and the signature of its requests.
+//! What the crawl shows a site of itself: cookies, accounts and logins, and the signature of its requests.
 //!
-//! The engine owns one [`Access`]. As it hands out a job it asks [`Access::wear`] for the header fields of that request; as a
-//! report comes back it gives what the answer said to [`Access::hear`]. Both know one URL at a time, since every redirect is a
-//! job of its own: a field that belongs to one host is never sent to another.
+//! The engine owns one [`Access`]. When it hands out a job, it asks [`Access::wear`] for the header fields of the
+//! request. When a report comes back, it passes what the answer said to [`Access::hear`]. Both functions know one URL
+//! at a time, because every redirect is a job of its own. So a field for one host is never sent to another.
 
 mod heard;
 mod login;
@@ -25,16 +25,17 @@ use crate::spaces;
 pub use heard::Heard;
 pub use login::{LoggedIn, LoginError};
 
-/// Why a file cannot be used.
+/// The reason for which the cookies, accounts or keys cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum AccessError {
-    /// A file of `[access]`, and what is wrong with it. Nothing of its content comes into the text.
+    /// A file of `[access]`: its setting, its path, and what is wrong with it. The text has nothing of the content of
+    /// the file.
     #[error("--{0} {1}: {2}")]
     File(&'static str, String, String),
-    /// The state failed.
+    /// The state could not be read or written.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// The system gives no randomness.
+    /// The system gives no random numbers.
     #[error("no random numbers: {0}")]
     Random(getrandom::Error),
 }
@@ -47,20 +48,20 @@ pub struct Access {
     credentials: Credentials,
     logins: Vec<steps::Session>,
     signer: Option<Arc<Signer>>,
-    /// Whether a copy of this is logging in.
+    /// Whether a copy is logging in now.
     is_away: bool,
 }
 
-/// The header fields of one request that no other request has.
+/// The header fields that are special to one request.
 #[derive(Clone, Debug, Default)]
 pub struct Worn {
-    /// The fields. They hold secrets: see [`crate::cookies::redact`].
+    /// The fields. They contain secrets: see [`crate::cookies::redact`].
     pub fields: HeaderMap,
-    /// Whether they show an account, so that the answer may be for its owner alone.
+    /// Whether they show an account. Then the answer may be meant only for the owner of the account.
     pub is_private: bool,
 }
 
-/// For how many seconds a signature holds.
+/// A signature is valid for this many seconds.
 const SIGNATURE_LIFE: u64 = 300;
 
 impl Access {
@@ -87,7 +88,7 @@ impl Access {
         Ok(access)
     }
 
-    /// The fields of a request for `url` at `now`, in milliseconds since the Unix epoch.
+    /// The fields of a request for `url` at the time `now`, in milliseconds since the Unix epoch.
     pub fn wear(&mut self, url: &Url, now: u64) -> Result<Worn, AccessError> {
         let mut worn = Worn::default();
         if let Some(cookies) = self.jars.as_mut().and_then(|jars| jars.header(url)) {
@@ -113,8 +114,8 @@ impl Access {
         Ok(worn)
     }
 
-    /// What an answer from `url` said. True if the same request should be made once more: the server has asked who we are, or
-    /// a session is lost; then [`Access::must_log_in`] says so, too.
+    /// Learns from an answer from `url`. True if the same request should be made once more: because the server has
+    /// asked for an account, or because a session was lost (then [`Access::must_log_in`] is true, too).
     pub fn hear(&mut self, url: &Url, status: u16, heard: &Heard, session: &mut Session) -> bool {
         self.take_cookies(url, &heard.cookies, session);
         let challenges = heard.challenges.iter().map(String::as_str);
@@ -125,12 +126,12 @@ impl Access {
         login.is_some_and(|login| login.saw(status, heard.is_lost))
     }
 
-    /// What the workers have to know of the logins.
+    /// What the page workers must know about the logins.
     pub fn logins(&self) -> Vec<steps::Login> {
         self.logins.iter().map(|login| login.login().clone()).collect()
     }
 
-    /// Whether somebody is logged in, or known to a host by name: then links that end a session are not followed.
+    /// Whether the crawl is logged in, or has an account on a host. Then links that end a session are not followed.
     pub fn has_account(&self) -> bool {
         !(self.logins.is_empty() && self.credentials.is_empty())
     }
@@ -142,7 +143,7 @@ impl Access {
     }
 }
 
-/// The jars as file and state have them; the state is newer.
+/// The jars from the file and from the state. If both have a cookie, the one of the state counts, because it is newer.
 fn jars(path: &str, session: &mut Session) -> Result<Jars, AccessError> {
     let mut jars = Jars::new(Limits::default());
     let mut changed = Vec::new();
@@ -179,7 +180,7 @@ fn read<T, E: std::fmt::Display>(
     parse(&text).map_err(|error| wrong(error.to_string()))
 }
 
-/// A value that is no header value is left out: it came from a stranger.
+/// Adds a header field. A value that no header field may have is left out, because it comes from a stranger.
 fn put(fields: &mut HeaderMap, name: HeaderName, value: &str, is_secret: bool) {
     if let Ok(mut value) = HeaderValue::from_str(value) {
         value.set_sensitive(is_secret);

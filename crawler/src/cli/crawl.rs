@@ -1,4 +1,4 @@
-//! `crawler crawl`: starts a crawl or goes on with one.
+//! `crawler crawl`: starts a crawl, or continues one.
 
 use std::collections::HashSet;
 use std::io::{BufRead, Read};
@@ -33,15 +33,15 @@ pub struct Args {
     dir: PathBuf,
     #[command(flatten)]
     start: Start,
-    /// Take seeds that the crawl in --dir does not have yet; without this flag they are refused, as a slip of the pen would stay
-    /// in the crawl for good
+    /// Take seeds that the crawl in --dir does not have yet. Without this flag new seeds are refused, because a
+    /// mistyped seed would stay in the crawl for good
     #[arg(long)]
     add_seeds: bool,
     #[command(flatten)]
     voice: Voice,
 }
 
-/// Where a crawl starts.
+/// The seeds of a crawl.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct Seeds {
     /// URLs to start from
@@ -52,7 +52,7 @@ pub(super) struct Seeds {
     seed_files: Vec<PathBuf>,
 }
 
-/// What a crawl is made of: seeds and settings.
+/// All that a crawl starts with: seeds and settings.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct Start {
     #[command(flatten)]
@@ -67,13 +67,13 @@ pub(super) struct Start {
     pub settings: SettingFlags,
 }
 
-/// How much a run says.
+/// How much a run writes to stderr.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct Voice {
     /// Say nothing but errors
     #[arg(short, long)]
     pub quiet: bool,
-    /// Say what the crawler does, a line for each request; twice: more of it; three times: also what its libraries do
+    /// Write a line for each request; twice: more about what the crawler does; three times: also what its libraries do
     #[arg(short, long, action = clap::ArgAction::Count)]
     verbose: u8,
 }
@@ -83,32 +83,32 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     go(&args, None)
 }
 
-/// What a round of visits may cost.
+/// The budget of a round of visits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Budget {
-    /// Every visit that the round has.
+    /// All visits of the round.
     All,
-    /// So many pages, those that are found on the way included.
+    /// This many pages. Pages that are found on the way count, too.
     Pages(u64),
-    /// So many milliseconds.
+    /// This many milliseconds.
     Time(u64),
 }
 
 impl Args {
-    /// For a run that begins nothing and goes on in `dir`.
+    /// The arguments of a run that continues the crawl in `dir`.
     pub(super) fn over(dir: PathBuf, voice: Voice, settings: SettingFlags) -> Self {
         Self { dir, start: Start { settings, ..Start::default() }, add_seeds: false, voice }
     }
 }
 
-/// Starts a crawl or goes on with one. With a budget, one round of visits is made.
+/// Starts a crawl or continues one. With a budget, makes one round of visits.
 pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCode> {
-    // From here on a signal ends the crawl with its state saved, even if it comes before the crawl has begun.
+    // From here on, a signal ends the crawl and saves its state, even if it comes before the crawl has begun.
     let (control_in, control) = crossbeam_channel::unbounded();
     signals::watch(control_in.clone())?;
     start_log(args.voice);
     let seeds = seeds(&args.start.seeds)?;
-    // Everything that may be wrong with the call is looked at before anything is made on disk.
+    // Everything that may be wrong with the arguments is checked before anything is written to the disk.
     layers(&args.start, None)?.finish()?;
     if seeds.is_empty() && !CrawlDir::is_at(&args.dir) {
         return Err(OpenError::NoSeeds.into());
@@ -138,7 +138,7 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
     if let Some(budget) = refresh {
         settings.fetch.recrawl = true;
         settings.refresh.continuous = false;
-        // The limits of the crawl are not those of its rounds.
+        // The limits of the crawl do not hold for its rounds.
         settings.limits.max_pages = if let Budget::Pages(pages) = budget { resumed + pages.max(1) } else { 0 };
         settings.limits.time_limit = config::Duration(if let Budget::Time(time) = budget { time.max(1) } else { 0 });
     }
@@ -179,16 +179,16 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
         };
         say!("{}", summary::text(&told).trim_end());
     }
-    // A round that has spent its budget has done what it was asked to do.
+    // A round that has spent its budget has ended as it should.
     let spent = refresh.is_some() && matches!(reason, StopReason::PageLimit | StopReason::TimeLimit);
     Ok(end_code(if spent { StopReason::Done } else { reason }, stats.any_page()))
 }
 
-/// Who watches the crawl.
+/// The displays that watch the crawl.
 pub(super) struct Watching {
     pub terminal: Terminal,
     pub live: Option<Dashboard>,
-    /// What was found to be lost in the end, and learned.
+    /// At the end: the estimated loss, and what was learned.
     pub found: Option<(Option<Lost>, Learned)>,
 }
 
@@ -204,7 +204,7 @@ impl Observer for Watching {
     }
 }
 
-/// The live page, where one is wanted.
+/// The live page, if the user wants one.
 pub(super) fn live_page(
     address: &str,
     dir: &Path,
@@ -223,11 +223,11 @@ pub(super) fn live_page(
     Ok(Some(live))
 }
 
-/// Variables that the program reads itself: they are flags, and no settings.
+/// Environment variables that the program reads itself. They are flags, and no settings.
 const OTHER_VARIABLES: &[&str] =
     &["CRAWLER_DIR", "CRAWLER_CONFIG", "CRAWLER_CLUSTER", "CRAWLER_MONITOR", "CRAWLER_SNAPSHOTS"];
 
-/// The layers of settings: what the crawl ran with before, profile, files, environment, flags.
+/// The layers of settings: those with which the crawl ran before, the profile, files, environment, flags.
 pub(super) fn layers(start: &Start, stored: Option<&str>) -> anyhow::Result<Layers> {
     let mut layers = Layers::new();
     if let Some(stored) = stored {
@@ -243,7 +243,7 @@ pub(super) fn layers(start: &Start, stored: Option<&str>) -> anyhow::Result<Laye
     Ok(start.settings.over(layers)?)
 }
 
-/// Seeds of the command line and of files.
+/// The seeds of the command line and of files.
 pub(super) fn seeds(given: &Seeds) -> anyhow::Result<Vec<Url>> {
     let mut seeds = Vec::new();
     for seed in &given.seeds {
@@ -293,7 +293,7 @@ fn parse_seed(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// Log lines go to stderr, beside the progress.
+/// Starts to write log lines to stderr, above the progress display.
 pub(super) fn start_log(Voice { quiet, verbose }: Voice) {
     let level = match (quiet, verbose) {
         (true, _) => "error",
@@ -304,7 +304,7 @@ pub(super) fn start_log(Voice { quiet, verbose }: Voice) {
     };
     let filter = tracing_subscriber::EnvFilter::try_from_env("RUST_LOG").unwrap_or_else(|_| level.into());
     let is_terminal = console::user_attended_stderr() && console::colors_enabled_stderr();
-    // A second subscriber in one process (in tests) changes nothing.
+    // In a process that has a subscriber already (in tests), this changes nothing.
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(is_terminal)

@@ -1,4 +1,4 @@
-//! `crawler diff`: what changed since a moment.
+//! `crawler diff`: shows what has changed since a moment.
 
 use std::process::ExitCode;
 
@@ -18,7 +18,8 @@ use crate::report::units;
 pub struct Args {
     #[command(flatten)]
     dir: Dir,
-    /// The moment: a time (2026-11-30T12:00:00Z), a day, or how long ago (12h, 7d) [default: the begin of the last round of visits]
+    /// The moment: a time (2026-11-30T12:00:00Z), a day, or how long ago (12h, 7d) [default: the beginning of the last
+    /// round of visits]
     #[arg(long, value_name = "T")]
     since: Option<String>,
     /// For scripts: JSON on stdout, and nothing else
@@ -49,7 +50,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     tell(text(&diff))
 }
 
-/// A moment as people write it.
+/// Reads a moment as people write it.
 fn moment(text: &str, now: Millis) -> Result<Millis, Usage> {
     if let Some(time) = clock::parse(text) {
         return Ok(time);
@@ -63,15 +64,15 @@ fn moment(text: &str, now: Millis) -> Result<Millis, Usage> {
     }
 }
 
-/// Places shown of one page at which it changed, and sentences of one place, on either side.
+/// At most this many changed places of one page are shown, and at most this many sentences of each side of a place.
 const PLACES: usize = 8;
 const SENTENCES: usize = 4;
-/// Links shown that came, and that went.
+/// At most this many new links, and this many links that are gone, are shown.
 const LINKS: usize = 3;
-/// Characters shown of one sentence.
+/// At most this many characters of a sentence are shown.
 const LONGEST: usize = 240;
 
-/// The difference for people.
+/// The differences as text.
 fn text(diff: &Diff) -> String {
     let mut out = String::new();
     put!(out, "since {}:", diff.since);
@@ -111,7 +112,7 @@ fn tell_page(out: &mut String, page: &Page) {
         put!(out, "  {}", Shown(title));
     }
     if let Some(alike) = page.resemblance_before {
-        // What has changed is never quite as before.
+        // A page that has changed is never shown as 100 % alike.
         put!(out, "  ({:.0} % as before)", (100.0 * alike).min(99.0));
     }
     if page.copies > 0 {
@@ -170,7 +171,7 @@ fn tell_sentences(out: &mut String, Sentences { places, numbers, .. }: &Sentence
     }
 }
 
-/// ` and N more`, where there are more than are shown.
+/// ` and N more`, if there are more than are shown.
 fn more(all: usize, shown: usize) -> String {
     if all > shown { format!(" and {} more", all - shown) } else { String::new() }
 }

@@ -1,4 +1,4 @@
-//! `crawler export`: what a crawl holds, as JSON Lines, as a table, or as one archive.
+//! `crawler export`: writes the content of a crawl as JSON Lines, as a table, or as one archive.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -27,7 +27,7 @@ pub struct Args {
     form: Form,
 }
 
-/// What to export, how, and where to.
+/// What to export, in which form, and to which file.
 #[derive(Debug, clap::Args)]
 pub(super) struct Form {
     /// What to write
@@ -36,10 +36,10 @@ pub(super) struct Form {
     /// How to write it
     #[arg(long, value_enum, default_value = "jsonl")]
     format: Format,
-    /// With text and markdown: every copy and every visit, not only one page of each cluster
+    /// With text and markdown: every copy and every visit, instead of one page of each cluster
     #[arg(long)]
     pub all: bool,
-    /// File to write; stdout without it (wacz: DIR/crawl.wacz)
+    /// File to write [default: stdout; for wacz, DIR/crawl.wacz]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -48,17 +48,18 @@ pub(super) struct Form {
 pub(super) enum What {
     /// The lines of pages.jsonl
     Pages,
-    /// Every link: {"source","url","state","status","rel"}, state `fetched`, `failed`, `queued`, `held` or a reason
+    /// Every link: {"source","url","state","status","rel"}. The state is `fetched`, `failed`, `queued`, `held` or a
+    /// reason
     Links,
     /// The lines of skipped.jsonl
     Skipped,
-    /// The main text of each page, of a crawl with --text
+    /// The main text of each page, if the crawl ran with --text
     Text,
-    /// The main text of each page as Markdown, of a crawl with --markdown
+    /// The main text of each page as Markdown, if the crawl ran with --markdown
     Markdown,
     /// Pages that repeat another: {"representative","pages"}
     Clusters,
-    /// One file with all archives, their index and a list of pages, of a crawl with --warc
+    /// One file with all archives, their index and a list of pages, if the crawl ran with --warc
     Wacz,
 }
 
@@ -68,12 +69,12 @@ enum Format {
     Jsonl,
     /// A table as text
     Csv,
-    /// A table with types (where the program was built with `--features arrow`, as released ones are)
+    /// A table with types (only if the program was built with `--features arrow`, as released programs are)
     Parquet,
 }
 
 impl What {
-    /// The columns of a table of it.
+    /// The columns of a table with this content.
     #[cfg(feature = "arrow")]
     fn columns(self) -> &'static [columns::Column] {
         match self {
@@ -98,7 +99,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 impl Form {
-    /// Writes the lines that `fill` gives in the form that is asked for.
+    /// Writes the lines that `fill` gives, in the chosen form.
     pub fn write(&self, mut fill: impl FnMut(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<ExitCode> {
         if self.format == Format::Parquet && cfg!(not(feature = "arrow")) {
             let what = "this program was built without Parquet; released ones have it, and `cargo install --features arrow` builds it";
@@ -131,7 +132,7 @@ impl Form {
     }
 }
 
-/// Writes what is asked for as JSON Lines.
+/// Writes the chosen content as JSON Lines.
 pub(super) fn write(dir: &mut CrawlDir, what: What, all: bool, mut out: &mut dyn Write) -> anyhow::Result<()> {
     match what {
         What::Pages => drop(io::copy(&mut vouched(dir, PagesJsonl::NAME)?, &mut out)?),
@@ -148,7 +149,7 @@ pub(super) fn write(dir: &mut CrawlDir, what: What, all: bool, mut out: &mut dyn
     Ok(())
 }
 
-/// An output as far as the state vouches for it.
+/// An output, up to the length for which the state vouches.
 fn vouched(dir: &CrawlDir, name: &str) -> anyhow::Result<impl Read> {
     let length = dir.lengths()?.get(name).copied().unwrap_or(0);
     let path = if length > 0 { dir.path().join(name) } else { "/dev/null".into() };

@@ -1,5 +1,5 @@
-//! The flags of `crawler crawl` that are settings: made from `default.toml`, so that every key is a flag, and the comment
-//! over the key is its help.
+//! The flags of `crawler crawl` that are settings. They are made from `default.toml`: every key is a flag, and the
+//! comment above the key is its help.
 
 use std::sync::OnceLock;
 
@@ -8,10 +8,10 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use config::{ConfigError, Layers};
 
-/// Settings given as flags, to be laid over everything else.
+/// Settings that were given as flags. They are laid over all other settings.
 #[derive(Clone, Debug, Default)]
 pub struct SettingFlags {
-    /// Key, and value as text (several for a list).
+    /// Keys with their values as text. A list has several values.
     values: Vec<(&'static str, Vec<String>)>,
 }
 

@@ -1,4 +1,4 @@
-//! `crawler key`: what has to be published about the key that signs requests.
+//! `crawler key`: prints what must be published about the key that signs requests.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

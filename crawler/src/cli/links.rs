@@ -1,4 +1,4 @@
-//! `crawler links`: the link graph, and the links that are broken with the pages that have them.
+//! `crawler links`: prints the link graph, or the broken links with the pages that have them.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
@@ -16,7 +16,7 @@ use crate::export::{Links, write_links};
 pub struct Args {
     #[command(flatten)]
     dir: Dir,
-    /// Only what is broken (an answer from 400 on, or none), each URL with the pages that link to it
+    /// Only broken URLs (answered with a status from 400 on, or not at all), each with the pages that link to it
     #[arg(long)]
     broken: bool,
     /// For scripts: JSON Lines on stdout
@@ -43,12 +43,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is wrong with a URL, and who links to it.
+/// A broken URL, and the pages that link to it.
 #[derive(Debug, Default)]
 struct Broken {
     status: Option<u16>,
     error: Option<String>,
-    /// Where redirects lead from here.
+    /// The URL to which its redirects lead.
     leads_to: Option<String>,
     sources: Vec<String>,
 }
@@ -63,7 +63,7 @@ fn broken(links: &Links, as_json: bool, out: &mut impl Write) -> io::Result<()> 
             leads_to: (end.url != link.url).then(|| end.url.clone()),
             sources: Vec::new(),
         });
-        // A redirect is no link that somebody could mend: the pages that link to it are named with it.
+        // A redirect is no link that somebody could mend. The pages that link to it are named with the broken URL.
         if !link.rels.contains(&"redirect") {
             broken.sources.extend(link.source.map(str::to_owned));
         }

@@ -1,4 +1,4 @@
-//! The command line: what `crawler` understands, and one file for each command.
+//! The command line of `crawler`. Each command has a file of its own.
 
 pub mod check;
 #[cfg(feature = "cluster")]
@@ -46,13 +46,13 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Start a crawl, or go on with the one in --dir
+    /// Start a crawl, or continue the one in --dir
     Crawl(Box<crawl::Args>),
-    /// Visit again what a crawl fetched, one page of each cluster of copies, those first where a visit is worth most
+    /// Visit the pages of a crawl again: one page of each cluster of copies, those first whose visit is worth most
     Refresh(Box<refresh::Args>),
     /// What has changed since the last round of visits: pages new, changed, gone and back
     Diff(diff::Args),
-    /// The whole thing offline: a synthetic web on loopback, crawled with the gate off and on
+    /// Show it offline: a synthetic web on loopback, crawled with the gate off and on
     Demo(crate::demo::Args),
     /// Summary of a crawl on stdout, and its report as a page, DIR/report.html
     Report(Telling),
@@ -70,7 +70,7 @@ enum Command {
     /// A crawl on many machines: make it, look at it, stop it
     #[cfg(feature = "cluster")]
     Cluster(cluster::Args),
-    /// Whether every URL met is in exactly one state, and outputs and state agree (exit 1 if not)
+    /// Check that every URL met is in exactly one state, and that outputs and state agree (exit code 1 if not)
     Check(check::Args),
     /// The public part of the key that signs requests, to be published at
     /// /.well-known/http-message-signatures-directory of the agent's origin
@@ -87,14 +87,14 @@ enum Command {
     },
 }
 
-/// Where a crawl lives.
+/// The directory of a crawl.
 #[derive(Clone, Debug, clap::Args)]
 struct Dir {
     /// Crawl directory
     dir: PathBuf,
 }
 
-/// A crawl to be told of.
+/// The arguments of commands that tell about a crawl.
 #[derive(Clone, Debug, clap::Args)]
 struct Telling {
     #[command(flatten)]
@@ -104,14 +104,14 @@ struct Telling {
     json: bool,
 }
 
-/// The frontier as the state has it, for those who only read.
+/// The frontier from the state of a crawl, for commands that only read.
 fn frontier(dir: &mut CrawlDir) -> anyhow::Result<Frontier> {
     let settings = dir.last_settings()?;
     let keys = dir.keys()?;
     Ok(Frontier::open(&settings, &keys, dir.session(), Clock::System.now())?)
 }
 
-/// A URL as people type it: `example.com` and `localhost:8080/x` are meant as https.
+/// A URL as people type it. `example.com` and `localhost:8080/x` are taken as https.
 fn typed(text: &str) -> Result<Url, url::ParseError> {
     match Url::parse(text) {
         Ok(url) if url.has_host() => Ok(url),
@@ -120,15 +120,15 @@ fn typed(text: &str) -> Result<Url, url::ParseError> {
     }
 }
 
-/// Exit codes, as documented in `--help`.
+/// The exit codes that `--help` documents.
 pub mod exit {
     /// I/O, damaged state.
     pub const FAILED: u8 = 1;
-    /// Wrong usage or configuration.
+    /// Wrong usage or wrong configuration.
     pub const USAGE: u8 = 2;
     /// Not one page with a 2xx or 304 answer in the directory.
     pub const NOTHING_FETCHED: u8 = 3;
-    /// Stopped by a signal; state saved.
+    /// Stopped by a signal. The state is saved.
     pub const STOPPED: u8 = 11;
     /// Page limit.
     pub const PAGE_LIMIT: u8 = 14;
@@ -156,7 +156,7 @@ pub fn main() -> ExitCode {
         Command::Check(args) => check::run(args),
         Command::Key(args) => key::run(args),
         Command::Completions { shell } => {
-            // It would panic where stdout is closed.
+            // The generator would panic if stdout were closed.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut <Cli as clap::CommandFactory>::command(), "crawler", &mut script);
             tell(&script)
@@ -172,7 +172,7 @@ pub fn main() -> ExitCode {
     })
 }
 
-/// Writes data to stdout. That its reader has seen enough is an error, which ends the program quietly.
+/// Writes data to stdout. If the reader has closed it, this is an error that ends the program quietly.
 fn tell(text: impl AsRef<[u8]>) -> anyhow::Result<ExitCode> {
     std::io::stdout().write_all(text.as_ref())?;
     Ok(ExitCode::SUCCESS)
@@ -181,7 +181,7 @@ fn tell(text: impl AsRef<[u8]>) -> anyhow::Result<ExitCode> {
 /// Writes a manual page.
 fn man(name: Option<&str>) -> anyhow::Result<ExitCode> {
     let mut program = <Cli as clap::CommandFactory>::command();
-    // Only now do the commands have the names that their pages give them: `crawler-crawl`.
+    // Only now the commands have the names that their manual pages need, such as `crawler-crawl`.
     program.build();
     let page = match name {
         None => program,
@@ -195,7 +195,7 @@ fn man(name: Option<&str>) -> anyhow::Result<ExitCode> {
     tell(text)
 }
 
-/// What a failure means to the caller of the program.
+/// The exit code for a failure.
 fn exit_code(error: &anyhow::Error) -> u8 {
     #[cfg(feature = "cluster")]
     if let Some(usage) = worker::is_usage(error) {
@@ -227,7 +227,7 @@ fn end_code(reason: StopReason, any_page: bool) -> ExitCode {
     }
 }
 
-/// The program was called in a way that means nothing.
+/// The arguments of the program make no sense.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Usage(String);

@@ -1,4 +1,5 @@
-//! Progress for people, on stderr: three calm lines on a terminal, one parseable line at intervals elsewhere.
+//! Progress for people, on stderr: three calm lines on a terminal; otherwise one line at intervals, which scripts can
+//! parse.
 
 use std::io::IsTerminal;
 
@@ -15,7 +16,7 @@ use crate::rate::Recent;
 use crate::report::html::put;
 use crate::report::units;
 
-/// Between two lines where stderr is no terminal.
+/// The time between two lines, if stderr is no terminal.
 const LINE_INTERVAL: Millis = 10_000;
 
 /// Shows the progress of a crawl.
@@ -27,11 +28,11 @@ pub struct Terminal {
 
 #[derive(Debug)]
 enum How {
-    /// Redrawn in place, with bold numbers if `color`.
+    /// Lines that are drawn again in place. Numbers are bold if `color`.
     Lines {
         color: bool,
     },
-    /// One line at intervals; none before the first interval has passed.
+    /// One line at intervals. There is no line before the first interval has passed.
     Plain {
         last: Option<Millis>,
     },
@@ -39,7 +40,7 @@ enum How {
 }
 
 impl Terminal {
-    /// A display as the settings want it.
+    /// The display that the settings ask for.
     pub fn new(progress: Progress, quiet: bool) -> Self {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
@@ -52,7 +53,7 @@ impl Terminal {
         Self { how, recent: Recent::default() }
     }
 
-    /// Leaves nothing on the screen.
+    /// Removes the display from the screen.
     pub fn finish(&mut self) {
         if matches!(self.how, How::Lines { .. }) {
             screen::clear();
@@ -86,7 +87,7 @@ impl Observer for Terminal {
 /// A number and what it counts.
 type Segment = (String, &'static str);
 
-/// The display; in each line, what matters most comes first, and what does not fit is left out.
+/// The lines of the display. In each line the most important part comes first. Parts that do not fit are left out.
 fn lines(snapshot: &Snapshot<'_>, rate: f64, columns: usize, color: bool) -> Vec<Line> {
     let Snapshot { stats, counts, .. } = snapshot;
     let judged = stats.unique + stats.near + stats.exact;
@@ -125,7 +126,7 @@ fn lines(snapshot: &Snapshot<'_>, rate: f64, columns: usize, color: bool) -> Vec
     if let Some(harvest) = snapshot.harvest {
         rows[1].insert(1, (format!("{:.0} %", 100.0 * harvest), "on topic"));
     }
-    // The last columns stay empty for the ^C that a terminal echoes.
+    // The last columns stay empty, because a terminal echoes ^C there.
     rows.into_iter().map(|row| pack(&row, columns.saturating_sub(3), color)).filter(|line| line.width > 0).collect()
 }
 
@@ -156,7 +157,7 @@ pub fn totals(snapshot: &Snapshot<'_>) -> Totals {
     snapshot.frontier.rules().map(|rules| Totals::of(rules.iter())).unwrap_or_default()
 }
 
-/// The line for logs and scripts: `progress` and `key=value` pairs.
+/// The line for logs and scripts: the word `progress`, then `key=value` pairs.
 fn plain(snapshot: &Snapshot<'_>, rate: f64) -> String {
     let Snapshot { stats, counts, now, lost, harvest, .. } = *snapshot;
     let Stats { pages, unique, exact, near, unchanged, unjudged, failed, links_dropped, bytes, .. } = stats;

@@ -1,4 +1,4 @@
-//! `crawler refresh`: one round of visits to what a crawl fetched.
+//! `crawler refresh`: makes one round of visits to the pages of a crawl.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,8 +12,8 @@ use super::flags::SettingFlags;
 pub struct Args {
     /// Crawl directory
     dir: PathBuf,
-    /// What the round may cost, pages behind new links included: a number of pages, or a time such as 10m [default: every
-    /// visit that it has]
+    /// What the round may cost: a number of pages, or a time such as 10m. Pages behind new links count, too [default:
+    /// every visit of the round]
     #[arg(long, value_name = "PAGES|TIME")]
     budget: Option<Budget>,
     #[command(flatten)]

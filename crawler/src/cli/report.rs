@@ -1,4 +1,4 @@
-//! `crawler report`: the summary of a crawl, and its report as a page.
+//! `crawler report`: prints the summary of a crawl, and writes its report as a page.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -19,17 +19,18 @@ use crate::report::learned::Learned;
 use crate::report::{Report, Summary};
 use crate::sink::Lengths;
 
-/// What the state of a crawl says. Where it cannot be read, the outputs alone speak, and what only the state knows is `None`.
+/// What the state of a crawl says. If the state cannot be read, the numbers come from the outputs, and what only the
+/// state knows is `None`.
 struct Known {
     stats: Stats,
     stop_reason: &'static str,
     settings: Settings,
     settings_text: Option<String>,
     seeds: Vec<String>,
-    /// What the sample at the end found to be lost.
+    /// The estimated loss, from the sample at the end.
     lost: Option<Lost>,
     learned: Option<Learned>,
-    /// What the state vouches for.
+    /// The lengths for which the state vouches.
     lengths: Option<Lengths>,
 }
 
@@ -39,7 +40,7 @@ pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
     let known = match CrawlDir::reading(dir) {
         Ok(mut dir) => Known::of(&mut dir)?,
         Err(OpenError::Store { error: store::Error::Locked, .. }) => Known::of_outputs("running"),
-        // The outputs of earlier versions can still be told of.
+        // The outputs of earlier versions can still be read.
         Err(OpenError::Store { error: store::Error::Foreign(_), .. }) => Known::of_outputs("interrupted"),
         Err(error) => return Err(error.into()),
     };
@@ -68,7 +69,7 @@ pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
     tell(summary::text(&told))
 }
 
-/// Replaces the file at once, so that a reader never sees half a page.
+/// Replaces the file as a whole, so that a reader never sees a half of it.
 fn write(path: &Path, html: &str) -> std::io::Result<()> {
     let unfinished = path.with_extension("html.part");
     std::fs::write(&unfinished, html)?;
@@ -105,7 +106,7 @@ pub(super) fn json(
 }
 
 impl Known {
-    /// Fields that the outputs alone do not tell.
+    /// Fields that the outputs alone do not give.
     const NOT_YET: &[&str] = &[
         "redirects",
         "links_new",
@@ -149,7 +150,7 @@ impl Known {
         let settings = dir.last_settings()?;
         Ok(Self {
             stats,
-            // A crawl that was killed has no reason of its own.
+            // A crawl that was killed has not recorded why it ended.
             stop_reason: match reason {
                 _ if dir.is_running() => "running",
                 Some(reason) => reason.name(),
@@ -164,7 +165,8 @@ impl Known {
         })
     }
 
-    /// Only the outputs can be read: a process that does not answer crawls in the directory now, or an earlier version did.
+    /// Only the outputs can be read: a process that does not answer is crawling in the directory, or an earlier version
+    /// wrote the state.
     fn of_outputs(stop_reason: &'static str) -> Self {
         Self {
             stats: Stats::default(),
@@ -199,7 +201,7 @@ impl Known {
         }
     }
 
-    /// Counters as the outputs have them.
+    /// The counters, computed from the outputs.
     fn counted(&self, report: &Report) -> Stats {
         let tally = report.tally();
         let verdicts = tally.verdicts;

@@ -1,4 +1,4 @@
-//! `crawler rules`: what the crawl learned of URLs, with the evidence.
+//! `crawler rules`: prints what the crawl has learned about URLs, with the evidence.
 
 use std::process::ExitCode;
 
@@ -49,7 +49,7 @@ fn json(rule: &Rule) -> Value {
     })
 }
 
-/// One rule, for people: what it says, and what speaks for it.
+/// One rule as text: what it says, and its evidence.
 pub(super) fn text(rule: &Rule) -> String {
     let withdrawn = if rule.status == Status::Withdrawn { "; withdrawn" } else { "" };
     format!(

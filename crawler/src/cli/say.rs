@@ -1,16 +1,17 @@
-//! Words for people, on stderr. A stderr that is closed or full is no reason to end a crawl, as `eprintln!` would.
+//! Writes messages for people to stderr. If stderr is closed or full, `eprintln!` would end the program. These
+//! functions do not.
 
 use std::fmt::Arguments;
 use std::io::Write;
 
 use super::screen;
 
-/// Writes a line above what the progress display has drawn. Nobody can be told where this fails.
+/// Writes a line above the progress display. If this fails, nobody can be told.
 pub fn line(text: Arguments<'_>) {
     let _ = screen::Above.write_all(format!("{text}\n").as_bytes());
 }
 
-/// As `eprintln!`, but it never fails.
+/// Like `eprintln!`, but never fails.
 macro_rules! say {
     ($($words:tt)*) => { $crate::cli::say::line(format_args!($($words)*)) };
 }

@@ -1,9 +1,11 @@
-//! A few lines at the bottom of the terminal, drawn again in place and taken away without a trace.
+//! A few lines at the bottom of the terminal. They are drawn again in place, and removed without a trace.
 //!
-//! A library would do, but for one thing: those at hand count the rows they drew by the width the window had then, so that
-//! a window made narrower keeps remains. Here rows are counted by the width the window has when they are taken away.
+//! The libraries that we know count the rows of the display by the width that the window had when they drew them. So
+//! they leave remains if the window is made narrower. Here rows are counted by the width that the window has when they
+//! are removed.
 //!
-//! There is one screen to a process, as there is one stderr: the progress draws on it, log lines and signals push it aside.
+//! A process has one stderr, so it has one screen. The progress display draws on it. Log lines and signals push it
+//! aside.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +14,7 @@ use console::Term;
 
 static SCREEN: Mutex<Block> = Mutex::new(Block { drawn: Vec::new() });
 
-/// Lines on the screen now; the cursor stands at the end of the last.
+/// The lines on the screen. The cursor stands at the end of the last one.
 #[derive(Debug)]
 struct Block {
     drawn: Vec<Drawn>,
@@ -24,17 +26,17 @@ struct Drawn {
     width: usize,
 }
 
-/// A line to draw: with its escape sequences, and its width without them.
+/// A line to draw.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
-    /// With escape sequences.
+    /// The text with its escape sequences.
     pub text: String,
-    /// Columns.
+    /// Its width in columns, without escape sequences.
     pub width: usize,
 }
 
 impl Block {
-    /// Bytes that take the block away; `columns` is the width of the window now.
+    /// The bytes that remove the block. `columns` is the present width of the window.
     fn erase(&mut self, columns: usize) -> Vec<u8> {
         let rows: usize = self.drawn.iter().map(|line| line.width.div_ceil(columns.max(1)).max(1)).sum();
         self.drawn.clear();
@@ -42,7 +44,7 @@ impl Block {
         if rows > 0 {
             out.push(b'\r');
             if rows > 1 {
-                // Writing to a Vec cannot fail.
+                // Writing to a Vec never fails.
                 let _ = write!(out, "\x1b[{}A", rows - 1);
             }
             out.extend(b"\x1b[J");
@@ -50,7 +52,7 @@ impl Block {
         out
     }
 
-    /// Bytes that put `lines` in place of the block; none where nothing has changed.
+    /// The bytes that replace the block by `lines`; no bytes if nothing has changed.
     fn replace(&mut self, lines: &[Line], columns: usize) -> Vec<u8> {
         let lines: Vec<_> = lines.iter().map(|line| Drawn { text: line.text.clone(), width: line.width }).collect();
         if lines == self.drawn {
@@ -72,28 +74,28 @@ fn lock() -> MutexGuard<'static, Block> {
     SCREEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Rows and columns of the window.
+/// The number of rows and columns of the window.
 pub fn size() -> (usize, usize) {
     let (rows, columns) = Term::stderr().size();
     (rows.into(), columns.into())
 }
 
-/// Draws `lines`, none wider than the window, in place of what was drawn before.
+/// Draws `lines` in place of what was drawn before. No line may be wider than the window.
 pub fn draw(lines: &[Line]) {
     let mut block = lock();
     let bytes = block.replace(lines, size().1);
-    // Nobody can be told that stderr is gone.
+    // If stderr is gone, nobody can be told.
     let _ = io::stderr().lock().write_all(&bytes);
 }
 
-/// Leaves nothing on the screen.
+/// Removes everything from the screen.
 pub fn clear() {
     let mut block = lock();
     let bytes = block.erase(size().1);
     let _ = io::stderr().lock().write_all(&bytes);
 }
 
-/// Writes lines to stderr above the block, which is drawn again with the next tick.
+/// Writes lines to stderr above the block. The block is drawn again at the next tick.
 #[derive(Clone, Copy, Debug)]
 pub struct Above;
 
@@ -133,7 +135,7 @@ mod tests {
     fn a_narrower_window_has_folded_the_lines() {
         let mut block = Block { drawn: Vec::new() };
         block.replace(&[line(&"x".repeat(79)), line(&"y".repeat(40))], 80);
-        // 79 columns fold into two rows of 40, 40 columns into one: three rows, two up.
+        // 79 columns take two rows of 40, and 40 columns take one. That makes three rows, so the cursor moves up two.
         assert_eq!(block.erase(40), b"\r\x1b[2A\x1b[J");
     }
 }

@@ -1,11 +1,11 @@
-//! Text from the web on a terminal: what would steer the terminal, or change the direction of what is around it, is named by
-//! its code point.
+//! Text from the web on a terminal. Characters that would steer the terminal, or change the direction of other text,
+//! are shown as their code points.
 
 use std::fmt::{self, Display, Formatter, Write};
 
 use crate::report::html::is_hidden;
 
-/// Text that a stranger wrote.
+/// A text from the web.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a>(pub &'a str);
 

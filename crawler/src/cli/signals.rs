@@ -1,4 +1,5 @@
-//! SIGINT, SIGTERM and SIGHUP: the first stops gracefully, the second at once. Both leave a state that can be resumed.
+//! SIGINT, SIGTERM and SIGHUP. The first signal stops the crawl gracefully, the second at once. After both, the crawl
+//! can be continued.
 
 use crossbeam_channel::Sender;
 use tokio::signal::unix::{SignalKind, signal};
@@ -8,7 +9,7 @@ use super::say::say;
 use super::screen;
 use crate::engine::Control;
 
-/// Watches for signals on a thread of its own, for the rest of the process.
+/// Watches for signals, on a thread of its own, until the process ends.
 pub fn watch(control: Sender<Control>) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let (mut interrupt, mut terminate, mut hang_up) = {
@@ -28,7 +29,7 @@ pub fn watch(control: Sender<Control>) -> std::io::Result<()> {
                     std::process::exit(i32::from(exit::STOPPED));
                 }
                 say!("stopping; once more to stop at once");
-                // The engine may have ended already: then there is nothing left to stop.
+                // The engine may have ended already. Then there is nothing left to stop.
                 let _ = control.send(Control::Stop);
             }
         });

@@ -1,4 +1,4 @@
-//! The summary of a crawl for people: what came of it, what was saved, what was cut and by what, where to look next.
+//! The summary of a crawl for people: what it found, what was saved, what was cut and why, and where to look next.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -13,28 +13,28 @@ use crate::outcome::{self, Trouble};
 use crate::report::units;
 use crate::sink::{PagesJsonl, SkippedJsonl};
 
-/// What the summary tells.
+/// The facts that the summary tells.
 #[derive(Clone, Debug)]
 pub struct Told<'a> {
-    /// Where to look next.
+    /// The crawl that it is about, which decides where to look next.
     pub place: Place<'a>,
-    /// Counters.
+    /// The counters.
     pub stats: &'a Stats,
-    /// Why the crawl ended, as `report --json` says it.
+    /// Why the crawl ended, in the word of `report --json`.
     pub stop_reason: &'a str,
-    /// `drop`, `demote` or `keep`, where that is known.
+    /// `drop`, `demote` or `keep`, if it is known.
     pub on_duplicate: Option<&'a str>,
-    /// Unique pages held back, so far as they can be estimated.
+    /// The estimated number of unique pages that were held back, if there is an estimate.
     pub lost: Option<Lost>,
-    /// What rules were learned, and what they stopped.
+    /// The number of rules that were learned, and of the URLs that they stopped.
     pub rules: Totals,
-    /// Hosts that stand out, those first that lost most slots.
+    /// Hosts that stand out. Those that lost the most slots come first.
     pub notes: &'a [HostNote],
-    /// The report as a page, where it has been written.
+    /// The report as a page, if it was written.
     pub page: Option<&'a Path>,
 }
 
-/// What the summary is of, and so where to look next.
+/// What the summary is about, which decides where to look next.
 #[derive(Clone, Copy, Debug)]
 pub enum Place<'a> {
     /// A crawl directory.
@@ -48,7 +48,8 @@ pub enum Place<'a> {
 }
 
 impl Place<'_> {
-    /// What to look at, with what it shows. `page`: the report where it is written; `rules`: whether any were learned.
+    /// Commands to run next, and what each shows. `page` is the report, if it was written. `rules` says whether any
+    /// rules were learned.
     fn next(self, page: Option<&Path>, rules: bool) -> Vec<(String, &'static str)> {
         const WHY: &str = "why a URL was fetched, held back or never seen";
         let dir = match self {
@@ -88,12 +89,12 @@ impl Place<'_> {
     }
 }
 
-/// The summary, some twenty lines.
+/// The summary, in about twenty lines.
 pub fn text(told: &Told<'_>) -> String {
     let Told { stats, .. } = told;
     let mut out = String::new();
     let judged = stats.unique + stats.near + stats.exact;
-    // Another process has the state of a crawl that runs: its outputs tell the rest.
+    // While a crawl runs, another process has its state, and the outputs do not give all numbers.
     let whole = told.stop_reason != "running";
     let time = match whole {
         true => {
@@ -175,7 +176,7 @@ pub fn text(told: &Told<'_>) -> String {
     out
 }
 
-/// What the last round of visits has shown, and what copies saved.
+/// What the last round of visits has shown, and what copies have saved.
 fn visits(row: &mut dyn FnMut(&str, u64, String, &str), round: &Round) {
     let Round { number, continuous, visits, changed, missing, trusted, checked, diverged, .. } = *round;
     let when = if continuous { String::new() } else { format!("in round {number}, ") };
@@ -192,9 +193,9 @@ fn visits(row: &mut dyn FnMut(&str, u64, String, &str), round: &Round) {
     }
 }
 
-/// Hosts that held slots for nothing, and hosts under the ceiling, by name.
+/// The names of hosts that held slots for nothing, and of hosts under the ceiling.
 fn stand_out(out: &mut String, notes: &[HostNote]) {
-    /// Hosts that are named.
+    /// At most this many hosts are named.
     const MOST: usize = 20;
     let mut part = |head: &str, what: &str, hosts: Vec<(u64, String)>| {
         if hosts.is_empty() {
@@ -217,9 +218,9 @@ fn stand_out(out: &mut String, notes: &[HostNote]) {
     part("ceiling", "hosts bring little text of their own, and so are asked less often", held.collect());
 }
 
-/// What went wrong, as the last lines: that is where people look first.
+/// What went wrong. It comes last, because people look there first.
 fn went_wrong(out: &mut String, stats: &Stats) {
-    /// Kinds that are told.
+    /// At most this many kinds of trouble are told.
     const MOST: usize = 4;
     let troubles = outcome::troubles(stats);
     if troubles.is_empty() {

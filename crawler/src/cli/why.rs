@@ -1,4 +1,4 @@
-//! `crawler why`: why a URL was fetched, dropped, demoted, stopped by a rule, refused or never seen.
+//! `crawler why`: tells why a URL was fetched, dropped, demoted, stopped by a rule, refused or never seen.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
@@ -39,14 +39,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     tell(story(&mut CrawlDir::reading(&args.dir.dir)?, &url(&args.url)?)?)
 }
 
-/// A URL as it is asked after.
+/// Reads the URL that is asked about.
 pub(super) fn url(text: &str) -> anyhow::Result<Url> {
     let mut url = typed(text).map_err(|error| Usage(format!("{text:?}: {error}")))?;
     url.set_fragment(None);
     Ok(url)
 }
 
-/// What the directory tells of a URL.
+/// What the directory tells about a URL.
 pub(super) fn story(dir: &mut CrawlDir, url: &Url) -> anyhow::Result<String> {
     let settings = dir.last_settings()?;
     let keys = dir.keys()?;
@@ -64,11 +64,11 @@ pub(super) fn story(dir: &mut CrawlDir, url: &Url) -> anyhow::Result<String> {
     Ok(out)
 }
 
-/// What the story of a URL is told from.
+/// The sources of the story of a URL.
 struct Story<'a> {
     pages: PathBuf,
     skipped: PathBuf,
-    /// Whether the crawl goes on while this is told.
+    /// Whether the crawl is running now.
     is_running: bool,
     settings: &'a Settings,
     frontier: &'a Frontier,
@@ -77,7 +77,7 @@ struct Story<'a> {
 }
 
 impl Story<'_> {
-    /// Where the URL stands, and why.
+    /// Tells the state of the URL, and why it has this state.
     fn tell(&self, out: &mut String, url: &Url, id: UrlId) -> anyhow::Result<()> {
         let mut open = true;
         match self.frontier.state(id, self.session)? {
@@ -149,7 +149,8 @@ impl Story<'_> {
         Ok(())
     }
 
-    /// Why a queued URL could not be asked for when the last run ended: then it has a line in `skipped.jsonl`.
+    /// The reason for which a queued URL could not be asked for when the last run ended. Such a URL has a line in
+    /// `skipped.jsonl`.
     fn withheld(&self, url: &Url) -> io::Result<Option<(SkipReason, String)>> {
         let (mut found, text) = (None, url.as_str().as_bytes());
         Lines::open(&self.skipped, None)?.each(&mut |_, line| {
@@ -180,7 +181,7 @@ impl Story<'_> {
         Ok(())
     }
 
-    /// Another URL, and where it stands.
+    /// Names another URL, and its state.
     fn stands(&self, id: UrlId) -> anyhow::Result<String> {
         let state = self.frontier.state(id, self.session)?;
         let url = match &state {
@@ -203,7 +204,7 @@ impl Story<'_> {
         Ok(format!("{} ({place})", Shown(&url)))
     }
 
-    /// The duplicate page that carried a link.
+    /// Names the duplicate page that has the link.
     fn carrier(&self, out: &mut String, link: &Kept) -> anyhow::Result<()> {
         if let Some(page) = link.source {
             put!(out, "  of the page that links to it:\n");
@@ -224,7 +225,7 @@ impl Story<'_> {
         Ok(())
     }
 
-    /// What pages like it turned out to be.
+    /// Tells how much of the pages like this one was new.
     fn expected(&self, out: &mut String, url: &Url) {
         let Some(expected) = self.frontier.expected(url) else { return };
         put!(
@@ -238,7 +239,7 @@ impl Story<'_> {
         );
     }
 
-    /// The parts that a priority was made of.
+    /// Tells the parts of which a priority was made.
     fn explain(&self, out: &mut String, merits: Merits, depth: u32, indent: &str) {
         let Settings { priority, focus, .. } = self.settings;
         let parts = Scoring::new(priority).explain(merits, depth, focus.is_on());
@@ -247,7 +248,7 @@ impl Story<'_> {
         put!(out, "{indent}made of {} (a seed has 1)\n", parts.join(" × "));
     }
 
-    /// Tells of a fetched page from its line in `pages.jsonl`.
+    /// Tells about a fetched page, from its line in `pages.jsonl`.
     fn fetched(&self, out: &mut String, page: PageId, indent: &str) -> anyhow::Result<()> {
         let Some(record) = PageRecord::get(page, self.session)? else {
             put!(out, "{indent}done, but nothing is recorded of it\n");
@@ -311,7 +312,8 @@ impl Story<'_> {
 }
 
 impl Story<'_> {
-    /// What a page says that its URL should be, and whether that is believed: only where both show the same.
+    /// Tells which URL the page names as its own, and whether the crawl believes it. It does only if both show the
+    /// same.
     fn canonical(&self, out: &mut String, canonical: &str, page: &PageRecord, indent: &str) -> anyhow::Result<()> {
         let Ok(url) = Url::parse(canonical) else { return Ok(()) };
         let id = self.keys.identify(&url).0;
@@ -332,7 +334,7 @@ impl Story<'_> {
     }
 }
 
-/// What stands out about the host.
+/// Tells what stands out about the host.
 fn of_host(out: &mut String, note: &HostNote) {
     let host = Shown(&note.host);
     if let Some(why) = note.why {

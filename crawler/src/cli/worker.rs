@@ -24,11 +24,11 @@ pub struct Args {
     /// Live page and /metrics of this worker
     #[arg(long, value_name = "ADDR", default_value = "", env = "CRAWLER_DASHBOARD")]
     dashboard: String,
-    /// Name by which /metrics and /healthz may be asked for, beside addresses and localhost (repeatable)
+    /// Name by which clients may ask for /metrics and /healthz, besides addresses and localhost (repeatable)
     #[arg(long, value_name = "HOST")]
     dashboard_host: Vec<String>,
-    /// Keep snapshots of the share in a folder that the machines of all workers see, and drop what they have from the streams
-    /// of the brokers; all workers of a crawl should
+    /// Keep snapshots of the share in a folder that the machines of all workers see. What a snapshot has is dropped
+    /// from the streams of the brokers. All workers of a crawl should use this
     #[arg(long, value_name = "DIR", env = "CRAWLER_SNAPSHOTS")]
     snapshots: Option<PathBuf>,
     /// Commits from one snapshot to the next; there is about one a second
@@ -42,13 +42,13 @@ pub struct Args {
     /// For tests of the program: judge pages at once, as if there were no common order
     #[arg(long, hide = true)]
     without_barrier: bool,
-    /// For tests of the program: send requests whether the lease holds or not
+    /// For tests of the program: send requests even if the lease has ended
     #[arg(long, hide = true)]
     without_deadline: bool,
-    /// For tests of the program: commit whoever has the share
+    /// For tests of the program: commit even if another worker has the share
     #[arg(long, hide = true)]
     without_fence: bool,
-    /// For tests of the program: take pages as if no other worker had any
+    /// For tests of the program: take pages as if there were no other worker
     #[arg(long, hide = true)]
     without_quota: bool,
 }
@@ -107,11 +107,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         };
         say!("{}", summary::text(&told).trim_end());
     }
-    // A share may have had no page at all.
+    // A share may have got no page at all.
     Ok(end_code(ended.reason, true))
 }
 
-/// Whether a failure of the cluster is one of how the program was called; `None` for other failures.
+/// Whether a failure of the cluster comes from the way in which the program was called; `None` for other failures.
 pub(super) fn is_usage(error: &anyhow::Error) -> Option<bool> {
     let cluster = match error.downcast_ref::<WorkerError>() {
         Some(WorkerError::Cluster(error)) => Some(error),

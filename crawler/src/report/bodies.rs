@@ -1,5 +1,5 @@
-//! Bodies of fetched pages, where the crawl keeps them: in its WARC files, found by their CDXJ lines. A body that the archive has
-//! from another URL stands there as a revisit record; it is found by its digest.
+//! The bodies of fetched pages, if the crawl has an archive: in WARC files, found by their CDXJ lines. If the archive
+//! has a body already from another URL, it has a revisit record, and the body is found by its digest.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -16,21 +16,21 @@ use url::Url;
 
 use crate::clock;
 
-/// Where the responses of some URLs stand.
+/// The places of the responses of some URLs.
 #[derive(Clone, Debug, Default)]
 pub struct Bodies {
-    /// In the order in which they were fetched.
+    /// For each URL its responses, in the order in which they were fetched.
     places: HashMap<String, Vec<Kept>>,
 }
 
-/// One answer of a URL.
+/// One response of a URL.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Kept {
-    /// Its record.
+    /// The place of its record.
     record: Place,
-    /// Of a revisit: the digest of its body, which stands in the record of another URL.
+    /// For a revisit record: the digest of the body. Another record has the body.
     digest: Option<String>,
-    /// The record that has its body.
+    /// The place of the record that has the body.
     body: Option<Place>,
 }
 
@@ -40,7 +40,7 @@ struct Place {
     offset: u64,
 }
 
-/// What stands in a CDXJ line after the key and the date.
+/// A CDXJ line without key and date.
 #[derive(Deserialize)]
 struct Entry {
     url: String,
@@ -58,7 +58,7 @@ impl Entry {
         self.mime == "warc/revisit"
     }
 
-    /// Where the record stands; none if the line names a file elsewhere.
+    /// The place of the record; `None` if the line names a file elsewhere.
     fn place(&self, folder: &Path) -> Option<Place> {
         if self.filename.contains(['/', '\\']) {
             return None;
@@ -68,12 +68,12 @@ impl Entry {
 }
 
 impl Bodies {
-    /// Folder of WARC and CDXJ files in a crawl directory.
+    /// The folder with WARC and CDXJ files in a crawl directory.
     pub const FOLDER: &str = "warc";
-    /// Largest body looked at.
+    /// Larger bodies are not read.
     const LARGEST: usize = 16 << 20;
 
-    /// Looks for `urls` in the archive of the crawl in `dir`. No archive is no failure.
+    /// Looks for `urls` in the archive of the crawl in `dir`. It is no error if there is no archive.
     pub fn find(dir: &Path, urls: &HashSet<&str>) -> io::Result<Self> {
         let mut bodies = Self::default();
         if urls.is_empty() {
@@ -107,14 +107,14 @@ impl Bodies {
                 }
             }
             places.retain(|kept| kept.body.is_some());
-            // Files are numbered in the order of fetching, and appended to.
+            // The numbers of files grow in the order of fetching, and files are appended to.
             places.sort_unstable();
         }
         Ok(bodies)
     }
 
     fn take(&mut self, entry: Entry, folder: &Path) {
-        // "Not modified" has no body, here or elsewhere.
+        // "Not modified" has no body in any record.
         if entry.is_revisit() && entry.status == "304" {
             return;
         }
@@ -124,13 +124,13 @@ impl Bodies {
         self.places.entry(entry.url).or_default().push(Kept { record, digest, body });
     }
 
-    /// The visible text of a page as it was fetched last; `None` where its body is not kept or cannot be read.
+    /// The visible text of a page as it was fetched last; `None` if its body is not in the archive, or cannot be read.
     pub fn text(&self, url: &str) -> Option<String> {
         text_of(&record_at(self.places.get(url)?.last()?.body.as_ref()?)?, url)
     }
 
-    /// When the body was fetched that a page had at this time, and its content, one passage a line: what stands around the content
-    /// (navigation, advertisements, the date at the foot) is left out.
+    /// The content that a page had at this time, one passage a line, and when it was fetched. What surrounds the
+    /// content (navigation, advertisements, the date at the foot) is left out.
     pub fn content_as_of(&self, url: &str, at: Millis) -> Option<(Millis, String)> {
         for kept in self.places.get(url)?.iter().rev() {
             let date = clock::parse(record_at(&kept.record)?.fields.text("WARC-Date")?)?;
@@ -144,9 +144,11 @@ impl Bodies {
     }
 }
 
-/// Calls `act` with each CDXJ entry in a folder whose line has one of some texts, and maybe with others. No folder is no failure.
+/// Calls `act` with each CDXJ entry in a folder whose line contains one of some texts. It may also be called with other
+/// entries. It is no error if there is no folder.
 fn each_entry(folder: &Path, texts: &[String], act: &mut dyn FnMut(Entry)) -> io::Result<()> {
-    /// Up to so many texts are looked for in a line before it is read: nearly always it is of another page.
+    /// If there are at most this many texts, each line is searched for them before it is parsed. Nearly all lines
+    /// belong to other pages.
     const FEW: usize = 16;
     let files = match folder.read_dir() {
         Ok(files) => files,

@@ -1,4 +1,4 @@
-//! Clusters: pages that repeat one page, directly or through a twin that repeats it.
+//! Clusters of pages: the pages that repeat one page, directly or through a twin that repeats it.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -10,44 +10,44 @@ use super::line::{PageLine, Word};
 /// One cluster.
 #[derive(Clone, Debug, Default)]
 pub struct Cluster {
-    /// Where the line of the page that all others repeat begins, if it has been read.
+    /// The offset of the line of the page that all others repeat, if the line was read.
     pub root: Option<u64>,
-    /// Near-duplicates of it.
+    /// Number of near-duplicates of it.
     pub near: u64,
-    /// Exact duplicates.
+    /// Number of exact duplicates of it.
     pub exact: u64,
-    /// Bytes spent on its duplicates.
+    /// Bytes that its duplicates cost.
     pub bytes: u64,
-    /// Links kept from the frontier because of them.
+    /// Links that did not go to the frontier because their pages are duplicates.
     pub links_dropped: u64,
-    /// Largest Hamming distance to a twin.
+    /// The largest Hamming distance to a twin.
     pub widest: u32,
-    /// Where the lines of some duplicates begin: near ones first, since exact ones differ in nothing but their URL.
+    /// The offsets of the lines of some duplicates. Near ones come first, because exact ones differ only in their URLs.
     pub members: Vec<u64>,
 }
 
 impl Cluster {
-    /// Members kept by name.
+    /// At most this many members are kept.
     const MEMBERS: usize = 5;
 
-    /// Pages in it, the repeated one included.
+    /// Number of its pages, including the repeated one.
     pub fn pages(&self) -> u64 {
         1 + self.near + self.exact
     }
 }
 
-/// Groups duplicates as their lines are read. About 40 bytes a page, for the map from URLs to lines.
+/// Groups duplicates while their lines are read. The map from URLs to lines takes about 40 bytes a page.
 #[derive(Clone, Debug, Default)]
 pub struct Clusters {
-    /// Where the line of a URL begins, by the URL's hash.
+    /// The offset of the line of a URL, by the hash of the URL.
     lines: Map<u64>,
-    /// The root of a near-duplicate that others may name as their twin.
+    /// For a near-duplicate, which other pages may name as their twin: the root of its cluster.
     roots: Map<u64>,
     clusters: Map<Cluster>,
 }
 
 impl Clusters {
-    /// Takes the line that begins at `offset`.
+    /// Reads the line at `offset`.
     pub fn push(&mut self, page: &PageLine<'_>, offset: u64) {
         let url = hash(&page.url);
         self.lines.entry(url).or_insert(offset);
@@ -82,7 +82,7 @@ impl Clusters {
         self.clusters.len()
     }
 
-    /// The largest ones, largest first.
+    /// The largest clusters, the largest first.
     pub fn largest(&self, most: usize) -> Vec<&Cluster> {
         let mut all: Vec<_> = self.clusters.values().collect();
         let by_size = |cluster: &&Cluster| (std::cmp::Reverse(cluster.pages()), cluster.root);
@@ -99,7 +99,7 @@ impl Clusters {
         self.clusters.values().map(Cluster::pages)
     }
 
-    /// Where the line of a URL begins.
+    /// The offset of the line of a URL.
     pub fn line_of(&self, url: &str) -> Option<u64> {
         self.lines.get(&hash(url)).copied()
     }
@@ -111,7 +111,7 @@ fn hash(url: &str) -> u64 {
 
 type Map<V> = HashMap<u64, V, BuildHasherDefault<Hashed>>;
 
-/// Hashes what is a hash.
+/// A hasher for keys that are hashes already.
 #[derive(Clone, Copy, Debug, Default)]
 struct Hashed(u64);
 

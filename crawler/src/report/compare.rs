@@ -1,4 +1,5 @@
-//! Two crawls of one web beside each other: as `crawler demo` ends, with the gate off and on.
+//! Shows two crawls of one web beside each other. `crawler demo` ends with this: once with the gate off, once with the
+//! gate on.
 
 use std::io;
 
@@ -9,19 +10,19 @@ use super::svg::{Line, Lines};
 use super::view::{self, Table};
 use super::{Report, SCRIPT, STYLE, units};
 
-/// One of the two.
+/// One of the two crawls.
 #[derive(Clone, Debug)]
 pub struct Side<'a> {
-    /// What it is called, such as `gate off`.
+    /// Its name, such as `gate off`.
     pub name: &'a str,
-    /// What it found.
+    /// Its report.
     pub report: &'a Report,
-    /// Where the truth is known: after how many fetches each content was found, rising.
+    /// If the truth is known: the number of fetches after which each content was found, ascending.
     pub found_at: Option<Vec<u64>>,
 }
 
 impl Side<'_> {
-    /// Distinct contents: as known, else as judged.
+    /// The number of distinct contents: the true number if it is known, otherwise by the verdicts.
     fn contents(&self) -> u64 {
         self.found_at.as_ref().map_or(self.report.tally.verdicts.unique, |found| found.len() as u64)
     }
@@ -44,7 +45,7 @@ impl Side<'_> {
     }
 }
 
-/// A document that sets two crawls of one web beside each other, `off` first, and then shows each.
+/// A document that shows two crawls of one web beside each other, and then each of them. `off` comes first.
 pub fn compare(title: &str, off: &Side<'_>, on: &Side<'_>) -> io::Result<String> {
     let mut out = String::with_capacity(1 << 20);
     put!(out, "<a class=\"skip\" href=\"#main\">Skip to the report</a>\n<header><h1>{}</h1>\n", Text(title));
@@ -162,7 +163,7 @@ fn table(out: &mut String, off: &Side<'_>, on: &Side<'_>) {
 }
 
 fn hosts(out: &mut String, side: &Side<'_>) {
-    // Ids must differ, and a comparison needs no search in its hosts.
+    // Ids must not repeat, and a comparison needs no search among its hosts.
     let mut table = String::new();
     view::hosts(&mut table, &side.report.tally, 20);
     out.push_str(

@@ -1,6 +1,7 @@
-//! The curve of a crawl: how many pages of each verdict after how many pages fetched, in a bounded number of points.
+//! The curve of a crawl: the number of pages of each verdict by the number of pages fetched. The number of points is
+//! bounded.
 
-/// Where a crawl stood.
+/// A point of the curve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Point {
     /// Pages fetched.
@@ -13,7 +14,8 @@ pub struct Point {
     pub exact: u64,
 }
 
-/// Thins itself out as it grows: when it is full, every other point goes and points come half as often.
+/// Drops points when it grows: when it is full, every other point is removed, and from then on points are added half as
+/// often.
 #[derive(Clone, Debug)]
 pub struct Curve {
     points: Vec<Point>,
@@ -29,10 +31,10 @@ impl Default for Curve {
 }
 
 impl Curve {
-    /// Most points kept.
+    /// At most this many points are kept.
     const MOST: usize = 400;
 
-    /// The crawl stands here now; `pages` never falls.
+    /// Adds a point. `pages` must never fall.
     pub fn push(&mut self, point: Point) {
         self.last = point;
         if point.pages < self.points.last().map_or(0, |last| last.pages) + self.stride {
@@ -49,7 +51,7 @@ impl Curve {
         }
     }
 
-    /// The points kept, and the last one.
+    /// The points that are kept, and the last point.
     pub fn points(&self) -> impl Iterator<Item = Point> + Clone {
         let last = (self.points.last() != Some(&self.last)).then_some(self.last);
         self.points.iter().copied().chain(last)

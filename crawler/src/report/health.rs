@@ -1,30 +1,30 @@
-//! Whether fingerprints are as uniform as the Hamming index assumes (Manku, Jain, Das Sarma, section 4.2 and figure 2):
-//! the leading bit of the difference of neighbours in sorted order, 128 buckets by the leading bits, the share of ones
-//! in each bit, and the values that occur most.
+//! Tells whether fingerprints are as uniform as the Hamming index assumes (Manku, Jain, Das Sarma, section 4.2 and
+//! figure 2): by the first bit in which neighbours in sorted order differ, by 128 buckets of the leading bits, by the
+//! share of ones in each bit, and by the most frequent values.
 
-/// What the fingerprints of a crawl look like.
+/// Measures of the fingerprints of a crawl.
 #[derive(Clone, Debug)]
 pub struct Health {
-    /// Fingerprints looked at.
+    /// Number of fingerprints.
     pub fingerprints: u64,
-    /// Distinct ones among them.
+    /// Number of distinct fingerprints.
     pub distinct: u64,
-    /// Pairs of distinct neighbours in sorted order, by the position of the first bit in which they differ (0 = the
-    /// most significant).
+    /// Number of pairs of distinct neighbours in sorted order, by the position of the first bit in which they differ (0
+    /// is the most significant bit).
     pub first_difference: [u64; 64],
-    /// Fingerprints, by their seven leading bits.
+    /// Number of fingerprints, by their seven leading bits.
     pub buckets: [u64; 128],
-    /// Fingerprints with a one, by bit (0 = the most significant).
+    /// Number of fingerprints with a one, by bit (0 is the most significant bit).
     pub ones: [u64; 64],
-    /// The values that occur most, with their counts; none that occurs once.
+    /// The most frequent values, with their counts. A value that occurs once is not among them.
     pub hot: Vec<(u64, u64)>,
 }
 
 impl Health {
-    /// Hot values kept.
+    /// At most this many frequent values are kept.
     const HOT: usize = 8;
 
-    /// Looks at `fingerprints`, and sorts them.
+    /// Measures `fingerprints`, and sorts them.
     ///
     /// # Complexity
     /// That of sorting.

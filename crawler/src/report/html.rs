@@ -1,9 +1,9 @@
-//! Writing HTML. Whatever comes from the web goes through [`Web`], and so is text: no markup, nothing invisible, nothing
-//! that changes the direction of its surroundings.
+//! Writes HTML. All text from the web is written by [`Web`]. So it stays text: it has no markup, nothing invisible, and
+//! nothing that changes the direction of other text.
 
 use std::fmt::{self, Display, Formatter, Write};
 
-/// Text of ours, escaped for content and quoted attributes.
+/// Text of this program, escaped for content and quoted attributes.
 #[derive(Clone, Copy, Debug)]
 pub struct Text<'a>(pub &'a str);
 
@@ -13,14 +13,15 @@ impl Display for Text<'_> {
     }
 }
 
-/// Text from the web, for element content: escaped, isolated (`bdi`), cut after [`Web::LONGEST`] characters, and with
-/// the code points of characters that nobody sees but that change what others see: controls, bidirectional overrides
-/// and isolates (the "Trojan Source" characters), line separators, byte order marks, tags.
+/// Text from the web, for the content of an element. It is escaped, isolated (`bdi`) and cut after [`Web::LONGEST`]
+/// characters. Some characters are invisible but change what others look like: controls, bidirectional overrides and
+/// isolates (the "Trojan Source" characters), line separators, byte order marks, tags. Their code points are shown
+/// instead.
 #[derive(Clone, Copy, Debug)]
 pub struct Web<'a>(pub &'a str);
 
 impl Web<'_> {
-    /// Characters shown of one string.
+    /// At most this many characters of a text are shown.
     pub const LONGEST: usize = 240;
 }
 
@@ -42,8 +43,8 @@ impl Display for Web<'_> {
     }
 }
 
-/// A URL from the web as a link that tells its target nothing; as text where it is neither http nor https, or
-/// no URL as it is sent.
+/// A URL from the web, as a link that does not tell its target where it came from. If it is neither http nor https, or
+/// no URL in the form in which it is sent, it is plain text.
 #[derive(Clone, Copy, Debug)]
 pub struct WebLink<'a>(pub &'a str);
 
@@ -65,13 +66,13 @@ fn escape(c: char, f: &mut Formatter<'_>) -> fmt::Result {
         '>' => f.write_str("&gt;"),
         '"' => f.write_str("&quot;"),
         '\'' => f.write_str("&#39;"),
-        // NUL is no character of HTML.
+        // HTML has no character NUL.
         '\0' => f.write_char('\u{fffd}'),
         c => f.write_char(c),
     }
 }
 
-/// Whether a character shows nothing itself but changes what is read.
+/// Whether a character is invisible but changes what is read.
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,

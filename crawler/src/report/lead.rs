@@ -1,10 +1,10 @@
-//! The crawl in words: whether it failed, what came of it, what the gate did.
+//! The crawl in words: whether it failed, what it found, what the gate did.
 
 use super::html::{Web, put};
 use super::{Report, units};
 
 impl Report {
-    /// That the crawl has failed, if it has: where nothing, or little, was answered well.
+    /// Says that the crawl has failed, if nothing, or little, was answered well.
     pub(super) fn failure(&self) -> Option<String> {
         let (verdicts, statuses) = (&self.tally.verdicts, &self.tally.statuses);
         let asked = verdicts.pages() + verdicts.failed;

@@ -1,5 +1,5 @@
-//! What the crawl learned of URLs and hosts, as terminal, live page and report tell it: rules, mirrors and traps with what
-//! speaks for them, budgets that are running out, and hosts that stand out.
+//! What the crawl has learned about URLs and hosts, for terminal, live page and report: rules, mirrors and traps with
+//! their evidence, budgets that are running out, and hosts that stand out.
 
 use std::cmp::Reverse;
 
@@ -10,24 +10,25 @@ use frontier::{BudgetView, Frontier, HostNote, stored_budgets, stored_notes};
 
 use super::units;
 
-/// What was learned.
+/// What the crawl has learned.
 #[derive(Clone, Debug, Default)]
 pub struct Learned {
-    /// Rules that were ever proven, those first that stopped most.
+    /// All rules that were ever proven. Those that stopped the most URLs come first.
     pub rules: Vec<Rule>,
-    /// Budgets of which half is spent or more, the most spent first.
+    /// Budgets of which at least half is spent. The most spent one comes first.
     pub budgets: Vec<BudgetView>,
-    /// Hosts that lost slots, or whose delay is longer because they bring little; those first that lost most.
+    /// Hosts that lost slots, or whose delay is longer because they bring little. Those that lost the most slots come
+    /// first.
     pub hosts: Vec<HostNote>,
 }
 
 impl Learned {
-    /// From the state of a crawl.
+    /// Reads the state of a crawl.
     pub fn stored(on_duplicate: OnDuplicate, session: &Session) -> Result<Self> {
         Ok(Self::new(stored(session)?, stored_budgets(on_duplicate, session)?, stored_notes(session)?))
     }
 
-    /// From a crawl that runs.
+    /// Asks the frontier of a crawl that runs.
     pub fn of(frontier: &Frontier) -> Self {
         let rules = frontier.rules().map(|rules| rules.iter().cloned().collect());
         Self::new(rules.unwrap_or_default(), frontier.budgets(), frontier.notes().collect())
@@ -41,7 +42,7 @@ impl Learned {
         Self { rules, budgets, hosts }
     }
 
-    /// Hosts that held slots for nothing, those first that lost most.
+    /// Hosts that held slots for nothing. Those that lost the most come first.
     pub fn slow_hosts(&self) -> impl Iterator<Item = &HostNote> {
         self.hosts.iter().filter(|note| note.slots_lost > 0)
     }
@@ -51,13 +52,13 @@ impl Learned {
         self.hosts.iter().filter(|note| note.stretch > 0)
     }
 
-    /// How many rules, and what they stopped.
+    /// The number of rules, and of the URLs that they stopped.
     pub fn totals(&self) -> Totals {
         Totals::of(&self.rules)
     }
 }
 
-/// Where a rule stands.
+/// The state of a rule, in words.
 pub fn state(rule: &Rule) -> &'static str {
     match rule.status {
         Status::Proven => "proven",
@@ -65,7 +66,7 @@ pub fn state(rule: &Rule) -> &'static str {
     }
 }
 
-/// What proved a rule.
+/// The proof of a rule, in words.
 pub fn proof(rule: &Rule) -> String {
     let agreed = u64::from(rule.proof.agreed);
     match (rule.kind(), rule.proof.differed) {
@@ -76,7 +77,7 @@ pub fn proof(rule: &Rule) -> String {
     }
 }
 
-/// How its trials went.
+/// The results of the trials of a rule, in words.
 pub fn trials(rule: &Rule) -> String {
     let failed = rule.trials.differed;
     match rule.trials.agreed + failed {
@@ -85,7 +86,7 @@ pub fn trials(rule: &Rule) -> String {
     }
 }
 
-/// Where a budget stands.
+/// The state of a budget, in words.
 pub fn spending(budget: &BudgetView) -> String {
     match budget.is_spent() {
         true => "spent: nothing more is fetched there".into(),

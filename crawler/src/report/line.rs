@@ -1,10 +1,10 @@
-//! Lines of `pages.jsonl` and `skipped.jsonl`, borrowed from the text where it needs no unescaping.
+//! Lines of `pages.jsonl` and `skipped.jsonl`. Texts without escapes are borrowed from the line.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 
-/// A string of a line. (A newtype, since serde borrows no `Option<Cow<str>>`.)
+/// A text of a line. (It is a type of its own because serde cannot borrow `Option<Cow<str>>`.)
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(transparent)]
 pub struct Str<'a>(#[serde(borrow)] pub Cow<'a, str>);
@@ -36,10 +36,10 @@ pub enum Word {
 }
 
 impl Word {
-    /// All of them, in the order in which they are shown.
+    /// All verdicts, in the order in which they are shown.
     pub const ALL: [Word; 5] = [Word::Unique, Word::Near, Word::Exact, Word::Unchanged, Word::Unjudged];
 
-    /// The word.
+    /// The word in outputs.
     pub fn name(self) -> &'static str {
         match self {
             Word::Unique => "unique",
@@ -51,26 +51,26 @@ impl Word {
     }
 }
 
-/// What the report reads of a line of `pages.jsonl`.
+/// The fields of a line of `pages.jsonl` that the report needs.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct PageLine<'a> {
-    /// As fetched.
+    /// The URL, as it was fetched.
     #[serde(borrow)]
     pub url: Str<'a>,
     /// Number of the visit to the URL, from 1.
     pub visit: u32,
-    /// HTTP status; none where the fetch failed.
+    /// HTTP status; `None` if the fetch failed.
     pub status: Option<u16>,
     /// Links from a seed.
     pub depth: u32,
-    /// RFC 3339.
+    /// Time of the answer, RFC 3339.
     #[serde(borrow)]
     pub fetched_at: Str<'a>,
-    /// As HTTP gave it.
+    /// Value of the `Content-Type` header.
     #[serde(borrow)]
     pub content_type: Option<Str<'a>>,
-    /// Of the decoded body.
+    /// Bytes of the decoded body.
     pub bytes: u64,
     /// Language tag.
     #[serde(borrow)]
@@ -83,7 +83,7 @@ pub struct PageLine<'a> {
     /// SHA-256 of the body, in hex digits.
     #[serde(borrow)]
     pub sha256: Option<Str<'a>>,
-    /// 16 hex digits.
+    /// Fingerprint, 16 hex digits.
     #[serde(borrow)]
     pub simhash: Option<Str<'a>>,
     /// Verdict.
@@ -102,38 +102,38 @@ pub struct PageLine<'a> {
     pub resemblance_before: Option<f64>,
     /// Links found.
     pub links: u64,
-    /// Links kept from the frontier.
+    /// Links that did not go to the frontier because the page is a duplicate.
     pub links_dropped: u64,
-    /// In focused crawls, 0..1.
+    /// Relevance, 0..1, in a focused crawl.
     pub relevance: Option<f64>,
     /// Target of a redirect.
     #[serde(borrow)]
     pub redirect_to: Option<Str<'a>>,
-    /// Why there is no whole page.
+    /// The reason for which there is no whole page.
     #[serde(borrow)]
     pub error: Option<Str<'a>>,
 }
 
 impl<'a> PageLine<'a> {
-    /// From a line; `None` where it is none.
+    /// Parses a line; `None` if it is no line of `pages.jsonl`.
     pub fn parse(line: &'a [u8]) -> Option<Self> {
         serde_json::from_slice(line).ok()
     }
 
-    /// The fingerprint.
+    /// The fingerprint as a number.
     pub fn fingerprint(&self) -> Option<u64> {
         u64::from_str_radix(self.simhash.as_deref()?, 16).ok()
     }
 }
 
-/// What the report reads of a line of `skipped.jsonl`.
+/// The fields of a line of `skipped.jsonl` that the report needs.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct SkipLine<'a> {
-    /// As written.
+    /// The URL as it was written on the page.
     #[serde(borrow)]
     pub url: Str<'a>,
-    /// Why.
+    /// The reason for which it was not fetched.
     #[serde(borrow)]
     pub reason: Str<'a>,
     /// The page that linked to it.
@@ -142,12 +142,12 @@ pub struct SkipLine<'a> {
     /// The rule that stopped it.
     #[serde(borrow)]
     pub rule: Option<Str<'a>>,
-    /// What can be said beside the reason.
+    /// More about the reason.
     #[serde(borrow)]
     pub detail: Option<Str<'a>>,
 }
 
-/// The host and port of a URL, as text between `//` and the next slash.
+/// The host and port of a URL: the text between `//` and the next slash.
 pub fn host(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];

@@ -1,7 +1,8 @@
 //! The report of a crawl: one HTML file that works offline and can be mailed.
 //!
-//! One pass over `pages.jsonl` and `skipped.jsonl` adds everything up ([`Tally`]); what is shown by name is a bounded sample,
-//! read again from the files. So the report of a million pages takes seconds, and its size does not grow with the crawl.
+//! One pass over `pages.jsonl` and `skipped.jsonl` adds up all numbers ([`Tally`]). Pages that are shown by name are a
+//! bounded sample, which is read again from the files. So the report of a million pages takes seconds, and its size
+//! does not grow with the crawl.
 
 pub mod bodies;
 pub mod clusters;
@@ -41,7 +42,7 @@ pub use summary::Summary;
 use tally::Tally;
 use words::Difference;
 
-/// A crawl, read.
+/// The files and the summary of a crawl, after they were read.
 #[derive(Clone, Debug)]
 pub struct Report {
     dir: PathBuf,
@@ -50,33 +51,34 @@ pub struct Report {
     health: Health,
     pages: Lines,
     skips: Lines,
-    /// Lines that are no objects.
+    /// The number of lines that are no JSON objects.
     damaged: u64,
 }
 
-/// The style sheet of report and live page.
+/// The style sheet of the report and of the live page.
 pub const STYLE: &str = include_str!("../../assets/look.css");
 const SCRIPT: &str = include_str!("../../assets/report.js");
 
 impl Report {
-    /// Name of the file that `crawler report` writes into the crawl directory.
+    /// The name of the file that `crawler report` writes into the crawl directory.
     pub const NAME: &str = "report.html";
-    /// Clusters shown.
+    /// At most this many clusters are shown.
     const CLUSTERS: usize = 100;
-    /// Rules shown, and budgets.
+    /// At most this many rules, and this many budgets, are shown.
     const RULES: usize = 500;
-    /// Hosts that stand out shown.
+    /// At most this many hosts that stand out are shown.
     const NOTES: usize = 1_000;
-    /// Near-duplicates shown with their differences.
+    /// At most this many near-duplicates are shown with their differences.
     const TWINS: usize = 12;
 
-    /// Reads the crawl in `dir`, its files as far as `length` vouches for them.
+    /// Reads the crawl in `dir`. `length` tells how many bytes of an output the state vouches for; the rest is not
+    /// read.
     ///
     /// # Complexity
-    /// One pass over both files; memory for about 40 bytes a page and some hundred a host.
+    /// One pass over both files. It takes about 40 bytes of memory for each page, and some hundred bytes for each host.
     pub fn read(dir: &Path, summary: Summary, length: impl Fn(&str) -> Option<u64>) -> io::Result<Self> {
         let pages = Lines::open(&dir.join("pages.jsonl"), length("pages.jsonl"))?;
-        // Written at once, as a whole: it needs nobody who vouches for its length.
+        // This file is written as a whole, so nothing has to vouch for its length.
         let skips = Lines::open(&dir.join("skipped.jsonl"), None)?;
         let mut tally = Tally::new(true);
         let mut damaged = 0;
@@ -92,24 +94,24 @@ impl Report {
         Ok(Self { dir: dir.to_owned(), summary, tally, health, pages, skips, damaged })
     }
 
-    /// What was added up.
+    /// The sums.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// What the state says.
+    /// What the state says about the crawl.
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
 
-    /// The document.
+    /// The report as an HTML document.
     pub fn html(&self) -> io::Result<String> {
         let body = self.body()?;
         let title = format!("Crawl of {}", self.name());
         Ok(Shell { title: &title, style: STYLE, script: SCRIPT, connect: "'none'", body: &body }.html())
     }
 
-    /// What was crawled, in a few words.
+    /// The crawl in a few words.
     fn name(&self) -> String {
         let hosts: Vec<_> = match self.summary.seeds.as_slice() {
             [] => self.tally.hosts.keys().map(|host| &**host).take(2).collect(),
@@ -237,7 +239,7 @@ impl Report {
         Ok(whole)
     }
 
-    /// What comes before these sections.
+    /// The head of the report, which comes before these sections.
     fn head(&self, out: &mut String, sections: &str) {
         let tally = &self.tally;
         put!(
@@ -300,7 +302,7 @@ impl Report {
         Ok(())
     }
 
-    /// Near-duplicates beside their twins, from the largest clusters.
+    /// Near-duplicates beside their twins. They are taken from the largest clusters.
     fn twins(&self, out: &mut String) -> io::Result<()> {
         let lines = self.pages.at(near_members(&self.tally, 10 * Self::TWINS))?;
         let mut pages: Vec<_> = lines.iter().filter_map(|line| PageLine::parse(line)).collect();
@@ -350,7 +352,7 @@ impl Report {
     }
 }
 
-/// Near-duplicates that may be shown with their differences: one of each large cluster.
+/// The offsets of near-duplicates that may be shown with their differences, one of each large cluster.
 fn near_members(tally: &Tally, most: usize) -> Vec<u64> {
     let largest = tally.clusters.largest(most);
     largest

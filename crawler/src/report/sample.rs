@@ -1,5 +1,5 @@
-//! A uniform sample of bounded size from a stream of unknown length, the same for the same stream: of all items, those
-//! with the smallest hashes (a bottom-k sample).
+//! A uniform sample of bounded size from a stream of unknown length. It has the items with the smallest hashes (a
+//! bottom-k sample), so the same stream gives the same sample.
 
 use std::collections::BinaryHeap;
 
@@ -9,18 +9,18 @@ use xxhash_rust::xxh3::xxh3_64;
 #[derive(Clone, Debug)]
 pub struct Sample {
     most: usize,
-    /// (hash, item), largest hash first out.
+    /// Pairs of hash and item. The largest hash is removed first.
     kept: BinaryHeap<(u64, u64)>,
     seen: u64,
 }
 
 impl Sample {
-    /// An empty sample of at most `most` items.
+    /// An empty sample, which keeps at most `most` items.
     pub fn new(most: usize) -> Self {
         Self { most, kept: BinaryHeap::new(), seen: 0 }
     }
 
-    /// One more item (an offset in a file); items differ.
+    /// Shows the sample an item (an offset in a file). No item may come twice.
     pub fn push(&mut self, item: u64) {
         self.seen += 1;
         let hash = xxh3_64(&item.to_le_bytes());
@@ -33,14 +33,14 @@ impl Sample {
         }
     }
 
-    /// The sample, in order.
+    /// The items of the sample, ascending.
     pub fn items(&self) -> Vec<u64> {
         let mut items: Vec<_> = self.kept.iter().map(|(_, item)| *item).collect();
         items.sort_unstable();
         items
     }
 
-    /// Whether nothing was left out.
+    /// Whether the sample has all items.
     pub fn is_everything(&self) -> bool {
         self.seen <= self.most as u64
     }

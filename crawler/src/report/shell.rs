@@ -1,5 +1,5 @@
-//! The shell of a page that stands alone: style and script inline, and a Content-Security-Policy that allows these two
-//! by their hashes and nothing else, so that nothing in the page can load, run or send anything.
+//! The frame of a page that stands alone. It has its style and script inline. Its Content-Security-Policy allows only
+//! these two, by their hashes. So nothing in the page can load, run or send anything else.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,19 +10,19 @@ use super::html::Text;
 /// A whole document.
 #[derive(Clone, Copy, Debug)]
 pub struct Shell<'a> {
-    /// Title; text.
+    /// The title, as text.
     pub title: &'a str,
-    /// Style sheet.
+    /// The style sheet.
     pub style: &'a str,
-    /// Script, run when everything before it is there.
+    /// The script. It runs when everything before it was read.
     pub script: &'a str,
-    /// Where the script may connect to, as in CSP: `'none'` or `'self'`.
+    /// Where the script may connect to, as in a Content-Security-Policy: `'none'` or `'self'`.
     pub connect: &'a str,
-    /// Content of `body`; HTML.
+    /// The content of `body`, as HTML.
     pub body: &'a str,
 }
 
-/// A ring that is not quite closed: the page that was seen before.
+/// The icon: a ring that is not quite closed. It stands for a page that was seen before.
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath d='M13 4a6 6 0 1 0 1 4' fill='none' stroke='%230b6e75' stroke-width='2.5'/%3E%3Ccircle cx='8' cy='8' r='2' fill='%230b6e75'/%3E%3C/svg%3E";
 
 impl Shell<'_> {
@@ -48,7 +48,7 @@ impl Shell<'_> {
              <meta name=\"color-scheme\" content=\"light dark\">\n\
              <link rel=\"icon\" href=\"{ICON}\">\n<title>{}</title>\n<style>{}</style>\n</head>\n\
              <body>\n{}\n<script>{}</script>\n</body>\n</html>\n",
-            // Single quotes are part of the policy's grammar, and the attribute's are double.
+            // The policy contains single quotes, so the attribute has double quotes.
             self.policy(),
             Text(self.title),
             self.style,

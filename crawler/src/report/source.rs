@@ -1,10 +1,10 @@
-//! The files of a crawl: read through once, and again at single lines.
+//! The output files of a crawl: they are read once from beginning to end, and later single lines are read again.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// A file of lines, as far as it is vouched for.
+/// A file of lines, up to the length for which the state vouches.
 #[derive(Clone, Debug)]
 pub struct Lines {
     path: PathBuf,
@@ -12,7 +12,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// The lines of `path`, up to `length` bytes where something vouches for that much. A file that is not there has none.
+    /// Opens the lines of `path`, up to `length` bytes if a length is given. A file that does not exist has no lines.
     pub fn open(path: &Path, length: Option<u64>) -> io::Result<Self> {
         let found = match std::fs::metadata(path) {
             Ok(metadata) => metadata.len(),
@@ -22,8 +22,8 @@ impl Lines {
         Ok(Self { path: path.to_owned(), length: length.map_or(found, |length| length.min(found)) })
     }
 
-    /// Calls `visit` with the offset of each line and the line, without its end. A last line without an end is left out:
-    /// it is still being written.
+    /// Calls `visit` with each line (without its line end) and its offset. A last line without a line end is left out,
+    /// because it is still being written.
     pub fn each(&self, visit: &mut dyn FnMut(u64, &[u8])) -> io::Result<()> {
         if self.length == 0 {
             return Ok(());
@@ -53,7 +53,7 @@ impl Lines {
         Ok(before == *b"\n")
     }
 
-    /// The lines that begin at `offsets`.
+    /// The lines at `offsets`.
     pub fn at(&self, offsets: impl IntoIterator<Item = u64>) -> io::Result<Vec<Vec<u8>>> {
         let mut offsets = offsets.into_iter().peekable();
         if offsets.peek().is_none() {

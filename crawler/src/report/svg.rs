@@ -1,5 +1,5 @@
-//! Charts as inline SVG. Colours are classes, so that the page's style sheet decides them for light and dark; every chart
-//! has a name and a description for those who do not see it, and what it shows stands beside it as a table.
+//! Charts as inline SVG. Colours are classes, so that the style sheet of the page can choose them for light and dark.
+//! Every chart has a name and a description for people who do not see it, and a table beside it has the same data.
 
 use super::html::{Text, put};
 use super::units;
@@ -7,39 +7,39 @@ use super::units;
 /// A line of a chart.
 #[derive(Clone, Debug)]
 pub struct Line<'a> {
-    /// Written at its end.
+    /// The label, which is written at the end of the line.
     pub label: &'a str,
-    /// Class that colours it.
+    /// The class that gives the line its colour.
     pub class: &'a str,
-    /// Points, x rising.
+    /// The points, by ascending x.
     pub points: Vec<(f64, f64)>,
 }
 
 /// A chart of lines over one axis.
 #[derive(Clone, Debug)]
 pub struct Lines<'a> {
-    /// Name.
+    /// The name.
     pub title: &'a str,
-    /// What can be seen.
+    /// A description of what can be seen.
     pub description: &'a str,
-    /// What stands below the axis.
+    /// The label below the horizontal axis.
     pub x: &'a str,
-    /// What stands beside the axis.
+    /// The label beside the vertical axis.
     pub y: &'a str,
-    /// Also the line y = x, with this label.
+    /// The label of the line y = x; `None` if this line is not drawn.
     pub diagonal: Option<&'a str>,
     /// The lines.
     pub lines: Vec<Line<'a>>,
 }
 
-/// A box of a chart, in its own units.
+/// The size of a chart, in its own units.
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 340.0;
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 150.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 44.0;
-/// Between the baselines of two labels.
+/// The least distance between the baselines of two labels.
 const LABEL: f64 = 18.0;
 
 impl Lines<'_> {
@@ -47,7 +47,7 @@ impl Lines<'_> {
     pub fn svg(&self) -> String {
         let all = || self.lines.iter().flat_map(|line| &line.points);
         let x_most = nice(all().map(|point| point.0).fold(1.0, f64::max));
-        // The diagonal may leave through the top: what matters is how the lines bend away from it.
+        // The diagonal may leave the chart at the top. It only has to show how the lines bend away from it.
         let y_top = nice(all().map(|point| point.1).fold(1.0, f64::max));
         let x = |value: f64| LEFT + value / x_most * (WIDTH - LEFT - RIGHT);
         let y = |value: f64| HEIGHT - BOTTOM - value / y_top * (HEIGHT - TOP - BOTTOM);
@@ -88,7 +88,7 @@ impl Lines<'_> {
         if let Some(label) = self.diagonal {
             let end = x_most.min(y_top);
             put!(out, "<path class=\"diagonal\" d=\"M{:.1} {:.1}L{:.1} {:.1}\"/>", x(0.0), y(0.0), x(end), y(end));
-            // Far from the ends of the lines it is in nobody's way.
+            // Here the label is far from the ends of the lines, and covers nothing.
             let last = self.lines.iter().filter_map(|line| line.points.last()).map(|point| x(point.0));
             if last.fold(WIDTH, f64::min) > x(end) + RIGHT {
                 out.push_str(&label_at(x(end), y(end), label, "diagonal"));
@@ -120,7 +120,7 @@ fn label_at(x: f64, y: f64, label: &str, class: &str) -> String {
     format!("<text class=\"label {class}\" x=\"{:.1}\" y=\"{:.1}\">{}</text>", x + 8.0, y + 4.0, Text(label))
 }
 
-/// Moves labels apart that would cover each other.
+/// Moves labels apart if they would cover each other.
 fn spread(labels: &mut [(f64, f64, &str, &str)]) {
     labels.sort_by(|a, b| a.1.total_cmp(&b.1));
     let mut lowest = TOP;
@@ -138,11 +138,11 @@ fn spread(labels: &mut [(f64, f64, &str, &str)]) {
 /// A bar of a histogram.
 #[derive(Clone, Debug)]
 pub struct Bar {
-    /// Below it; may be empty.
+    /// The label below the bar; may be empty.
     pub label: String,
-    /// Its height.
+    /// The height of the bar.
     pub value: f64,
-    /// Said of it when pointed at.
+    /// A hint that is shown when somebody points at the bar.
     pub hint: String,
 }
 
@@ -194,7 +194,8 @@ pub fn bars(title: &str, description: &str, x_label: &str, class: &str, bars: &[
     out
 }
 
-/// A small bar of parts, for a table cell that also gives the numbers: decoration, hidden from screen readers.
+/// A small bar of parts, for a table cell that also has the numbers. It is only decoration, and hidden from screen
+/// readers.
 pub fn parts(parts: &[(&str, u64)], whole: u64) -> String {
     let mut out =
         String::from("<svg class=\"parts\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" aria-hidden=\"true\">");
@@ -228,7 +229,7 @@ fn nice(most: f64) -> f64 {
         .unwrap_or(most)
 }
 
-/// Four to six round values from 0 to `most`, which is nice.
+/// Four to six round values from 0 to `most`, which must be a result of [`nice`].
 fn ticks(most: f64) -> impl Iterator<Item = f64> {
     let power = 10f64.powf((most * (1.0 + 1e-9)).log10().floor());
     let steps = match (most / power * 2.0).round() as u32 {
@@ -239,7 +240,7 @@ fn ticks(most: f64) -> impl Iterator<Item = f64> {
     (0..=steps).map(move |step| most * f64::from(step) / f64::from(steps))
 }
 
-/// A value beside an axis: `1,500`, `20k`, `1.5M`, `0.25`.
+/// A short form of a value for an axis: `1,500`, `20k`, `1.5M`, `0.25`.
 fn short(value: f64) -> String {
     let trim = |value: f64, unit: &str| format!("{}{unit}", (value * 100.0).round() / 100.0);
     match value {

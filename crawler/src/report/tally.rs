@@ -1,5 +1,5 @@
-//! What one pass over the lines of a crawl adds up to. Its size depends on how many hosts and URLs there are, not on how
-//! long their lines are; details are read again from the file when they are shown.
+//! Sums over the lines of a crawl, from one pass. Their size depends on the number of hosts and URLs, and not on the
+//! length of lines. Details are read again from the file when they are shown.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,20 +8,20 @@ use super::curve::{Curve, Point};
 use super::line::{PageLine, SkipLine, Word, host};
 use super::sample::Sample;
 
-/// Pages by verdict, and failures.
+/// Numbers of pages by verdict, and of failures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verdicts {
-    /// Says something new.
+    /// Pages that say something new.
     pub unique: u64,
-    /// Says what an earlier page said.
+    /// Pages that say what an earlier page said.
     pub near: u64,
-    /// Same bytes as an earlier page.
+    /// Pages with the same bytes as an earlier page.
     pub exact: u64,
-    /// Says what the same URL said at its last visit.
+    /// Pages that say what the same URL said at its last visit.
     pub unchanged: u64,
-    /// Answered, but not compared.
+    /// Pages that were answered, but not compared.
     pub unjudged: u64,
-    /// No answer.
+    /// URLs without an answer.
     pub failed: u64,
 }
 
@@ -37,30 +37,30 @@ impl Verdicts {
         } += 1;
     }
 
-    /// Pages answered.
+    /// Number of pages that were answered.
     pub fn pages(&self) -> u64 {
         self.judged() + self.unchanged + self.unjudged
     }
 
-    /// Pages compared with others.
+    /// Number of pages that were compared with others.
     pub fn judged(&self) -> u64 {
         self.unique + self.duplicates()
     }
 
-    /// Exact and near ones.
+    /// Number of exact and near duplicates.
     pub fn duplicates(&self) -> u64 {
         self.near + self.exact
     }
 }
 
-/// One host.
+/// Sums for one host.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Host {
     /// Its pages.
     pub verdicts: Verdicts,
     /// Bytes of decoded bodies.
     pub bytes: u64,
-    /// Links of its duplicates kept from the frontier.
+    /// Links of its duplicates that did not go to the frontier.
     pub links_dropped: u64,
 }
 
@@ -69,7 +69,7 @@ pub struct Host {
 pub struct Errors {
     /// How many.
     pub count: u64,
-    /// One URL, and what was said of it.
+    /// One URL, and what its line says about the error.
     pub example: (String, String),
 }
 
@@ -78,16 +78,17 @@ pub struct Errors {
 pub struct Skips {
     /// How many.
     pub count: u64,
-    /// By host, until there are [`Tally::MOST_NAMES`].
+    /// Counts by host, for at most [`Tally::MOST_NAMES`] hosts.
     pub hosts: HashMap<String, u64>,
-    /// By rule, or rules applied one after the other, as the line names them.
+    /// Counts by rule, or by several rules that were applied one after the other, as the lines name them.
     pub rules: HashMap<String, u64>,
-    /// Where the lines of some begin.
+    /// The offsets of some lines.
     pub sample: Sample,
 }
 
 impl Skips {
-    /// What they are told apart by, `rule` where rules stopped them and else `host`, with the counts, most first.
+    /// The kind of names that tell these URLs apart (`rule` if rules stopped them, otherwise `host`), and the names
+    /// with their counts, the largest count first.
     pub fn names(&self) -> (&'static str, Vec<(&str, u64)>) {
         let names: Vec<(&str, u64)> = match self.rules.is_empty() {
             true => self.hosts.iter().map(|(name, count)| (&**name, *count)).collect(),
@@ -104,19 +105,19 @@ pub struct Tally {
     pub verdicts: Verdicts,
     /// Bytes of decoded bodies.
     pub bytes: u64,
-    /// Those of duplicates.
+    /// Bytes of decoded bodies of duplicates.
     pub duplicate_bytes: u64,
     /// Links found on pages.
     pub links: u64,
-    /// Links kept from the frontier.
+    /// Links that did not go to the frontier because their pages are duplicates.
     pub links_dropped: u64,
     /// Times of the first and the last page.
     pub times: Option<(String, String)>,
-    /// How contents were found.
+    /// The curve of distinct contents.
     pub curve: Curve,
-    /// By links from a seed; what is deeper than [`Tally::DEEPEST`] counts there.
+    /// By the number of links from a seed. Pages deeper than [`Tally::DEEPEST`] count at that depth.
     pub depths: Vec<Verdicts>,
-    /// By host and port; of more than [`Tally::MOST_NAMES`] the later ones are in `other_hosts`.
+    /// By host and port, for at most [`Tally::MOST_NAMES`] hosts. Later hosts are in `other_hosts`.
     pub hosts: HashMap<Box<str>, Host>,
     /// See `hosts`.
     pub other_hosts: Host,
@@ -126,7 +127,7 @@ pub struct Tally {
     pub types: HashMap<String, u64>,
     /// By language.
     pub languages: HashMap<String, u64>,
-    /// By what stands before the colon.
+    /// By the kind of the error, which stands before the colon.
     pub errors: HashMap<String, Errors>,
     /// Near-duplicates, by Hamming distance.
     pub distances: [u64; 65],
@@ -134,29 +135,29 @@ pub struct Tally {
     pub resemblances: [u64; 20],
     /// Pages by relevance in twentieths; all zero in a crawl without a topic.
     pub relevances: [u64; 20],
-    /// Their sum.
+    /// The sum of the relevance of all pages.
     pub relevance: f64,
-    /// Fingerprints, if they are kept.
+    /// The fingerprints, if they are kept.
     pub fingerprints: Option<Vec<u64>>,
-    /// Duplicates by what they repeat.
+    /// Clusters of duplicates.
     pub clusters: Clusters,
-    /// Where the lines of some pages begin.
+    /// The offsets of the lines of some pages.
     pub sample: Sample,
-    /// By reason.
+    /// URLs that were not fetched, by reason.
     pub skips: HashMap<String, Skips>,
 }
 
 impl Tally {
-    /// Names of hosts, types and the like that are kept apart.
+    /// At most this many names of hosts, types and the like are counted apart.
     pub const MOST_NAMES: usize = 200_000;
-    /// Depths that are kept apart.
+    /// At most this many depths are counted apart.
     pub const DEEPEST: usize = 40;
-    /// Pages that are shown by name.
+    /// At most this many pages are shown by name.
     const SAMPLE: usize = 1_000;
-    /// Skipped URLs shown by name, for each reason.
+    /// At most this many skipped URLs of each reason are shown by name.
     const SKIP_SAMPLE: usize = 20;
 
-    /// An empty tally; `fingerprints` are needed for [`super::health`] only.
+    /// An empty tally. `fingerprints` says whether it keeps fingerprints; only [`super::health`] needs them.
     pub fn new(fingerprints: bool) -> Self {
         Self {
             verdicts: Verdicts::default(),
@@ -282,7 +283,7 @@ impl Tally {
     }
 }
 
-/// The entry of a name; all names beyond the first `most` share one.
+/// The value of a name. All names beyond the first `most` share one value.
 fn named<'a, V: Default>(map: &'a mut HashMap<String, V>, name: &str, most: usize) -> &'a mut V {
     let name = if map.len() < most || map.contains_key(name) { name } else { "others" };
     if !map.contains_key(name) {
@@ -291,12 +292,12 @@ fn named<'a, V: Default>(map: &'a mut HashMap<String, V>, name: &str, most: usiz
     map.get_mut(name).expect("inserted above")
 }
 
-/// Which twentieth of 0..1.
+/// The number of the twentieth of 0..1 to which a value belongs.
 fn twentieth(value: f64) -> usize {
     ((value * 20.0) as usize).min(19)
 }
 
-/// Entries by falling count, then by name.
+/// Entries by falling count. Entries with equal counts are sorted by name.
 pub fn by_count<K: Ord + Clone, V>(map: impl IntoIterator<Item = (K, V)>, count: impl Fn(&V) -> u64) -> Vec<(K, V)> {
     let mut all: Vec<_> = map.into_iter().collect();
     all.sort_by(|(a, x), (b, y)| count(y).cmp(&count(x)).then_with(|| a.cmp(b)));

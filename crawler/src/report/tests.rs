@@ -1,4 +1,4 @@
-//! Whole reports from small crawls written by hand.
+//! Whole reports of small crawls that were written by hand.
 
 use serde_json::{Value, json};
 

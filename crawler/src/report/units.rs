@@ -1,5 +1,5 @@
-//! Numbers as people read them: grouped digits, shares, sizes, durations. The same words on the terminal, on the live
-//! page and in the report.
+//! Numbers as people read them: grouped digits, shares, sizes, durations. Terminal, live page and report use the same
+//! words.
 
 /// Digits in groups of three: `1,234,567`.
 pub fn count(n: u64) -> String {
@@ -14,12 +14,12 @@ pub fn count(n: u64) -> String {
     out
 }
 
-/// A count with its noun, in the plural but for one: `1 page`, `2 pages`.
+/// A count with its noun, which is in the plural unless the count is one: `1 page`, `2 pages`.
 pub fn counted(n: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
-/// `part` of `whole` in per cent, with one decimal below ten; a dash where there is no whole.
+/// `part` of `whole` in per cent, with one decimal below ten. A dash if the whole is 0.
 pub fn share(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "–".into();
@@ -33,7 +33,7 @@ pub fn bytes(n: u64) -> String {
     const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut size = n as f64;
     let mut unit = 0;
-    // What would round to 1024 is one of the next unit.
+    // A size that would be rounded to 1024 is shown as 1 of the next unit.
     while size >= 1023.5 && unit + 1 < UNITS.len() {
         size /= 1024.0;
         unit += 1;
@@ -41,7 +41,7 @@ pub fn bytes(n: u64) -> String {
     if unit == 0 || size >= 9.95 { format!("{size:.0} {}", UNITS[unit]) } else { format!("{size:.1} {}", UNITS[unit]) }
 }
 
-/// A duration by its two largest units: `850 ms`, `12.3 s`, `4 min 05 s`, `3 h 20 min`, `12 d 4 h`.
+/// A duration in its two largest units: `850 ms`, `12.3 s`, `4 min 05 s`, `3 h 20 min`, `12 d 4 h`.
 pub fn duration(ms: u64) -> String {
     let seconds = ms / 1000;
     match seconds {
@@ -53,7 +53,8 @@ pub fn duration(ms: u64) -> String {
     }
 }
 
-/// A moment without what nobody reads: `2026-01-02 03:04:05` of `2026-01-02T03:04:05.678Z`; other text as it is.
+/// A moment without fractions of seconds: `2026-01-02 03:04:05` for `2026-01-02T03:04:05.678Z`. Any other text stays as
+/// it is.
 pub fn moment(rfc3339: &str) -> String {
     match (rfc3339.get(..10), rfc3339.get(10..11), rfc3339.get(11..19)) {
         (Some(day), Some("T"), Some(time)) => format!("{day} {time}"),
@@ -61,7 +62,7 @@ pub fn moment(rfc3339: &str) -> String {
     }
 }
 
-/// A rate: one decimal below a hundred.
+/// A rate. Below a hundred it has one decimal.
 pub fn rate(per_second: f64) -> String {
     if per_second >= 99.95 { count(per_second.round() as u64) } else { format!("{per_second:.1}") }
 }

@@ -7,7 +7,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use super::html::{Web, put};
 use super::units;
 
-/// Two texts, aligned word by word.
+/// Two texts that are aligned word by word.
 #[derive(Clone, Debug)]
 pub struct Difference {
     runs: Vec<Run>,
@@ -16,7 +16,7 @@ pub struct Difference {
     common: usize,
 }
 
-/// Words that stand in both, or in one.
+/// Words that both texts have, or only one of them.
 #[derive(Clone, Debug)]
 enum Run {
     Both(Vec<String>),
@@ -25,18 +25,18 @@ enum Run {
 }
 
 impl Difference {
-    /// Words of each text that are compared.
+    /// At most this many words of each text are compared.
     const MOST: usize = 20_000;
-    /// Runs that are shown.
+    /// At most this many runs are shown.
     const RUNS: usize = 60;
-    /// Common words shown at either side of a difference.
+    /// This many common words are shown on each side of a difference.
     const CONTEXT: usize = 6;
-    /// Words shown of one run that differs.
+    /// At most this many words of a run that differs are shown.
     const LONGEST: usize = 60;
-    /// Aligning gives up perfection after this.
+    /// After this time, the alignment need not be the best one.
     const PATIENCE: Duration = Duration::from_millis(100);
 
-    /// What `here` says otherwise than `there`.
+    /// Finds what `here` says differently from `there`.
     ///
     /// # References
     /// Myers, "An O(ND) Difference Algorithm and Its Variations" (Algorithmica 1986), as the crate `similar` has it.
@@ -70,7 +70,7 @@ impl Difference {
         self.added + self.removed == 0
     }
 
-    /// In one sentence.
+    /// The differences, in one sentence.
     pub fn summary(&self) -> String {
         if self.is_none() {
             return "The words are the same.".into();
@@ -83,7 +83,8 @@ impl Difference {
         )
     }
 
-    /// The differences with some words around them: `ins` for what stands only here, `del` for what stands only in the twin.
+    /// The differences with some words around them. `ins` marks words that only this page has, `del` words that only
+    /// the twin has.
     pub fn html(&self) -> String {
         let mut out = String::new();
         let last = self.runs.len().saturating_sub(1);

@@ -4,10 +4,11 @@ use config::OnDuplicate;
 
 use crate::judge::Judgement;
 
-/// The factor for the priority of a page's links, in 0..1; `None` if no link passes.
+/// The factor for the priority of a page's links, in 0..1; `None` if no link passes the gate.
 ///
-/// In `drop` no link of a duplicate passes. In `demote` all pass, with the novelty of their page as factor. In `keep` all
-/// pass as they are. The links of pages that are no duplicates always pass.
+/// In `drop` no link of a duplicate passes. In `demote` all links of a duplicate pass, and the factor is the novelty of
+/// the page. In `keep` all links pass with the factor 1. The links of a page that is no duplicate always pass with the
+/// factor 1.
 pub(super) fn gate(judgement: &Judgement, on_duplicate: OnDuplicate) -> Option<f32> {
     let repeats = judgement.verdict.twin().is_some() || judgement.verdict.known().is_some();
     match on_duplicate {

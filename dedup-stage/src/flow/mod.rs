@@ -1,7 +1,7 @@
 //! The flow judges a page and decides the fate of its links.
 //!
-//! The crawler and [`crate::stage::Stage`] both send their pages through a [`Flow`]. A flow writes nothing about a page
-//! outside the judge's own spaces, and waits for nothing. Its caller keeps the records of pages and passes them in.
+//! The crawler and [`crate::stage::Stage`] both send their pages through a [`Flow`]. A flow writes only to the spaces
+//! of the judge, and waits for nothing. Its caller keeps the records of pages and passes them in.
 
 mod gate;
 #[cfg(test)]
@@ -36,7 +36,7 @@ pub struct Passage {
 /// The fate of the links of a page.
 #[derive(Debug)]
 pub enum Fate {
-    /// They go to the frontier, with their priority multiplied by this factor in 0..1.
+    /// The links go to the frontier. Their priority is multiplied by this factor in 0..1.
     Follow(f32),
     /// No link is followed. Each is held for its counterpart on the page's twin, or as news.
     Hold(Held),

@@ -90,7 +90,7 @@ fn a_copy_of_a_page_whose_links_nobody_kept_is_held_for_what_its_twin_must_have(
     let mut web = Web::new(OnDuplicate::Drop);
     let page = html(&words(1, 60), &[]);
     web.show("http://o.test/", &page);
-    // The links of a near-duplicate are not kept.
+    // The links of near-duplicates are not stored.
     let page = format!("{page}<a href=x></a> <a href=/y></a> <a href=http://c.test/z></a>");
     assert!(matches!(web.show("http://a.test/1/", &page).judgement.verdict, Verdict::Near { .. }));
     let held = held(web.show("http://b.test/2/", &page).links);
@@ -124,7 +124,7 @@ fn what_is_held_is_told_in_every_mode() {
 
 #[test]
 fn the_stored_form_of_what_was_shown_stays_what_it_is() {
-    // A golden form: the records of crawls hold it.
+    // This form must not change: the records of crawls have it.
     let shown = Shown {
         visit: 3,
         order: 300,

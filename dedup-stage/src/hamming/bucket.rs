@@ -1,21 +1,22 @@
-//! Buckets: a cache line or two of entries, compared as a whole.
+//! Buckets: one or two cache lines of entries. A bucket is compared with a query as a whole.
 
 use super::pages::Zero;
 
-/// `W` words of 32 bits: a header, then as many *filters* (the half of a fingerprint that does not number the bucket) as
-/// fit, then as many *rests* (what the bucket's number leaves open of the other half), packed bit by bit.
+/// A bucket of `W` words of 32 bits. First comes a header. Then come as many *filters* (the 32 bits of a fingerprint
+/// that are not in the address) as there is room for. Then come as many *rests* (the bits of the address that the
+/// number of the bucket does not tell), packed bit by bit.
 ///
-/// How many bits a rest has depends on how many buckets there are; the owner knows, and passes a [`Layout`].
-/// The header holds the count in its low 5 bits; the owner may use the other 27.
+/// The number of bits of a rest depends on the number of buckets. The owner of the bucket knows it, and passes a
+/// [`Layout`]. The low 5 bits of the header are the number of entries. The owner may use the other 27 bits.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Bucket<const W: usize>(pub [u32; W]);
 
-/// Where things are in a bucket whose rests have `rest_bits` bits.
+/// The positions of the parts of a bucket whose rests have `rest_bits` bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     rest_bits: u32,
-    /// Entries that fit.
+    /// The number of entries that a bucket has room for.
     pub capacity: usize,
 }
 
@@ -37,7 +38,7 @@ unsafe impl<const W: usize> Zero for Bucket<W> {}
 const COUNT: u32 = 31;
 
 impl<const W: usize> Bucket<W> {
-    /// No entries.
+    /// A bucket without entries.
     pub const EMPTY: Self = Self([0; W]);
 
     /// Number of entries.
@@ -46,13 +47,13 @@ impl<const W: usize> Bucket<W> {
         (self.0[0] & COUNT) as usize
     }
 
-    /// The owner's 27 bits.
+    /// The 27 bits of the owner.
     #[inline(always)]
     pub fn tag(&self) -> u32 {
         self.0[0] >> 5
     }
 
-    /// Sets the owner's 27 bits.
+    /// Sets the 27 bits of the owner.
     pub fn set_tag(&mut self, tag: u32) {
         self.0[0] = self.0[0] & COUNT | tag << 5;
     }

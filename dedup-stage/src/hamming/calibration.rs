@@ -1,4 +1,5 @@
-//! What a probe of an index file takes on this machine: measured once, at the start of `dedup-stage plan`.
+//! Measures how long the parts of a probe of an index file take on this machine, once, at the start of `dedup-stage
+//! plan`.
 
 use std::io::Cursor;
 use std::time::Instant;
@@ -10,35 +11,37 @@ use super::design::Design;
 use super::frozen::{self, Frozen};
 use super::memory::{in_huge_pages, prefetch_in};
 
-/// What this machine takes, in nanoseconds.
+/// The times of the parts of a probe on this machine, in nanoseconds.
 ///
-/// Work and waiting overlap, as queries are answered together: neither is hidden wholly behind the other where both are alike,
-/// so they are added like the sides of a right angle.
+/// Queries are answered together, so work and waiting overlap. If both take about the same time, neither hides the
+/// other wholly. So the two times are added like the sides of a right angle.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Calibration {
-    /// For a query, whatever it visits.
+    /// Time for a query, besides its visits.
     pub query: f64,
-    /// To visit a bucket that is in the cache.
+    /// Time to visit a bucket that is in the cache.
     pub visit: f64,
-    /// To compare one more fingerprint.
+    /// Time to compare one more fingerprint.
     pub candidate: f64,
-    /// For a cache line out of `Calibration::MEMORY`, among many that were announced.
+    /// Time to load one of many announced cache lines, out of `Calibration::MEMORY` bytes.
     pub line: f64,
 }
 
 impl Calibration {
-    /// Bytes from which lines are loaded, more than caches hold.
+    /// The lines are loaded from this many bytes, which no cache can hold.
     const MEMORY: f64 = 128.0 * 1024.0 * 1024.0;
-    /// Of so many bytes, the lines are at hand.
+    /// The lines of this many bytes are in the cache.
     const CACHE: f64 = 1024.0 * 1024.0;
 
-    /// What the line behind one that is loaded costs, as a share of the first: less, because its page is at hand. Not measured at the
-    /// start, but taken so that the buckets of several lines among 10⁸ come out right (`hamming_large growth`).
+    /// The time to load the line that follows another loaded line, as a share of the time for the first line. It takes
+    /// less time because the page of both lines is known already. This number is not measured at the start. It was
+    /// chosen so that the estimate for buckets of several lines is right at 10⁸ fingerprints (`hamming_large growth`).
     pub const NEXT_LINE: f64 = 0.6;
 
-    /// Measures for less than a second.
+    /// Takes the measurements. This takes less than a second.
     pub fn measure() -> Self {
-        // Small enough for the cache: few buckets, many buckets, and few buckets with many fingerprints each.
+        // These indexes fit into the cache. They have few buckets, many buckets, and few buckets with many fingerprints
+        // each.
         let few = Measured::of(Design::halves(1));
         let many = Measured::of(Design::halves(3));
         let full = Measured::of(Design::flips(8, 7));
@@ -51,16 +54,16 @@ impl Calibration {
         Self { query, visit, candidate, line: line() }
     }
 
-    /// Time of a query that reads so many buckets, fingerprints, and lines of an index of so many bytes.
+    /// The time of a query that reads this many buckets, fingerprints and cache lines, in an index of this many bytes.
     pub fn nanoseconds(&self, lookups: f64, candidates: f64, lines: f64, bytes: f64) -> f64 {
-        // Each doubling of the memory is that much more for caches and page tables to miss.
+        // Each time the memory doubles, the caches and page tables miss more often, by about the same amount.
         let beyond = |bytes: f64| (bytes / Self::CACHE).log2().max(0.0);
         let line = self.line * beyond(bytes) / beyond(Self::MEMORY);
         self.query + (lookups * self.visit + candidates * self.candidate).hypot(lines * line)
     }
 }
 
-/// A small index, and what a query takes it.
+/// A small index, and the measured cost of a query to it.
 struct Measured {
     lookups: f64,
     candidates: f64,
@@ -88,7 +91,7 @@ impl Measured {
     }
 }
 
-/// Loads lines at random, each announced while others are under way.
+/// Loads cache lines at random. Each is announced while others are being loaded.
 fn line() -> f64 {
     const AHEAD: u64 = 64;
     const LINES: u64 = 1 << 17;
@@ -109,7 +112,7 @@ fn random(i: u64) -> u64 {
     (i ^ 0x5bd1_e995).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 
-/// Nanoseconds of the fastest of a few: what else runs can only add.
+/// Nanoseconds of the fastest of a few runs. Other programs can only make a run slower.
 fn best(mut work: impl FnMut()) -> f64 {
     (0..25)
         .map(|_| {

@@ -1,15 +1,16 @@
-//! Groups of fingerprints that belong together.
+//! Groups fingerprints that are near each other.
 
 use std::collections::HashMap;
 
 use super::pairs::Near;
 
-/// What makes a group.
+/// The rule for the members of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Link {
-    /// Each is within the distance of some other: connected components. Chains can be long.
+    /// Each member is within the distance of at least one other member (connected components). Chains can be long.
     Single,
-    /// Each is within the distance of all others: in the order of rows, each joins the earliest group that has room for it.
+    /// Each member is within the distance of all others. Rows are taken in order: each joins the earliest group whose
+    /// members are all near it.
     Complete,
 }
 
@@ -22,11 +23,12 @@ pub struct Cluster {
     pub diameter: u32,
 }
 
-/// The groups, by their first rows. What they are does not depend on the order in which `near` was found.
+/// Returns the groups, in the order of their first rows. The result does not depend on the order in which `near` was
+/// found.
 ///
 /// # Complexity
 ///
-/// Almost linear in the pairs, and quadratic in the distinct fingerprints of a group for its diameter.
+/// Almost linear in the number of pairs. To find the diameter, quadratic in the distinct fingerprints of a group.
 pub fn clusters(fingerprints: &[u64], near: &Near, link: Link) -> Vec<Cluster> {
     let mut values: HashMap<u64, usize> = HashMap::new();
     let mut members: Vec<(u64, Vec<u64>)> = Vec::new();
@@ -97,7 +99,7 @@ fn complete(n: usize, edges: impl Iterator<Item = (usize, usize)>) -> Vec<Vec<us
     for (i, earlier) in earlier.iter().enumerate() {
         let mut near: Vec<usize> = earlier.iter().map(|e| group_of[*e]).collect();
         near.sort_unstable();
-        // A group all of whose members are near.
+        // Find a group whose members are all near.
         let fits = near.chunk_by(|a, b| a == b).find(|run| run.len() == groups[run[0]].len()).map(|run| run[0]);
         let group = fits.unwrap_or_else(|| {
             groups.push(Vec::new());

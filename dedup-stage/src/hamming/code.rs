@@ -1,17 +1,20 @@
-//! From the 32 bits of a key to a bucket, and from a ball of keys to the few buckets it touches.
+//! Numbers the buckets of a table: from the 32 bits of a key to a bucket, and from a ball of keys to the few buckets it
+//! touches.
 
 use super::linear::Linear;
 
 /// Assigns 32-bit keys to buckets by their nearest codeword.
 ///
-/// A key is cut into the blocks of one or more perfect Hamming codes, with some bits left over. A perfect code has exactly one
-/// codeword within distance 1 of any word, and that codeword is the key's bucket. The keys one flip away then share
-/// buckets two by two: with the (31,26) code a ball of radius 1 touches 16 buckets, 17 with the left-over bit, where
-/// addressing buckets by the bits themselves touches up to 33. Without a code (`Code::plain`) a bucket is the key's low bits.
+/// A key is cut into the blocks of one or more perfect Hamming codes, with some bits left over. A perfect code has
+/// exactly one codeword within distance 1 of any word. That codeword is the bucket of the key. So two keys that differ
+/// in one bit often have the same bucket. With the (31,26) code, a ball of radius 1 touches 16 buckets, or 17 with the
+/// left-over bit. If the key bits themselves numbered the buckets, the ball would touch up to 33. Without a code
+/// (`Code::plain`), the bucket is the low bits of the key.
 ///
-/// A key's *address* is a bijective image of it: the low [`Code::address_bits`] bits number the bucket, the bits above them (the
-/// syndrome, which says which word of the bucket it is) complete it. All of it is linear over GF(2) but for one look-up by
-/// syndrome, so the buckets of a ball are the own bucket XOR a list that depends on the syndrome alone.
+/// The *address* of a key is a bijective image of the key. Its low [`Code::address_bits`] bits number the bucket. The
+/// bits above them are the *syndrome*, which says which word of the bucket the key is. All steps are linear over GF(2),
+/// except for one look-up by syndrome. So the buckets of a ball are the bucket of the key XOR each entry of a list, and
+/// the list depends only on the syndrome.
 ///
 /// # Complexity
 ///
@@ -27,14 +30,14 @@ pub struct Code {
     radius: u32,
     forward: Linear,
     backward: Linear,
-    /// By syndrome: address bits of the error to be corrected.
+    /// For each syndrome: the address bits of the error to be corrected.
     leaders: Vec<u32>,
-    /// Address of each single flip, before correction.
+    /// For each key bit: the address of a key with only this bit set, before correction.
     flips: [u32; 32],
 }
 
 impl Code {
-    /// No code: the low `bits` of the key are its bucket, and balls have the given radius.
+    /// No code: the bucket of a key is its low `bits` bits. Balls have the given radius.
     pub fn plain(bits: u32, radius: u32) -> Self {
         let columns = std::array::from_fn(|i| 1 << i);
         Self::build(bits, radius, &columns, vec![0])
@@ -45,7 +48,7 @@ impl Code {
     ///
     /// # Panics
     ///
-    /// If the codes are longer than 32 bits together.
+    /// If the codes together are longer than 32 bits.
     pub fn hamming(parity: &[u32], radius: u32) -> Self {
         let syndrome_bits: u32 = parity.iter().sum();
         let address_bits = 32 - syndrome_bits;
@@ -71,7 +74,7 @@ impl Code {
         for (i, column) in columns[position..].iter_mut().enumerate() {
             *column = 1 << (information + i as u32);
         }
-        // The corrections of a product code add up.
+        // In a product code, the corrections of its parts are added up.
         for syndrome in 1..leaders.len() {
             let mut shift = 0;
             leaders[syndrome] = parity.iter().fold(0, |sum, r| {
@@ -89,17 +92,17 @@ impl Code {
         Self { address_bits, radius, forward, backward, leaders, flips: *columns }
     }
 
-    /// Number of bits that number a bucket.
+    /// The number of bits that number a bucket.
     pub fn address_bits(&self) -> u32 {
         self.address_bits
     }
 
-    /// Radius of the balls that [`Code::neighbours`] covers.
+    /// The radius of the balls that [`Code::neighbours`] covers.
     pub fn radius(&self) -> u32 {
         self.radius
     }
 
-    /// The address of a key: bucket in the low bits, syndrome above.
+    /// The address of a key: the bucket in the low bits, the syndrome above.
     #[inline(always)]
     pub fn address(&self, key: u32) -> u32 {
         let word = self.forward.apply(key);
@@ -112,14 +115,15 @@ impl Code {
         self.backward.apply(address ^ self.leaders[self.syndrome(address)])
     }
 
-    /// The syndrome of an address: which list of [`Code::neighbours`] applies.
+    /// The syndrome of an address. It chooses the list of [`Code::neighbours`].
     #[inline(always)]
     pub fn syndrome(&self, address: u32) -> usize {
-        // A plain code of 32 bits has no syndrome, and no shift by 32 exists.
+        // A plain code of 32 bits has no syndrome. A shift of 32 bits by 32 is not defined.
         (u64::from(address) >> self.address_bits) as usize & (self.leaders.len() - 1)
     }
 
-    /// By syndrome: what to XOR to a key's bucket to get every bucket that its ball touches, itself (0) included.
+    /// For each syndrome: XOR each entry of the list to the bucket of a key to get every bucket that its ball touches.
+    /// The list contains 0, for the bucket itself.
     pub fn neighbours(&self) -> Vec<Vec<u32>> {
         let bits = if self.leaders.len() == 1 { self.address_bits } else { 32 };
         let low = low_mask(self.address_bits);
@@ -139,7 +143,7 @@ impl Code {
     }
 }
 
-/// Calls `visit` with every word of `bits` bits and weight at most `radius`.
+/// Calls `visit` with every word of `bits` bits that has at most `radius` ones.
 pub fn for_each_error(bits: u32, radius: u32, visit: &mut impl FnMut(u32)) {
     fn extend(word: u32, from: u32, bits: u32, left: u32, visit: &mut impl FnMut(u32)) {
         visit(word);
@@ -168,8 +172,8 @@ pub fn low_mask(bits: u32) -> u32 {
     ((1u64 << bits) - 1) as u32
 }
 
-/// Columns of an invertible matrix of `size` by `size` random-looking bits. Real fingerprints have biased bits;
-/// a bucket number of which each bit is the sum of many others has not.
+/// The columns of an invertible matrix of `size` by `size` random-looking bits. The bits of real fingerprints are
+/// biased. A bucket number is not biased if each of its bits is the sum of many bits of the key.
 fn mixing_columns(size: u32) -> Vec<u32> {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut next = || {
@@ -215,7 +219,7 @@ mod tests {
         }
     }
 
-    /// The buckets of a ball depend on the syndrome alone, and every syndrome is met: this is the proof.
+    /// Proves that the buckets of a ball depend only on the syndrome: every syndrome is tried.
     #[test]
     fn every_ball_is_covered() {
         for code in codes() {

@@ -1,4 +1,4 @@
-//! Designs: the key bits of the tables of an index, as data.
+//! Designs: the keys of all tables of an index, as data.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,8 +6,8 @@ use super::cover::{COVERS, Cover};
 use super::key::{Key, cut};
 use super::recursion::Recursion;
 
-/// The keys of all tables. If two fingerprints are within `distance` of each other, a query for one finds the other in at
-/// least one table.
+/// The keys of all tables of an index. If two fingerprints are within `distance` of each other, a query for one of them
+/// finds the other in at least one table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Design {
     /// The name on the command line.
@@ -19,14 +19,15 @@ pub struct Design {
 }
 
 impl Design {
-    /// Two halves. The flips of both add up to k - 1; the first half has (k - 1) / 2 of them, rounded up. For k = 3 each
-    /// half has one flip, because one half has at most one error. For k = 0 there is one table, without flips.
+    /// Two tables, one for each half. Their flips add up to k - 1; the first half has (k - 1) / 2 of them, rounded up.
+    /// For k = 3 each half has one flip, because one of the halves has at most one error. For k = 0 there is one table,
+    /// without flips.
     pub fn halves(k: u32) -> Self {
         Self { name: "halves".into(), ..Self::flips(2.min(k + 1), k) }
     }
 
-    /// One table for each of `blocks` blocks. The flips of all blocks add up to k - blocks + 1, so k errors cannot exceed
-    /// the flips of every block.
+    /// One table for each of `blocks` blocks of bits. The flips of all tables add up to k - blocks + 1. If every block
+    /// had more errors than its flips, there would be more than k errors.
     ///
     /// # Panics
     ///
@@ -40,15 +41,15 @@ impl Design {
         Self { name: format!("flips-{blocks}"), distance: k, keys }
     }
 
-    /// The simple designs of the paper: any k of `blocks` blocks may differ, so there is a table for each choice of the
-    /// other blocks.
+    /// The simple designs of the paper. The k errors may lie in any k of the `blocks` blocks. So there is one table for
+    /// each choice of the other blocks.
     pub fn choose(blocks: u32, k: u32) -> Self {
         let recursion = Recursion { splits: vec![blocks] };
         Self { name: format!("choose-{blocks}"), distance: k, keys: recursion.keys(k) }
     }
 
-    /// For k = 3: one half has at most one error. If a half is cut into c parts, c - 1 of them have no error. So there
-    /// are 2c tables, each keyed by all parts of a half but one.
+    /// For k = 3. One of the halves has at most one error. If this half is cut into c parts, c - 1 of them have no
+    /// error. So there are 2c tables. The key of each is one half without one of its parts.
     pub fn drop_one(parts: u32) -> Self {
         let mut keys = Vec::new();
         for half in cut(u64::MAX, 2) {
@@ -59,7 +60,7 @@ impl Design {
         Self { name: format!("drop-{parts}"), distance: 3, keys }
     }
 
-    /// The design of a cover, over the 64 bits of a fingerprint.
+    /// The design with the keys of a cover, over the 64 bits of a fingerprint.
     pub fn covering(cover: &Cover) -> Self {
         let blocks = cut(u64::MAX, cover.blocks);
         let mask = |key: &u16| (0..cover.blocks).filter(|i| key >> i & 1 == 1).map(|i| blocks[i as usize]).sum();
@@ -69,7 +70,7 @@ impl Design {
 
     /// Every design known for this distance.
     pub fn all(k: u32) -> Vec<Self> {
-        /// More flips than these touch too many buckets.
+        /// With more flips than this, a ball touches too many buckets.
         const MOST_FLIPS: u32 = 3;
         let blocks = (1..=k + 1).filter(|blocks| (k + 1 - blocks).div_ceil(*blocks) <= MOST_FLIPS);
         let mut designs: Vec<Self> =
@@ -91,8 +92,8 @@ impl Design {
         Self::all(k).into_iter().find(|design| design.name == name)
     }
 
-    /// The design that the online index begins with: two halves up to k = 3, so that a half needs at most one flip, and
-    /// four quarters above.
+    /// The design that the online index begins with. Up to k = 3 it has two halves, and a half needs at most one flip.
+    /// Above, it has four quarters.
     pub fn standard(k: u32) -> Self {
         if k <= 3 { Self::halves(k) } else { Self::flips(4, k) }
     }
@@ -120,10 +121,11 @@ impl Design {
         }
     }
 
-    /// A difference of at most `distance` bits that no table catches. `None` proves that the design is exact.
+    /// Returns a difference of at most `distance` bits that no table catches. `None` proves that the design is exact.
     ///
-    /// Bits that lie in the same keys form a class. It is enough to try each way to spread the errors over the classes.
-    /// It is also enough to try exactly `distance` errors: if a table catches these, it catches any part of them.
+    /// Bits that are in the same keys form a class. It is enough to try each way to spread the errors over the classes.
+    /// It is also enough to try exactly `distance` errors: a table that catches all of them also catches any part of
+    /// them.
     pub fn missed(&self) -> Option<u64> {
         let mut classes: Vec<(Vec<bool>, u64)> = Vec::new();
         for bit in (0..64).map(|i| 1u64 << i) {
@@ -169,7 +171,7 @@ mod tests {
         }
     }
 
-    /// By single bits, which does not trust the argument about classes.
+    /// Tries every combination of single bits, so this test does not depend on the argument about classes.
     #[test]
     fn every_design_catches_every_error_bit_by_bit() {
         fn each(error: u64, from: u32, left: u32, visit: &mut impl FnMut(u64)) {
@@ -213,7 +215,7 @@ mod tests {
         assert_eq!(shape("choose-4x4"), (16, 28, 28));
         assert_eq!(shape("choose-5"), (10, 25, 26));
         assert_eq!(shape("choose-4"), (4, 16, 16));
-        // And what beats it.
+        // Better designs than that of the example.
         assert_eq!(shape("cover-14"), (14, 32, 32));
         assert_eq!(shape("cover-11").0, 11);
         assert!(shape("cover-11").1 >= 28);

@@ -1,28 +1,28 @@
-//! Why a file of fingerprints, or an index, could not be used.
+//! The reasons for which a file of fingerprints, or an index, cannot be used.
 
 use std::path::{Path, PathBuf};
 
-/// Why a file of fingerprints, or an index, could not be used.
+/// The reason for which a file of fingerprints, or an index, cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// It could not be read or written.
+    /// The file could not be read or written.
     #[error("{path}: {source}", path = path.display())]
     Io {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// Writing failed.
     #[error(transparent)]
     Write(#[from] std::io::Error),
-    /// It is not what was written, or not what it is taken for.
+    /// The content of the file is damaged, or the file is of another kind.
     #[error("{0}")]
     Damaged(String),
-    /// Its fingerprints were made in another way than those it is to be compared with.
+    /// The fingerprints of the index and those to be compared with it were made by different recipes.
     #[error("the index holds fingerprints of recipe {found:?}, not {expected:?}: they cannot be compared")]
     Recipe {
-        /// The index's recipe.
+        /// The recipe of the index.
         found: String,
         /// The other recipe.
         expected: String,
@@ -36,7 +36,7 @@ impl Error {
         |source| Error::Io { path, source }
     }
 
-    /// With the file it is about.
+    /// Adds the name of the file to the error.
     #[must_use]
     pub fn about(self, path: &Path) -> Self {
         match self {

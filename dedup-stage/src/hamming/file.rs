@@ -1,4 +1,4 @@
-//! Fingerprint files: little-endian words of 64 bits, nothing else; the row number is the id.
+//! Fingerprint files: 64-bit little-endian words and nothing else. The row number of a fingerprint is its id.
 
 use std::fs::File;
 use std::path::Path;
@@ -18,7 +18,7 @@ enum Words {
 }
 
 impl Fingerprints {
-    /// Opens a file. Errors where it cannot be read, or its length is no multiple of 8.
+    /// Opens a file. Returns an error if the file cannot be read, or if its length is no multiple of 8.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let file = File::open(path).map_err(Error::io(path))?;
         let length = file.metadata().map_err(Error::io(path))?.len();
@@ -31,9 +31,10 @@ impl Fingerprints {
         if length == 0 {
             return Ok(Self(Words::Owned(Vec::new())));
         }
-        // SAFETY: whoever shortens a file that we read may end the program, as with any mapped file; the words are plain data.
+        // SAFETY: if somebody shortens a file while we read it, the program may end, as with any mapped file. The words
+        // are plain data.
         let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path))?;
-        // Only a hint: where it is not taken, reading is slower.
+        // This is only a hint. If the system ignores it, reading is slower.
         let _ = map.advise(Advice::Sequential);
         Ok(Self(if cfg!(target_endian = "little") {
             Words::Mapped(map)
@@ -54,7 +55,7 @@ impl std::ops::Deref for Fingerprints {
     }
 }
 
-/// The words of a mapping, on a little-endian machine.
+/// The bytes of a mapping as 64-bit words, on a little-endian machine.
 pub fn words(bytes: &[u8]) -> &[u64] {
     // SAFETY: every bit pattern is a u64.
     let (before, words, _) = unsafe { bytes.align_to() };
@@ -62,7 +63,7 @@ pub fn words(bytes: &[u8]) -> &[u64] {
     words
 }
 
-/// The half words of a mapping, on a little-endian machine.
+/// The bytes of a mapping as 32-bit words, on a little-endian machine.
 pub fn half_words(bytes: &[u8]) -> &[u32] {
     // SAFETY: every bit pattern is a u32.
     let (before, words, _) = unsafe { bytes.align_to() };

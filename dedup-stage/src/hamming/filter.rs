@@ -1,17 +1,20 @@
-//! A filter that tells of very many fingerprints which of them may be near a member of a set. It reads two bits for each.
+//! Of very many fingerprints, a filter picks those that may be near a member of a set. It reads two bits for each
+//! fingerprint.
 
 use super::code::for_each_error;
 use super::memory::{prefetch_in, zeros};
 
-/// Two bitmaps, one for each half of a fingerprint. Each holds the halves of all members, and every value near one of them.
+/// Two bitmaps, one for each half of a fingerprint. Each holds the halves of all members, and every value near one of
+/// them.
 ///
-/// Each half has a radius, and the two radii add up to k - 1. If a fingerprint is within k of a member, at least one of its halves is
-/// within its radius of that half of the member. All values within the radius are in the bitmap, so one bit answers for each
-/// half.
+/// Each half has a radius, and the two radii add up to k - 1. A fingerprint that is within k of a member has at most k
+/// errors, so in at least one half it has no more errors than the radius of this half. All values within the radius are
+/// in the bitmap. So one bit answers for each half.
 ///
 /// # Complexity
 ///
-/// Up to 2^32 bits for each half (1 GiB together), less for small sets; two independent reads for each fingerprint asked for.
+/// Up to 2^32 bits for each half (1 GiB together), and fewer for small sets. Two independent reads for each fingerprint
+/// that is looked at.
 ///
 /// # References
 ///
@@ -23,10 +26,10 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Fingerprints whose bits are being loaded while one is looked at.
+    /// While one fingerprint is looked at, the bits of this many others are being loaded.
     const AHEAD: usize = 32;
 
-    /// The filter of a set, or `None` where it would let too much through.
+    /// The filter of a set. `None` if the filter would let too much through.
     pub fn new(members: &[u64], k: u32) -> Option<Self> {
         if !(1..=5).contains(&k) {
             return None;
@@ -34,7 +37,7 @@ impl Filter {
         let radii = [k / 2, (k - 1) / 2];
         let mut variants = Vec::new();
         for_each_error(32, radii[0], &mut |error| variants.push(error));
-        // One bit in 128 is set, one in 16 at the worst.
+        // About one bit in 128 is set, and at most one in 16.
         let entered = (variants.len() * members.len()).max(1) as u64;
         if entered > 1 << 28 {
             return None;
@@ -67,7 +70,7 @@ impl Filter {
         Some(Self { halves, shift })
     }
 
-    /// Collects, for each half, the positions of fingerprints whose half may be near a member's.
+    /// For each half, collects the positions of the fingerprints whose half may be near that half of a member.
     pub fn pass(&self, fingerprints: &[u64], positions: &mut [Vec<u32>; 2]) {
         for positions in positions.iter_mut() {
             positions.clear();
@@ -80,7 +83,8 @@ impl Filter {
         let (low_place, high_place) =
             (|f: u64| place(f as u32, self.shift), |f: u64| place((f >> 32) as u32, self.shift));
         let (mut passed_low, mut passed_high) = (0, 0);
-        // Written always and counted sometimes: the reads of the bitmaps do not wait for each other.
+        // The position is always written, and counted only if the bit is set. So no read of the bitmaps waits for
+        // another one.
         for (fingerprint, i) in fingerprints.iter().zip(0..) {
             if let Some(&later) = fingerprints.get(i as usize + Self::AHEAD) {
                 prefetch_in(low, low_place(later) / 64);
@@ -96,7 +100,7 @@ impl Filter {
     }
 }
 
-/// The bit of a half: itself, or a hash.
+/// The bit of a half: the half itself, or its hash.
 #[inline(always)]
 fn place(half: u32, shift: u32) -> usize {
     if shift == 0 { half as usize } else { (half.wrapping_mul(0x9e37_79b1) >> shift) as usize }

@@ -1,8 +1,8 @@
-//! A list of fingerprints, read from end to end: for a small set nothing is faster.
+//! A list of fingerprints that is read from end to end. For a small set nothing is faster.
 
 use super::kernel::Kernel;
 
-/// Fingerprints in the order in which they came.
+/// Fingerprints, in the order in which they were added.
 #[derive(Clone, Debug, Default)]
 pub struct Flat(Vec<u64>);
 
@@ -17,12 +17,12 @@ impl Flat {
         self.0.capacity() * size_of::<u64>()
     }
 
-    /// Adds one at the end.
+    /// Adds a fingerprint at the end.
     pub fn push(&mut self, fingerprint: u64) {
         self.0.push(fingerprint);
     }
 
-    /// Takes one from the end; the memory is given back with the last.
+    /// Takes a fingerprint from the end. When the last one is taken, the memory is given back.
     pub fn pop(&mut self) -> Option<u64> {
         let last = self.0.pop()?;
         if self.0.is_empty() {
@@ -39,7 +39,7 @@ impl Flat {
     /// Appends every fingerprint within `k` of `query`, with its distance, to `out`.
     #[inline(always)]
     pub fn within(&self, kernel: impl Kernel, query: u64, k: u32, out: &mut Vec<(u64, u32)>) {
-        // Of a whole block the compiler knows the length.
+        // The compiler knows the length of a whole block.
         let (blocks, rest) = self.0.as_chunks::<64>();
         for block in blocks {
             Self::within_block(kernel, block, query, k, out);
@@ -57,7 +57,7 @@ impl Flat {
         }
     }
 
-    /// Whether a fingerprint is there.
+    /// Whether the list has a fingerprint.
     #[inline(always)]
     pub fn contains(&self, kernel: impl Kernel, fingerprint: u64) -> bool {
         self.0.chunks(64).any(|block| kernel.near_fingerprints(block, fingerprint, 0) != 0)

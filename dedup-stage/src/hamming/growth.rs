@@ -1,15 +1,15 @@
-//! How a hash table grows one bucket at a time.
+//! Decides how a hash table grows by one bucket at a time.
 
 use std::ops::Range;
 
 use super::code::low_mask;
 
-/// Which bucket an address belongs to while the number of buckets grows from 2 to 2^`address_bits`, one by one.
+/// Tells the bucket of an address while the number of buckets grows from 2 to 2^`address_bits`, one by one.
 ///
-/// The low bits of an address name a group of two buckets. In a first round, one group after the other gets a third bucket, and its
-/// entries are spread over the three. In a second round, each group gets a fourth bucket. Then each group becomes two groups of two
-/// buckets, which one more bit of the address tells apart. Buckets of groups that have not grown yet are at most 1.5 times as
-/// full as the others. If buckets were split in two, the factor would be 2.
+/// The low bits of an address name a group of two buckets. In a first round, one group after the other gets a third
+/// bucket, and its entries are spread over the three. In a second round, each group gets a fourth bucket. Then each
+/// group becomes two groups of two buckets, which one more bit of the address tells apart. Buckets of groups that have
+/// not grown yet are at most 1.5 times as full as the others. If buckets were split in two, the factor would be 2.
 ///
 /// # References
 ///
@@ -17,21 +17,22 @@ use super::code::low_mask;
 #[derive(Clone, Copy, Debug)]
 pub struct Growth {
     address_bits: u32,
-    /// Low bits of an address that name its group.
+    /// The number of low bits of an address that name its group.
     bits: u32,
-    /// Buckets of a group that has not grown in this round: 2 or 3.
+    /// The number of buckets of a group that has not grown in this round: 2 or 3.
     size: u32,
-    /// Groups below this one have grown in this round.
+    /// The groups with numbers below this one have grown in this round.
     next: u32,
-    /// By the four bits after the group's: bucket within the group, two bits each; before and after growing.
+    /// For each value of the four bits after those of the group: the bucket within the group, in two bits. First for
+    /// groups that have not grown in this round, then for the others.
     places: [u32; 2],
 }
 
-/// Bucket within a group of `size`, by the four bits of the address that follow the group's.
+/// The bucket within a group of `size` buckets, for each value of the four address bits that follow those of the group.
 ///
-/// With two buckets the first bit decides. With four, the first and the second bit decide together. With three, an address with the
-/// second bit set is in the third bucket in three of four cases, and the first bit decides in the others: so the three buckets
-/// are about equally full.
+/// With two buckets, the first bit decides. With four, the first and the second bit decide together. With three, an
+/// address with the second bit set is in the third bucket in three of four cases; otherwise the first bit decides. So
+/// the three buckets are about equally full.
 const fn places(size: u32) -> u32 {
     let mut places = 0;
     let mut v = 0;
@@ -52,16 +53,17 @@ const fn places(size: u32) -> u32 {
 /// A step of growth.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    /// The group's first bucket; the others follow at distance `stride`.
+    /// The first bucket of the group. The others follow at the distance `stride`.
     pub first: u32,
-    /// Distance between buckets of a group.
+    /// The distance between two buckets of a group.
     pub stride: u32,
-    /// How many there were; the new one has the number of buckets before the step.
+    /// The number of buckets that the group had. The number of the new bucket is the number of all buckets before the
+    /// step.
     pub size: u32,
 }
 
 impl Growth {
-    /// Two buckets.
+    /// The beginning, with two buckets.
     pub fn new(address_bits: u32) -> Self {
         Self { address_bits, bits: 0, size: 2, next: 0, places: [places(2), places(3)] }
     }
@@ -71,7 +73,7 @@ impl Growth {
         ((self.size as usize) << self.bits) + self.next as usize
     }
 
-    /// Whether another bucket would tell addresses apart.
+    /// Whether one more bucket would tell more addresses apart.
     pub fn can_grow(&self) -> bool {
         self.buckets() < 1 << self.address_bits
     }
@@ -85,15 +87,16 @@ impl Growth {
         group | (places >> (2 * following) & 3) << self.bits
     }
 
-    /// How many low bits all addresses in a bucket have in common with its number; more may be known, but these are what rests are made for.
+    /// The number of low bits that all addresses in a bucket share with the number of the bucket. They may share more
+    /// bits, but rests leave out only these.
     #[inline(always)]
     pub fn known_bits(&self, bucket: u32) -> u32 {
         let grown = bucket & low_mask(self.bits) < self.next;
-        // Groups of two were written before their bits were one more.
+        // Entries of a group of two that has not grown were written when the group had one bit less.
         if self.size == 2 && !grown { self.bits.saturating_sub(1) } else { self.bits }
     }
 
-    /// The next step; to be taken with [`Growth::grow`].
+    /// The next step. [`Growth::grow`] takes it.
     pub fn step(&self) -> Step {
         Step { first: self.next, stride: 1 << self.bits, size: self.size }
     }
@@ -111,18 +114,18 @@ impl Growth {
         }
     }
 
-    /// The groups that have grown since there were `then` buckets, if that was in this round.
+    /// The groups that have grown since there were `then` buckets. `None` if that was before this round.
     pub fn grown_since(&self, then: usize) -> Option<Range<u32>> {
         let before = then.checked_sub((self.size as usize) << self.bits)?;
         Some(before as u32..self.next)
     }
 
-    /// Bits of an address that have a say in its bucket, now or at the next steps of this round.
+    /// The number of low address bits that decide about the bucket, now or after the next steps of this round.
     pub fn deciding_bits(&self) -> u32 {
         (self.bits + 4).min(self.address_bits)
     }
 
-    /// Low bits that name the group.
+    /// The number of low bits that name the group.
     pub fn group_bits(&self) -> u32 {
         self.bits
     }
@@ -132,7 +135,7 @@ impl Growth {
 mod tests {
     use super::*;
 
-    /// Grows to the end, and follows where every address is.
+    /// Grows to the end, and follows every address.
     #[test]
     fn only_the_group_that_grows_changes_and_no_bucket_is_much_fuller() {
         for address_bits in [1, 2, 3, 9] {

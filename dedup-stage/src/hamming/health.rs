@@ -1,6 +1,6 @@
-//! How uniform a set of fingerprints is.
+//! Measures how uniform a set of fingerprints is.
 
-/// Fractions and counts by which skew shows.
+/// Shares and counts that show skew.
 ///
 /// # References
 ///
@@ -12,21 +12,22 @@ pub struct Health {
     pub rows: u64,
     /// Distinct fingerprints.
     pub distinct: u64,
-    /// For each position, 63 first: how many XORs of sorted distinct neighbours have their leading one there.
+    /// For each bit, 63 first: the number of XORs of sorted distinct neighbours whose leading one is this bit.
     pub leading: [u64; 64],
-    /// Distinct fingerprints by their seven highest bits.
+    /// The number of distinct fingerprints, by their seven highest bits.
     pub buckets: [u64; 128],
     /// For each bit, 0 the lowest: the share of distinct fingerprints that have it.
     pub ones: [f64; 64],
-    /// The most frequent fingerprints, with their rows' number; the most frequent first, then the smallest.
+    /// The most frequent fingerprints, each with its number of rows. The most frequent comes first; of two equally
+    /// frequent ones, the smaller.
     pub hot: Vec<(u64, u64)>,
 }
 
 impl Health {
-    /// How many hot values are kept.
+    /// This many frequent fingerprints are kept.
     const HOT: usize = 10;
 
-    /// Takes the measure of some fingerprints.
+    /// Measures these fingerprints.
     pub fn of(fingerprints: &[u64]) -> Self {
         let mut sorted = fingerprints.to_vec();
         sorted.sort_unstable();
@@ -68,20 +69,20 @@ impl Health {
         self.hot.truncate(Self::HOT);
     }
 
-    /// The largest and the smallest of the 128 buckets, relative to the mean.
+    /// The sizes of the largest and the smallest of the 128 buckets, relative to the mean.
     pub fn bucket_range(&self) -> (f64, f64) {
         let mean = self.distinct.max(1) as f64 / 128.0;
         let (least, most) = (self.buckets.iter().min(), self.buckets.iter().max());
         (*least.unwrap_or(&0) as f64 / mean, *most.unwrap_or(&0) as f64 / mean)
     }
 
-    /// χ² of the 128 buckets, with 127 degrees of freedom: about 127 ± 16 where fingerprints are uniform.
+    /// χ² of the 128 buckets, with 127 degrees of freedom. It is about 127 ± 16 if fingerprints are uniform.
     pub fn chi_squared(&self) -> f64 {
         let mean = self.distinct.max(1) as f64 / 128.0;
         self.buckets.iter().map(|n| (*n as f64 - mean).powi(2) / mean).sum()
     }
 
-    /// The two distributions of the paper's figure 2, and the bit bias, as a drawing.
+    /// A drawing of the two distributions of the paper's figure 2, and of the bias of the bits.
     pub fn svg(&self) -> String {
         let pairs = self.distinct.saturating_sub(1).max(1) as f64;
         let mean = self.distinct.max(1) as f64 / 128.0;

@@ -1,24 +1,25 @@
-//! The inner loops: compare all filters of a cache line with one word, or a list of fingerprints with a query.
+//! The inner loops: they compare all filters of a cache line with one word, or a list of fingerprints with a query.
 //!
-//! Compiled three times, for machines with vectors that count ones (AVX-512 VPOPCNTDQ), with an instruction that does, and
-//! without either; which one runs is decided when a table is made. The results are equal (see the tests).
+//! They are compiled three times: for machines with vector instructions that count ones (AVX-512 VPOPCNTDQ), for
+//! machines with a scalar instruction that does, and for machines with neither. When a table is made, it chooses the
+//! variant for its machine. All variants give the same results (see the tests).
 
 use super::bucket::Bucket;
 
-/// Compares the words of a bucket with one word.
+/// Compares words or fingerprints with a query.
 pub trait Kernel: Copy {
-    /// Bit i is set where word i of the bucket, header included, is within `k` of `word`.
+    /// Bit i of the result is set if word i of the bucket, header included, is within `k` of `word`.
     fn near<const W: usize>(self, bucket: &Bucket<W>, word: u32, k: u32) -> u32;
 
-    /// Bit i is set where word i of the first `n`, and of the first 16, is within `k` of `word`. Faster where 16 follow, whatever they
-    /// are.
+    /// Bit i of the result is set if word i is among the first `n` and the first 16, and is within `k` of `word`. This
+    /// is faster if `words` has at least 16 words, whatever the words behind the first `n` are.
     fn near_words(self, words: &[u32], n: usize, word: u32, k: u32) -> u32;
 
-    /// Bit i is set where fingerprint i of at most 64 is within `k` of `query`.
+    /// Bit i of the result is set if fingerprint i is within `k` of `query`. There are at most 64 fingerprints.
     fn near_fingerprints(self, fingerprints: &[u64], query: u64, k: u32) -> u64;
 }
 
-/// One word after the other.
+/// Compares one word after the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar;
 
@@ -43,14 +44,14 @@ impl Kernel for Scalar {
     }
 }
 
-/// Sixteen words, or eight fingerprints, at a time.
+/// Compares sixteen words, or eight fingerprints, at a time.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512(());
 
 #[cfg(target_arch = "x86_64")]
 impl Avx512 {
-    /// Proof that this machine can.
+    /// Proof that this machine has the instructions. `None` if it does not.
     pub fn new() -> Option<Self> {
         let able = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512vpopcntdq")
@@ -69,7 +70,7 @@ impl Kernel for Avx512 {
         const { assert!(W.is_multiple_of(16) && W <= 32) };
         let mut near = 0;
         for (i, line) in bucket.0.chunks_exact(16).enumerate() {
-            // SAFETY: `line` has the 64 bytes that are read, and `self` exists only where `new` found the instructions.
+            // SAFETY: `line` has the 64 bytes that are read. `self` exists only if `new` found the instructions.
             let mask = unsafe {
                 let words = _mm512_loadu_si512(line.as_ptr().cast());
                 let different = _mm512_xor_si512(words, _mm512_set1_epi32(word as i32));
@@ -84,8 +85,8 @@ impl Kernel for Avx512 {
     fn near_words(self, words: &[u32], n: usize, word: u32, k: u32) -> u32 {
         use std::arch::x86_64::*;
         let used = ((1u32 << n.min(16)) - 1) as u16;
-        // SAFETY: the read is within `words`, by their number or by the mask, and `self` exists only where `new` found the
-        // instructions.
+        // SAFETY: the read is within `words`, because of their number or of the mask. `self` exists only if `new` found
+        // the instructions.
         let mask = unsafe {
             let words = match words.first_chunk::<16>() {
                 Some(words) => _mm512_loadu_si512(words.as_ptr().cast()),
@@ -103,7 +104,7 @@ impl Kernel for Avx512 {
         let (lines, rest) = fingerprints.as_chunks::<8>();
         let mut near = 0;
         for (i, line) in lines.iter().enumerate() {
-            // SAFETY: `line` has the 64 bytes that are read, and `self` exists only where `new` found the instructions.
+            // SAFETY: `line` has the 64 bytes that are read. `self` exists only if `new` found the instructions.
             let mask = unsafe {
                 let different =
                     _mm512_xor_si512(_mm512_loadu_si512(line.as_ptr().cast()), _mm512_set1_epi64(query as i64));
@@ -113,7 +114,7 @@ impl Kernel for Avx512 {
         }
         if !rest.is_empty() {
             let used = (1 << rest.len()) - 1;
-            // SAFETY: the mask keeps the read within `rest`, and the instructions are there.
+            // SAFETY: the mask keeps the read within `rest`. The machine has the instructions.
             let mask = unsafe {
                 let rest = _mm512_maskz_loadu_epi64(used, rest.as_ptr().cast());
                 let different = _mm512_xor_si512(rest, _mm512_set1_epi64(query as i64));
@@ -125,10 +126,10 @@ impl Kernel for Avx512 {
     }
 }
 
-/// Which of the compiled variants suits this machine.
+/// The compiled variant for a machine.
 #[derive(Clone, Copy, Debug)]
 pub enum Level {
-    /// Nothing beyond the architecture's baseline.
+    /// No instructions beyond the baseline of the architecture.
     Baseline,
     /// x86-64 with `popcnt`.
     #[cfg(target_arch = "x86_64")]
@@ -139,7 +140,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The best this machine can do.
+    /// The fastest variant that this machine can run.
     pub fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
@@ -153,7 +154,7 @@ impl Level {
         Level::Baseline
     }
 
-    /// Does work with this machine's kernel.
+    /// Does a piece of work with the kernel of this machine.
     #[inline(always)]
     pub fn run<W: Work>(self, work: W) -> W::Output {
         match self {
@@ -162,18 +163,18 @@ impl Level {
             // SAFETY: `Level::detect` found the instruction.
             Level::Popcnt => unsafe { run_popcnt(work) },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: a kernel exists only where `Avx512::new` found the instructions.
+            // SAFETY: a kernel exists only if `Avx512::new` found the instructions.
             Level::Avx512(kernel) => unsafe { run_avx512(kernel, work) },
         }
     }
 }
 
-/// What is compiled once for each kernel, so that all of it may use the kernel's instructions.
+/// A piece of work that is compiled once for each kernel, so that all of it may use the instructions of the kernel.
 pub trait Work {
-    /// What comes out.
+    /// The result.
     type Output;
 
-    /// Does it; to be inlined.
+    /// Does the work. It must be inlined.
     fn run(self, kernel: impl Kernel) -> Self::Output;
 }
 
@@ -222,7 +223,7 @@ mod tests {
         fn vectors_and_scalars_agree_on_fingerprints(seed: u64, base: u64, n in 0usize..=64, k in 0u32..=64) {
             let random = |i: u64| xxhash_rust::xxh3::xxh3_64_with_seed(&i.to_le_bytes(), seed);
             let list: [u64; 64] = std::array::from_fn(|i| {
-                // ANDing random words gives few errors.
+                // The AND of random words gives few errors.
                 (0..i as u64 % 5).fold(base, |f, j| if j == 0 { f ^ random(i as u64) } else { f ^ (f ^ base) & random(j * 64 + i as u64) })
             });
             let list = &list[..n];

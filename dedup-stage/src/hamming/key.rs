@@ -1,4 +1,4 @@
-//! How one table sees a fingerprint.
+//! Keys of tables: which bits of a fingerprint a table uses, and how the table splits a fingerprint.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,8 @@ impl Key {
     }
 }
 
-/// Splits a fingerprint for one [`Key`]: 32 bits give the bucket, the key bits first. The other 32 bits are the filter.
+/// Splits fingerprints for one [`Key`]: 32 bits are the address, which gives the bucket, and begins with the key bits.
+/// The other 32 bits are the filter.
 #[derive(Clone, Debug)]
 pub struct View {
     permutation: Permutation,

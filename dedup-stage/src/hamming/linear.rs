@@ -24,7 +24,7 @@ impl Linear {
         self.0[0][a as usize] ^ self.0[1][b as usize] ^ self.0[2][c as usize] ^ self.0[3][d as usize]
     }
 
-    /// The inverse map, or `None` where the columns are dependent (Gauss–Jordan elimination).
+    /// The inverse of the map with these columns. `None` if the columns are dependent. (Gauss–Jordan elimination.)
     pub fn inverse(columns: &[u32; 32]) -> Option<Self> {
         let mut left = *columns;
         let mut right: [u32; 32] = std::array::from_fn(|i| 1 << i);

@@ -4,6 +4,25 @@
 //! `README.md` in this folder says which file is for what. For the index of the crawler's judge, read `index` and
 //! `design`. For index files, read [`frozen`] and [`search`]. For pairs and clusters of a corpus, read [`pairs`] and
 //! [`cluster`].
+//!
+//! All files here use these words:
+//!
+//! - *fingerprint*: the 64-bit simhash of a page or document. *Stored* fingerprints are those that are searched.
+//! - *query*: the fingerprint whose neighbours are wanted. A *probe* is one query to one index.
+//! - *error*: a bit in which a stored fingerprint differs from the query. The *distance* of both is their number of
+//!   errors.
+//! - *table*: it stores all fingerprints, sorted into *buckets* by their *key*. The key is a part of the bits, for
+//!   example one half.
+//! - *flips*: the largest number of errors in the key with which a table still finds a fingerprint.
+//! - *ball*: all keys within this number of flips of the key of a query, or the buckets of these keys. A query reads
+//!   these buckets.
+//! - *address*: 32 bits from which a table takes the number of the bucket. The other 32 bits of the fingerprint are the
+//!   *filter*. The *rest* is the part of the address that the number of the bucket does not tell. A bucket stores
+//!   filter and rest of each *entry*.
+//! - *candidate*: an entry whose filter is compared with that of the query.
+//! - to *announce*: to start to load memory into the cache before it is read. While it is loaded, the program does
+//!   something else.
+//! - *row*: the position of a fingerprint in its file. A *value* is a fingerprint regardless of its rows.
 
 mod bucket;
 mod calibration;

@@ -1,4 +1,4 @@
-//! Where entries go that their bucket has no room for.
+//! Stores the entries for which a bucket has no room.
 
 use super::bucket::{Bucket, Layout};
 use super::memory;
@@ -7,10 +7,11 @@ use super::segments::Segments;
 /// One cache line of entries.
 pub type Line = Bucket<16>;
 
-/// Runs of cache lines, each run a bucket's overflow. A run's lines are adjacent, and it doubles by moving, so that even
-/// the worst bucket (a million fingerprints that agree in one half) is read at the speed of memory.
+/// The overflows of buckets. The overflow of a bucket is a *run* of adjacent cache lines. A full run moves to a place
+/// with twice its room. So even the worst bucket (a million fingerprints that agree in one half) is read at the speed
+/// of memory.
 ///
-/// The tag of a run's first line is the number of lines in use.
+/// The tag of the first line of a run is the number of its lines in use.
 #[derive(Clone, Debug)]
 pub struct Overflow {
     lines: Segments<Line>,
@@ -26,7 +27,7 @@ impl Overflow {
         Self { lines, free: vec![Vec::new(); 28] }
     }
 
-    /// Starts a run with one entry; its number is never 0.
+    /// Starts a run with one entry. The number of a run is never 0.
     pub fn start(&mut self, layout: Layout, filter: u32, rest: u32) -> u32 {
         let run = self.allocate(0);
         self.lines[run as usize].set_tag(1);
@@ -34,7 +35,7 @@ impl Overflow {
         run
     }
 
-    /// Adds an entry to a run, and returns where the run is now.
+    /// Adds an entry to a run. Returns the number that the run has now.
     pub fn push(&mut self, run: u32, layout: Layout, filter: u32, rest: u32) -> u32 {
         let used = self.lines[run as usize].tag();
         let last = run + used - 1;
@@ -66,14 +67,14 @@ impl Overflow {
         (i < self.len(run)).then(|| &self.lines[(run + i) as usize])
     }
 
-    /// Starts loading the first lines of a run.
+    /// Starts to load the first lines of a run.
     #[inline(always)]
     pub fn prefetch(&self, run: u32, lines: u32) {
         let end = (run as usize + lines as usize).min(self.lines.len());
         (run as usize..end).for_each(|line| memory::prefetch(&self.lines[line]));
     }
 
-    /// Gives a run up.
+    /// Frees a run.
     pub fn release(&mut self, run: u32) {
         let class = self.lines[run as usize].tag().next_power_of_two().trailing_zeros();
         self.free[class as usize].push(run);
@@ -84,7 +85,7 @@ impl Overflow {
         self.lines.bytes() + self.free.iter().map(|free| free.capacity() * 4).sum::<usize>()
     }
 
-    /// Gives back some memory, never to be read again; false if none is left.
+    /// Gives back some memory, which must never be read again. False if no memory is left.
     pub fn shrink(&mut self) -> bool {
         self.lines.shrink()
     }
@@ -114,7 +115,7 @@ impl Overflow {
 mod tests {
     use super::*;
 
-    /// Neither the lines of a segment nor what is pushed between bounds a run.
+    /// The length of a run is limited neither by the lines of a segment, nor by other runs that grow at the same time.
     #[test]
     fn runs_are_as_long_as_they_must_be() {
         let layout = Layout::new(16, 0);

@@ -1,4 +1,4 @@
-//! Huge pages, as arrays, prepared by a thread of their own.
+//! Huge pages that are used as arrays. A thread of their own prepares them.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -10,18 +10,18 @@ use memmap2::MmapMut;
 
 use super::memory::{HUGE_PAGE, prefer_huge_pages};
 
-/// Types of which all bits zero is a value, and that own nothing.
+/// Types of which all bits zero is a value, and whose values own nothing.
 ///
 /// # Safety
 ///
-/// Both must be true.
+/// Both must be true for the type.
 pub unsafe trait Zero: Send + Sync + 'static {}
 
 // SAFETY: zero is a number, and numbers own nothing.
 unsafe impl Zero for u64 {}
 
-/// As many zeros as fit into a huge page, at the start of one: a random read of what lies in huge pages misses the caches, but not the
-/// page tables too.
+/// An array of zeros that fills one huge page, from the start of the page. A random read in a huge page misses the
+/// caches, but not the page tables, too.
 #[derive(Debug)]
 pub struct Page<T> {
     start: NonNull<T>,
@@ -38,7 +38,7 @@ impl<T: Zero> Page<T> {
     /// Number of elements.
     pub const LEN: usize = HUGE_PAGE / size_of::<T>();
 
-    /// A page; waits for it where several are asked for at once.
+    /// A page. If several pages are asked for at once, this call waits.
     ///
     /// # Panics
     ///
@@ -52,7 +52,7 @@ impl<T: Zero> Page<T> {
         PREPARED.try_recv().ok().map(Self::from)
     }
 
-    /// A page of memory that is taken as it is touched, in small pieces.
+    /// A page of memory that the system gives in small pieces, each when it is touched first.
     ///
     /// # Panics
     ///
@@ -67,8 +67,9 @@ impl<T: Zero> Page<T> {
     }
 }
 
-/// Pages that have been touched: where a machine's memory is lent to it only then, that takes milliseconds. One waits here, and one
-/// with the thread; which is there from the first one on that was asked for.
+/// Pages that have been touched already. Some machines provide memory only when it is touched, which takes
+/// milliseconds. One page waits in the channel, and one waits with the thread. The thread exists once the first page
+/// was asked for.
 static PREPARED: LazyLock<Receiver<MmapMut>> = LazyLock::new(|| {
     let (sender, receiver) = crossbeam_channel::bounded(1);
     let prepare_on = move || while sender.send(prepare()).is_ok() {};
@@ -85,7 +86,7 @@ fn prepare() -> MmapMut {
     memory
 }
 
-/// Memory with room for a huge page wherever it begins.
+/// Memory that contains a huge page wherever it begins.
 fn map() -> MmapMut {
     MmapMut::map_anon(2 * HUGE_PAGE).expect("there is memory to map")
 }
@@ -101,7 +102,7 @@ impl<T: Zero> Deref for Page<T> {
 
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        // SAFETY: the page is mapped, aligned, and as long as `memory` lives; zeros are a value of `T`.
+        // SAFETY: the page is mapped and aligned, and lives as long as `memory`. Zeros are a value of `T`.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), Self::LEN) }
     }
 }
@@ -109,7 +110,7 @@ impl<T: Zero> Deref for Page<T> {
 impl<T: Zero> DerefMut for Page<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above, and nobody else has it.
+        // SAFETY: as above, and nobody else has a reference to the page.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), Self::LEN) }
     }
 }

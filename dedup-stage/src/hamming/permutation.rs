@@ -1,11 +1,12 @@
-//! Moving the bits of a key to the front.
+//! Moves the bits of a key to the low end of a word.
 
-/// A permutation of the 64 bits of a fingerprint that brings chosen bits to the low end, both parts in their old order.
+/// A permutation of the 64 bits of a fingerprint. It moves chosen bits to the low end. The chosen bits keep their
+/// order, and so do the others.
 #[derive(Clone, Debug)]
 pub enum Permutation {
-    /// The chosen bits are adjacent (the ends are, too).
+    /// The chosen bits are adjacent. (Bit 63 and bit 0 count as adjacent.)
     Rotate(u32),
-    /// They are not: runs of adjacent bits, moved one by one.
+    /// The chosen bits are not adjacent. Runs of adjacent bits are moved one by one.
     Runs(Vec<Run>),
 }
 
@@ -18,11 +19,11 @@ pub struct Run {
 }
 
 impl Permutation {
-    /// Brings the bits of `mask` to the low end.
+    /// A permutation that moves the bits of `mask` to the low end.
     pub fn to_front(mask: u64) -> Self {
         let start = match mask {
             0 | u64::MAX => 0,
-            // The lowest bit of the run, which may wrap around.
+            // The lowest bit of the run. The run may wrap around.
             _ if mask & 1 == 1 && mask >> 63 == 1 => 64 - mask.leading_ones(),
             _ => mask.trailing_zeros(),
         };

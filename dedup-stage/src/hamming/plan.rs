@@ -10,49 +10,49 @@ use super::index::Fill;
 use super::key::View;
 use super::recursion::Recursion;
 
-/// What a design is expected to cost.
+/// The expected cost of a design.
 #[derive(Clone, Debug, Serialize)]
 pub struct Estimate {
     /// Name of the design.
     pub design: String,
-    /// Number of tables.
+    /// The number of tables.
     pub tables: usize,
-    /// Bits of the keys, least and most.
+    /// The number of bits of the shortest and of the longest key.
     pub key_bits: (u32, u32),
-    /// Key bits that may differ, over all tables.
+    /// The number of key bits that may differ, summed over all tables.
     pub flips: u32,
-    /// Bytes a fingerprint, as an index file without rows.
+    /// Bytes for a fingerprint in an index file without rows.
     pub bytes_frozen: f64,
-    /// Bytes a fingerprint in the online index.
+    /// Bytes for a fingerprint in the online index.
     pub bytes_online: f64,
-    /// Buckets read by a probe.
+    /// Buckets that a probe reads.
     pub lookups: f64,
-    /// Fingerprints compared by a probe.
+    /// Fingerprints that a probe compares.
     pub candidates: f64,
-    /// Time of one probe of an index file in memory, nanoseconds.
+    /// Nanoseconds of one probe of an index file in memory.
     pub nanoseconds: f64,
-    /// Whether the index file fits into the memory allowed.
+    /// Whether the index file fits into the allowed memory.
     pub fits: bool,
 }
 
-/// The designs, the fastest that fits first, and what the paper's recursion finds.
+/// All designs (first those that fit, the fastest first), and the results of the paper's recursion.
 #[derive(Clone, Debug, Serialize)]
 pub struct Plan {
-    /// Fingerprints to be stored.
+    /// The number of fingerprints to be stored.
     pub fingerprints: u64,
-    /// Distance.
+    /// The distance.
     pub distance: u32,
-    /// Bytes allowed.
+    /// The allowed bytes.
     pub memory: Option<u64>,
-    /// The fastest that fits, if any does.
+    /// The fastest design that fits, if there is one.
     pub chosen: Option<String>,
-    /// All that are known.
+    /// All known designs.
     pub designs: Vec<Estimate>,
-    /// X(f, k, d) for each p_min at which it changes.
+    /// X(f, k, d) for each p_min at which its value changes.
     pub recursion: Vec<Recursed>,
 }
 
-/// A value of the paper's recursion.
+/// One result of the paper's recursion.
 #[derive(Clone, Debug, Serialize)]
 pub struct Recursed {
     /// The least p_min with this result.
@@ -63,7 +63,7 @@ pub struct Recursed {
     pub splits: Vec<u32>,
 }
 
-/// What a design is expected to cost.
+/// Estimates the cost of a design.
 pub fn estimate(design: &Design, fingerprints: u64, memory: Option<u64>, machine: Calibration) -> Estimate {
     let n = fingerprints.max(1) as f64;
     let (mut bits_frozen, mut lookups, mut candidates, mut lines) = (0.0, 0.0, 0.0, 0.0);
@@ -72,7 +72,7 @@ pub fn estimate(design: &Design, fingerprints: u64, memory: Option<u64>, machine
         let buckets = 2f64.powi(bits as i32);
         bits_frozen += 64.0 - f64::from(bits) + 16.0 * buckets / n;
         let neighbours = View::new(*key).code().neighbours();
-        // Of a ball's buckets, those that differ above their low bits.
+        // The number of buckets of a ball that differ above their low bits.
         let apart = |low: u32| {
             let size = |list: &Vec<u32>| {
                 let mut list: Vec<u32> = list.iter().map(|change| (change & low_mask(bits)) >> low).collect();
@@ -86,7 +86,8 @@ pub fn estimate(design: &Design, fingerprints: u64, memory: Option<u64>, machine
         let each = n / buckets;
         lookups += visited;
         candidates += visited * each;
-        // Lines hold 32 buckets of the directory, and 16 filters; these begin anywhere in a line.
+        // A cache line holds 32 buckets of the directory, or 16 filters. The filters of a bucket begin anywhere in a
+        // line.
         let together = (16.0 / each).log2().max(0.0) as u32;
         lines += apart(5) + apart(together) + Calibration::NEXT_LINE * visited * each / 16.0;
     }
@@ -106,7 +107,7 @@ pub fn estimate(design: &Design, fingerprints: u64, memory: Option<u64>, machine
     }
 }
 
-/// Estimates every design known.
+/// Estimates the cost of every known design.
 pub fn plan(fingerprints: u64, distance: u32, memory: Option<u64>, bits: u32, machine: Calibration) -> Plan {
     let mut designs: Vec<Estimate> = match bits {
         64 => Design::all(distance).iter().map(|design| estimate(design, fingerprints, memory, machine)).collect(),

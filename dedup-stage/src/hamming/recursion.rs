@@ -1,15 +1,17 @@
-//! The paper's own way to find designs: split into blocks, choose those that agree, and split what is left again.
+//! The paper's own way to find designs: split the fingerprint into blocks, choose the blocks that agree, and split the
+//! other blocks again.
 
 use super::key::Key;
 use super::key::cut;
 
-/// A way to split: the fingerprint into `splits[0]` blocks of which k may differ, the bits of those k into `splits[1]` blocks of which k
-/// may differ, and so on. Each level adds the bits of the blocks that agree to the key.
+/// A way to split. The fingerprint is split into `splits[0]` blocks, of which k may differ. The bits of these k blocks
+/// are split into `splits[1]` blocks, of which k may differ, and so on. The key gets the bits of the blocks that agree,
+/// at each level.
 ///
 /// # References
 ///
 /// Manku, Jain, Das Sarma (WWW 2007), section 3.1.2: X(f, k, d) is the least number of tables for f bits, distance k and 2^d
-/// fingerprints, 1 if d < p_min, else the minimum over r > k of C(r, k) · X(fk/r, k, d - (r - k)f/r).
+/// fingerprints. It is 1 if d < p_min; otherwise it is the minimum over r > k of C(r, k) · X(fk/r, k, d - (r - k)f/r).
 /// (Its examples take d = 34 for "8B" fingerprints; 8 · 10^9 is nearer to 2^33.)
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recursion {
@@ -18,8 +20,9 @@ pub struct Recursion {
 }
 
 impl Recursion {
-    /// The least number of tables such that fewer than 2^`p_min` of 2^`d` fingerprints are expected to agree with a query in a
-    /// table's key, and how: the recursion X(f, k, d), with at most `most` blocks a level.
+    /// The recursion X(f, k, d), with at most `most` blocks a level. Returns the least number of tables for which fewer
+    /// than 2^`p_min` of 2^`d` fingerprints are expected to agree with a query in the key of a table, and the way to
+    /// split.
     pub fn fewest_tables(f: f64, k: u32, d: f64, p_min: f64, most: u32) -> (u64, Self) {
         if d < p_min || k == 0 && f <= 0.0 {
             return (1, Self { splits: Vec::new() });
@@ -28,7 +31,7 @@ impl Recursion {
         for r in k + 1..=most {
             let choices = binomial(u64::from(r), u64::from(k));
             let agree = f64::from(r - k) * f / f64::from(r);
-            // A level of less than a bit brings nothing.
+            // A level that adds less than one bit is of no use.
             if agree < 1.0 || choices >= best.0 {
                 continue;
             }
@@ -42,7 +45,8 @@ impl Recursion {
         best
     }
 
-    /// The smallest p_min (in whole bits) for which so many tables are enough, with the tables and the way: what a table budget buys.
+    /// What a number of tables buys: the smallest p_min (in whole bits) for which `tables` tables are enough, with the
+    /// number of tables and the way to split.
     pub fn within_budget(f: f64, k: u32, d: f64, tables: u64, most: u32) -> Option<(u32, u64, Self)> {
         (1..=d.ceil() as u32 + 1).find_map(|p_min| {
             let (needed, way) = Self::fewest_tables(f, k, d, f64::from(p_min), most);

@@ -1,20 +1,20 @@
-//! A snapshot of an online index as a file, and an index that goes on from it. For users of the library: the crawler does
-//! not use it.
+//! A snapshot of an online index as a file, and an index that continues from it. This is for users of the library. The
+//! crawler does not use it.
 
 use std::io::{Seek, Write};
 
 use super::frozen::{self, Frozen, Plan, Reader};
 use super::{Design, Error, Index};
 
-/// A snapshot, as an index file that may be mapped, and what has been added since.
+/// A snapshot, and the fingerprints that were added since. The snapshot is an index file, which may be mapped.
 ///
-/// The file is a [`Frozen`] index without rows: it carries its format's version, the design and the recipe of the
-/// fingerprints, its damage is detected, and nothing has to be inserted again at the start.
+/// The file is a [`Frozen`] index without rows. It has the version of its format, the design and the recipe of the
+/// fingerprints. Damage is detected. At the start, no fingerprint has to be inserted again.
 ///
 /// # Complexity
 ///
-/// A query asks both; an insertion looks the fingerprint up in the file once. Writing a snapshot takes 8 bytes of memory
-/// a fingerprint beside what [`frozen::build`] takes.
+/// A query asks both the snapshot and the online index. An insertion looks the fingerprint up in the snapshot once.
+/// Writing a snapshot takes 8 bytes of memory a fingerprint, besides what [`frozen::build`] takes.
 #[derive(Debug)]
 pub struct Resumed<'a> {
     snapshot: Reader<'a>,
@@ -22,7 +22,7 @@ pub struct Resumed<'a> {
 }
 
 impl<'a> Resumed<'a> {
-    /// Goes on from a snapshot.
+    /// Continues from a snapshot.
     pub fn new(snapshot: &'a Frozen) -> Self {
         Self { added: Index::new(snapshot.design().distance), snapshot: snapshot.reader() }
     }
@@ -37,7 +37,7 @@ impl<'a> Resumed<'a> {
         self.len() == 0
     }
 
-    /// As [`Index::within`].
+    /// Like [`Index::within`].
     pub fn within(&mut self, query: u64, out: &mut Vec<(u64, u32)>) {
         self.snapshot.within(&[query], &mut |_, fingerprint, distance| out.push((fingerprint, distance)));
         self.added.within(query, out);
@@ -48,7 +48,7 @@ impl<'a> Resumed<'a> {
         !self.snapshot.contains(fingerprint) && self.added.insert(fingerprint)
     }
 
-    /// Writes a new snapshot of all, and returns the number of bytes written.
+    /// Writes a new snapshot of all fingerprints. Returns the number of bytes written.
     pub fn snapshot(&self, recipe: &str, threads: usize, out: &mut (impl Write + Seek)) -> Result<u64, Error> {
         let mut all = self.snapshot.fingerprints();
         all.extend(self.added.fingerprints());
@@ -57,7 +57,7 @@ impl<'a> Resumed<'a> {
 }
 
 impl Index {
-    /// Writes a snapshot from which [`Resumed`] goes on, and returns the number of bytes written.
+    /// Writes a snapshot from which [`Resumed`] continues. Returns the number of bytes written.
     pub fn snapshot(&self, recipe: &str, threads: usize, out: &mut (impl Write + Seek)) -> Result<u64, Error> {
         write(&self.fingerprints(), self.distance(), recipe, threads, out)
     }
@@ -89,7 +89,7 @@ mod tests {
         })
     }
 
-    /// Two snapshots are taken on the way; all answers are those of an index that never stopped.
+    /// Two snapshots are taken on the way. All answers are those of an index that never stopped.
     #[test]
     fn goes_on_as_if_it_had_never_stopped() {
         let folder = tempfile::tempdir().expect("a folder");

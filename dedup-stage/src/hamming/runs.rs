@@ -1,4 +1,4 @@
-//! Runs: whole fingerprints side by side, by quarters. They suit fingerprints that crowd into few buckets, as those of
+//! Runs: whole fingerprints side by side in memory, sorted by quarters. They suit fingerprints that crowd, as those of
 //! pages do.
 
 use super::design::Design;
@@ -10,9 +10,9 @@ use super::segments::Segments;
 /// A set of fingerprints, stored four times, once for each quarter of the bits. Fingerprints with the same quarter form a
 /// *run*. They lie whole and side by side in memory.
 ///
-/// Some bits are nearly the same in all fingerprints of one language or one site. Then a ball of keys finds many
-/// fingerprints, and half of a fingerprint tells few of them apart. Runs compare whole fingerprints at once, and read
-/// memory line after line.
+/// Some bits are nearly the same in all fingerprints of one language or one site. Then the buckets of a ball have many
+/// fingerprints, and the filter tells few of them apart. Runs compare whole fingerprints at once, and read memory line
+/// after line.
 ///
 /// # Complexity
 ///
@@ -76,7 +76,7 @@ impl Runs {
     ///
     /// # Panics
     ///
-    /// Below k = 3, where four quarters are more than are needed.
+    /// If k is below 3, because then fewer than four quarters are enough.
     pub fn new(k: u32) -> Self {
         let quarters = Design::flips(4, k).keys.into_iter().map(Quarter::new).collect();
         Self { k, quarters, pool: Pool { fingerprints: Segments::new(), free: vec![Vec::new(); 32] }, len: 0, first: 0 }
@@ -209,12 +209,12 @@ impl Pool {
         }
     }
 
-    /// Room for `1 << class`, at a multiple of its size.
+    /// A place for `1 << class` fingerprints, at a multiple of this number.
     fn allocate(&mut self, class: u32) -> u32 {
         if let Some(at) = self.free[class as usize].pop() {
             return at;
         }
-        // What alignment skips is free for shorter runs.
+        // The places that alignment skips are free for shorter runs.
         while !self.fingerprints.len().is_multiple_of(1 << class) {
             let gap = self.fingerprints.len().trailing_zeros();
             self.free[gap as usize].push(self.fingerprints.len() as u32);

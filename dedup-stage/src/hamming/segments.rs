@@ -1,14 +1,15 @@
-//! An array that grows without ever moving what it holds.
+//! An array that grows and never moves its elements.
 
 use std::ops::{Index, IndexMut};
 
 use super::memory;
 use super::pages::{Page, Zero};
 
-/// A growing array in pages: what is stored stays where it is, so that growing never pauses to copy.
+/// A growing array in pages. Its elements never move, so it never pauses to copy them.
 ///
-/// The first pages take memory only as they fill, so that a small array is small. The others are huge and prepared; the next of them is
-/// taken ahead of time if it is ready: arrays that grow together would wait for each other's at the same moment.
+/// The first pages take memory only when they fill, so a small array takes little memory. The other pages are huge and
+/// prepared. If a prepared page is ready, the array takes it before it is needed: otherwise arrays that grow together
+/// would wait for their pages at the same moment.
 #[derive(Debug)]
 pub struct Segments<T> {
     len: usize,
@@ -17,11 +18,12 @@ pub struct Segments<T> {
 }
 
 impl<T: Zero> Segments<T> {
-    /// Elements of a segment.
+    /// Elements of a page.
     const SEGMENT: usize = Page::<T>::LEN;
-    /// So many pages take memory as they fill: above 16 MB, a huge page more is little.
+    /// The first pages, up to this number, take memory only when they fill. Above 16 MB, one more huge page is little.
     const SMALL: usize = 8;
-    /// Elements for which there is still room when the next page may be taken: time enough, yet little memory that is not used.
+    /// The next page may be taken when there is room for this many elements. This is early enough, and leaves little
+    /// memory unused.
     const AHEAD: usize = Self::SEGMENT / 4;
 
     /// An empty array.
@@ -54,14 +56,14 @@ impl<T: Zero> Segments<T> {
         }
     }
 
-    /// `n` elements from `start` on, as far as they lie in its segment.
+    /// `n` elements from `start` on, up to the end of the page of `start`.
     #[inline(always)]
     pub fn slice(&self, start: usize, n: usize) -> &[T] {
         let n = n.min(self.len - start).min(Self::SEGMENT - start % Self::SEGMENT);
         self.pages.get(start / Self::SEGMENT).map_or(&[], |page| &page[start % Self::SEGMENT..][..n])
     }
 
-    /// Starts loading the place of the next element.
+    /// Starts to load the place of the next element.
     #[inline(always)]
     pub fn prefetch_next(&self) {
         if let Some(page) = self.pages.get(self.len / Self::SEGMENT) {
@@ -76,7 +78,7 @@ impl<T: Zero> Segments<T> {
         self.pages.push(next.unwrap_or_else(page));
     }
 
-    /// Drops the last segment, so that giving back a large array need not take long at once; false if there was none. Only for
+    /// Drops the last page. So a large array can be given back in small steps. False if there was no page. Only for
     /// arrays that will not be read any more.
     pub fn shrink(&mut self) -> bool {
         (self.len, self.next) = (0, None);

@@ -1,4 +1,4 @@
-//! One table of the online index: fingerprints by a key, in buckets, growing one bucket at a time.
+//! One table of the online index: fingerprints in buckets, by a key. It grows by one bucket at a time.
 
 use super::bucket::{Bucket, Layout};
 use super::code::low_mask;
@@ -9,42 +9,45 @@ use super::memory::prefetch;
 use super::overflow::Overflow;
 use super::segments::Segments;
 
-/// Words of a bucket: two cache lines, of which the second costs little once the first is on its way.
+/// Words of a bucket: two cache lines. Reading the second line takes little more time than reading the first alone.
 const WORDS: usize = 32;
 const LINE_WORDS: usize = 16;
 
-/// Fingerprints in buckets, by their [`Key`]. A key allows for some errors. If a fingerprint differs from a query in no more of the
-/// key's bits than that, it is in one of the buckets of the query's *ball*: the buckets of all keys so near the query's.
+/// Fingerprints in buckets, by their [`Key`]. A query reads the buckets of its *ball*: the buckets of all keys that
+/// differ from the key of the query in at most `flips` bits.
 ///
-/// The number of a bucket tells a part of each fingerprint in it. The bucket holds the other two parts: the 32 bits that are not in
-/// the key (the *filter*, which is compared first), and the bits of the address above the bucket's number (the *rest*).
+/// The number of a bucket tells a part of each fingerprint in it. The bucket holds the other two parts: the *filter*
+/// (the 32 bits that are not in the address), which is compared first, and the *rest* (the bits of the address that the
+/// number of the bucket does not tell).
 ///
 /// # Complexity
 ///
-/// With b entries to a bucket, each insertion adds 1/b buckets: the entries of one group are spread again (see [`Growth`]). The whole
-/// table is never rehashed. A probe reads one bucket for each element of [`Code::neighbours`](super::Code::neighbours), all independent.
+/// If a bucket has b entries on average, each insertion adds 1/b buckets: the entries of one group are spread again
+/// (see [`Growth`]). The whole table is never rehashed. A probe reads one bucket for each element of
+/// [`Code::neighbours`](super::Code::neighbours). None of these reads waits for another.
 #[derive(Clone, Debug)]
 pub struct Table {
     view: View,
-    /// Entries a bucket has on average before the next one is split.
+    /// A bucket has this many entries on average before a bucket is added.
     load: usize,
     buckets: Segments<Bucket<WORDS>>,
     overflow: Overflow,
-    /// Lines of an overflow, about: so many are loaded ahead.
+    /// The usual number of lines of an overflow. This many are loaded ahead.
     overflow_lines: u32,
     len: usize,
     growth: Growth,
-    /// For rests without the bits that all buckets know, and without one bit less.
+    /// Two layouts. The rests of the first leave out the bits that all addresses of a group share. The rests of the
+    /// second leave out one bit less.
     layouts: [Layouts; 2],
-    /// By syndrome: buckets to visit, relative to the query's.
+    /// For each syndrome: the buckets to visit, relative to the bucket of the query.
     neighbours: Vec<Neighbours>,
 }
 
-/// What to XOR to an address to get all addresses of a ball; those of one group are adjacent.
+/// XOR each change to an address to get all addresses of its ball. Addresses of one group stand next to each other.
 #[derive(Clone, Debug)]
 struct Neighbours {
     changes: Vec<u32>,
-    /// Whether two are of one group, so that they may be in one bucket.
+    /// Whether two of the addresses belong to one group, so that they may be in one bucket.
     shared: bool,
 }
 
@@ -83,7 +86,7 @@ impl Table {
         table
     }
 
-    /// Number of buckets: it grows, and when it does, balls change.
+    /// The number of buckets. When it grows, balls change.
     pub fn buckets(&self) -> usize {
         self.buckets.len()
     }
@@ -130,21 +133,21 @@ impl Table {
         })
     }
 
-    /// Whether these buckets of a ball are still all of it, and it was found when the table had `then` buckets.
+    /// Whether `ball` still has all buckets of a ball that was computed when the table had `then` buckets.
     pub fn is_whole(&self, then: usize, mut ball: impl Iterator<Item = u32>) -> bool {
         let mask = low_mask(self.growth.group_bits());
         then == self.buckets()
             || self.growth.grown_since(then).is_some_and(|grown| ball.all(|bucket| !grown.contains(&(bucket & mask))))
     }
 
-    /// Starts loading a bucket.
+    /// Starts to load a bucket.
     #[inline(always)]
     pub fn prefetch(&self, bucket: u32) {
         prefetch(&self.buckets[bucket as usize]);
     }
 
-    /// Calls `found` with every entry of a bucket whose filter differs in at most `k` bits, and returns whether the bucket has an
-    /// overflow, which is now being loaded.
+    /// Calls `found` with every entry of a bucket whose filter differs from `filter` in at most `k` bits. Returns
+    /// whether the bucket has an overflow. If it does, the overflow is being loaded now.
     #[inline(always)]
     pub fn probe(&self, kernel: impl Kernel, bucket: u32, filter: u32, k: u32, found: &mut impl FnMut(u64)) -> bool {
         let entries = &self.buckets[bucket as usize];
@@ -161,7 +164,7 @@ impl Table {
         run != 0
     }
 
-    /// As [`Table::probe`], for the overflow of a bucket that has one.
+    /// Like [`Table::probe`], for the overflow of a bucket that has one.
     #[inline(always)]
     pub fn probe_overflow(&self, kernel: impl Kernel, bucket: u32, filter: u32, k: u32, found: &mut impl FnMut(u64)) {
         for line in self.overflow.run(self.buckets[bucket as usize].tag()) {
@@ -182,13 +185,13 @@ impl Table {
         self.view.fingerprint(Keyed { address, filter: entries.filter(i) })
     }
 
-    /// The bucket where a fingerprint is, or would be.
+    /// The bucket that has a fingerprint, or that would have it.
     #[inline(always)]
     pub fn bucket_of(&self, keyed: Keyed) -> u32 {
         self.growth.bucket_of(keyed.address)
     }
 
-    /// The `i`th fingerprint of a bucket, its overflow included.
+    /// Fingerprint number `i` of a bucket and its overflow.
     pub fn entry(&self, bucket: u32, i: usize) -> Option<u64> {
         let entries = &self.buckets[bucket as usize];
         let layouts = self.layouts_of(bucket);
@@ -198,13 +201,13 @@ impl Table {
         if entries.tag() == 0 {
             return None;
         }
-        // Lines are filled one after the other.
+        // The lines are filled one after the other.
         let (line, i) = ((i - entries.len()) / layouts.line.capacity, (i - entries.len()) % layouts.line.capacity);
         let line = self.overflow.line(entries.tag(), line as u32)?;
         (i < line.len()).then(|| self.read(line, layouts.line, bucket, i))
     }
 
-    /// Gives back some memory of a table that is not needed any more; false if none is left.
+    /// Gives back some memory of a table that is not needed any more. False if no memory is left.
     pub fn shrink(&mut self) -> bool {
         self.buckets.shrink() || self.overflow.shrink()
     }
@@ -223,7 +226,7 @@ impl Table {
                 })
     }
 
-    /// Adds a fingerprint that is not there yet, and lets the table grow by at most one bucket.
+    /// Adds a fingerprint that the table does not have. The table grows by at most one bucket.
     pub fn insert(&mut self, keyed: Keyed) {
         self.put(keyed);
         self.len += 1;
@@ -257,7 +260,7 @@ impl Table {
         entries.set_tag(run);
     }
 
-    /// Gives the next group one more bucket, and spreads its entries again.
+    /// Gives the next group one more bucket, and spreads the entries of the group again.
     fn grow(&mut self) {
         let step = self.growth.step();
         let layouts = *self.layouts_of(step.first);
@@ -282,7 +285,7 @@ impl Table {
                 self.overflow.release(old.tag());
             }
         }
-        // The next group's turn comes soon.
+        // The next group grows soon, so load its buckets.
         let next = self.growth.step();
         (0..next.size).for_each(|i| self.prefetch(next.first + i * next.stride));
         self.buckets.prefetch_next();
@@ -296,7 +299,7 @@ impl Table {
         }
     }
 
-    /// Prepares what depends on how many bits name a group.
+    /// Computes everything that depends on the number of bits that name a group.
     fn begin_round(&mut self) {
         let bits = self.growth.group_bits();
         self.layouts = [Layouts::new(bits), Layouts::new(bits.saturating_sub(1))];
@@ -313,9 +316,9 @@ impl Table {
     }
 }
 
-/// The entries of a bucket whose filters differ from `filter` in at most `k` bits, as bits.
+/// One bit for each entry of a bucket: whether its filter differs from `filter` in at most `k` bits.
 #[inline(always)]
 fn matches<const W: usize>(kernel: impl Kernel, entries: &Bucket<W>, filter: u32, k: u32) -> u32 {
-    // The header is word 0, and is no entry; what lies behind the last entry is none either.
+    // Word 0 is the header, and no entry. The words behind the last entry are no entries either.
     kernel.near(entries, filter, k) >> 1 & ((1 << entries.len()) - 1)
 }

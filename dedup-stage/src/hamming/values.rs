@@ -2,20 +2,21 @@
 
 use super::memory::{prefer_huge_pages, prefetch, zeros};
 
-/// Chosen fingerprints, and the rows where they were seen.
+/// Chosen fingerprints, and the rows at which they occur.
 ///
 /// # Complexity
 ///
-/// About 40 bytes for each chosen value. Looking at a fingerprint that was not chosen takes, in 15 of 16 cases, one bit of a
-/// bitmap; at one that was, a probe or two of a hash table, announced while others are looked at.
+/// About 40 bytes for each chosen value. A fingerprint that was not chosen takes, in 15 of 16 cases, one read of a
+/// bitmap. A fingerprint that was chosen takes one or two probes of a hash table, which are announced while others are
+/// looked at.
 #[derive(Clone, Debug)]
 pub struct Values {
-    /// One bit for each hash, a few more bits long than the table.
+    /// One bit for each hash. The hashes are a few bits longer than the index of a slot.
     filter: Vec<u64>,
-    /// Open addressing; `FREE` rows mark free slots.
+    /// A hash table with open addressing. A slot whose row is `FREE` is free.
     slots: Vec<(u64, u64)>,
     shift: u32,
-    /// Further rows of repeated values: value, row; sorted.
+    /// The further rows of repeated values, as (value, row), sorted.
     further: Vec<(u64, u64)>,
 }
 
@@ -29,10 +30,10 @@ fn hash(value: u64) -> u64 {
 }
 
 impl Values {
-    /// Values that are best looked up together: none of them waits for another.
+    /// This many values are looked up together, so that none waits for another.
     pub const BLOCK: usize = 64;
 
-    /// Where each of the chosen values is among the fingerprints; repeated choices are ignored.
+    /// Finds the rows of the chosen values among the fingerprints. A value that is chosen twice counts once.
     pub fn find(chosen: impl Iterator<Item = u64> + Clone, fingerprints: &[u64]) -> Self {
         let bits = (2 * chosen.clone().count()).next_power_of_two().trailing_zeros().max(4);
         let mut slots = Vec::with_capacity(1 << bits);
@@ -71,7 +72,7 @@ impl Values {
         }
     }
 
-    /// Notes the rows of those that were chosen.
+    /// Notes the rows of the chosen fingerprints.
     fn see(&mut self, fingerprints: &[u64]) {
         let mut block = Vec::with_capacity(Self::BLOCK);
         for (row, &fingerprint) in (0..).zip(fingerprints) {
@@ -101,7 +102,7 @@ impl Values {
         ((bit / 64) as usize, 1 << (bit % 64))
     }
 
-    /// The slot where the value is, or would be.
+    /// The slot that has the value, or would have it.
     fn slot(&self, value: u64) -> usize {
         let mut slot = (hash(value) >> self.shift) as usize;
         while self.slots[slot].1 != FREE && self.slots[slot].0 != value {
@@ -110,22 +111,22 @@ impl Values {
         slot
     }
 
-    /// Starts loading what [`Values::first`] will read.
+    /// Starts to load what [`Values::first`] will read.
     pub fn announce(&self, value: u64) {
         prefetch(&self.slots[(hash(value) >> self.shift) as usize]);
     }
 
-    /// The first row of a value that was chosen and found.
+    /// The first row of a value that was chosen and occurs.
     pub fn first(&self, value: u64) -> u64 {
         self.slots[self.slot(value)].1
     }
 
-    /// Values that were found again, with the rows behind their first; sorted.
+    /// Values that occur more than once, with all their rows but the first, sorted.
     pub fn further(&self) -> &[(u64, u64)] {
         &self.further
     }
 
-    /// All rows of a value that was chosen and found, ascending.
+    /// All rows of a value that was chosen and occurs, ascending.
     pub fn rows(&self, value: u64) -> impl Iterator<Item = u64> + Clone + use<'_> {
         let start = self.further.partition_point(|(v, _)| *v < value);
         let further = self.further[start..].iter().take_while(move |(v, _)| *v == value).map(|(_, row)| *row);

@@ -1,7 +1,7 @@
 //! The accepted pages by fingerprint: their sketches, for the second look.
 //!
-//! The store holds all of them. The fingerprints of pages crowd, so the second look is asked for often, and mostly finds
-//! nothing. So the pages that were accepted or looked at last are also in memory.
+//! The store has all sketches. The fingerprints of pages crowd, so many second looks are needed, and most of them find
+//! no twin. So memory has the pages that were accepted or looked at last.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -12,8 +12,8 @@ use crate::spaces;
 use crate::store::cut::{KeyRange, each_part};
 use crate::store::{Result, Session, codec};
 
-/// All accepted pages. The earliest page with a fingerprint lies under the fingerprint alone. The other pages lie under the
-/// fingerprint and their order.
+/// All accepted pages. The key of a page in the store is its fingerprint, or its fingerprint and its order. The
+/// earliest page with a fingerprint has the short key. All other pages with this fingerprint have the long one.
 #[derive(Debug)]
 pub(super) struct Accepted {
     /// Fingerprints that several pages have or had.
@@ -36,7 +36,7 @@ impl Accepted {
     fn open_with(session: &Session, most: usize, each: &mut impl FnMut(u64)) -> Result<Self> {
         let mut several = HashSet::new();
         session.scan(spaces::ACCEPTED, &[], &[], &mut |key, _| {
-            // The earliest page comes first: its key is the shortest.
+            // The key of the earliest page is the shortest, so this page comes first.
             if let Some((fingerprint, order)) = key.split_first_chunk() {
                 let fingerprint = u64::from_be_bytes(*fingerprint);
                 if order.is_empty() {
@@ -79,7 +79,7 @@ impl Accepted {
         session.overwrite(spaces::ACCEPTED, fingerprint.to_be_bytes(), Some(codec::encode(&entry)))
     }
 
-    /// Removes the page with this fingerprint and order; the next one takes its place.
+    /// Removes the page with this fingerprint and order. The next page with the fingerprint takes its place.
     pub(super) fn remove(&mut self, fingerprint: u64, order: u64, session: &mut Session) -> Result<()> {
         let Some(first) = self.first(fingerprint, session)? else { return Ok(()) };
         if first.order != order {
@@ -111,7 +111,7 @@ impl Accepted {
         }
     }
 
-    /// Visits the pages with a fingerprint in their order. Nearly always there is one.
+    /// Visits the pages with a fingerprint in their order. Nearly always there is only one.
     pub(super) fn visit(
         &mut self,
         fingerprint: u64,
@@ -125,7 +125,7 @@ impl Accepted {
         self.others(fingerprint, session, visit)
     }
 
-    /// Visits the pages with a fingerprint but the first.
+    /// Visits all pages with a fingerprint but the earliest.
     fn others(
         &self,
         fingerprint: u64,
@@ -159,15 +159,15 @@ impl Accepted {
     }
 }
 
-/// After entries were copied or deleted key by key: the earliest page with each fingerprint stands under the fingerprint
-/// alone again, and under no other key.
+/// To be called after entries were copied or deleted key by key. Puts the earliest page with each fingerprint under the
+/// short key again, and under no other key.
 pub(super) fn put_earliest_first(session: &mut Session) -> Result<()> {
     let (mut first, mut doubles, mut moves) = (None, Vec::new(), Vec::new());
     each_part(session, &KeyRange::whole(spaces::ACCEPTED), &mut |entries| {
         for (key, value) in entries {
             let Some((fingerprint, place)) = key.split_first_chunk::<8>() else { continue };
             match first {
-                // It was put first before, and copied once more.
+                // This page had the short key already, and was copied once more.
                 Some((known, order)) if known == *fingerprint => {
                     if place == u64::to_be_bytes(order) {
                         doubles.push(key.clone());

@@ -1,5 +1,5 @@
-//! A candidate for a twin: an accepted page with everything that is needed to compare later pages with it. One judge
-//! sends these to another.
+//! A candidate for a twin: an accepted page with all that is needed to compare later pages with it. One judge sends
+//! candidates to another.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;

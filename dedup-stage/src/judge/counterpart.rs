@@ -27,7 +27,7 @@ pub(crate) struct Comparison {
     /// Identities of the page and of the twin.
     page: PageId,
     twin: PageId,
-    /// The twin's links, sorted; `None` where they are not known.
+    /// The links and media of the twin; `None` if they are not known.
     known: Option<Known>,
     /// Turns links of the page into links of the twin. `None` before the twin's URL was asked for, or if nobody knows it.
     mapping: Option<Mapping>,
@@ -127,13 +127,14 @@ impl Comparison {
         if !self.has_news(case) {
             return Ok(None);
         }
-        // Without the twin's URL, links seem to be news that are not. So ask for the URL, and look again.
+        // As long as the URL of the twin is not known, some links seem to be news and are not. So learn the URL, and
+        // look again.
         self.learn_url(case, url_of, session)?;
         Ok(self.has_news(case).then_some(Acquitted::ByLinks))
     }
 
-    /// Whether any link of the page is news, links in chrome and opaque ones included: of a page that says little, the links may
-    /// be all that it is for.
+    /// Whether any link of the page is news. Links in chrome and opaque links count, too, because a page with few words
+    /// may consist of its links.
     pub(super) fn has_any_news(&mut self, case: &Case<'_>, url_of: UrlOf<'_>, session: &Session) -> Result<bool> {
         let any = |this: &Self| case.links.iter().any(|link| this.look_up(link) == Some(Counterpart::News));
         if !any(self) {

@@ -1,7 +1,8 @@
 //! Moves the accepted pages of a set of hosts to another state of the same crawl.
 //!
-//! The judge finds pages by their contents, so the entries of a host lie all over its spaces. Each entry names the URL of
-//! its page, which tells whether the entry moves. After a page has moved, no page here is a duplicate of it any more.
+//! The keys of the judge's spaces are made from the contents of pages, so the entries of a host lie all over these
+//! spaces. Each entry names the URL of its page, and this URL tells whether the entry moves. After a page has moved, no
+//! page here is a duplicate of it any more.
 
 use super::accepted::put_earliest_first;
 use super::digests::Owner;

@@ -15,8 +15,8 @@ pub(super) struct Owner {
     pub(super) id: PageId,
 }
 
-/// SHA-256 of a body → the page that had it first. The store holds all digests. A part of each digest is in memory, so
-/// that a body that no page had costs no look into the store.
+/// Maps the SHA-256 of a body to the page that had the body first. The store has all digests. Memory has a part of each
+/// digest. So a body that no page had needs no read of the store.
 #[derive(Debug)]
 pub(super) struct Digests {
     /// The first eight bytes of each digest. Removed digests are included.

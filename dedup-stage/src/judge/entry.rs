@@ -9,11 +9,12 @@ use crate::url::PageId;
 /// An accepted page.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Entry {
-    /// Its place in the order of judging. (First in every record of the judge, see [`crate::stage`].)
+    /// Its place in the order of judging. (The order is the first field of every record of the judge, see
+    /// [`crate::stage`].)
     pub(super) order: u64,
     /// Its URL and visit.
     pub(super) id: PageId,
-    /// For the second look.
+    /// The sketch for the second look.
     pub(super) sketch: Sketch,
 }
 

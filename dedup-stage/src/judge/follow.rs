@@ -1,8 +1,9 @@
-//! Pages that another process judges: what its judge remembers of them, this one has to remember too.
+//! Keeps the judges of several processes equal.
 //!
-//! Where several processes crawl, all their pages have one order. Each process judges its own pages and *follows* those of
-//! the others: it does to its state what the other judge does. A verdict depends on nothing but the state and the page, so
-//! after the same pages in the same order all judges have the same state, and each gives the verdicts of a single one.
+//! If several processes crawl one web, all their pages have one common order. Each process judges its own pages, and
+//! *follows* the pages of the others: its judge remembers of each page what the judge of the other process remembers. A
+//! verdict depends only on the state of the judge and on the page. So after the same pages in the same order, all
+//! judges have the same state, and give the verdicts that a single judge would give.
 
 use ::url::Url;
 use serde::{Deserialize, Serialize};
@@ -17,22 +18,25 @@ use crate::store::{Error, Result, Session};
 /// Everything about a page that its verdict depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Proposal {
-    /// What the judge remembers of it, if it says something new. The order is that of the process which follows.
+    /// What the judge remembers of the page, if the page says something new. The order is that of the process that
+    /// follows.
     pub candidate: Candidate,
-    /// Where it was fetched from.
+    /// The URL from which the page was fetched.
     pub url: String,
-    /// What this URL showed at its last visit.
+    /// The content of this URL at its last visit.
     pub before: Option<Shown>,
-    /// Hash of all its words.
+    /// Hash of all words of the page.
     pub text: u64,
     /// Odd sketch of its content.
     pub odd: Option<OddSketch>,
-    /// Its links, and whether each stands in the content. They are looked at only where another page has the same text.
+    /// The links of the page, and whether each stands in the content. They are needed only if another page has the same
+    /// text.
     pub links: Vec<(String, bool)>,
 }
 
 impl Proposal {
-    /// A page that is to be judged; `None` where the judge does not compare it, so that nobody has to hear of it.
+    /// The proposal of a page that is to be judged. `None` if the judge does not compare the page; then no other
+    /// process has to follow it.
     pub fn of(case: &Case<'_>) -> Option<Self> {
         let Case { order, id, url, before, page, links, .. } = *case;
         let candidate = Candidate {
@@ -55,12 +59,12 @@ impl Proposal {
 }
 
 impl Judge {
-    /// Remembers what the judge remembers who judges this page. The pages of all processes are followed or judged here in
-    /// their common order. True if anything is kept by which later pages may name it.
+    /// Remembers of a page what the judge that judges it remembers. All pages of all processes must be judged or
+    /// followed here, in their common order. Returns true if later pages may name this page as their twin.
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`] where the proposal holds something that is no URL.
+    /// [`Error::Damaged`] if the proposal has a URL that cannot be parsed.
     pub fn follow(&mut self, page: &Proposal, url_of: UrlOf<'_>, session: &mut Session) -> Result<bool> {
         let Candidate { order, id, sha256, signature, statement, .. } = &page.candidate;
         if page.before.is_none() {

@@ -33,8 +33,8 @@ impl OutLink {
     }
 }
 
-/// The 32 bits that stand for a link in the [`LinkSet`] of a page on the host `site`: its reference if it leads to this
-/// host, and half of its identity if it leads elsewhere.
+/// The 32 bits that stand for a link in the [`LinkSet`] of a page on the host `site`. For a link to this host, they are
+/// its reference. For a link to another host, they are half of its identity.
 pub(super) fn name_on(site: SiteId, id: UrlId, reference: u32) -> u32 {
     if id.site == site { reference } else { id.url as u32 }
 }
@@ -44,9 +44,11 @@ pub(super) fn name_on(site: SiteId, id: UrlId, reference: u32) -> u32 {
 pub struct LinkSet {
     /// The URL of the page, if it was judged elsewhere, because the records here do not have it.
     pub url: Option<String>,
-    /// The links, navigation included: by path and query if they lead to the page's own host, by identity otherwise.
+    /// The links, navigation included. A link to the page's own host is stored by its path and query, any other link by
+    /// its identity.
     pub links: Sample,
-    /// Parameters that most links with parameters have, with one value, as `name=value`: sessions, languages and the like.
+    /// Parameters that most links with parameters have, with the same value: sessions, languages and the like. Each is
+    /// written as `name=value`.
     pub constants: Vec<String>,
     /// The media.
     pub media: Sample,
@@ -114,7 +116,8 @@ pub(super) fn media_of<'a>(case: &Case<'a>) -> impl Iterator<Item = u32> + use<'
     case.page.media.iter().map(|medium| *medium as u32)
 }
 
-/// A set of 32-bit hashes, or the smallest of a large one: a min-wise sample (Broder, CPM 2000, section 2).
+/// A set of 32-bit hashes. Of a large set, only the smallest hashes are kept: a min-wise sample (Broder, CPM 2000,
+/// section 2).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Size of the whole set.
@@ -155,9 +158,9 @@ impl Sample {
     }
 }
 
-/// The parameters that stand, with one value, on more than half of the links that have any.
+/// The parameters that more than half of the links with parameters have, with the same value.
 pub(super) fn constants(links: &[OutLink]) -> Vec<String> {
-    /// Most bytes of a parameter that is kept, and most parameters.
+    /// A parameter with more bytes than `LONG` is not kept. At most `MOST` parameters are kept.
     const LONG: usize = 64;
     const MOST: usize = 8;
     let (mut with_parameters, mut pairs) = (0, HashMap::<&str, usize>::new());

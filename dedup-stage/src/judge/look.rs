@@ -1,4 +1,5 @@
-//! The search for the twin of a page: the nearest accepted page with the same text whose links do not contradict.
+//! Searches for the twin of a page: the nearest accepted page with the same text. If the links or media of the page are
+//! new beside those of such a page, that page is not its twin.
 
 use std::ops::ControlFlow;
 
@@ -13,14 +14,14 @@ use crate::store::{Result, Session};
 pub(super) struct Found {
     /// `Near`, or `Unique` if there is no twin.
     pub(super) judgement: Judgement,
-    /// The comparison of the page with its twin. If the page is unique only by its links, with the earliest page with its
-    /// text.
+    /// The comparison of the page with its twin. If the page is unique only by its links, the comparison with the first
+    /// page that was found with an equal text.
     pub(super) twin: Option<Comparison>,
     /// Whether some page was ever accepted with exactly this fingerprint.
     pub(super) is_known: bool,
 }
 
-/// An accepted page whose text is alike.
+/// An accepted page that has the same text at the second look.
 struct Alike {
     entry: Entry,
     look: SecondLook,
@@ -50,7 +51,7 @@ impl Judge {
         for ring in near.chunk_by(|(_, a), (_, b)| a == b) {
             let mut alike = self.alike(ring, case, signature, session)?;
             if alike.len() > left {
-                // Pages whose links seem to be the same, by the estimate of the sketch.
+                // Keep the pages whose links seem to be most alike, by the estimate of the sketch.
                 alike.sort_by(|a, b| b.look.links.total_cmp(&a.look.links).then(a.entry.order.cmp(&b.entry.order)));
                 alike.truncate(left);
             }
@@ -60,7 +61,7 @@ impl Judge {
                 let mut twin = Comparison::accepted(case, entry.id, &self.keys, session)?;
                 if let Some(why) = twin.contradicts(case, signature.sketch.words(), url_of, session)? {
                     if look.resemblance >= Self::SAME_TEXT {
-                        // The page has other media, so it is new, whatever its links are.
+                        // If the page has other media than one of these pages, it is new, whatever its links are.
                         acquitted = if acquitted == Some(Acquitted::ByMedia) { acquitted } else { Some(why) };
                         alike_text.get_or_insert(twin);
                     }

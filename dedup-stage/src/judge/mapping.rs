@@ -1,5 +1,5 @@
-//! Turns links of a page into links of its twin, by the differences between the URLs of both pages: host, folders,
-//! parameters.
+//! Turns links of a page into links of its twin. The differences between the URLs of the two pages tell how: in host,
+//! folders and parameters.
 
 use ::url::Url;
 
@@ -48,8 +48,8 @@ impl Mapping {
         Self { twin: twin.clone(), prefixes, parameters, added }
     }
 
-    /// The URLs that the twin may have in place of a link, the least changed first. Hosts and folders are swapped in
-    /// links to the page's own host only.
+    /// The URLs that the twin may have in place of a link. Those with the fewest changes come first. Hosts and folders
+    /// are swapped only in links to the page's own host.
     pub(super) fn variants<'a>(&'a self, link: &'a Url, to_own_host: bool) -> impl Iterator<Item = Url> + 'a {
         let queries = self.queries(link.query());
         let (base, paths) =
@@ -61,7 +61,7 @@ impl Mapping {
     }
 
     /// The URL that the twin most probably has in place of a link to the page's own host, if the links of the twin are
-    /// not known: everything that differs is swapped.
+    /// not known. Everything in which the two pages differ is swapped.
     pub(super) fn likeliest(&self, link: &Url) -> Url {
         let paths = self.paths(link.path());
         let path = paths.get(1).unwrap_or(&paths[0]);
@@ -96,7 +96,7 @@ impl Mapping {
         queries
     }
 
-    /// A query with the twin's parameters in place of the page's.
+    /// A query in which the parameters of the page are replaced by those of the twin.
     fn swapped(&self, query: Option<&str>) -> Option<String> {
         let query = query?;
         let twins = |pair| match self.parameters.iter().find(|(own, _)| own == pair) {

@@ -1,8 +1,8 @@
-//! The judge: compares each page with all pages accepted before it.
+//! The judge compares each page with all pages accepted before it.
 //!
 //! The steps, in this order:
 //!
-//! 1. Guards. A page that was cut short, an error page and a file that is no text are not judged.
+//! 1. Guards. A page that was cut short, an error page and a file without text are not judged.
 //! 2. The same URL. A page that shows what its URL showed at the last visit is *unchanged*. Otherwise the earlier content
 //!    of the URL is withdrawn: no later page is a duplicate of it.
 //! 3. Exact. Another URL showed the same bytes (SHA-256).
@@ -18,7 +18,7 @@
 //!    will be found in the corpus, too.
 //!
 //! The twin of a duplicate is the nearest accepted page. If several have the same distance, it is the earliest of them.
-//! Earlier means a smaller *order* ([`Case::order`]). A page never is the twin of a page of its own URL.
+//! Earlier means a smaller *order* ([`Case::order`]). A page is never the twin of a page of its own URL.
 //!
 //! The judge keeps nothing by URL. Its caller stores the last content of each URL ([`Shown`]) with the records of pages,
 //! and passes it in at the next visit.
@@ -65,7 +65,7 @@ pub use links::{LinkSet, OutLink, Sample};
 pub use shown::Shown;
 pub use verdict::{Acquitted, Judgement, Verdict};
 
-/// A page before the judge.
+/// A page that is to be judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {
     /// Its place in the order of judging. Orders never repeat, and grow.
@@ -80,8 +80,8 @@ pub struct Case<'a> {
     pub judgeable: bool,
     /// The text and fingerprints of the page. The judge does not use [`Page::links`].
     pub page: &'a Page,
-    /// Its links, one per URL identity, in the order of the page. Links that may not be followed are among them, because
-    /// they are part of the content.
+    /// Its links, one for each URL identity, in the order of the page. Links that may not be followed are among them,
+    /// because they are part of the content.
     pub links: &'a [OutLink],
 }
 
@@ -95,7 +95,7 @@ impl Case<'_> {
 /// Tells the URL of a page that was judged earlier; `None` if nobody knows it.
 pub type UrlOf<'a> = &'a dyn Fn(PageId, &Session) -> Result<Option<Url>>;
 
-/// Compares pages with all pages before them. One owner, pages in order.
+/// Compares pages with all pages before them. It has one owner, which passes in pages in their order.
 #[derive(Debug)]
 pub struct Judge {
     keys: Arc<Keys>,
@@ -108,14 +108,14 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// Resemblance from which two texts are as good as equal.
+    /// Two texts with at least this resemblance count as equal.
     pub const SAME_TEXT: f32 = 0.9;
 
     /// A judge that remembers what `session` has accepted.
     ///
     /// # Errors
     ///
-    /// [`Error::Foreign`] where the fingerprints of the state are of another recipe.
+    /// [`Error::Foreign`] if the fingerprints of the state were made by another recipe.
     pub fn open(distance: u32, keys: Keys, session: &mut Session) -> Result<Self> {
         match session.get(Space::META, b"recipe")? {
             None => session.put(Space::META, *b"recipe", signature::RECIPE),
@@ -223,7 +223,7 @@ impl Judge {
         Ok((found.judgement, found.twin))
     }
 
-    /// Adds a page to those that others are compared with. `is_new` says that no page ever had this fingerprint.
+    /// Adds a page with which later pages are compared. `is_new` says that no page ever had this fingerprint.
     fn add(&mut self, simhash: u64, is_new: bool, entry: Entry, session: &mut Session) -> Result<()> {
         if is_new {
             self.index.insert_new(simhash);
@@ -231,7 +231,7 @@ impl Judge {
         self.accepted.insert(simhash, is_new, entry, session)
     }
 
-    /// Remembers a page that was judged elsewhere. Pages may come in any order: the earlier one counts.
+    /// Remembers a page that was judged elsewhere. Pages may come in any order: the earlier page counts.
     pub fn accept(&mut self, candidate: &Candidate, session: &mut Session) -> Result<()> {
         let Candidate { order, id, sha256, signature, statement, links } = candidate;
         for digest in [Some(sha256), statement.as_ref()].into_iter().flatten() {
@@ -259,7 +259,7 @@ impl Judge {
         }
         LinkSet::remove(PageId { url, visit: shown.visit }, session)?;
         if let Some(simhash) = shown.simhash.filter(|_| shown.accepted) {
-            // The index keeps the fingerprint. If a query finds it, there is no page with it.
+            // The index keeps the fingerprint. A query may still find it, but finds no page with it.
             self.accepted.remove(simhash, shown.order, session)?;
         }
         Ok(())

@@ -1,4 +1,5 @@
-//! Opaque words: parts of URLs that look drawn at random, such as `3f9a21c8`. Some name sessions, some name pages.
+//! Opaque words: parts of URLs that look as if they were drawn at random, such as `3f9a21c8`. Some of them name
+//! sessions, and some name pages.
 
 use std::borrow::Cow;
 

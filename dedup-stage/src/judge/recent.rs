@@ -1,11 +1,11 @@
-//! A bounded memory of accepted pages: it has the pages that were accepted or looked at last.
+//! A bounded memory of accepted pages. It has the pages that were accepted or looked at last.
 
 use super::entry::Entry;
 
 /// Pages by fingerprint, one in each slot. A new page replaces the page that is in its slot.
 #[derive(Debug)]
 pub(super) struct Recent {
-    /// A power of two of them, or none.
+    /// The slots. Their number is a power of two, or zero.
     slots: Vec<Option<(u64, Entry)>>,
     taken: usize,
     /// The number of slots never exceeds this.
@@ -13,7 +13,7 @@ pub(super) struct Recent {
 }
 
 impl Recent {
-    /// A memory for at most this many pages, of 128 bytes each; a power of two.
+    /// A memory for at most this many pages, of 128 bytes each. The number must be a power of two.
     pub(super) fn new(most: usize) -> Self {
         Self { slots: Vec::new(), taken: 0, most }
     }
@@ -49,7 +49,8 @@ impl Recent {
         self.taken += usize::from(self.slots[slot].replace((fingerprint, entry)).is_none());
     }
 
-    /// The slot of a fingerprint. The fingerprints of pages crowd, so a multiplication spreads all their bits first.
+    /// The slot of a fingerprint. The fingerprints of pages crowd, so they are multiplied first, which spreads all
+    /// their bits.
     fn slot(&self, fingerprint: u64) -> usize {
         let spread = fingerprint.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         ((u128::from(spread) * self.slots.len() as u128) >> 64) as usize

@@ -1,4 +1,4 @@
-//! A URL that was visited before: whether it shows the same again, and what follows from that.
+//! Judges a URL that was visited before: does it show the same again, and what follows from that?
 
 use super::counterpart::Comparison;
 use super::digests::Owner;
@@ -9,14 +9,14 @@ use crate::signature::Sketch;
 use crate::store::{Result, Session};
 use crate::url::PageId;
 
-/// A page with so many words for each link of its content is not about its links: other links, in a box of related pages,
-/// say, do not change what it says.
+/// If a page has this many words for each link in its content, it is not about its links. Then other links (in a box of
+/// related pages, for example) do not change what the page says.
 const WORDS_PER_LINK: usize = 25;
 
 impl Judge {
-    /// Whether a page says what its URL said at the last visit. It has the same bytes; or it has the same words (or
-    /// nearly the same words, or other words as other pages of its host have them), and its links and media say nothing
-    /// new.
+    /// Whether a page says what its URL said at the last visit. It does if it has the same bytes. It also does if its
+    /// text is the same and its links and media say nothing new. The text is the same if its words are the same, or
+    /// nearly the same, or if only the template of the host has changed.
     pub(super) fn is_unchanged(&self, case: &Case<'_>, before: &Shown, session: &mut Session) -> Result<bool> {
         if case.page.sha256 == before.sha256 {
             return Ok(true);
@@ -25,7 +25,7 @@ impl Judge {
             return Ok(false);
         }
         if !before.accepted {
-            // The links of a page that was not accepted are not kept.
+            // The links of a page that was not accepted are not stored.
             return Ok(true);
         }
         let id = PageId { url: case.id.url, visit: before.visit };
@@ -64,8 +64,8 @@ impl Judge {
         }
     }
 
-    /// Judges a page that says what its URL said at the last visit. The judge's records of it stay as they are. Only a
-    /// page that was a duplicate is compared again, because its twin may say something else by now.
+    /// Judges a page that says what its URL said at the last visit. What the judge has stored about the page stays as
+    /// it is. Only a page that was a duplicate is compared again, because its twin may say something else by now.
     pub(super) fn revisit(
         &mut self,
         case: &Case<'_>,
@@ -92,17 +92,17 @@ impl Judge {
                 LinkSet::of(case).rewrite(id, before.order, session)?;
             }
         }
-        // The page has too little text for a fingerprint, so the record does not tell whether a corpus had it.
+        // The page has too little text for a fingerprint, so its record does not tell whether a corpus had it.
         let known = if before.simhash.is_none() { self.known.find(&case.page.sha256, None) } else { None };
         let verdict = Verdict::Unchanged { bytes, of: None, known: known.map(|(corpus, _)| corpus) };
         Ok((Judgement { verdict, novelty: 0.0, acquitted: None }, None))
     }
 }
 
-/// Whether a page has the words that its URL showed before, or nearly so.
+/// Whether a page has the same words as its URL showed before, or nearly the same.
 fn has_same_text(case: &Case<'_>, before: &Shown) -> bool {
     if before.text != 0 && case.page.text == before.text || before.statement.is_some() {
-        // Of a page with little text, title and media count as well.
+        // For a page with little text, title and media count as well.
         return case.page.statement == before.statement;
     }
     match (&case.page.odd, &before.odd) {

@@ -1,5 +1,5 @@
-//! The judgement on a page that has too little text for a fingerprint. It is compared by its statement alone
-//! ([`crate::page::Page::statement`]): by all that it says.
+//! Judges pages that have too little text for a fingerprint. Such a page is compared only by its statement
+//! ([`crate::page::Page::statement`]), which is a digest of all that it says.
 
 use super::counterpart::Comparison;
 use super::digests::Owner;
@@ -26,8 +26,8 @@ impl Judge {
         };
         let mut twin = Comparison::accepted(case, first.id, &self.keys, session)?;
         if twin.has_any_news(case, url_of, session)? {
-            // Not unique by its links, which would put them on trial: nobody can tell a list from a trap by a few words. The
-            // links are kept for the next visit of this URL.
+            // The page is not called unique by its links, because then its links would be tried. A few words do not
+            // tell a list from a trap. The links are stored for the next visit of this URL.
             LinkSet::of(case).write(case.id, case.order, session);
             return Ok((unique, None));
         }

@@ -11,23 +11,25 @@ use crate::url::PageId;
 pub struct Shown {
     /// The visit at which this content was first shown.
     pub visit: u32,
-    /// The order of that visit, under which the judge keeps the content.
+    /// The order of that visit. The judge stores the content under this order.
     pub order: u64,
     /// SHA-256 of the body shown last.
     pub sha256: [u8; 32],
-    /// Fingerprint of the content as it was first shown; `None` where there is too little text.
+    /// Fingerprint of the content as it was first shown; `None` if there is too little text.
     pub simhash: Option<u64>,
     /// Hash of all words shown last.
     pub text: u64,
-    /// Odd sketch of the content as it was first shown, by which its changes are told; `None` where there is no content.
+    /// Odd sketch of the content as it was first shown. It tells how much the content changes. `None` if there is no
+    /// content.
     pub odd: Option<OddSketch>,
-    /// What a page with too little text for a fingerprint said last ([`crate::page::Page::statement`]).
+    /// The statement ([`crate::page::Page::statement`]) at the last visit, if there is too little text for a
+    /// fingerprint.
     pub statement: Option<[u8; 32]>,
     /// Sketch of a page that was not accepted. The judge keeps the sketches of accepted pages.
     pub sketch: Option<Sketch>,
-    /// Whether the judge accepted it, so that later pages can be duplicates of it.
+    /// Whether the judge accepted the content. If so, later pages can be duplicates of it.
     pub accepted: bool,
-    /// The page of another URL that it repeated.
+    /// The twin, if the content was a duplicate of a page of another URL.
     pub of: Option<PageId>,
 }
 
@@ -47,7 +49,7 @@ impl Shown {
             let odd = template::kept(before.odd, page.odd);
             return Some(Self { sha256, text, odd, of, ..before.clone() });
         }
-        // A page that says something else than before, or was a duplicate and is none any more.
+        // The page says something else than before, or it was a duplicate and is none any more.
         let signature = page.signature.as_ref();
         let of = judgement.verdict.twin();
         let accepted = (signature.is_some() || page.statement.is_some()) && of.is_none() && !known;
@@ -57,8 +59,8 @@ impl Shown {
         Some(Self { visit: id.visit, order, sha256, simhash, text, odd, statement, sketch, accepted, of })
     }
 
-    /// Whether it repeated a page of another URL, or a known document. (Among pages with a fingerprint, only duplicates
-    /// are not accepted.)
+    /// Whether the content was a duplicate of a page of another URL or of a known document. (A page with a fingerprint
+    /// that was not accepted is a duplicate.)
     pub(super) fn is_duplicate(&self) -> bool {
         self.of.is_some() || self.simhash.is_some() && !self.accepted
     }

@@ -1,11 +1,12 @@
-//! Changes of templates: what changes in the same way on several pages of a host is no change of these pages.
+//! Recognises changes of templates. What changes in the same way on several pages of a host is no change of these
+//! pages.
 //!
-//! A site that gets a new footer changes on all pages at once, and an advertisement that takes turns with others does so on
-//! one page after the other. The judge knows them by the difference that they make: the odd sketches of two texts differ by
-//! the same bits, whatever else the pages say ([`Difference`]). So the judge keeps the last differences of each host. A page
-//! that differs from what it showed before, as another page of its host did, has not changed.
+//! A site may get a new footer on all pages at once, or advertisements that take turns on one page after the other. The
+//! odd sketches of a page before and after such a change differ in the same bits on all pages, whatever else these say
+//! ([`Difference`]). So the judge stores the last differences of each host. If a page differs from what it showed
+//! before in the same way as another page of its host did, then the page has not changed.
 //!
-//! The first page that shows a new template counts as changed, because it cannot be told from a page of other content.
+//! The first page that shows a new template counts as changed, because its change looks like any other change.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,12 +15,13 @@ use crate::signature::{Difference, OddSketch};
 use crate::spaces;
 use crate::store::{Result, Session, codec};
 
-/// The last differences between two visits to a page, of all pages of one host.
+/// The last differences that were seen between two visits to a page, for all pages of one host.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Differences {
-    /// The order of the page that was added last. (First in every record of the judge, see [`crate::stage`].)
+    /// The order of the page that was added last. (The order is the first field of every record of the judge, see
+    /// [`crate::stage`].)
     order: u64,
-    /// The one that was seen longest ago comes first.
+    /// The differences. The one that was seen longest ago comes first.
     seen: Vec<Seen>,
 }
 
@@ -34,14 +36,16 @@ struct Seen {
 }
 
 impl Differences {
-    /// Differences that are kept of one host.
+    /// Differences that are kept for one host.
     const MOST: usize = 32;
 
-    /// Differences of which a difference may be made: a new footer and another advertisement come together. And of three texts
-    /// that take turns, the first differs from the third as it does from the second, and that from the third.
+    /// A difference may consist of this many differences. For example, a new footer and another advertisement may come
+    /// together. And if three texts take turns, the difference between the first and the third consists of two: between
+    /// the first and the second, and between the second and the third.
     const PARTS: usize = 3;
 
-    /// The places of differences of other pages of which this one of `page` is made, the last one first; as few as do.
+    /// `what` is a difference of `page`. Finds differences of other pages that make up `what`. Returns their places, the
+    /// last one first. It takes as few differences as possible.
     fn explain(
         &self,
         page: u64,
@@ -52,7 +56,7 @@ impl Differences {
             .find_map(|parts| self.parts(page, what, parts, self.seen.len(), &|rest| is_small(rest, parts)))
     }
 
-    /// The same with so many parts, all of which stand before `end`.
+    /// Like `explain`, with exactly this many differences, all of them before the place `end`.
     fn parts(
         &self,
         page: u64,
@@ -72,9 +76,9 @@ impl Differences {
         })
     }
 
-    /// These differences were seen once more: the others are forgotten first.
+    /// These differences were seen once more. They move to the end, so that the others are forgotten first.
     fn share(&mut self, places: &[usize]) {
-        // The last place comes first, so that the others stay where they are.
+        // The last place comes first, so removing a difference does not move the ones that are still to be removed.
         let again: Vec<Seen> = places.iter().map(|at| Seen { shared: true, ..self.seen.remove(*at) }).collect();
         self.seen.extend(again);
     }
@@ -88,9 +92,9 @@ impl Differences {
 }
 
 impl Judge {
-    /// Whether a page that differs from what its URL showed `before` differs as other pages of its host did. If not, the
-    /// judge remembers the difference. Pages that repeat others are left out, since they change as these do. So are pages with
-    /// too little text.
+    /// Whether a page differs from what its URL showed `before` only as other pages of its host did. If not, the judge
+    /// remembers the difference. Duplicates are left out, because they change when their twins do. Pages with too
+    /// little text are left out, too.
     pub(super) fn is_template(&self, case: &Case<'_>, before: &Shown, session: &mut Session) -> Result<bool> {
         let is_left_out = before.is_duplicate() || before.statement.is_some() || case.page.statement.is_some();
         let (Some(now), Some(then), false) = (&case.page.odd, &before.odd, is_left_out) else { return Ok(false) };
@@ -99,7 +103,8 @@ impl Judge {
         let known = known.map(|value| codec::decode(&value, "the differences of a host")).transpose()?;
         let mut known: Differences = known.unwrap_or_default();
         let (what, page) = (now.difference(then), case.id.url.url);
-        // What is left must be little, and less than half of what there was: small differences explain nothing.
+        // The rest must be small, and less than half of the whole difference. Otherwise small differences would explain
+        // anything.
         let is_small = |rest: &Difference, parts| now.is_same(then, rest, parts) && rest.pairs() * 2.0 <= what.pairs();
         let explained = known.explain(page, what, &is_small);
         match &explained {
@@ -112,8 +117,9 @@ impl Judge {
     }
 }
 
-/// The sketch with which the next visit is compared, after a page was found unchanged. A page that has small changes is
-/// compared with what it said at first, so that such changes add up. A page with another template is compared with that.
+/// The odd sketch with which the next visit is compared, after a page was found unchanged. A page with small changes is
+/// compared with its first content, so that small changes add up. A page with a new template is compared with its
+/// present content.
 pub(super) fn kept(before: Option<OddSketch>, now: Option<OddSketch>) -> Option<OddSketch> {
     match (before, now) {
         (Some(before), Some(now)) if before.is_same(&now, &before.difference(&now), 0) => Some(before),

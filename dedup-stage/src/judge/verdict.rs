@@ -32,11 +32,11 @@ pub enum Verdict {
     },
     /// The page says what its URL said at the last visit.
     Unchanged {
-        /// Whether the bytes are others.
+        /// Whether the bytes have changed.
         bytes: bool,
         /// The page of another URL that it repeats, if it was a duplicate at the last visit and is one now.
         of: Option<PageId>,
-        /// The known corpus that has it, if one had it at the last visit and one has it now.
+        /// The known corpus that has the page, if a corpus had it at the last visit and one has it now.
         known: Option<u32>,
     },
     /// The page was not compared.
@@ -55,8 +55,8 @@ impl Verdict {
         }
     }
 
-    /// Hamming distance and resemblance of a duplicate to its twin, as outputs write them: to three decimals, which is
-    /// more than an estimate can promise. `None` unless exact or near.
+    /// Hamming distance and resemblance of a duplicate to its twin, as outputs write them. The resemblance is rounded
+    /// to three decimals; the estimate is less exact than that. `None` unless the verdict is exact or near.
     pub fn nearness(&self) -> Option<(u32, f32)> {
         match *self {
             Verdict::Exact { .. } => Some((0, 1.0)),
@@ -68,7 +68,7 @@ impl Verdict {
         }
     }
 
-    /// Whether it is exact or near.
+    /// Whether the verdict is exact or near.
     pub fn is_duplicate(&self) -> bool {
         self.nearness().is_some()
     }
@@ -83,7 +83,8 @@ impl Verdict {
         }
     }
 
-    /// The earlier page that outputs name; `None` unless it is exact or near, and always where a known corpus has it.
+    /// The earlier page that outputs name as the twin. `None` unless the verdict is exact or near, and always `None` if
+    /// a known corpus has the page.
     pub fn duplicate_of(&self) -> Option<PageId> {
         match *self {
             Verdict::Exact { of } | Verdict::Near { of, .. } => Some(of),
@@ -91,7 +92,8 @@ impl Verdict {
         }
     }
 
-    /// The twin of a duplicate (also of an unchanged page that is a duplicate): its links correspond to those of this page.
+    /// The twin of a duplicate; also of an unchanged page that is a duplicate. The links of the page are compared with
+    /// those of the twin.
     pub fn twin(&self) -> Option<PageId> {
         match *self {
             Verdict::Unchanged { of, .. } => of,

@@ -1,6 +1,6 @@
-//! Which signs of chrome are believed on a page.
+//! Decides which signs of chrome are believed on a page.
 //!
-//! A sign is plausible where little running text stands under it. What holds most of the page's text is content,
+//! A sign is plausible if little running text stands under it. The part with most of the page's text is content,
 //! whatever its element or its class says: some sites wrap whole articles in `<header>` or in `class="sidebar"`.
 
 use std::ops::Range;
@@ -8,19 +8,19 @@ use std::ops::Range;
 use super::outline::Block;
 use super::signs::Signs;
 
-/// Words of running text from which a sign may be implausible …
+/// A sign with fewer words of running text than this is always believed.
 const MANY: usize = 100;
-/// … if it is so many times the text that all other signs leave.
+/// A sign is not believed if it has at least this many times the text that all believed signs leave.
 const TIMES: usize = 3;
-/// Words from which a block is running text, and no entry of a menu.
+/// A block with at least this many words is running text, and not an entry of a menu.
 const RUNNING: usize = 16;
-/// Link text, in bytes of 100 that are no white space, from which a block is no running text.
+/// If links make up this percentage of a block's text or more, the block is no running text. White space does not count.
 const LINK_PERCENT: u32 = 25;
 
-/// The signs that are believed on a page of these blocks; `spans[i]` is where the words of block `i` stand.
+/// The signs that are believed on a page with these blocks. `spans[i]` is the range of the words of block `i`.
 ///
-/// While one sign has most of the running text, it is not believed; the one with most text falls first, and what it
-/// marked is content when the next one is looked at.
+/// If one sign has most of the running text, it is not believed. The sign with the most text is dropped first. What it
+/// marked counts as content when the next sign is looked at.
 pub fn believed(blocks: &[Block], spans: &[Range<usize>]) -> Signs {
     let mut words = [0usize; 128];
     for (block, span) in blocks.iter().zip(spans) {

@@ -8,11 +8,11 @@ use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
 use super::prescan::prescan;
 
-/// Bytes at which the guess looks at most.
+/// The guess looks at this many bytes at most.
 const GUESS: usize = 64 * 1024;
 
-/// The encoding of `body`: what the page says of itself, else what its bytes look like. `domain` is the host's last
-/// label, a hint for the guess.
+/// The encoding of `body`. What the page says about its encoding counts; if it says nothing, the bytes decide. `domain`
+/// is the last label of the host, which is a hint for the guess.
 pub fn detect(body: &[u8], content_type: Option<&str>, domain: Option<&str>) -> &'static Encoding {
     if let Some((encoding, _)) = Encoding::for_bom(body) {
         return encoding;
@@ -26,7 +26,7 @@ pub fn detect(body: &[u8], content_type: Option<&str>, domain: Option<&str>) -> 
     guess(body, domain)
 }
 
-/// Decodes `body`; malformed sequences become U+FFFD, a byte order mark is dropped.
+/// Decodes `body`. A malformed sequence becomes U+FFFD. A byte order mark is dropped.
 pub fn decode<'a>(body: &'a [u8], encoding: &'static Encoding) -> Cow<'a, str> {
     let body = match Encoding::for_bom(body) {
         Some((_, length)) => &body[length..],
@@ -35,7 +35,7 @@ pub fn decode<'a>(body: &'a [u8], encoding: &'static Encoding) -> Cow<'a, str> {
     encoding.decode_without_bom_handling(body).0
 }
 
-/// The encoding named by `charset=` in a `Content-Type` value.
+/// The encoding that `charset=` names in a `Content-Type` value.
 fn charset_parameter(content_type: &str) -> Option<&'static Encoding> {
     let at = find_ignore_case(content_type.as_bytes(), b"charset")?;
     let rest = content_type[at + "charset".len()..].trim_start().strip_prefix('=')?.trim_start();
@@ -58,7 +58,7 @@ fn guess(body: &[u8], domain: Option<&str>) -> &'static Encoding {
     let domain = domain.map(str::as_bytes).filter(|label| {
         !label.is_empty() && label.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-')
     });
-    // What tells encodings apart begins at the first byte that is not ASCII.
+    // Encodings differ from the first byte on that is not ASCII.
     let sample = &body[if ascii == body.len() { 0 } else { ascii.saturating_sub(64) }..];
     let sample = &sample[..sample.len().min(GUESS)];
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
@@ -66,7 +66,7 @@ fn guess(body: &[u8], domain: Option<&str>) -> &'static Encoding {
     detector.guess(domain, Utf8Detection::Allow)
 }
 
-/// First position of an ASCII needle, without regard to case.
+/// The first position of an ASCII needle. Case makes no difference.
 pub(super) fn find_ignore_case(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     haystack.windows(needle.len()).position(|window| window.eq_ignore_ascii_case(needle))
 }

@@ -1,6 +1,6 @@
-//! The words of classes that name chrome.
+//! The words by which classes name chrome.
 
-/// Whole words that name chrome, in order.
+/// Whole words that name chrome, sorted.
 pub const CHROME: [&str; 61] = [
     "ad",
     "ads",

@@ -1,6 +1,7 @@
-//! What a page says, told from what its site says on every page, by the statistics of the page's own blocks: the share
-//! of link text and the number of words (after Kohlschütter, Fankhauser, Nejdl, "Boilerplate Detection using Shallow
-//! Text Features", WSDM 2010), by place, and by the names authors give to the parts of a page.
+//! Finds the content of a page: what the page says, without what its site says on every page. It looks at the
+//! statistics of the page's own blocks (the share of link text and the number of words, after Kohlschütter, Fankhauser,
+//! Nejdl, "Boilerplate Detection using Shallow Text Features", WSDM 2010), at their places, and at the names that
+//! authors give to the parts of a page.
 
 use std::ops::Range;
 
@@ -8,30 +9,32 @@ use super::outline::{Block, Shape};
 use super::signs::Signs;
 use super::words::{WordHash, is_long_number};
 
-/// Lists of links are content of a page of which they are at least so many words of 100: a table of contents, an index.
+/// Lists of links belong to the content if they have at least this percentage of the words of the page (a table of
+/// contents, an index).
 const LIST_PERCENT: usize = 15;
-/// Words of a block of text from which the content has begun.
+/// The content begins at a heading, or at a block of text with at least this many words.
 const TEXT: usize = 10;
-/// Words up to which a line with a long number is a counter, a date, a copyright notice.
+/// A line with a long number and at most this many words is a counter, a date or a copyright notice.
 const VOLATILE: usize = 12;
-/// Text of links to other sites, in bytes of 100 that are no white space, from which a paragraph is an advertisement.
+/// If links to other sites make up this percentage of a paragraph or more, it is an advertisement. White space does not
+/// count.
 const AWAY_PERCENT: u64 = 50;
-/// Words from which a block has full weight.
+/// A block with at least this many words has full weight.
 const FULL: usize = 16;
 
 /// A block of content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// Its number among the blocks.
+    /// The number of the block.
     pub block: usize,
-    /// Where its words stand.
+    /// The places of its words.
     pub words: Range<usize>,
-    /// Weight of each of its words, in eighths, at least one: short blocks say less of what a page is about.
+    /// Weight of each of its words, in eighths, at least one. Short blocks say less about the topic of a page.
     pub eighths: u32,
 }
 
-/// Chooses the content. `spans[i]` is where the hashes of the words of block `i` stand in `words`, `believed` are the
-/// signs of chrome that are believed; the chosen blocks go to `chosen`, in order.
+/// Chooses the content. `spans[i]` are the places in `words` of the hashes of the words of block `i`. `believed` are
+/// the signs of chrome that are believed. The chosen blocks are written to `chosen`, in order.
 pub fn choose(
     blocks: &[Block],
     spans: &[Range<usize>],
@@ -66,12 +69,12 @@ pub fn choose(
     }
 }
 
-/// A paragraph that is one link to another site; items of lists may lead anywhere.
+/// Whether a block is a paragraph that consists mostly of links to other sites. (Items of lists may lead anywhere.)
 fn is_advertisement(block: &Block) -> bool {
     block.shape == Shape::Plain && u64::from(block.away_ink) * 100 >= u64::from(block.ink) * AWAY_PERCENT
 }
 
-/// A short line with a long number.
+/// Whether a block is a short line with a long number.
 fn is_volatile(block: &Block, words: &[WordHash]) -> bool {
     block.shape == Shape::Plain && words.len() <= VOLATILE && words.iter().any(|word| is_long_number(*word))
 }
@@ -85,8 +88,8 @@ mod tests {
     use super::*;
     use crate::page::belief::believed;
 
-    /// The indices of the blocks chosen, of blocks of so many words, one of `link`, `away`, `text`, `date`, `item`,
-    /// `nav`, `ad` or `head` each.
+    /// The indices of the chosen blocks. Each block of the page has a number of words and one of these kinds: `link`,
+    /// `away`, `text`, `date`, `item`, `nav`, `ad`, `head`.
     fn chosen(page: &[(&str, usize)]) -> Vec<usize> {
         let (mut blocks, mut spans, mut words) = (Vec::new(), Vec::new(), Vec::new());
         for (kind, count) in page {

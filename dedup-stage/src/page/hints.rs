@@ -1,4 +1,4 @@
-//! Words in `class`, `id` and `role` attributes by which authors name the parts of a page that are not its content.
+//! Words in `class`, `id` and `role` attributes, by which authors name the parts of a page that are chrome or content.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -6,7 +6,7 @@ use super::chrome::CHROME;
 use super::signs::Signs;
 use super::tokenizer::{Name, Table};
 
-/// What an attribute says of its element.
+/// What an attribute says about its element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hint {
     /// Nothing.
@@ -14,14 +14,14 @@ pub enum Hint {
     None,
     /// Navigation, footer, advertisement, cookie notice and the like.
     Chrome(Signs),
-    /// The content of the page, or what wraps it.
+    /// The content of the page, or an element around it.
     Content,
 }
 
-/// Whole words that name content; they outweigh the others (`content-with-sidebar`).
+/// Whole words that name content. They count more than words that name chrome (`content-with-sidebar`).
 const CONTENT: [&str; 8] = ["article", "body", "content", "document", "entry", "post", "story", "text"];
 
-/// The words that name chrome, then those that name content.
+/// First the words that name chrome, then those that name content.
 static WORDS: Table<256> = {
     let mut names = [Name::of(""); CHROME.len() + CONTENT.len()];
     let mut at = 0;
@@ -32,7 +32,7 @@ static WORDS: Table<256> = {
     Table::new(&names)
 };
 
-/// Reads hints, and remembers those of this page: class values repeat.
+/// Reads hints. Class values repeat, so the hints of this page are remembered.
 #[derive(Debug)]
 pub struct Hints {
     seen: Box<[(u64, Hint); Hints::SLOTS]>,
@@ -45,9 +45,9 @@ impl Default for Hints {
 }
 
 impl Hints {
-    /// Remembered values; a power of two.
+    /// The number of remembered values, a power of two.
     const SLOTS: usize = 256;
-    /// Longest value looked at, in bytes.
+    /// Longer values, in bytes, are not looked at.
     const LONGEST: usize = 256;
 
     /// The hint in the value of a `class`, `id` or `role` attribute.
@@ -65,8 +65,8 @@ impl Hints {
     }
 }
 
-/// Words end at everything but letters and digits, and before capitals (`siteFooter`). Digits at the end of a word do not
-/// count (`ad1`); with digits within it is no word but a name that a build made up (`1ad3k`).
+/// A word ends at any character that is no letter or digit, and before a capital (`siteFooter`). Digits at the end of a
+/// word do not count (`ad1`). A word with digits inside is no word, but a name that a build tool made up (`1ad3k`).
 fn read(value: &[u8]) -> Hint {
     let mut signs = Signs::NONE;
     for name in value.split(|byte| !byte.is_ascii_alphanumeric()) {

@@ -1,16 +1,16 @@
-//! The kinds of content that the web serves, and what happens to each: one table for fetching and reading.
+//! The kinds of content that the web serves, and what happens to each. Fetching and reading use the same table.
 //!
 //! | kind | content types | body fetched | read |
 //! |---|---|---|---|
 //! | [`Html`](Kind::Html) | `text/html`, `application/xhtml+xml` | yes | text, links, media, fingerprint |
 //! | [`Text`](Kind::Text) | `text/plain`, `text/markdown` | yes | text, fingerprint |
-//! | [`Xml`](Kind::Xml) | feeds, sitemaps and other XML | yes | a sitemap, where one was asked for |
-//! | [`OtherText`](Kind::OtherText) | the rest of `text/…` but styles, scripts, cards and calendars | yes | nothing but its digest |
+//! | [`Xml`](Kind::Xml) | feeds, sitemaps and other XML | yes | a sitemap, if one was asked for |
+//! | [`OtherText`](Kind::OtherText) | the rest of `text/…`, except styles, scripts, cards and calendars | yes | only the digest |
 //! | [`Unknown`](Kind::Unknown) | no type at all | yes | as HTML or text, if its first bytes look like that |
-//! | [`Binary`](Kind::Binary) | `application/octet-stream` | no | the same, where somebody else fetched it |
+//! | [`Binary`](Kind::Binary) | `application/octet-stream` | no | the same, if another crawler fetched it |
 //! | [`Other`](Kind::Other) | PDF, office files, archives, images, audio, video, fonts, styles, scripts, data | no | nothing |
 
-/// What a content type promises.
+/// The kind of content that a content type promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A page.
@@ -21,11 +21,11 @@ pub enum Kind {
     Xml,
     /// Text of another kind.
     OtherText,
-    /// The server does not say.
+    /// The server gives no type.
     Unknown,
-    /// The server says no more than that it is bytes.
+    /// The server says only that the content is bytes.
     Binary,
-    /// Nothing that is read.
+    /// Content that is not read.
     Other,
 }
 
@@ -47,7 +47,7 @@ impl Kind {
                 }
                 Some(("text", _)) => Kind::OtherText,
                 Some(_) => Kind::Other,
-                // No type, or something that is none.
+                // There is no type, or the value is no type.
                 None => Kind::Unknown,
             },
         }

@@ -1,17 +1,17 @@
-//! The language of a page that does not say it: by its script, or by its function words.
+//! Finds the language of a page that does not name it: by its script, or by its function words.
 //!
-//! A page's words are hashed already, so that a look at the first few hundred costs next to nothing, where models of
-//! trigrams would read the text once more.
+//! The words of a page are hashed already, so looking at the first few hundred takes next to no time. Models of
+//! trigrams would have to read the text once more.
 
 use std::sync::LazyLock;
 
 use super::head;
 use super::words::{WordHash, Words};
 
-/// Words and characters looked at.
+/// The number of words, and of characters, that are looked at.
 const WORDS: usize = 300;
 const CHARACTERS: usize = 600;
-/// Bytes that are looked at together.
+/// This many bytes are looked at together.
 const PART: usize = 64;
 
 /// Frequent short words of languages in Latin and Cyrillic script.
@@ -37,11 +37,11 @@ const FUNCTION_WORDS: [(&str, &str); 16] = [
 /// A set of languages, one bit each.
 type Languages = u16;
 
-/// Which languages have a word. Whether a word of a text is one of these cannot be foreseen, so nothing branches on it: a
-/// bucket has two places, and both are looked at.
+/// A table from words to the languages that have them. The processor cannot predict whether a word of a text is in the
+/// table, so no branch depends on it: a bucket has two places, and both are read.
 #[derive(Debug)]
 struct Table {
-    /// Chosen so that no bucket overflows.
+    /// This factor was chosen so that no bucket overflows.
     factor: u64,
     buckets: Vec<[(WordHash, Languages); 2]>,
 }
@@ -65,7 +65,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 impl Table {
     const BITS: u32 = 9;
 
-    /// The table of these words, if no three of them meet in one bucket.
+    /// The table of these words; `None` if three of them meet in one bucket.
     fn new(words: &[(WordHash, Languages)], factor: u64) -> Option<Self> {
         let mut table = Self { factor, buckets: vec![[(0, 0); 2]; 1 << Self::BITS] };
         for word in words {
@@ -94,7 +94,7 @@ pub fn detect(text: &str, words: &[WordHash]) -> &'static str {
     by_script(text).unwrap_or_else(|| by_function_words(words))
 }
 
-/// Where a script has one language in most cases, that language.
+/// The language of a script that is mostly used by one language.
 fn by_script(text: &str) -> Option<&'static str> {
     let mut counts: [(&str, usize); 14] = [
         ("ja", 0),
@@ -117,7 +117,8 @@ fn by_script(text: &str) -> Option<&'static str> {
         let part = head(rest, PART);
         rest = &rest[part.len()..];
         if part.is_ascii() {
-            // Of no script above, so it does not matter that these may be more than are looked at.
+            // These bytes belong to no script above. So it does not matter if there are more of them than are looked
+            // at.
             letters += part.bytes().map(|byte| usize::from(byte.is_ascii_alphabetic())).sum::<usize>();
             continue;
         }
@@ -149,7 +150,7 @@ fn by_script(text: &str) -> Option<&'static str> {
     if letters == 0 {
         return None;
     }
-    // Japanese is Kana among Han, Persian its own letters among Arabic ones.
+    // A text with Kana among Han is Japanese. A text with Persian letters among Arabic ones is Persian.
     if (of("ja") + of("zh")) * 3 > letters {
         return Some(if of("ja") * 10 > letters { "ja" } else { "zh" });
     }
@@ -159,7 +160,7 @@ fn by_script(text: &str) -> Option<&'static str> {
     counts.iter().find(|(_, count)| *count * 3 > letters).map(|(language, _)| *language)
 }
 
-/// The language that has most of the first words among its function words, if it stands out.
+/// The language whose function words are most frequent among the first words, if it stands out.
 fn by_function_words(words: &[WordHash]) -> &'static str {
     let words = &words[..words.len().min(WORDS)];
     let table = &*TABLE;

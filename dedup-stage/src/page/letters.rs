@@ -1,17 +1,17 @@
-//! What each character is to the segmentation into words.
+//! Tells what each character is when a text is cut into words.
 
 use std::sync::LazyLock;
 
 /// The part of a character in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Letter {
-    /// Part of a word: this code point, once folded.
+    /// Part of a word. Folded to lower case, it is this code point.
     Folded(u32),
-    /// Part of a word; folds to several code points, or lies beyond the table.
+    /// Part of a word. It folds to several code points, or is not in the table.
     Special,
     /// A character of a script without spaces.
     Dense,
-    /// Neither part of a word nor its end: soft hyphen, joiners, variation selectors.
+    /// Neither part of a word nor its end: soft hyphens, joiners, variation selectors.
     Ignored,
     /// Between words.
     Other,
@@ -22,7 +22,7 @@ const DENSE: u16 = 1;
 const IGNORED: u16 = 2;
 const SPECIAL: u16 = 3;
 
-/// The basic multilingual plane: one of the codes above, else the folded code point.
+/// For each character of the basic multilingual plane: one of the codes above, or the folded code point.
 static TABLE: LazyLock<Vec<u16>> = LazyLock::new(|| {
     (0..0x10000u32)
         .map(|code| match char::from_u32(code).map_or(Letter::Other, find) {
@@ -79,8 +79,8 @@ fn is_dense(c: char) -> bool {
         | 0x20000..=0x3FFFF)
 }
 
-/// Combining marks that `char::is_alphanumeric` leaves out: Latin and Cyrillic accents, Hebrew and Arabic points,
-/// viramas and nuktas of the Indic scripts.
+/// Combining marks that are no letters to `char::is_alphanumeric`: Latin and Cyrillic accents, Hebrew and Arabic
+/// points, viramas and nuktas of the Indic scripts.
 fn is_mark(c: char) -> bool {
     matches!(c as u32,
         0x0300..=0x036F | 0x0483..=0x0489 | 0x0591..=0x05BD | 0x05BF | 0x05C1..=0x05C2 | 0x05C4..=0x05C5 | 0x05C7

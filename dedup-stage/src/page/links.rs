@@ -1,4 +1,4 @@
-//! The links of a page, resolved: one per distinct URL, in document order.
+//! Resolves the links of a page: one for each distinct URL, in the order of the page.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -14,7 +14,7 @@ use crate::url::compact;
 /// Longest anchor text kept, in bytes.
 const ANCHOR: usize = 200;
 
-/// Passes hashes through.
+/// A hasher that takes the key itself as its hash.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Identity(u64);
 
@@ -32,31 +32,31 @@ impl Hasher for Identity {
 
 type Seen = HashMap<u64, u32, BuildHasherDefault<Identity>>;
 
-/// Where a target that was met before went: it leads nowhere, or beyond the cap.
+/// In place of the number of a link: the target leads to nothing on the web (`NOWHERE`), or the caps cut it (`CUT`).
 const NOWHERE: u32 = u32::MAX;
 const CUT: u32 = u32::MAX - 1;
 
-/// What the references of a page are relative to, where it says so and that is on the web.
+/// The base that the page names for its references, if it names one, and if it is on the web.
 pub fn base(page: &Url, outline: &Outline) -> Option<Url> {
     outline.base.as_ref().and_then(|href| page.join(href.trim()).ok()).filter(is_web)
 }
 
-/// Resolves links; keeps its memory between pages.
+/// Resolves links. It keeps its memory between pages.
 #[derive(Debug, Default)]
 pub struct Resolver {
     written: Seen,
     resolved: Seen,
-    /// Bytes of the links so far.
+    /// The bytes of the links so far.
     bytes: usize,
 }
 
 impl Resolver {
-    /// Targets for which memory is kept between pages.
+    /// Memory for this many targets is kept between pages.
     const KEPT: usize = 1 << 16;
 
-    /// The distinct http and https links of the outline, relative to `base`, and how many distinct ones the caps cut. `places` gets a pair for
-    /// every place outside what is believed to be chrome at which a link stands: position in the text, and number of the
-    /// link; in order.
+    /// The distinct http and https links of the outline, resolved against `base`, and the number of distinct links that
+    /// the caps cut. `places` gets a pair for every place of a link outside of believed chrome: the position in the
+    /// text, and the number of the link. The pairs are in order.
     pub fn resolve(
         &mut self,
         base: &Url,
@@ -98,7 +98,7 @@ impl Resolver {
         (links, cut)
     }
 
-    /// The place of a target in `links`; a new one is added.
+    /// The place of a target in `links`. A new target is added.
     fn place(&mut self, base: &Url, href: &str, links: &mut Vec<Link>, cut: &mut u32) -> u32 {
         let Some(url) = crate::url::resolve(base, href).ok().filter(is_web) else { return NOWHERE };
         let url = without_fragment(url);
@@ -121,7 +121,7 @@ impl Resolver {
     }
 }
 
-/// A base without a path below it keeps its own fragment where the reference is empty.
+/// If the reference is empty and the base has no path below it, the result keeps the fragment of the base.
 fn without_fragment(mut url: Url) -> Url {
     if url.fragment().is_some() {
         url.set_fragment(None);

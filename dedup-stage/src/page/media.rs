@@ -1,8 +1,8 @@
-//! What a page shows besides its text: images, video, audio and embedded files of its own site, as hashes.
+//! The media of a page (images, video, audio and embedded files of its own site), as hashes.
 //!
-//! A medium counts as the last two segments of its path, so that a mirror under another host or in another folder shows
-//! the same media, whatever parameters it writes to their addresses. A picture written into the page itself (`data:`)
-//! counts by its bytes.
+//! Of the address of a medium, only the last two segments of the path count. So a mirror under another host or in
+//! another folder has the same media, whatever parameters it adds. A picture that is written into the page itself
+//! (`data:`) counts by its bytes.
 
 use ::url::{Host, Url};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -12,13 +12,13 @@ use super::outline::Outline;
 use super::signs::Signs;
 use crate::url::registrable;
 
-/// Whether an address holds its file.
+/// Whether an address contains the file itself.
 pub fn is_inline(address: &str) -> bool {
     address.as_bytes().first_chunk::<5>().is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"data:"))
 }
 
-/// Hashes of the distinct media of the page's site outside what is believed to be chrome, sorted; of more than
-/// [`Reader::MAX_MEDIA`] the first, and the number of the others. `base` is what references are relative to.
+/// The hashes of the distinct media of the page's site outside of believed chrome, sorted, at most
+/// [`Reader::MAX_MEDIA`]; and the number of media beyond that cap. References are resolved against `base`.
 pub fn hashes(page: &Url, base: &Url, outline: &Outline, believed: Signs) -> (Vec<u64>, u32) {
     let mut hashes = Vec::new();
     let mut cut = Vec::new();
@@ -43,7 +43,7 @@ fn leads_away(page: &Url, base: &Url, href: &str) -> bool {
     url.is_some_and(|url| !is_same_site(page, &url))
 }
 
-/// The hash of what lies at an address of the page's site; `None` for other sites.
+/// The hash of the file at an address of the page's site; `None` for an address of another site.
 fn hash_of(page: &Url, base: &Url, address: &str) -> Option<u64> {
     let mut url = crate::url::resolve(base, address).ok()?;
     if let Some(original) = behind_proxy(&url) {
@@ -61,7 +61,7 @@ fn hash_of(page: &Url, base: &Url, address: &str) -> Option<u64> {
     Some(hasher.digest())
 }
 
-/// The image that a server is asked to resize: `/_next/image?url=%2Fphotos%2F17.jpg&w=640`.
+/// The image that a server is asked to resize, as in `/_next/image?url=%2Fphotos%2F17.jpg&w=640`.
 fn behind_proxy(url: &Url) -> Option<Url> {
     let is_file = url.path().rsplit('/').next().is_some_and(|name| name.contains('.'));
     if is_file || url.query().is_none() {

@@ -1,5 +1,14 @@
-//! Reading a page: bytes and headers in; text, links, title, language and fingerprints out, in one pass and without a
-//! tree. Nothing here can fail on content.
+//! Reads a page: from bytes and headers to text, links, title, language and fingerprint, in one pass and without a
+//! tree. No content can make the reader fail.
+//!
+//! The files here use these words:
+//!
+//! - *block*: a run of visible text between two boundaries of block elements.
+//! - *chrome*: the parts of a page that are the same on many pages of its site: navigation, footers, advertisements.
+//! - *sign*: an element, a role or a word of a class by which an author marks chrome. Some authors mark their content
+//!   so, too. So a sign is *believed* only if that is plausible (`belief`).
+//! - *content*: the blocks that say what this page says (`content`). A block of content is a *passage*.
+//! - *outline*: all that is gathered from the markup in one pass (`outline`).
 
 mod belief;
 mod charset;
@@ -42,9 +51,9 @@ use words::{WordHash, Words};
 /// One fetched page, as HTTP gave it (transfer and content encodings removed).
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// The URL it was fetched from: the base of its relative links.
+    /// The URL it was fetched from. Relative links are resolved against it, unless the page names another base.
     pub url: &'a Url,
-    /// HTTP status; statuses other than 2xx are read, but have no signature.
+    /// HTTP status. Pages with statuses other than 2xx are read, but get no signature.
     pub status: u16,
     /// Value of the `Content-Type` header.
     pub content_type: Option<&'a str>,
@@ -55,54 +64,57 @@ pub struct Input<'a> {
 /// A hyperlink of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// Resolved against the page's base, without fragment; http and https only.
+    /// The URL, resolved against the page's base, without fragment. Only http and https.
     pub url: Url,
-    /// `rel=nofollow`, at every place where it stands.
+    /// Whether every place of the link has `rel=nofollow`.
     pub nofollow: bool,
     /// Visible text of the link, white space folded, at most 200 bytes.
     pub anchor: String,
-    /// Whether it stands in the content: from its first block on, outside chrome.
+    /// Whether it stands in the content: not before the first block of content, and not in chrome.
     pub content: bool,
-    /// What else the page says of it, at all places where it stands.
+    /// What else the page says about the link, at any of its places.
     pub rels: Rels,
 }
 
-/// Everything that is read from one page; a function of its [`Input`] and the recipe alone.
+/// Everything that is read from one page. It depends only on the [`Input`] and the recipe.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
-    /// Whether this is text or HTML, so that it can have links and a signature.
+    /// Whether this is text or HTML. Only then it can have links and a signature.
     pub is_text: bool,
     /// Name of the charset it was decoded with, as in the Encoding standard.
     pub charset: &'static str,
-    /// Two- or three-letter language tag from the markup, else detected; empty if unknown.
+    /// Two- or three-letter language tag: the one that the page names, or the one that was detected. Empty if unknown.
     pub language: String,
     /// Title, white space folded, at most 1,000 bytes.
     pub title: String,
     /// Number of words of visible text.
     pub words: u32,
-    /// Meta robots `noindex` and `nofollow`.
+    /// Whether meta robots says `noindex`.
     pub noindex: bool,
-    /// See `noindex`; links of such a page are not followed.
+    /// Whether meta robots says `nofollow`. Then the links of the page are not followed.
     pub nofollow: bool,
-    /// Links in document order; one per distinct URL, at most [`Reader::MAX_LINKS`] and [`Reader::MAX_LINK_BYTES`].
+    /// Links in the order of the page, one for each distinct URL, at most [`Reader::MAX_LINKS`] links and
+    /// [`Reader::MAX_LINK_BYTES`] bytes.
     pub links: Vec<Link>,
-    /// Distinct links that these caps cut; of more than 100,000 links as written, those written in different ways count as
-    /// different.
+    /// The number of distinct links that these caps cut. Links behind the first 100,000 links as written are not
+    /// resolved: two of them are distinct if they are written in different ways.
     pub links_cut: u32,
     /// Bytes of visible text beyond [`Reader::MAX_TEXT`].
     pub text_cut: u64,
     /// Hashes of the distinct images, videos, sounds and embedded files of the page's own site outside chrome, sorted, at
     /// most [`Reader::MAX_MEDIA`]. A medium counts by the last two segments of its path.
     pub media: Vec<u64>,
-    /// Media that `MAX_MEDIA` cut.
+    /// The number of media that `MAX_MEDIA` cut.
     pub media_cut: u32,
-    /// Hash of all words of the visible text, in order; 0 where there are none.
+    /// Hash of all words of the visible text, in order. 0 if there are none.
     pub text: u64,
     /// SHA-256 of the body.
     pub sha256: [u8; 32],
-    /// What the judge compares; `None` where the page has too little text, is an error page or no page at all.
+    /// The fingerprint and the sketch, which the judge compares. `None` if the page has too little text, is an error
+    /// page, or is no page.
     pub signature: Option<Signature>,
-    /// The words of its content, for comparing it with what its URL shows at another visit; `None` where it has no content.
+    /// The odd sketch of its content, which is compared with that of another visit to the URL. `None` if it has no
+    /// content.
     pub odd: Option<OddSketch>,
     /// For a page that has too little text for a signature: a digest of all that it says. `None` if it says nothing.
     pub statement: Option<[u8; 32]>,
@@ -116,7 +128,7 @@ enum Form {
     Nothing,
 }
 
-/// Reads pages; keeps only scratch memory between them, so any number of readers give the same answers.
+/// Reads pages. It keeps only scratch memory between them, so any number of readers give the same answers.
 #[derive(Debug, Default)]
 pub struct Reader {
     outline: Outline,
@@ -135,11 +147,11 @@ pub struct Reader {
 impl Reader {
     /// Cap on the links taken from one page.
     pub const MAX_LINKS: usize = config::bounds::LINKS;
-    /// Cap on the bytes of their URLs, as resolved: a long base makes short links long.
+    /// Cap on the bytes of these links as resolved. (A long base makes short links long.)
     pub const MAX_LINK_BYTES: usize = config::bounds::LINK_BYTES;
     /// Cap on the media taken from one page.
     pub const MAX_MEDIA: usize = 256;
-    /// Bytes of a body that are read; what follows counts for its digest only.
+    /// This many bytes of a body are read. All bytes count for the digest.
     pub const MAX_BODY: usize = 16 << 20;
     /// Bytes of visible text whose words count.
     pub const MAX_TEXT: usize = config::bounds::TEXT;
@@ -221,8 +233,8 @@ impl Reader {
         cut
     }
 
-    /// The odd sketch of the content. Where at least half of it is text, lists of links are left out: they are compared link by
-    /// link, and a box of related pages is another at each visit.
+    /// The odd sketch of the content. If at least half of the content is text, lists of links are left out. Their links
+    /// are compared one by one, and a box of related pages has other links at each visit.
     fn odd_sketch(&self) -> Option<OddSketch> {
         let block = |passage: &Passage| &self.outline.blocks[passage.block];
         let (mut all, mut in_lists) = (0, 0);
@@ -235,8 +247,8 @@ impl Reader {
         OddSketch::of(chosen.map(|passage| (&self.hashes[passage.words.clone()], block(passage).shape != Shape::Item)))
     }
 
-    /// Finds out which links stand in content: from its first block on, lists that add nothing to the text included. (Those
-    /// in marked chrome have no place.)
+    /// Finds out which links stand in the content: from its first block on. Lists that are not taken into the text
+    /// count, too. (Links in believed chrome are not among the places.)
     fn mark_content_links(&self, links: &mut [Link]) {
         let Some(first) = self.content.first() else { return };
         let start = self.outline.blocks[first.block].start;
@@ -250,18 +262,18 @@ impl Reader {
         &self.hashes
     }
 
-    /// Where links stand outside chrome, in order: the byte of [`Reader::text`] at which the link's own text begins, and the
-    /// number of the link in [`Page::links`].
+    /// The places of links outside of chrome, in order: the byte of [`Reader::text`] at which the text of the link
+    /// begins, and the number of the link in [`Page::links`].
     pub fn places(&self) -> impl Iterator<Item = (usize, usize)> {
         self.places.iter().map(|(at, link)| (*at as usize, *link as usize))
     }
 
-    /// The visible text of the page read last; blocks are parted by line feeds.
+    /// The visible text of the page that was read last. Line feeds separate its blocks.
     pub fn text(&self) -> &str {
         &self.outline.text
     }
 
-    /// What of it was taken for content, block by block.
+    /// The passages of this text that are content, block by block.
     pub fn content(&self) -> impl Iterator<Item = &str> {
         self.content.iter().map(|passage| &self.outline.text[self.outline.blocks[passage.block].range()])
     }
@@ -271,7 +283,7 @@ impl Reader {
         self.content.iter().flat_map(|passage| &self.hashes[passage.words.clone()]).copied()
     }
 
-    /// Where the texts of links stand in [`Reader::text`], those in chrome left out.
+    /// The ranges of the texts of links in [`Reader::text`]. Links in chrome are left out.
     pub fn anchors(&self) -> impl Iterator<Item = Range<usize>> {
         let links = self.outline.links.iter().filter(|link| !link.signs.meet(self.believed));
         links
@@ -285,7 +297,7 @@ impl Reader {
     }
 }
 
-/// The first characters of a text, of at most so many bytes.
+/// The beginning of a text, of at most this many bytes.
 fn head(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     &text[..end.unwrap_or(0)]
@@ -304,7 +316,7 @@ fn text_hash(words: &[WordHash]) -> u64 {
     if words.is_empty() { 0 } else { hasher.digest() }
 }
 
-/// By the header, and where that says nothing, by the first bytes.
+/// The form of a page by the header. If the header does not tell, by the first bytes.
 fn form(content_type: Option<&str>, body: &[u8]) -> Form {
     match Kind::of(content_type) {
         Kind::Html => Form::Html,
@@ -314,8 +326,8 @@ fn form(content_type: Option<&str>, body: &[u8]) -> Form {
     }
 }
 
-/// A page without a type is HTML if it looks like markup, text if it holds no binary bytes (after the MIME Sniffing
-/// standard, section 7).
+/// The form of a page without a type: HTML if it looks like markup, text if it has no binary bytes (after the MIME
+/// Sniffing standard, section 7).
 fn sniff(body: &[u8]) -> Form {
     let head = &body[..body.len().min(1445)];
     let marked = encoding_rs::Encoding::for_bom(head).is_some();
@@ -333,7 +345,7 @@ fn sniff(body: &[u8]) -> Form {
     }
 }
 
-/// `en` of `en-GB`; empty if it is no language tag.
+/// The language of a tag, such as `en` for `en-GB`. Empty if it is no language tag.
 fn primary_language(tag: &str) -> String {
     let primary = tag.split(['-', '_']).next().unwrap_or_default();
     if (2..=3).contains(&primary.len()) && primary.bytes().all(|b| b.is_ascii_alphabetic()) {

@@ -1,4 +1,5 @@
-//! What the tokenizer's sink gathers from one page: visible text in blocks, links as written, and what the head says.
+//! The outline of a page: visible text in blocks, links as written, and what the head says. The sink of the tokenizer
+//! fills it.
 
 use std::ops::Range;
 
@@ -10,23 +11,23 @@ use super::signs::Signs;
 /// A run of visible text between two block boundaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
-    /// First byte of `Outline::text`.
+    /// The first byte in `Outline::text`.
     pub start: u32,
     /// One past the last byte.
     pub end: u32,
-    /// Bytes of it that are no white space.
+    /// Number of bytes that are no white space.
     pub ink: u32,
-    /// Those inside links.
+    /// Number of these bytes that are inside links.
     pub link_ink: u32,
-    /// Those inside links to other hosts.
+    /// Number of these bytes that are inside links to other hosts.
     pub away_ink: u32,
     /// The signs of chrome around it.
     pub signs: Signs,
-    /// What it is among blocks.
+    /// The kind of the block.
     pub shape: Shape,
 }
 
-/// What a block is, by its element.
+/// The kind of a block, by its element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shape {
     /// A paragraph or a division.
@@ -34,23 +35,23 @@ pub enum Shape {
     Plain,
     /// A heading.
     Heading,
-    /// An item of a list, a cell of a table, preformatted text: may be short and yet be content.
+    /// An item of a list, a cell of a table, or preformatted text. It may be short and yet be content.
     Item,
 }
 
 impl Block {
-    /// Where it stands in the text.
+    /// Its range in the text.
     pub fn range(&self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
-    /// Whether less of it than so many bytes of a hundred are text of links. White space does not count: markup may be
-    /// indented or not.
+    /// Whether less than this percentage of its bytes is text of links. White space does not count, because markup may
+    /// be indented or not.
     pub(super) fn links_below(&self, percent: u32) -> bool {
         u64::from(self.link_ink) * 100 < u64::from(self.ink) * u64::from(percent)
     }
 
-    /// Whether it is a list of links: half of it or more.
+    /// Whether it is a list of links: at least half of it is text of links.
     pub(super) fn is_list(&self) -> bool {
         self.shape != Shape::Heading && !self.links_below(50)
     }
@@ -59,15 +60,15 @@ impl Block {
 /// A link as written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RawLink {
-    /// Its `href`, in [`Outline::hrefs`].
+    /// Its `href`, as a range of [`Outline::hrefs`].
     pub href: (u32, u32),
-    /// Its visible text, in [`Outline::text`].
+    /// Its visible text, as a range of [`Outline::text`].
     pub anchor: (u32, u32),
     /// `rel=nofollow`.
     pub nofollow: bool,
-    /// What else is said of it.
+    /// What else the page says about it.
     pub rels: Rels,
-    /// Names another host.
+    /// Whether it names another host.
     pub away: bool,
     /// The signs of chrome around it.
     pub signs: Signs,
@@ -76,7 +77,7 @@ pub struct RawLink {
 /// A medium as written.
 #[derive(Clone, Copy, Debug)]
 pub struct RawMedium {
-    /// Its address, in [`Outline::hrefs`].
+    /// Its address, as a range of [`Outline::hrefs`].
     pub address: (u32, u32),
     /// The number of the link that it stands in, in [`Outline::links`].
     pub link: Option<u32>,
@@ -84,12 +85,12 @@ pub struct RawMedium {
     pub signs: Signs,
 }
 
-/// Everything gathered in one pass; cleared and used again for the next page.
+/// Everything that is gathered in one pass. It is cleared and used again for the next page.
 #[derive(Debug, Default)]
 pub struct Outline {
-    /// Visible text; blocks are parted by line feeds.
+    /// Visible text. Line feeds separate the blocks.
     pub text: String,
-    /// The blocks, in order; none is blank.
+    /// The blocks, in order. None is blank.
     pub blocks: Vec<Block>,
     /// Targets of links and addresses of media, one after another.
     pub hrefs: String,
@@ -97,7 +98,7 @@ pub struct Outline {
     pub links: Vec<RawLink>,
     /// The media, in order.
     pub media: Vec<RawMedium>,
-    /// Media beyond [`Outline::MAX_MEDIA`].
+    /// Number of media beyond [`Outline::MAX_MEDIA`].
     pub media_cut: u32,
     /// Text of the first `title`.
     pub title: String,
@@ -105,27 +106,27 @@ pub struct Outline {
     pub language: String,
     /// `href` of the first `base`.
     pub base: Option<String>,
-    /// Meta robots.
+    /// Whether meta robots says `noindex`.
     pub noindex: bool,
-    /// Meta robots.
+    /// Whether meta robots says `nofollow`.
     pub nofollow: bool,
-    /// Host of the page, to tell its own links.
+    /// The host of the page. It tells links to the own host from links to others.
     pub host: String,
-    /// Hashes of the targets of links as written beyond [`Outline::MAX_LINKS`].
+    /// Hashes of the targets of links beyond [`Outline::MAX_LINKS`], as written.
     pub links_cut: Vec<u64>,
     open: Block,
     in_link: bool,
 }
 
 impl Outline {
-    /// Blocks kept apart; text beyond them goes to the last.
+    /// At most this many blocks. Text beyond them belongs to the last block.
     const MAX_BLOCKS: usize = 200_000;
-    /// Links as written that are kept.
+    /// At most this many links as written are kept.
     const MAX_LINKS: usize = 100_000;
-    /// Media as written that are kept.
+    /// At most this many media as written are kept.
     const MAX_MEDIA: usize = 4_096;
 
-    /// Forgets the page; keeps memory for so many elements.
+    /// Forgets the page. Keeps memory for `kept` elements.
     pub fn clear(&mut self, kept: usize) {
         self.text.clear();
         self.text.shrink_to(kept);
@@ -147,7 +148,7 @@ impl Outline {
         self.host.clear();
     }
 
-    /// Takes plain text; blocks are its paragraphs.
+    /// Reads plain text. Its paragraphs are the blocks.
     pub fn plain(&mut self, text: &str) {
         let mut blank = true;
         for line in text.lines() {
@@ -177,7 +178,7 @@ impl Outline {
         }
     }
 
-    /// Parts two words of a block.
+    /// Separates two words of a block.
     #[inline]
     pub fn space(&mut self) {
         if self.text.as_bytes().last().is_some_and(|b| !b.is_ascii_whitespace()) {
@@ -185,8 +186,8 @@ impl Outline {
         }
     }
 
-    /// Ends the text: the last link, and the last block, which the cap may have left open. Then finds out how much of the
-    /// blocks is links.
+    /// Ends the text: ends the last link, and the last block if the cap has left it open. Then counts how much of each
+    /// block is text of links.
     pub fn end(&mut self) {
         self.end_link();
         if self.blocks.len() >= Self::MAX_BLOCKS && self.text.len() > self.open.start as usize {
@@ -210,7 +211,7 @@ impl Outline {
         }
     }
 
-    /// Ends the open block and begins one of this kind.
+    /// Ends the open block, and begins one of this shape.
     #[inline]
     pub fn part(&mut self, signs: Signs, shape: Shape) {
         if self.blocks.len() >= Self::MAX_BLOCKS {
@@ -220,7 +221,7 @@ impl Outline {
         if self.text[start..].bytes().all(|b| b.is_ascii_whitespace()) {
             self.text.truncate(start);
             if self.open.shape == Shape::Item && shape == Shape::Plain && self.open.signs == signs {
-                // A paragraph that opens an item is the item.
+                // If a paragraph begins an item, the paragraph is the item.
                 return;
             }
         } else {
@@ -231,7 +232,7 @@ impl Outline {
         self.open = Block { start: self.text.len() as u32, signs, shape, ..Block::default() };
     }
 
-    /// Adds a link; its text, if it is to have any, follows until [`Outline::end_link`].
+    /// Adds a link. If it has text, the text follows until [`Outline::end_link`].
     pub fn link(&mut self, href: &str, nofollow: bool, rels: Rels, has_text: bool, signs: Signs) {
         self.end_link();
         if self.links.len() >= Self::MAX_LINKS {
@@ -282,7 +283,7 @@ impl Outline {
         if self.in_link {
             self.in_link = false;
             if let Some(link) = self.links.last_mut() {
-                // Blank blocks are cut from the text, so the end may lie before the start.
+                // Blank blocks are removed from the text, so the end may lie before the start.
                 link.anchor.1 = (self.text.len() as u32).max(link.anchor.0);
             }
         }
@@ -301,7 +302,7 @@ impl Outline {
 
 /// Bytes that are no white space.
 fn ink(text: &[u8]) -> u32 {
-    // A part is counted in a byte, so that vectors of bytes can be added.
+    // The bytes of a part are counted in one byte, so that the compiler can add vectors of bytes.
     const PART: usize = 128;
     let of_part = |part: &[u8]| u32::from(part.iter().map(|byte| u8::from(*byte > b' ')).sum::<u8>());
     text.chunks(PART).map(of_part).sum()
@@ -329,14 +330,14 @@ pub fn fold_space(text: &str, to: &mut String, limit: usize) {
     }
 }
 
-/// A reference without its fragment and the white space around it, and the hash of that; `None` where it plainly leads
-/// to something that is not fetched.
+/// A reference without its fragment and without white space around it, and the hash of that. `None` if the reference
+/// plainly leads to something that is not fetched.
 pub fn written(href: &str) -> Option<(&str, u64)> {
     let href = href.split('#').next().unwrap_or_default().trim_matches(|c: char| c <= ' ');
     (!has_other_scheme(href)).then(|| (href, xxh3_64(href.as_bytes())))
 }
 
-/// Whether a reference plainly has a scheme that is not fetched (`mailto:`, `javascript:`), so that it need not be parsed.
+/// Whether a reference plainly has a scheme that is not fetched (`mailto:`, `javascript:`). Then it need not be parsed.
 fn has_other_scheme(href: &str) -> bool {
     let Some(colon) = href.bytes().position(|b| !b.is_ascii_alphanumeric() && !b"+-.".contains(&b)) else {
         return false;

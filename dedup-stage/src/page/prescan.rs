@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
-/// Bytes looked at first.
+/// This many bytes are always looked at.
 const FIRST: usize = 1024;
-/// Bytes looked at where the word "charset" stands behind the first: a parser that meets such an element later begins
-/// anew with its encoding.
+/// This many bytes are looked at if the word "charset" stands behind the first ones. (If a parser meets such an element
+/// later, it begins anew with the encoding that the element names.)
 const LATER: usize = 64 * 1024;
 
-/// The encoding that a `<meta>` element declares, if one does.
+/// The encoding that a `<meta>` element declares; `None` if no element does.
 pub fn prescan(body: &[u8]) -> Option<&'static Encoding> {
     prescan_within(&body[..body.len().min(FIRST)]).or_else(|| {
         let body = &body[..body.len().min(LATER)];
@@ -25,7 +25,7 @@ fn prescan_within(bytes: &[u8]) -> Option<&'static Encoding> {
     while scan.at < scan.bytes.len() {
         let rest = &scan.bytes[scan.at..];
         if rest.starts_with(b"<!--") {
-            // The two dashes of "<!-->" may serve both ends.
+            // The dashes of "<!-->" may belong to the beginning and to the end.
             let end = rest[2..].windows(3).position(|window| window == b"-->")?;
             scan.at += 2 + end + 3;
         } else if starts_with_tag(rest, b"<meta") {
@@ -72,7 +72,7 @@ impl Scan<'_> {
         self.bytes.get(self.at).copied()
     }
 
-    /// The attributes of a `<meta>` tag, and the encoding they declare.
+    /// Reads the attributes of a `<meta>` tag. Returns the encoding that they declare.
     fn meta(&mut self) -> Option<&'static Encoding> {
         let (mut pragma, mut needs_pragma) = (false, None);
         let mut charset: Option<&'static Encoding> = None;
@@ -109,14 +109,14 @@ impl Scan<'_> {
         })
     }
 
-    /// Where the name and the value of the next attribute of a tag stand; `None` at the tag's end.
+    /// The ranges of the name and of the value of the next attribute of a tag; `None` at the end of the tag.
     fn attribute(&mut self) -> Option<[Range<usize>; 2]> {
         self.skip_until(|b| !b.is_ascii_whitespace() && b != b'/');
         if self.peek()? == b'>' {
             return None;
         }
         let from = self.at;
-        // An equals sign that comes first belongs to the name.
+        // An equals sign at the first place belongs to the name.
         self.at += usize::from(self.peek()? == b'=');
         self.skip_until(|b| b.is_ascii_whitespace() || matches!(b, b'=' | b'/' | b'>'));
         let name = from..self.at;

@@ -1,13 +1,13 @@
-//! What a page says of a link beside where it leads.
+//! The kinds of links: what a page says about a link besides its target.
 
 use std::ops::BitOrAssign;
 
-/// The kinds of a link, at all places of the page where it stands.
+/// The kinds of a link, at all its places on the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rels(u8);
 
 impl Rels {
-    /// None: a link of the head of no kind below, such as a feed.
+    /// No kind: a link of the head that is of no kind below, such as a feed.
     pub const NONE: Self = Self(0);
     /// A link that people follow, or a frame.
     pub const ANCHOR: Self = Self(1);
@@ -19,10 +19,10 @@ impl Rels {
     pub const NEXT: Self = Self(8);
     /// `rel=prev` or `rel=previous`.
     pub const PREV: Self = Self(16);
-    /// A meta refresh leads there.
+    /// The target of a meta refresh.
     pub const REFRESH: Self = Self(32);
 
-    /// The kinds that a `rel` names. `has_language`: whether there is an `hreflang`.
+    /// The kinds that a `rel` names. `has_language` says whether there is an `hreflang`.
     pub fn named(rel: &str, has_language: bool) -> Self {
         let mut all = Self::NONE;
         for word in rel.split_ascii_whitespace() {
@@ -37,7 +37,8 @@ impl Rels {
         all
     }
 
-    /// The kinds of an `a` or `area` with this `rel`. What the page is a copy or a translation of, only its head may say.
+    /// The kinds of an `a` or `area` with this `rel`. Only the head of a page may say that it is a copy or a
+    /// translation of another page.
     pub fn of_anchor(rel: &str) -> Self {
         Self(Self::ANCHOR.0 | Self::named(rel, false).0 & (Self::NEXT.0 | Self::PREV.0))
     }
@@ -57,7 +58,7 @@ impl Rels {
         Self(bits)
     }
 
-    /// The words for the kinds but the first.
+    /// The names of the kinds, except for the first kind.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         let named = [
             (Self::CANONICAL, "canonical"),

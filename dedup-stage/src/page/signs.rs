@@ -1,4 +1,4 @@
-//! Signs by which authors mark parts of a page as chrome: elements, roles, words of classes.
+//! Signs by which authors mark parts of a page as chrome: elements, roles and words of classes.
 
 use std::ops::{BitOr, BitOrAssign};
 
@@ -8,7 +8,7 @@ use super::chrome::CHROME;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Signs(u128);
 
-/// Elements and roles of ARIA that mark chrome and are no words of classes.
+/// Elements and roles of ARIA that mark chrome, and that are no words of classes.
 const ROLES: [&str; 6] = ["banner", "complementary", "contentinfo", "dialog", "header", "search"];
 
 const _: () = assert!(CHROME.len() + ROLES.len() < 127);
@@ -16,9 +16,9 @@ const _: () = assert!(CHROME.len() + ROLES.len() < 127);
 impl Signs {
     /// No sign: plain content.
     pub const NONE: Signs = Signs(0);
-    /// The head of the page, and frames: never content.
+    /// The head of the page, and frames. They are never content.
     pub const HEAD: Signs = Signs(1 << 127);
-    /// Every sign there is.
+    /// All signs.
     pub const ALL: Signs = Signs(u128::MAX);
 
     /// The sign of a word of [`CHROME`], by its place there.
@@ -26,7 +26,7 @@ impl Signs {
         Signs(1 << place)
     }
 
-    /// The sign of an element or a role with this name; none if it does not mark chrome.
+    /// The sign of an element or a role with this name; no sign if it does not mark chrome.
     pub fn of_role(name: &str) -> Self {
         let role = || ROLES.binary_search(&name).ok().map(|place| CHROME.len() + place);
         CHROME.binary_search(&name).ok().or_else(role).map_or(Self::NONE, Self::of_class)

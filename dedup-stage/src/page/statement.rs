@@ -1,7 +1,7 @@
 //! The statement of a page that has too little text for a fingerprint: a digest of all that the page says. Two such pages
 //! are duplicates only if their statements are equal and no link of one is news beside the other.
 //!
-//! Words in chrome count as well: the only word by which two short pages differ may stand in a navigation path.
+//! Words in chrome count as well. Two short pages may differ only in a word of a navigation path.
 
 use super::words::WordHash;
 use crate::digest::sha256;
@@ -12,8 +12,8 @@ pub fn digest(title: &str, words: &[WordHash], media: &[u64]) -> Option<[u8; 32]
     if words.is_empty() && media.is_empty() {
         return None;
     }
-    // Each part begins with its length, so that no two pages write the same bytes. The first bytes keep statements apart
-    // from the digests of bodies.
+    // Each part begins with its length, so that two different pages never write the same bytes. The first bytes keep
+    // statements apart from the digests of bodies.
     let mut said = b"statement of a page\0".to_vec();
     said.extend((title.len() as u64).to_le_bytes());
     said.extend(title.as_bytes());

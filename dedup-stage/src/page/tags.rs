@@ -1,25 +1,25 @@
-//! What each HTML element means to the reader.
+//! Tells what each HTML element means to the reader.
 
 use super::tokenizer::{Name, Table};
 
 /// The part an element plays in reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Flows within a line of text.
+    /// It is part of a line of text.
     Inline,
     /// Begins and ends a block of text.
     Block,
-    /// A block that usually holds what is the same on every page of a site.
+    /// It is a block that usually has what is the same on every page of a site.
     Chrome,
-    /// A block that holds what the page is about.
+    /// It is a block that has the content of the page.
     Main,
     /// A heading.
     Heading,
-    /// White space between words, no end of block.
+    /// It is white space between words, and does not end a block.
     Space,
     /// Its text is not shown.
     Hidden,
-    /// Its content is not markup; the tokenizer must be told.
+    /// Its content is not markup. The tokenizer must know this.
     Raw(Raw),
     /// `a`, `area`.
     Anchor,
@@ -31,7 +31,7 @@ pub enum Role {
     Foreign,
 }
 
-/// How the content of a raw element is tokenized.
+/// How the content of a raw element is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Raw {
     /// `script`.
@@ -42,16 +42,16 @@ pub enum Raw {
     Title,
     /// `textarea`.
     Area,
-    /// `plaintext`: until the end of the document.
+    /// `plaintext`: up to the end of the document.
     Plain,
 }
 
 /// An element.
 #[derive(Clone, Copy, Debug)]
 pub struct Element {
-    /// Its name, as written in the standard; empty for those that are not known.
+    /// Its name, as the standard writes it; empty if it is not known.
     pub name: &'static str,
-    /// What it is to the reader.
+    /// Its role in reading.
     pub role: Role,
     traits: u8,
 }
@@ -66,7 +66,7 @@ const PARENT: u8 = 4;
 const ITEM: u8 = 8;
 /// It shows an image, a video, a sound or an embedded file.
 const MEDIUM: u8 = 16;
-/// Its content stands in for media that are not shown: media within count although its text does not.
+/// It is shown in place of media that cannot be shown: the media inside of it count, and its text does not.
 const STANDS_IN: u8 = 32;
 
 static ELEMENTS: [Element; 90] = [
@@ -211,7 +211,7 @@ impl Element {
         self.traits & MEDIUM != 0
     }
 
-    /// Whether media within it count although its text does not.
+    /// Whether the media inside of it count although its text does not.
     pub fn stands_in(&self) -> bool {
         self.traits & STANDS_IN != 0
     }

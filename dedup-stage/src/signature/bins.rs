@@ -1,10 +1,10 @@
-//! Sketches of sets by one permutation: the least hash of each of many bins, and a few bits of it that are kept (Li, Owen,
-//! Zhang, "One Permutation Hashing", NIPS 2012; Shrivastava, "Optimal Densification", ICML 2017; Li, König, "b-Bit Minwise
-//! Hashing", WWW 2010).
+//! Sketches of sets by one permutation: the least hash in each of many bins, of which a few bits are kept (Li, Owen,
+//! Zhang, "One Permutation Hashing", NIPS 2012; Shrivastava, "Optimal Densification", ICML 2017; Li, König, "b-Bit
+//! Minwise Hashing", WWW 2010).
 
 use crate::page::words::fold_multiply;
 
-/// Least hash of each of `N` bins.
+/// The least hash in each of `N` bins.
 #[derive(Debug)]
 pub struct Bins<const N: usize>([u32; N]);
 
@@ -27,7 +27,8 @@ impl<const N: usize> Bins<N> {
         self.0[bin] = self.0[bin].min(hash as u32 & (u32::MAX - 1));
     }
 
-    /// So many bits of each bin; an empty bin takes those of the first filled one in an order of its own.
+    /// Writes `BITS` bits of each bin. An empty bin takes the bits of another bin: each bin has its own order in which
+    /// it looks for a filled one.
     pub fn write<const BITS: usize>(&self, bytes: &mut [u8]) {
         if self.0.iter().all(|least| *least == u32::MAX) {
             return;
@@ -46,15 +47,15 @@ impl<const N: usize> Bins<N> {
     }
 }
 
-/// The resemblance of two sets by so many bits of each minimum: those of unlike ones agree by chance, in one bit half of the
-/// time.
+/// Estimates the resemblance of two sets from `BITS` bits of each minimum. The bits of different minima may agree by
+/// chance; a single bit does so half of the time.
 pub fn common<const BITS: usize>(a: &[u8], b: &[u8]) -> f32 {
     let differing: u32 = a.iter().zip(b).map(|(a, b)| differing::<BITS>(a ^ b)).sum();
     let (bins, chance) = ((a.len() * 8 / BITS) as f32, 1.0 / (1u32 << BITS) as f32);
     (1.0 - differing as f32 / (bins * (1.0 - chance))).max(0.0)
 }
 
-/// Groups of so many bits that are not all zero.
+/// The number of groups of `BITS` bits that are not all zero.
 fn differing<const BITS: usize>(bits: u8) -> u32 {
     match BITS {
         1 => bits.count_ones(),

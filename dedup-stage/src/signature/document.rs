@@ -1,4 +1,5 @@
-//! What schemes compare: a page or a text after reading, with the parts that a scheme may let vote besides the content.
+//! A document as schemes compare it: a page or text after reading, with the parts that a scheme may use besides the
+//! content.
 
 use crate::page::words::WordHash;
 use crate::page::{Input, Reader, Shape};
@@ -13,11 +14,11 @@ pub struct Document {
     pub text: String,
     /// The hashes of the words of its content, in order.
     pub words: Vec<WordHash>,
-    /// The product's own signature, if it has one.
+    /// Its signature by the recipe of this program, if it has one.
     pub signature: Option<Signature>,
-    /// Its language, as [`crate::page::Page::language`].
+    /// Its language, as in [`crate::page::Page::language`].
     pub language: String,
-    /// What stands beside the content, or stands out in it.
+    /// The parts of the page that are not content, or that stand out in it.
     pub passages: Vec<(Part, Passage)>,
 }
 
@@ -30,8 +31,8 @@ pub enum Part {
     Headings,
     /// The texts of the page's links.
     Anchors,
-    /// The words around its links, in the same block, which count less the farther they stand from the link (Haveliwala,
-    /// Gionis, Klein, Indyk, "Evaluating Strategies for Similarity Search on the Web", WWW 2002).
+    /// The words around its links, in the same block. A word counts less if it stands farther from the link
+    /// (Haveliwala, Gionis, Klein, Indyk, "Evaluating Strategies for Similarity Search on the Web", WWW 2002).
     Windows,
 }
 
@@ -46,7 +47,7 @@ impl Part {
 pub struct Passage {
     /// The text.
     pub text: String,
-    /// Weight of its words in sixteenths of that of a word of the content.
+    /// The weight of its words, in sixteenths of the weight of a word of the content.
     pub sixteenths: u32,
 }
 
@@ -68,7 +69,7 @@ impl Document {
         }
         for anchor in reader.anchors() {
             add(Part::Anchors, &reader.text()[anchor.clone()], 16);
-            // Blocks are in the order of the text, and the anchor begins in one.
+            // Blocks are in the order of the text. This is the block in which the anchor begins.
             let block = reader.blocks().partition_point(|block| block.end as usize <= anchor.start);
             let Some(block) = reader.blocks().get(block).filter(|block| block.end as usize >= anchor.end) else {
                 continue;
@@ -83,7 +84,7 @@ impl Document {
     }
 }
 
-/// The words beside a link, nearest first, in bands of falling weight.
+/// The words beside a link, the nearest first, in bands. The weight falls from band to band.
 fn window<'t>(words: impl Iterator<Item = &'t str>) -> impl Iterator<Item = (String, u32)> {
     let words: Vec<&str> = words.take(32).collect();
     let band = |from: usize, to: usize| words[from.min(words.len())..to.min(words.len())].join(" ");

@@ -1,5 +1,6 @@
-//! Features: groups of minima hashed together, so that near-duplicates share two of six values, and the filter polynomial
-//! that says how sharply (Broder, "Identifying and Filtering Near-Duplicate Documents", CPM 2000, sections 3 and 4).
+//! Features: hashes of groups of minima, such that near-duplicates share two of six features. The filter polynomial
+//! says how sharply features tell near-duplicates from other documents (Broder, "Identifying and Filtering
+//! Near-Duplicate Documents", CPM 2000, sections 3 and 4).
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -14,10 +15,10 @@ impl Features {
     pub const GROUPS: usize = 6;
     /// Minima of a group in the paper.
     pub const EACH: usize = 14;
-    /// Equal features by which two documents are near-duplicates, in the paper.
+    /// In the paper, two documents are near-duplicates if they have this many features in common.
     pub const EQUAL: usize = 2;
 
-    /// The features of a set of shingles: `groups` of `each` minima.
+    /// The features of a set of shingles: `groups` groups of `each` minima.
     pub fn new(shingles: &[u64], groups: usize, each: usize) -> Self {
         let minima = Minima::new(shingles, groups * each);
         let group = |(i, values): (usize, &[u64])| {
@@ -37,8 +38,8 @@ impl Features {
         &self.0
     }
 
-    /// One hash for every choice of two features: two documents share at least two features if and only if they share a
-    /// super-feature (section 4), which makes them findable by sorting.
+    /// One hash (a super-feature) for every choice of two features. Two documents share at least two features if and
+    /// only if they share a super-feature (section 4). So sorting finds them.
     pub fn pairs(&self) -> Vec<u64> {
         let mut pairs = Vec::new();
         for (i, a) in self.0.iter().enumerate() {
@@ -61,9 +62,9 @@ fn binomial(n: usize, k: usize) -> f64 {
     (0..k).fold(1.0, |product, i| product * (n - i) as f64 / (i + 1) as f64)
 }
 
-/// Groups documents that share at least two features, in time m log m for m documents: super-features are sorted, and
-/// runs of equal ones joined (Broder, CPM 2000, section 1; union-find). Returns the number of the group of each document,
-/// which is its first member.
+/// Groups documents that share at least two features, in time m log m for m documents: the super-features are sorted,
+/// and documents with equal ones are joined (Broder, CPM 2000, section 1; union-find). Returns for each document the
+/// number of its group, which is the number of the first member.
 pub fn cluster(documents: &[Features]) -> Vec<usize> {
     let mut keys: Vec<(u64, usize)> = documents
         .iter()

@@ -1,4 +1,4 @@
-//! Document frequencies: inverse document frequencies as weights, and the lexicons of I-Match.
+//! Document frequencies of words: they give inverse document frequencies as weights, and the lexicons of I-Match.
 //!
 //! Chowdhury, Frieder, Grossman, McCabe, "Collection Statistics for Fast Duplicate Document Detection" (TOIS 2002);
 //! Kołcz, Chowdhury, Alspector, "Improved Robustness of Signature-Based Near-Replica Detection via Lexicon
@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::page::words::{WordHash, fold_multiply, is_number};
 
-/// In how many documents of a collection each word stands.
+/// Tells in how many documents of a collection each word stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lexicon {
     documents: u32,
@@ -48,9 +48,9 @@ impl Lexicon {
         (1.0 + f64::from(self.documents) / (1.0 + f64::from(frequency))).ln()
     }
 
-    /// The I-Match signature of a text: a hash of its distinct words that are neither too frequent nor too rare. With
-    /// `lexicon` > 0, of those only that a random third of the words, drawn anew for each lexicon, does not hold. `None`
-    /// where no word is left.
+    /// The I-Match signature of a text: a hash of its distinct words that are neither too frequent nor too rare. If
+    /// `lexicon` > 0, a random third of the words is left out; each lexicon draws another third. `None` if no word is
+    /// left.
     pub fn imatch(&self, words: &[WordHash], lexicon: u64) -> Option<u64> {
         let (low, high) = (2, self.documents / 5);
         let mut kept: Vec<WordHash> = words
@@ -67,8 +67,8 @@ impl Lexicon {
         (!kept.is_empty()).then(|| xxh3_64(&bytes))
     }
 
-    /// Writes the lexicon: magic, number of documents, then words and frequencies in the order of words; all
-    /// little-endian.
+    /// Writes the lexicon: magic, number of documents, then the words with their frequencies, sorted by word. All
+    /// numbers are little-endian.
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
         let mut entries: Vec<(u64, u32)> = self.frequencies.iter().map(|(word, count)| (*word, *count)).collect();
         entries.sort_unstable();
@@ -81,7 +81,7 @@ impl Lexicon {
         to.flush()
     }
 
-    /// Reads a lexicon; errors where it is none or was cut.
+    /// Reads a lexicon. Returns an error if the data is no lexicon or was cut.
     pub fn read(from: &mut impl Read) -> io::Result<Self> {
         let mut bytes = Vec::new();
         from.read_to_end(&mut bytes)?;
@@ -98,7 +98,7 @@ impl Lexicon {
     }
 }
 
-/// Whether a word is among the random one in `of` that lexicon number `lexicon` leaves out.
+/// Whether a word is left out by lexicon number `lexicon`, which leaves out one word in `of` at random.
 pub fn is_drawn(word: WordHash, lexicon: u64, of: u64) -> bool {
     (fold_multiply(word ^ lexicon, 0xD6E8_FEB8_6659_FD93) >> 20).is_multiple_of(of)
 }

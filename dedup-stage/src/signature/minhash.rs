@@ -1,4 +1,4 @@
-//! Min-wise sketches: unbiased estimates of resemblance from few numbers.
+//! Min-wise sketches: a few numbers give unbiased estimates of resemblance.
 //!
 //! Broder, Charikar, Frieze, Mitzenmacher, "Min-Wise Independent Permutations" (STOC 1998); Broder, CPM 2000, section 2;
 //! Li, König, "b-Bit Minwise Hashing" (WWW 2010).
@@ -21,13 +21,14 @@ impl Minima {
         Self(minima)
     }
 
-    /// The share of equal minima: its expectation is the resemblance, its variance r(1-r)/t.
+    /// The share of equal minima. Its expectation is the resemblance r, its variance r(1-r)/t.
     pub fn resemblance(&self, other: &Minima) -> f64 {
         let equal = self.0.iter().zip(&other.0).filter(|(a, b)| a == b && **a != u64::MAX).count();
         equal as f64 / self.0.len().max(1) as f64
     }
 
-    /// The same from the lowest `bits` of each minimum only: unlike ones agree by chance.
+    /// Estimates the resemblance from the lowest `bits` bits of each minimum. Different minima may agree in them by
+    /// chance.
     pub fn resemblance_of_bits(&self, other: &Minima, bits: u32) -> f64 {
         let mask = (1u64 << bits) - 1;
         let equal = self.0.iter().zip(&other.0).filter(|(a, b)| (**a ^ **b) & mask == 0).count();
@@ -63,7 +64,7 @@ impl Bottom {
         Self { least, t }
     }
 
-    /// The share, among the `t` least of both sketches, of those that stand in both.
+    /// Of the `t` least values of both sketches together, the share that both sketches have.
     pub fn resemblance(&self, other: &Bottom) -> f64 {
         let mut union: Vec<u64> = self.least.iter().chain(&other.least).copied().collect();
         union.sort_unstable();

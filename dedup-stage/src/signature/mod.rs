@@ -1,4 +1,12 @@
-//! Signatures: small values by which pages are compared.
+//! Signatures: the small values by which pages are compared.
+//!
+//! The *fingerprint* of a page is a 64-bit simhash. The Hamming index finds pages with near fingerprints. The *sketch*
+//! of a page (64 bytes) tells, at the *second look*, whether two pages with near fingerprints say the same. Both
+//! together are the *signature*. A *recipe* is the way in which signatures are made from bytes. An *odd sketch* tells
+//! how much a page has changed since the last visit.
+//!
+//! `simhash`, `sketch`, `outlinks` and `bins` make signatures; `odd` makes odd sketches. All other files are for
+//! comparisons with the literature (`scheme` has the list; `crate::evaluate` makes the comparisons).
 
 mod bins;
 pub mod document;
@@ -29,21 +37,21 @@ use simhash::WordSimhash;
 pub use odd::{Difference, OddSketch};
 pub use sketch::{SecondLook, Sketch};
 
-/// What is kept of an accepted page for judging later ones: the simhash that finds candidates, and the sketch that takes
-/// the second look.
+/// What the judge keeps of an accepted page to compare later pages with: the simhash finds candidates, and the sketch
+/// is for the second look.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Signature {
     /// 64-bit simhash (Charikar 2002; Manku, Jain, Das Sarma 2007, section 2) of the recipe's weighted features.
     pub simhash: u64,
-    /// For the second look.
+    /// The sketch for the second look.
     pub sketch: Sketch,
 }
 
-/// Name of the recipe by which the product's signatures are made. Signatures of different recipes are never compared;
-/// a change to any step between bytes and signature changes this name.
+/// The name of the recipe of this program's signatures. Signatures of different recipes are never compared. Every
+/// change to a step between bytes and signature must change this name.
 pub const RECIPE: &str = "content-words-2";
 
-/// The Hamming distance within which candidates are looked for unless told otherwise: the best measured.
+/// The default Hamming distance within which candidates are searched. It was the best in measurements.
 pub const DISTANCE: u32 = 7;
 
 /// Makes signatures; keeps only scratch memory.
@@ -55,13 +63,13 @@ pub struct Signer {
 }
 
 impl Signer {
-    /// Words of content below which a page has no signature: what little it says is said by many.
+    /// A page with fewer words of content has no signature, because many pages say such a short text.
     pub const MIN_WORDS: usize = 20;
-    /// Distinct words, without numbers, below which it has none.
+    /// A page with fewer distinct words (numbers are not counted) has no signature.
     pub const MIN_DISTINCT: usize = 8;
 
-    /// The signature of a page with this content, whose words stand in `words`, and these links, each with whether it
-    /// stands in the content. `None` where there is too little content.
+    /// The signature of a page. `words` has the words, `content` the passages of the content, and `links` the links,
+    /// each with whether it stands in the content. `None` if there is too little content.
     pub fn sign<'l>(
         &mut self,
         words: &[WordHash],

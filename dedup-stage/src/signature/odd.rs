@@ -1,4 +1,4 @@
-//! An odd sketch of what a page says: how many of its words differ between two visits.
+//! Odd sketches: they tell how many words of a page differ between two visits.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,20 +6,21 @@ use crate::page::words::{WordHash, fold_multiply, is_number};
 
 /// Bits of a sketch.
 const BITS: usize = 192;
-/// Stands before the first word of a passage.
+/// This hash stands before the first word of a passage.
 const START: WordHash = 0x6C62_272E_07BB_0142;
-/// Stands for each number of a passage of prose.
+/// This hash stands for each number in a passage of prose.
 const NUMBER: WordHash = 0x27D4_EB2F_1656_67C5;
 
 /// An odd sketch (Mitzenmacher, Pagh, Pham, "Efficient Estimation for High Similarities using Odd Sketches", WWW 2014) of
 /// the pairs of neighbouring words in the content of a page, and the number of these pairs: 26 bytes.
 ///
-/// Each pair flips one bit. So the exclusive or of two sketches is the sketch of the pairs that only one of the two texts
-/// has, and the number of its bits tells how many these are. The [second look](super::Sketch) estimates how much two texts
-/// have in common, and errs by some percent: too much to see that 30 words of 600 are others. The odd sketch errs by some
-/// pairs, whatever the length of the text.
+/// Each pair flips one bit. So the exclusive or of two sketches is the sketch of the pairs that only one of the two
+/// texts has. The number of its bits tells how many pairs these are. The [second look](super::Sketch) estimates the
+/// share that two texts have in common, with an error of some percent. That is too much to see that 30 words of 600 are
+/// others. The error of the odd sketch is some pairs, whatever the length of the text.
 ///
-/// A pair lies within one passage, so a passage that comes, goes or moves changes nothing beside itself.
+/// The two words of a pair belong to one passage. So if a passage is added, removed or moved, no pair of another
+/// passage changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OddSketch {
     bits: [u8; BITS / 8],
@@ -27,15 +28,16 @@ pub struct OddSketch {
 }
 
 impl OddSketch {
-    /// So many pairs make a difference in any page. A sentence that is replaced has as many pairs as words, before and after.
+    /// This many pairs make a difference in any page. A sentence that is replaced takes away one pair
+    /// for each of its words, and the new sentence adds one for each of its words.
     const MANY: f32 = 22.0;
-    /// Each part of a difference may add so many.
+    /// Each known difference that was taken out allows for this many more pairs.
     const PART: f32 = 6.0;
-    /// In a short page, a difference is this share of the pairs of both texts.
+    /// In a short page, this share of the pairs of both texts makes a difference.
     const SHARE: f32 = 0.08;
 
-    /// The sketch of some passages; `None` where they have no words. In prose (`true`) all numbers are one: dates, counters and
-    /// versions change where nothing else does.
+    /// The sketch of some passages; `None` if they have no words. In a passage of prose (`true`) all numbers count as
+    /// the same number, because dates, counters and versions change while the page stays the same.
     pub fn of<'w>(passages: impl Iterator<Item = (&'w [WordHash], bool)>) -> Option<Self> {
         let (mut flips, mut pairs) = (Flips([0; 256]), 0usize);
         for (words, is_prose) in passages {
@@ -49,25 +51,26 @@ impl OddSketch {
         (pairs > 0).then(|| Self { bits: flips.bits(), pairs: u16::try_from(pairs).unwrap_or(u16::MAX) })
     }
 
-    /// The sketch of what differs between two texts.
+    /// The odd sketch of the difference between two texts.
     pub fn difference(&self, other: &Self) -> Difference {
         Difference(std::array::from_fn(|at| self.bits[at] ^ other.bits[at]))
     }
 
-    /// Whether two texts that differ by this much say the same. `parts`: differences that were taken from it, and that may have
-    /// had other dates.
+    /// Whether two texts with this difference say the same. `parts` is the number of known differences that were taken
+    /// out of `difference`. Each of them may have had other dates, so some of its pairs may remain.
     pub fn is_same(&self, other: &Self, difference: &Difference, parts: usize) -> bool {
         let pairs = f32::from(self.pairs) + f32::from(other.pairs);
         difference.pairs() < Self::MANY.min(Self::SHARE * pairs) + Self::PART * parts as f32
     }
 }
 
-/// How often each bit was flipped, modulo 256. Each has a byte of its own: a flip of a bit would wait for the last flip of one
-/// of its seven neighbours. There are more than [`BITS`], so that an index of eight bits needs no check.
+/// How often each bit was flipped, modulo 256. Each bit has a byte of its own. If eight bits shared a byte, a flip
+/// would wait for the last flip of the other seven. There are more bytes than [`BITS`], so that an index of eight bits
+/// needs no check.
 struct Flips([u8; 256]);
 
 impl Flips {
-    /// Flips the bits of the pairs of a passage, whose words `fold` makes equal where they count as one.
+    /// Flips the bits of the pairs of a passage. `fold` gives equal hashes to words that count as one.
     #[inline]
     fn add(&mut self, words: &[WordHash], fold: impl Fn(WordHash) -> WordHash) {
         let mut before = START;
@@ -87,17 +90,17 @@ impl Flips {
     }
 }
 
-/// The odd sketch of the pairs of words that one of two texts has, and the other has not.
+/// The odd sketch of the pairs of words that only one of two texts has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference([u8; BITS / 8]);
 
 impl Difference {
-    /// What remains of this difference without the pairs of another one.
+    /// This difference without the pairs of another difference.
     pub fn without(&self, other: &Self) -> Self {
         Self(std::array::from_fn(|at| self.0[at] ^ other.0[at]))
     }
 
-    /// Estimated number of pairs; infinite where there are more than the sketch can tell (some 150).
+    /// Estimated number of pairs. Infinite if there are more than the sketch can tell (some 150).
     pub fn pairs(&self) -> f32 {
         let odd: u32 = self.0.iter().map(|byte| byte.count_ones()).sum();
         let even = 1.0 - 2.0 * odd as f32 / BITS as f32;
@@ -188,7 +191,7 @@ mod tests {
         assert!(one.pairs() > 100.0 && one.without(&two).pairs() == 0.0);
     }
 
-    /// The sketch as the paper has it: each pair flips its bit.
+    /// A plain implementation of the paper: each pair flips its bit.
     fn plain(passages: &[(Vec<WordHash>, bool)]) -> Option<OddSketch> {
         let (mut bits, mut pairs) = ([0u8; BITS / 8], 0);
         for (words, is_prose) in passages {

@@ -1,4 +1,4 @@
-//! Measures of likeness that look at the whole of both texts: slow, and what fast signatures are held against.
+//! Measures of likeness that look at all of both texts. They are slow. Fast signatures are compared with them.
 
 use std::collections::HashMap;
 
@@ -20,8 +20,8 @@ fn counts(words: &[WordHash]) -> HashMap<u64, f64> {
     counts
 }
 
-/// One minus the edit distance in words (Levenshtein 1966) by the length of the longer text; of texts longer than
-/// `LONGEST` words, of their beginnings.
+/// One minus the quotient of the edit distance in words (Levenshtein 1966) and the length of the longer text. Only the
+/// first `LONGEST` words of a text count.
 pub fn edit_similarity(a: &[WordHash], b: &[WordHash]) -> f64 {
     const LONGEST: usize = 2_000;
     let [a, b] = [a, b].map(|words| words[..words.len().min(LONGEST)].to_vec());
@@ -31,8 +31,8 @@ pub fn edit_similarity(a: &[WordHash], b: &[WordHash]) -> f64 {
     }
 }
 
-/// Checksums of the words dealt to `buckets` by their hash, in the order of the text (Pugh, Henzinger, US patent
-/// 6,658,423, 2003): an edit changes only the buckets of its words.
+/// Deals the words to `buckets` buckets by their hashes, in the order of the text, and returns the checksum of each bucket
+/// (Pugh, Henzinger, US patent 6,658,423, 2003). An edit changes only the buckets of its words.
 pub fn bucket_checksums(words: &[WordHash], buckets: usize) -> Vec<u64> {
     let mut sums = vec![0u64; buckets];
     for word in words {

@@ -1,21 +1,21 @@
-//! Out-links as they are compared between two pages: without what a mirror or a session changes.
+//! Out-links, hashed in such a way that mirrors and sessions make no difference.
 
 use ::url::Url;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// Characters of a value from which it may be a session id.
+/// A value with at least this many characters may be a session id.
 const SESSION: usize = 16;
 
-/// Hashes the out-links of one page. A link counts as the end of its path, with its query: on a mirror hosts and first
-/// folders differ, ends do not. Session ids do not count: path parameters, values that look drawn at random, and
-/// parameters with one and the same value on most links that have any.
+/// Hashes the out-links of one page. Of a link, the end of its path and its query count: a mirror has other hosts and
+/// first folders, but the same ends. Session ids do not count. These are path parameters, values that look drawn at
+/// random, and parameters that have the same value on most links with parameters.
 #[derive(Debug, Default)]
 pub struct OutLinks {
     /// For each link, the hashes of its last one, two and three path segments.
     ends: Vec<[u64; OutLinks::DEPTH]>,
-    /// Link and hash of each query parameter; `None` for a link that is not compared.
+    /// For each query parameter: its link and its hash. The link is `None` if it is not compared.
     parameters: Vec<(Option<u32>, u64)>,
-    /// Links with parameters.
+    /// The number of links with parameters.
     with_parameters: usize,
     sorted: Vec<u64>,
 }
@@ -30,7 +30,7 @@ impl OutLinks {
         self.with_parameters = 0;
     }
 
-    /// Adds a link; one that is not compared still tells which parameters are constant.
+    /// Adds a link. If `compared` is false, the link only helps to find constant parameters.
     pub fn add(&mut self, url: &Url, compared: bool) {
         let link = compared.then_some(self.ends.len() as u32);
         if compared {
@@ -58,7 +58,7 @@ impl OutLinks {
                 queries[link as usize] = queries[link as usize].wrapping_add(hash);
             }
         }
-        // As few segments as tell most of this page's links apart.
+        // Take as few segments as tell most links of this page apart.
         let mut depth = 0;
         let all = self.distinct(Self::DEPTH - 1, &queries);
         while self.distinct(depth, &queries) * 4 < all * 3 {
@@ -69,7 +69,7 @@ impl OutLinks {
         }
     }
 
-    /// Number of links that differ in the last `depth` + 1 segments or the query.
+    /// The number of links that differ in the last `depth` + 1 segments or in the query.
     fn distinct(&mut self, depth: usize, queries: &[u64]) -> usize {
         self.sorted.clear();
         self.sorted.extend(self.ends.iter().zip(queries).map(|(ends, query)| ends[depth] ^ query));
@@ -78,7 +78,7 @@ impl OutLinks {
         self.sorted.len()
     }
 
-    /// Forgets parameters that stand, with their value, on more than half of the links that have any.
+    /// Drops the parameters that have one value on more than half of the links with parameters.
     fn drop_constant_parameters(&mut self) {
         let with_parameters = self.with_parameters;
         if with_parameters < 2 {
@@ -108,7 +108,7 @@ fn ends(path: &str) -> [u64; OutLinks::DEPTH] {
     ends
 }
 
-/// Whether a value looks drawn at random: long, letters and digits mixed, or hexadecimal, and no words.
+/// Whether a value looks drawn at random: it is long, and mixes letters and digits often.
 fn is_random(value: &str) -> bool {
     let value = value.as_bytes();
     if value.len() < SESSION || !value.iter().all(|b| b.is_ascii_alphanumeric()) {

@@ -1,7 +1,7 @@
-//! Stems of English words: Porter, "An Algorithm for Suffix Stripping" (Program 14(3), 1980). The steps are those of the
-//! paper; words of one or two letters are left alone, as in its author's own programs.
+//! Stems of English words: Porter, "An Algorithm for Suffix Stripping" (Program 14(3), 1980). The steps are those of
+//! the paper. Words of one or two letters are not changed, as in the author's own programs.
 
-/// The stem of a word in lower case; a word with other than the letters a–z is its own stem.
+/// The stem of a word in lower case. A word with characters other than a–z is its own stem.
 ///
 /// # Examples
 /// ```
@@ -54,7 +54,7 @@ const DOUBLE: [(&str, &str); 20] = [
 const SINGLE: [(&str, &str); 7] =
     [("icate", "ic"), ("ative", ""), ("alize", "al"), ("iciti", "ic"), ("ical", "ic"), ("ful", ""), ("ness", "")];
 
-/// Step 4. The suffix "ion" goes only behind s or t.
+/// Step 4. The suffix "ion" is removed only behind s or t.
 const LAST: [(&str, &str); 20] = [
     ("al", ""),
     ("ance", ""),
@@ -108,11 +108,11 @@ fn participle(word: &mut String) {
     }
 }
 
-/// Steps 2 to 4: of the suffixes that a word has the longest decides, and is replaced if what stands before it may stay.
+/// Steps 2 to 4. The longest suffix of the word decides. It is replaced if the part before it may stay.
 fn derivation(word: &mut String, suffixes: &[(&str, &str)], may_stay: impl Fn(&str) -> bool) {
     let longest = suffixes.iter().filter(|(suffix, _)| word.ends_with(suffix)).max_by_key(|(suffix, _)| suffix.len());
     if let Some((suffix, by)) = longest {
-        // What "sion" and "tion" leave is part of the stem.
+        // The "s" or "t" before "ion" belongs to the stem.
         let kept = if by.len() == 1 && suffix.ends_with("ion") { 1 } else { 0 };
         if may_stay(&word[..word.len() - suffix.len() + kept]) {
             replace(word, suffix.len(), by);
@@ -138,7 +138,7 @@ fn replace(word: &mut String, last: usize, by: &str) {
     word.push_str(by);
 }
 
-/// For each letter, whether it is a consonant: y is one at the beginning and behind a vowel.
+/// For each letter, whether it is a consonant. A y is a consonant at the beginning and behind a vowel.
 fn consonants(word: &str) -> impl Iterator<Item = bool> + '_ {
     word.bytes().scan(false, |previous, letter| {
         *previous = match letter {
@@ -159,7 +159,7 @@ fn has_vowel(word: &str) -> bool {
     consonants(word).any(|consonant| !consonant)
 }
 
-/// `*d`: ends with a double consonant.
+/// `*d`: whether the word ends with a double consonant.
 fn ends_doubled(word: &str) -> bool {
     let letters = word.as_bytes();
     letters.len() > 1
@@ -167,7 +167,7 @@ fn ends_doubled(word: &str) -> bool {
         && consonants(word).last() == Some(true)
 }
 
-/// `*o`: ends with consonant, vowel, consonant, the last not w, x or y.
+/// `*o`: whether the word ends with consonant, vowel, consonant, and the last letter is not w, x or y.
 fn ends_short(word: &str) -> bool {
     let pattern: Vec<bool> = consonants(word).collect();
     pattern.ends_with(&[true, false, true]) && !word.ends_with(['w', 'x', 'y'])
@@ -177,7 +177,7 @@ fn ends_short(word: &str) -> bool {
 mod tests {
     use super::stem;
 
-    /// Words that the paper gives for its steps, as they leave the whole algorithm.
+    /// The words that the paper gives as examples of its steps, with their stems by the whole algorithm.
     const OF_THE_PAPER: &str = "
         caresses caress, ponies poni, ties ti, caress caress, cats cat, feed feed, agreed agre, plastered plaster,
         bled bled, motoring motor, sing sing, conflated conflat, troubled troubl, sized size, hopping hop, tanned tan,

@@ -1,18 +1,18 @@
-//! What a scheme may do to the words of a text before it fingerprints them: leave out stop words, stem, fold numbers, join
-//! words to phrases.
+//! What a scheme may do to the words of a text before it makes a fingerprint: leave out stop words, stem words, replace
+//! numbers, join words to phrases.
 
 use super::porter::stem;
 use super::shingles::shingles;
 use crate::page::words::{WordHash, Words, is_number};
 
-/// What is done to words.
+/// The changes to the words of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prose {
     /// Frequent English words are left out.
     pub stop: bool,
     /// English words are stemmed (Porter 1980).
     pub stem: bool,
-    /// Numbers count, by the number of their digits; else they are left out.
+    /// Numbers count by the number of their digits. Otherwise they are left out.
     pub digits: bool,
 }
 
@@ -24,7 +24,7 @@ impl Prose {
             let plain = !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric());
             if plain && word.bytes().all(|b| b.is_ascii_digit()) {
                 if self.digits {
-                    // Not the hash of a number: those have no vote.
+                    // This must not be the hash of a number, because numbers have no vote.
                     kept.push_str("digits_");
                     kept.push_str(&word.len().to_string());
                 }
@@ -44,8 +44,8 @@ impl Prose {
         hashes
     }
 
-    /// The hashes of the phrases of `text`: maximal runs of words without a stop word or a mark between them (Rose, Engel,
-    /// Cramer, Cowley, "Automatic Keyword Extraction from Individual Documents", 2010).
+    /// The hashes of the phrases of `text`. A phrase is a maximal run of words without a stop word or a mark between
+    /// them (Rose, Engel, Cramer, Cowley, "Automatic Keyword Extraction from Individual Documents", 2010).
     pub fn phrases(self, text: &str) -> Vec<WordHash> {
         let mut phrases = Vec::new();
         let mut phrase = String::new();
@@ -71,7 +71,7 @@ impl Prose {
     }
 }
 
-/// The words of a text, each with what stands between it and the next; the first may be empty.
+/// The words of a text, each with the characters between it and the next word. The first word may be empty.
 fn runs(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || !c.is_ascii() && !c.is_whitespace() && !is_mark(c);
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! Sets of shingles, and how much two have in common.
+//! Sets of shingles, and the share that two sets have in common.
 //!
 //! Broder, "On the Resemblance and Containment of Documents" (1997); Broder, "Identifying and Filtering Near-Duplicate
 //! Documents" (CPM 2000), section 2; Schleimer, Wilkerson, Aiken, "Winnowing" (SIGMOD 2003).
@@ -41,13 +41,13 @@ impl Set {
         common
     }
 
-    /// Size of the intersection by that of the union; two empty sets have nothing in common.
+    /// The size of the intersection divided by the size of the union. It is 0 for two empty sets.
     pub fn resemblance(&self, other: &Set) -> f64 {
         let common = self.common(other);
         ratio(common, self.0.len() + other.0.len() - common)
     }
 
-    /// Size of the intersection by that of the smaller set.
+    /// The size of the intersection divided by the size of the smaller set.
     pub fn containment(&self, other: &Set) -> f64 {
         ratio(self.common(other), self.0.len().min(other.0.len()))
     }
@@ -57,7 +57,7 @@ fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// The hashes of all runs of `width` features, in order; of a shorter text, the hash of all it has.
+/// The hashes of all runs of `width` features, in order. If the text is shorter, the hash of all its features.
 pub fn shingles(features: &[WordHash], width: usize) -> Vec<u64> {
     let hash = |run: &[u64]| run.iter().fold(0, |hash, feature| fold_multiply(hash ^ feature, 0x9FB2_1C65_1E98_DF25));
     match features.len() {
@@ -67,7 +67,7 @@ pub fn shingles(features: &[WordHash], width: usize) -> Vec<u64> {
     }
 }
 
-/// The hashes of all runs of `width` characters; white space counts as one space, capitals as small letters.
+/// The hashes of all runs of `width` characters. White space counts as one space, and a capital as its small letter.
 pub fn character_shingles(text: &str, width: usize) -> Vec<u64> {
     let mut characters: Vec<u64> = Vec::with_capacity(text.len());
     for word in text.split_whitespace() {
@@ -83,7 +83,8 @@ pub fn modulo(shingles: &[u64], p: u64) -> Set {
     shingles.iter().copied().filter(|shingle| (shingle >> 7).is_multiple_of(p)).collect()
 }
 
-/// The rightmost least shingle of every window of `window` shingles: at least one of each run is kept.
+/// The least shingle of every window of `window` shingles; of equal ones, the rightmost. So at least one shingle of
+/// every run of `window` is kept.
 pub fn winnow(shingles: &[u64], window: usize) -> Set {
     let mut kept = Vec::new();
     let mut last = usize::MAX;

@@ -3,13 +3,13 @@
 
 use crate::page::words::{WordHash, is_number};
 
-/// Sixty-four counters, one for each bit position, kept in bit slices: bit `i` of `slices[s]` is bit `s` of counter `i`.
-/// Features are added by carry-save adders, eight at a time (Harley-Seal; Muła, Kurz, Lemire, "Faster Population Counts
-/// using AVX2 Instructions", 2018), so that a feature costs a few logic operations and no loop over the bits.
+/// Sixty-four counters, one for each bit position. They are stored as bit slices: bit `i` of `slices[s]` is bit `s` of
+/// counter `i`. Carry-save adders add eight features at a time (Harley-Seal; Muła, Kurz, Lemire, "Faster Population
+/// Counts using AVX2 Instructions", 2018). So a feature takes a few logic operations and no loop over the bits.
 #[derive(Clone, Debug, Default)]
 pub struct Votes {
     slices: [u64; Votes::SLICES],
-    /// Features not yet added, by the binary digit of their weight.
+    /// Features that are not added yet, for each binary digit of their weights.
     waiting: [[u64; 8]; Votes::DIGITS],
     count: [usize; Votes::DIGITS],
     total: u64,
@@ -76,7 +76,7 @@ impl Votes {
         }
     }
 
-    /// The simhash: bit i is set where the weights of the features with bit i set exceed half of all weights.
+    /// The simhash. Bit i is set if the features that have bit i have more than half of the weight of all features.
     pub fn finish(&mut self) -> u64 {
         for digit in 0..Self::DIGITS {
             for i in 0..self.count[digit] {
@@ -101,10 +101,10 @@ fn full_add(a: u64, b: u64, c: u64) -> (u64, u64) {
     (a ^ b ^ c, a & b | (a ^ b) & c)
 }
 
-/// Counts features.
+/// Counts how often each feature comes.
 #[derive(Debug)]
 pub struct Counter {
-    /// Open addressing; 0 is an empty slot.
+    /// A hash table with open addressing. An empty slot has 0.
     features: Vec<u64>,
     counts: Vec<u32>,
     /// The slots in use, in the order in which their features came.
@@ -123,7 +123,7 @@ impl Counter {
         Self { features: vec![0; slots], counts: vec![0; slots], used: vec![0; slots], distinct: 0 }
     }
 
-    /// Forgets all features, and the memory that a page much larger than others took.
+    /// Forgets all features. If a page was much larger than others, its memory is given back, too.
     pub fn clear(&mut self) {
         if self.features.len() > 1 << 16 {
             *self = Self::default();
@@ -135,13 +135,15 @@ impl Counter {
         self.distinct = 0;
     }
 
-    /// Adds to the count of one feature. Whether a feature is new cannot be predicted, so nothing branches on it.
+    /// Adds to the count of a feature. The processor cannot predict whether a feature is new, so no branch depends on
+    /// it.
     #[inline]
     pub fn add(&mut self, feature: u64, times: u32) {
         let feature = feature.max(1);
         let mask = self.features.len() - 1;
         let mut slot = feature as usize & mask;
-        // One condition, not two: whether a word is new cannot be foreseen, but that its slot is the first can.
+        // This is one condition, not two: the processor cannot predict whether a word is new, but it can predict that
+        // the first slot is the right one.
         while (self.features[slot] != feature) & (self.features[slot] != 0) {
             slot = (slot + 1) & mask;
         }
@@ -173,8 +175,8 @@ impl Counter {
     }
 }
 
-/// Four times the square root of a count of eighths, rounded down: a feature that stands often says little more than one
-/// that stands once, and the factor keeps small counts apart.
+/// Four times the square root of a count of eighths, rounded down. A feature that comes often says little more than one
+/// that comes once, hence the root. The factor keeps small counts apart.
 #[inline]
 pub fn sqrt_weight(eighths: u32) -> u32 {
     const SMALL: [u8; 64] = {
@@ -192,14 +194,14 @@ pub fn sqrt_weight(eighths: u32) -> u32 {
     }
 }
 
-/// Simhash of words by the square root of their counts; numbers have no vote.
+/// Simhash of words. The weight of a word is the square root of its count. Numbers have no vote.
 #[derive(Debug, Default)]
 pub struct WordSimhash {
     counter: Counter,
 }
 
 impl WordSimhash {
-    /// Counts words of so many eighths each.
+    /// Counts words. Each counts for this many eighths.
     pub fn add(&mut self, words: &[WordHash], eighths: u32) {
         for &word in words {
             if !is_number(word) {
@@ -213,7 +215,7 @@ impl WordSimhash {
         self.counter.distinct()
     }
 
-    /// The simhash; forgets the words.
+    /// Returns the simhash, and forgets the words.
     pub fn finish(&mut self) -> u64 {
         let mut votes = Votes::default();
         for (word, count) in self.counter.iter() {

@@ -1,5 +1,5 @@
-//! The second look: a few dozen bytes beside the fingerprint, which tell near-duplicates from pages that merely use the
-//! same words, and copies from pages of one list.
+//! Sketches for the second look. A sketch has 64 bytes. It tells near-duplicates from pages that only use the same
+//! words, and copies from the pages of a list.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,19 +12,22 @@ const SHINGLE: usize = 5;
 const TEXT: usize = 352;
 /// Bins of the sketch of the links.
 const LINKS: usize = 32;
-/// Bits that are kept of a bin of the links. Pages of one list have ten links or so, so the bins hold ten values at most:
-/// by one bit each, one pair of pages in 70 seemed to have half of its links in common, with none.
+/// Bits that are kept of a bin of the links. The pages of a list have about ten links, so the bins hold at most ten
+/// values. With one bit for each bin, one in 70 pairs of pages without a common link seemed to have half of its links
+/// in common.
 const LINK_BITS: usize = 4;
-/// Where the parts stand in the stored form.
+/// The positions of the parts in the stored form.
 const TEXT_END: usize = TEXT / 8;
 const LINKS_END: usize = TEXT_END + LINKS * LINK_BITS / 8;
 
-/// A sketch of the text's 5-word shingles, a sketch of its relative out-links, and both lengths: 64 bytes.
+/// A sketch of the 5-word shingles of the text, a sketch of the relative out-links, and the numbers of words and links:
+/// 64 bytes.
 ///
-/// The sketches are min-wise (Broder, CPM 2000, section 2) by one permutation cut into bins (Li, Owen, Zhang, "One
-/// Permutation Hashing", NIPS 2012), empty bins filled from others (Shrivastava, "Optimal Densification", ICML 2017);
-/// one bit of each bin is kept of the text, four of the links (Li, König, "b-Bit Minwise Hashing", WWW 2010). With 352
-/// bits the resemblance of two texts is estimated with a standard deviation of 0.04 where it is 0.7.
+/// The sketches are min-wise (Broder, CPM 2000, section 2). They use one permutation that is cut into bins (Li, Owen,
+/// Zhang, "One Permutation Hashing", NIPS 2012). Empty bins are filled from others (Shrivastava, "Optimal
+/// Densification", ICML 2017). One bit of each bin is kept for the text, and four bits for the links (Li, König, "b-Bit
+/// Minwise Hashing", WWW 2010). The resemblance of two texts is estimated from 352 bits. If it is 0.7, the standard
+/// deviation is 0.04.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "[[u8; 32]; 2]", into = "[[u8; 32]; 2]")]
 pub struct Sketch([u8; Sketch::BYTES]);
@@ -44,22 +47,23 @@ impl From<Sketch> for [[u8; 32]; 2] {
     }
 }
 
-/// How two pages compare at the second look.
+/// The result of the comparison of two pages at the second look.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SecondLook {
     /// Estimated resemblance of the texts, 0..1.
     pub resemblance: f32,
-    /// Whether the texts say the same: enough resemblance, and like lengths.
+    /// Whether the texts say the same: their resemblance is large enough, and their lengths are alike.
     pub same_text: bool,
-    /// Estimated share of out-links (relative to the page) that the two have in common, 0..1; 1 where neither has any.
+    /// Estimated share of out-links (relative to the page) that both pages have, 0..1. It is 1 if neither has any.
     pub links: f32,
-    /// Whether the estimated links contradict equal texts: many links for the length of the text, and few in common.
+    /// Whether the links seem to be others although the texts are alike: there are many links for the length of the
+    /// text, and few are common to both pages.
     pub other_links: bool,
 }
 
 impl SecondLook {
-    /// Whether the two are duplicates as far as sketches tell. This is for those who have nothing but the sketches; the
-    /// judge compares the links themselves.
+    /// Whether the two pages are duplicates, as far as sketches tell. This is for callers that have only the sketches.
+    /// The judge compares the links themselves.
     pub fn is_duplicate(&self) -> bool {
         self.same_text && !self.other_links
     }
@@ -68,17 +72,18 @@ impl SecondLook {
 impl Sketch {
     /// Size of the stored form.
     pub const BYTES: usize = 64;
-    /// Resemblance from which two texts are duplicates.
+    /// Two texts are duplicates if they have at least this resemblance.
     pub const RESEMBLANCE: f32 = 0.71;
-    /// Share of words of the shorter text in the longer, below which they are no duplicates whatever the bits say.
+    /// If the shorter text has less than this share of the words of the longer text, they are no duplicates, whatever
+    /// the bits say.
     const LENGTHS: f32 = 0.5;
-    /// Share of common links below which equal texts are different pages …
+    /// Pages with equal texts are different pages if they have less than this share of links in common …
     const COMMON_LINKS: f32 = 0.5;
-    /// … if one has at least so many links …
+    /// … if one of them has at least this many links …
     const FEW_LINKS: u32 = 4;
-    /// … and fewer words for each link: where there is more text, the page is not about its links …
+    /// … and fewer words than this for each link. A page with more text is not about its links …
     const WORDS_PER_LINK: u32 = 25;
-    /// … unless hardly any link is the same: then there may be more.
+    /// … If they have less than this share of links in common, there may be more words for each link.
     const OTHER_LINKS: f32 = 0.2;
     const WORDS_PER_OTHER_LINK: u32 = 60;
 
@@ -87,7 +92,7 @@ impl Sketch {
         self.0
     }
 
-    /// From the stored form; any bytes give some sketch.
+    /// Makes a sketch from the stored form. Any bytes give some sketch.
     pub fn from_bytes(bytes: [u8; Sketch::BYTES]) -> Self {
         Self(bytes)
     }
@@ -112,12 +117,12 @@ impl Sketch {
         SecondLook { resemblance, same_text, links, other_links }
     }
 
-    /// Words of content, up to 65,535.
+    /// Number of words of the content, at most 65,535.
     pub fn words(&self) -> u32 {
         u32::from(u16::from_le_bytes([self.0[LINKS_END], self.0[LINKS_END + 1]]))
     }
 
-    /// Links outside chrome, up to 65,535.
+    /// Number of links outside chrome, at most 65,535.
     pub fn links(&self) -> u32 {
         u32::from(u16::from_le_bytes([self.0[LINKS_END + 2], self.0[LINKS_END + 3]]))
     }
@@ -132,7 +137,7 @@ fn ordered(a: u32, b: u32) -> (u32, u32) {
 pub struct Maker {
     text: Bins<TEXT>,
     links: Bins<LINKS>,
-    /// Words so far, the rolling hash, and the last words, the oldest first.
+    /// The number of words so far, the rolling hash, and the last words, the oldest first.
     words: usize,
     rolling: u64,
     last: [WordHash; SHINGLE],
@@ -147,12 +152,12 @@ impl Maker {
         (self.words, self.link_count, self.rolling, self.last) = (0, 0, 0, [0; SHINGLE]);
     }
 
-    /// Adds words; shingles reach across calls. The rolling hash is a cyclic polynomial (Cohen, "Recursive Hashing
+    /// Adds words. Shingles reach across calls. The rolling hash is a cyclic polynomial (Cohen, "Recursive Hashing
     /// Functions for n-Grams", TOIS 1997).
     pub fn add(&mut self, words: &[WordHash]) {
         const TURN: u32 = 11;
         let (mut rolling, mut last) = (self.rolling, self.last);
-        // Words that only begin the first shingle.
+        // The first words only begin the first shingle.
         let beginning = (SHINGLE - 1).saturating_sub(self.words).min(words.len());
         for (at, &word) in words.iter().enumerate() {
             let [leaving, second, third, fourth, fifth] = last;
@@ -234,7 +239,7 @@ mod tests {
             for number in 0..pages {
                 let one = page(number, 0);
                 mixed_up += u32::from(one.compare(&page(number + 1, 0)).is_duplicate());
-                // All but one of the links are the same.
+                // All links but one are the same.
                 torn_apart += u32::from(!one.compare(&page(number, 1)).is_duplicate());
             }
             assert!(mixed_up <= 2 && torn_apart <= 40, "{links} links: {mixed_up} and {torn_apart} of {pages}");

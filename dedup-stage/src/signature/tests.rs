@@ -1,4 +1,4 @@
-//! The cascade on small pages: golden signatures, languages, lists, guards.
+//! The signature of this program on small pages: golden signatures, languages, lists, guards.
 
 use ::url::Url;
 
@@ -19,7 +19,7 @@ fn duplicates(a: &Signature, b: &Signature) -> bool {
     (a.simhash ^ b.simhash).count_ones() <= DISTANCE && a.sketch.compare(&b.sketch).is_duplicate()
 }
 
-/// Sentences of one language on two subjects.
+/// For some languages, sentences about two subjects.
 const LANGUAGES: [(&str, [&str; 6], [&str; 6]); 6] = [
     (
         "en",
@@ -191,7 +191,7 @@ fn little_text_and_errors_have_no_signature() {
     assert_eq!(read_at("http://a.example/", 404, &page), None);
 }
 
-/// Whatever changes these values changes every stored signature: give the recipe another name then.
+/// A change that changes these values changes every stored signature. It must give the recipe another name.
 #[test]
 fn signatures_are_golden() {
     let golden: Vec<String> = LANGUAGES

@@ -1,13 +1,14 @@
-//! Versions of one page told from other pages by 64 bytes: which words a text has, and in what order they stand.
+//! Tells versions of one page from other pages. It compares which words the texts have, and in which order. The sketch
+//! of a text has 64 bytes.
 //!
-//! Shingles of five words tell copies. They tell little of a page that was rewritten here and there: one changed word
-//! changes five shingles, and where a page grew, its resemblance to the shorter version is low whatever they share. So this
-//! measure
+//! Shingles of five words tell copies. They are little help for a page that was rewritten here and there. One changed
+//! word changes five shingles. If a page has grown, its resemblance to the shorter version is low, although it has all
+//! the words of the shorter version. So this measure
 //!
-//! - looks at the words first and at their order second;
-//! - draws words by how rare they are: frequent ones say little of what a page is;
-//! - leaves numbers out: versions, dates and counters change while the page stays the same;
-//! - asks how much of the shorter text stands in the longer as well as how alike both are.
+//! - compares the words first, and their order second;
+//! - draws words by how rare they are, because frequent words tell little about a page;
+//! - leaves numbers out, because versions, dates and counters change while the page stays the same;
+//! - takes into account how much of the shorter text the longer one has, and how alike both are.
 
 use super::bins::{Bins, common};
 use super::lexicon::Lexicon;
@@ -16,32 +17,33 @@ use crate::page::words::{WordHash, fold_multiply, is_number};
 
 /// Words of a run.
 const RUN: usize = 3;
-/// Bins of the sketch of the words, and bits kept of each. With more bits fewer unlike words agree by chance, which is what
-/// counts where little is in common.
+/// Bins of the sketch of the words, and bits that are kept of each. With more bits, fewer different words agree by
+/// chance. This matters for texts that have little in common.
 const WORDS: usize = 80;
 const WORD_BITS: usize = 4;
-/// The same of the sketch of the runs.
+/// Bins of the sketch of the runs, and bits that are kept of each.
 const RUNS: usize = 40;
 const RUN_BITS: usize = 4;
-/// Where the parts stand.
+/// The positions of the parts.
 const WORDS_END: usize = WORDS * WORD_BITS / 8;
 const RUNS_END: usize = WORDS_END + RUNS * RUN_BITS / 8;
 
-/// Sketches of the distinct words that are drawn and of the distinct 3-word runs of a text, without its numbers, and how many
-/// there are of each.
+/// A sketch of the distinct words of a text that are drawn, and a sketch of its distinct 3-word runs, both without
+/// numbers. Also the number of these words and of these runs.
 ///
-/// A word is drawn with the chance idf / ln(1 + N), by its hash, so in all texts or in none: its inverse document frequency by
-/// that of a word which stands in none of the N documents of the lexicon.
+/// A word is drawn with the probability idf / ln(1 + N). Here idf is its inverse document frequency, and ln(1 + N) is
+/// that of a word that none of the N documents of the lexicon has. The hash of the word decides, so a word is drawn in
+/// all texts or in none.
 ///
-/// From the resemblance of two sets (Broder 1997) and their sizes follows the containment of the smaller in the larger. The
-/// geometric mean of both is the likeness of the sets.
+/// The resemblance of two sets (Broder 1997) and their sizes give the containment of the smaller set in the larger one.
+/// The geometric mean of resemblance and containment is the likeness of the sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WordsAndRuns([u8; WordsAndRuns::BYTES]);
 
 impl WordsAndRuns {
     /// Its size.
     pub const BYTES: usize = 64;
-    /// The weight of the likeness of the runs; the words have the rest.
+    /// The weight of the likeness of the runs. The words have the rest of the weight.
     const OF_RUNS: f64 = 0.3;
 
     /// The sketch of a text with these words. With an empty lexicon all words are drawn.
@@ -58,7 +60,7 @@ impl WordsAndRuns {
         Self(bytes)
     }
 
-    /// How likely two texts are versions of one page, 0..1.
+    /// How likely it is that two texts are versions of one page, 0..1.
     pub fn likeness(&self, other: &Self) -> f64 {
         let words = common::<WORD_BITS>(&self.0[..WORDS_END], &other.0[..WORDS_END]);
         let runs = common::<RUN_BITS>(&self.0[WORDS_END..RUNS_END], &other.0[WORDS_END..RUNS_END]);
@@ -66,14 +68,14 @@ impl WordsAndRuns {
         likeness(words, counts(0)) * (1.0 - Self::OF_RUNS) + likeness(runs, counts(1)) * Self::OF_RUNS
     }
 
-    /// The number of distinct words that were drawn (0) or runs (1), up to 65,535.
+    /// The number of distinct words that were drawn (part 0), or of distinct runs (part 1), at most 65,535.
     fn count(&self, part: usize) -> f64 {
         let at = RUNS_END + 2 * part;
         f64::from(u16::from_le_bytes([self.0[at], self.0[at + 1]]))
     }
 }
 
-/// A number in 0..=1 that is drawn for this word.
+/// A number in 0..=1 that depends only on the word.
 fn die(word: WordHash) -> f64 {
     fold_multiply(word ^ 0x4D5A_2DA5_1DE1_AA47, 0xE703_7ED1_A0B4_28DB) as f64 / u64::MAX as f64
 }
@@ -120,13 +122,13 @@ mod tests {
 
     #[test]
     fn likeness_is_that_of_the_sets() {
-        // Half of the longer text is the shorter one: resemblance 1/2, containment 1.
+        // The shorter text is half of the longer text: resemblance 1/2, containment 1.
         let part = mean(|random| {
             let text = draw(random, 400);
             likeness_of(&text, &text[..200])
         });
         assert!((part - 0.5f64.sqrt()).abs() < 0.03, "{part}");
-        // Half of each is in both: resemblance 1/3, containment 1/2.
+        // Both texts have half of their words in common: resemblance 1/3, containment 1/2.
         let half = mean(|random| {
             let text = draw(random, 600);
             likeness_of(&text[..400], &text[200..])
@@ -156,7 +158,7 @@ mod tests {
         let frequent = draw(&mut random, 300);
         let mut lexicon = Lexicon::default();
         (0..100).for_each(|_| lexicon.add(&frequent));
-        // The words of both texts stand in another order, so that the runs have nothing in common.
+        // Both texts have the same words in different orders, so they have no runs in common.
         let mut text = || {
             let mut words = [frequent.clone(), draw(&mut random, 100)].concat();
             random.shuffle(&mut words);

@@ -9,7 +9,7 @@ use crate::url::{Cause, End, Ended, Standing, State, Urls};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// This URL was fetched well. It is the counterpart or representative itself, or the end of its redirects, holds and
-    /// stops.
+    /// stops. (A URL that is held because a corpus knows its source counts as fetched well.)
     Well(UrlId),
     /// This URL is still queued. It is the counterpart or representative itself, or the end of its redirects, holds and
     /// stops.

@@ -5,13 +5,14 @@
 //! folder of one host. For a hold across domains, the place is a pair of hosts: the host of the links, and the host of
 //! their counterparts.
 //!
-//! After `a` trials that agreed, [`Ladder::gap`] URLs are held or stopped before the next trial. A trial without a result
-//! yet counts as one that agreed. Otherwise a page with many links would cause a trial for each of them. A trial that
-//! differs makes the ladder *fall*: nothing more is held or stopped for this reason in this place, and the URLs that were
-//! are released.
+//! After `a` trials that agreed, [`Ladder::gap`] URLs are held or stopped before the next trial. A trial without a
+//! result yet counts as one that agreed. Otherwise a page with many links would cause a trial for each of them. A trial
+//! that differs makes the ladder *fall*: nothing more is held or stopped for this reason in this place, and the URLs
+//! that were held or stopped for it are released.
 //!
-//! A trial needs something to compare with. While the representative is not fetched, the URL is stopped and not decided
-//! about. At most `4 (1 + a)²` such URLs wait on one ladder, so that a slow host cannot hold back much of another host.
+//! A trial needs something to compare with. While the representative is not fetched, the stopped URL waits, and is not
+//! decided about. At most `4 (1 + a)²` such URLs wait on one ladder, so that a slow host cannot hold back many URLs of
+//! another host.
 
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::SiteId;

@@ -2,8 +2,9 @@
 //!
 //! - `fallen` lists the kinds of URLs that a sample has shown to be held or stopped wrongly.
 //! - `fate` follows redirects, holds and stops from a counterpart or representative to the URL that was fetched.
-//! - `ladder` decides whether a URL is tried that is held for a counterpart on another domain, or stopped by a rule.
-//! - `news` decides whether a link is tried that the twin of its page does not have.
+//! - `ladder` decides about two kinds of trials: of URLs that are held for a counterpart on another domain, and of URLs
+//!   that a rule stopped.
+//! - `news` decides about trials of news: links that the twin of their page does not have.
 //! - `sample` draws URLs at random at the end of the crawl.
 //! - `template` tells kinds of links.
 //! - `works` lists the releases that are still to be done.
@@ -32,7 +33,7 @@ pub use template::template;
 /// The question that a trial answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Trial {
-    /// Does a link bring anything that the duplicate has and its twin has not?
+    /// A duplicate has a link, and its twin does not have it. Does the link bring anything?
     News {
         /// The template of the link.
         template: u64,
@@ -42,7 +43,7 @@ pub enum Trial {
         /// The counterpart.
         counterpart: UrlId,
     },
-    /// Were the learned rules right that stopped the URL?
+    /// Learned rules stopped the URL. Were they right?
     Rules(Stop),
     /// Does a lot that has fallen still bring new pages?
     Lot(Lot),

@@ -99,7 +99,8 @@ impl Works {
 
     /// Adds a task, unless the same task waits already.
     pub fn add(&mut self, task: Task, session: &mut Session) {
-        // `Ended` is asked for once for each URL. The other tasks are few, and some of them are asked for again and again.
+        // A task `Ended` is added once for each URL. The other tasks are few, and some of them are added again and
+        // again.
         let waits = |(_, work): &(u64, Work)| work.task == task && work.at.is_empty();
         if !matches!(task, Task::Ended(_)) && self.queue.iter().any(waits) {
             return;

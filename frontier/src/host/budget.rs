@@ -1,18 +1,18 @@
-//! Budgets against traps: how many more duplicates a group of URLs, or a host, may cost.
+//! Budgets against traps: how many duplicates a group of URLs, or a host, may still cost.
 //!
-//! A duplicate spends one page of the budget, a new page earns four back, and what was never spent is never earned. So an
-//! endless space of equal pages ends when its budget is spent, whatever came before; while a site of any size, four fifths
-//! of which may be copies, never spends it.
+//! A duplicate spends one page of the budget. A new page earns back four of the pages that were spent. A budget never
+//! grows beyond its limit. So an endless space of equal pages ends when its budget is spent, however many new pages
+//! came before. A site never spends its budget if at most four fifths of its pages are copies, whatever its size.
 
 use config::OnDuplicate;
 
-/// What a group or host has spent.
+/// The pages that a group or a host has spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
     spent: u32,
 }
 
-/// How much may be spent.
+/// The pages that may be spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// By a group of URLs.
@@ -22,8 +22,9 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Where the links of duplicates are dropped, few copies are found through copies, and many in a row mean a trap. Where
-    /// they are followed, a mirror of a whole site is found page by page and is none.
+    /// In `drop`, the links of duplicates are not followed, so few copies are found through copies, and many copies in
+    /// a row mean a trap. In the other modes these links are followed. Then a mirror of a whole site is found page by
+    /// page, and it is no trap.
     pub fn of(on_duplicate: OnDuplicate) -> Self {
         let group = match on_duplicate {
             OnDuplicate::Drop => 1_000,
@@ -35,17 +36,18 @@ impl Limits {
 }
 
 impl Budget {
-    /// What a new page earns back.
+    /// A new page earns back this many pages.
     const EARNED: u32 = 4;
-    /// The sum is put on record in steps of so many pages. Every limit is a multiple, so that what is spent stays spent.
+    /// The sum is put on record in steps of this many pages. Every limit is a multiple of the step, so a spent budget
+    /// stays spent after a restart.
     const STEP: u32 = 20;
 
-    /// A budget of which so much is spent.
+    /// A budget of which this many pages are spent.
     pub fn new(spent: u32) -> Self {
         Self { spent }
     }
 
-    /// What is spent.
+    /// The pages that are spent.
     pub fn spent(self) -> u32 {
         self.spent
     }
@@ -92,7 +94,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_site_with_three_copies_of_each_page_is_never_cut(seed in any::<u64>()) {
-            // In random order: runs of copies happen.
+            // The order is random, so there are runs of copies.
             let mut budget = Budget::default();
             let mut state = seed | 1;
             for _ in 0..50_000 {

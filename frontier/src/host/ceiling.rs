@@ -1,31 +1,32 @@
-//! The ceiling for sites without end: a host whose pages keep saying what its other pages say, in other words each time (lists
-//! behind filters, apologies for what is missing), gets a falling share of the fetches.
+//! The ceiling for sites without end. The pages of such a host keep saying what its other pages say, each time in other
+//! words (lists behind filters, apologies for missing pages). Such a host gets a falling share of the fetches.
 //!
-//! A page that brings little text of its own counts, and one that brings some earns four back. Beyond five thousand the delay
-//! of the host grows with their number, so that after `t` times the time that the first five thousand took about
-//! `5,000 · √(2t)` are fetched. Nothing is refused: a shop of ten thousand products that are alike takes a quarter longer, one
-//! of fifty thousand five times as long, and a site with text of its own on every fifth page no longer at all.
+//! The ceiling counts the pages that bring little text of their own. A page that brings some text takes four of them
+//! back. When the count is above five thousand, the delay of the host grows with the count. If the first five thousand
+//! pages took a time T, about `5,000 · √(2t)` pages are fetched in the time `t · T`. Nothing is refused. A shop of ten
+//! thousand products that are alike takes a quarter longer. A shop of fifty thousand takes five times as long. A site
+//! with text of its own on every fifth page takes no longer.
 
 use serde::{Deserialize, Serialize};
 
-/// What a host has brought.
+/// The number of pages of a host that brought little text of their own, less what other pages took back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ceiling {
     alike: u32,
 }
 
 impl Ceiling {
-    /// Pages like others that cost nothing.
+    /// This many pages cost nothing.
     const FREE: u32 = 5_000;
-    /// What a page with text of its own earns back.
+    /// A page with text of its own takes back this many pages.
     const EARNED: u32 = 4;
 
-    /// A page was judged: whether it is like others of its host.
+    /// A page was judged. `alike`: it brings little text of its own.
     pub fn page(&mut self, alike: bool) {
         self.alike = if alike { self.alike.saturating_add(1) } else { self.alike.saturating_sub(Self::EARNED) };
     }
 
-    /// By how much the delay of the host is longer, in thousandths.
+    /// How much longer the delay of the host is, in thousandths.
     pub fn stretch(self) -> u64 {
         u64::from(self.alike.saturating_sub(Self::FREE)) * 1_000 / u64::from(Self::FREE)
     }
@@ -35,7 +36,7 @@ impl Ceiling {
 mod tests {
     use super::*;
 
-    /// Pages fetched in so many delays, where one of `every` has text of its own.
+    /// The number of pages that are fetched in this many delays, if one page in `every` has text of its own.
     fn fetched(delays: u64, every: u64) -> u64 {
         let (mut ceiling, mut time) = (Ceiling::default(), 0);
         (1..)

@@ -1,4 +1,4 @@
-//! Which lane of a host is next.
+//! Chooses the lane of a host whose turn it is.
 
 use dedup_stage::store::{Result, Session};
 
@@ -8,8 +8,9 @@ use super::queue::Queues;
 use crate::numbers::Millis;
 
 impl Host {
-    /// The lane with the host's best URL: the highest score, the earliest arrival among equals. Its front is read. Lanes of
-    /// the origins in `blocked` are passed over, but for sitemaps, which need no rules.
+    /// The lane with the best URL of the host: the one with the highest score; of equal ones, the one that arrived
+    /// first. Reads the front of this lane. Lanes of the origins in `blocked` are skipped, except for sitemaps, for
+    /// which no rules are needed.
     pub fn choose(
         &mut self,
         blocked: &[(u8, Millis)],

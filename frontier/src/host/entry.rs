@@ -1,4 +1,4 @@
-//! A queued URL, and its stored form.
+//! Queue entries, and their stored form.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,34 +11,35 @@ use crate::hold::Trial;
 use crate::job::{Merits, Via};
 use crate::url::compact::{Source, Worth};
 
-/// A queued URL.
+/// A queue entry: a URL that waits for its turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Its identity.
+    /// The identity of the URL.
     pub id: UrlId,
-    /// As it will be fetched.
+    /// The URL, as it will be fetched.
     pub url: Box<str>,
-    /// Links from a seed.
+    /// The number of links from a seed.
     pub depth: u32,
     /// Static priority, 0..1, in steps of 1/65535.
     pub priority: f32,
-    /// What that was made of.
+    /// The parts of the priority that are known when the URL is queued.
     pub merits: Merits,
-    /// The page that carried it.
+    /// The page that linked to it.
     pub source: Option<PageId>,
-    /// How it came to be queued.
+    /// How the URL came to be queued.
     pub via: Via,
-    /// Attempts so far.
+    /// The number of attempts so far.
     pub attempts: u32,
-    /// How often its body found no room, as far as this process knows.
+    /// How often there was no room for its body, as far as this process knows.
     pub returned: u8,
-    /// A sitemap, not a page.
+    /// Whether it is a sitemap.
     pub sitemap: bool,
-    /// For a trial, what is tried.
+    /// The question that a trial answers, if this is a trial.
     pub trial: Option<Arc<Trial>>,
 }
 
-/// An entry in its stored form: the hash of the URL, a byte that tells sitemaps from pages, the rest. The host is in the key.
+/// A queue entry in its stored form: the hash of the URL, a byte that tells sitemaps from pages, and the rest. The host
+/// is in the key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Packed(Box<[u8]>);
 
@@ -58,8 +59,8 @@ struct Stored<'a> {
 }
 
 impl Packed {
-    /// The stored form of an entry. `rest` is what its URL says after scheme, host and port, if these are as usual: they are
-    /// left out.
+    /// The stored form of an entry. `rest` is the URL without scheme, host and port. It is given if these are the usual
+    /// ones, because then they are not stored.
     pub fn of(entry: &Entry, rest: Option<&str>) -> Self {
         let stored = Stored {
             hash: entry.id.url.to_be_bytes(),
@@ -81,7 +82,7 @@ impl Packed {
         Self(bytes.into())
     }
 
-    /// For the store.
+    /// The bytes that are stored.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
@@ -96,7 +97,7 @@ impl Packed {
         is_sitemap(&self.0)
     }
 
-    /// The entry, which is of a host and of an origin whose URLs usually begin with `authority`.
+    /// The entry. It belongs to the host `site`, and to an origin whose URLs usually begin with `authority`.
     pub fn open(&self, site: SiteId, authority: &str) -> Result<Entry> {
         let stored: Stored<'_> = codec::decode(&self.0, "a queued URL")?;
         let url = match stored.url.starts_with('/') {
@@ -121,7 +122,7 @@ impl Packed {
 }
 
 impl Entry {
-    /// Whether it is a page: neither a sitemap nor a requisite of one.
+    /// Whether it is a page, and neither a sitemap nor a file that a page needs to be shown.
     pub fn is_page(&self) -> bool {
         !self.sitemap && !matches!(self.via, Via::Requisite { .. })
     }

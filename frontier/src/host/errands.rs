@@ -1,8 +1,9 @@
-//! Errands: robots files that are to be asked for at a host because the robots.txt of others moved there.
+//! Errands. An errand is a robots file that must be asked for at a host because the robots.txt of another origin moved
+//! there.
 //!
-//! Any number of origins may be sent to one URL: it is asked for once, and all of them get the answer. The number of
-//! redirects is counted for each asker, since each came by a chain of its own. An errand is a request to a host that never
-//! asked for it, so that it is made between the host's own pages, not before all of them.
+//! Any number of origins may be sent to one URL. It is asked for once, and all of these origins (the *askers*) get the
+//! answer. Redirects are counted for each asker, because each came by a chain of its own. The host of the errand did
+//! not cause it. So errands are made between the pages of the host, and not before all of them.
 
 use std::collections::VecDeque;
 
@@ -10,23 +11,23 @@ use dedup_stage::url::SiteId;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// A robots file to be asked for.
+/// A robots file that must be asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Errand {
-    /// Where it is said to be.
+    /// The URL to which robots.txt moved.
     pub url: Url,
-    /// Whose rules it has.
+    /// The origins that wait for this file.
     pub askers: Vec<Asker>,
 }
 
 /// An origin that waits for its rules.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Asker {
-    /// Its host.
+    /// The host of the origin.
     pub site: SiteId,
-    /// Any URL of it.
+    /// Any URL of the origin.
     pub of: Url,
-    /// How often its robots.txt moved.
+    /// How often the robots.txt of the origin moved.
     pub moves: u8,
 }
 
@@ -34,19 +35,19 @@ pub struct Asker {
 #[derive(Debug, Default)]
 pub struct Errands {
     waiting: VecDeque<Errand>,
-    /// Pages handed out since the last errand.
+    /// Pages of the host that were handed out since the last errand.
     pages: u32,
 }
 
 impl Errands {
-    /// Files that may wait at one host. Others count as files that cannot be had now: they are asked for later.
+    /// At most this many files wait at one host. Others count as files that cannot be had now, and are asked for later.
     pub const MOST: usize = config::bounds::ERRANDS;
-    /// Askers of one file.
+    /// At most this many askers wait for one file.
     pub const ASKERS: usize = config::bounds::ASKERS;
-    /// Pages of the host that come between two errands.
+    /// This many pages of the host come between two errands.
     const BETWEEN: u32 = 3;
 
-    /// One more errand, joined with one for the same file. What there is no room for comes back.
+    /// Adds an errand, and joins it with one for the same file. Returns what there is no room for.
     pub fn add(&mut self, errand: Errand) -> Option<Errand> {
         if let Some(waiting) = self.waiting.iter_mut().find(|waiting| waiting.url == errand.url) {
             return waiting.join(errand);
@@ -58,40 +59,40 @@ impl Errands {
         None
     }
 
-    /// The errand that was taken is the first again.
+    /// Puts the errand that was taken first in line again.
     pub fn put_back(&mut self, errand: Errand) {
         self.waiting.push_front(errand);
     }
 
-    /// The errand whose turn it is; `has_pages` tells whether the host has pages of its own to fetch.
+    /// The errand whose turn it is. `has_pages` tells whether the host has pages of its own to fetch.
     pub fn due(&self, has_pages: bool) -> Option<&Errand> {
         self.waiting.front().filter(|_| !has_pages || self.pages >= Self::BETWEEN)
     }
 
-    /// Any errand: one for which an address is needed.
+    /// Any errand. (The address of the host is needed if there is one.)
     pub fn any(&self) -> Option<&Errand> {
         self.waiting.front()
     }
 
-    /// Takes the first errand: it is being run.
+    /// Takes the first errand, which is made now.
     pub fn take(&mut self) -> Option<Errand> {
         self.pages = 0;
         self.waiting.pop_front()
     }
 
-    /// A page of the host is being fetched.
+    /// A page of the host is fetched now.
     pub fn page(&mut self) {
         self.pages = self.pages.saturating_add(1);
     }
 
-    /// Whether there is none.
+    /// Whether no errand waits.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 }
 
 impl Errand {
-    /// Further askers of the same file. Those there is no room for come back.
+    /// Adds the askers of `other`, which is an errand for the same file. Returns those for which there is no room.
     fn join(&mut self, other: Errand) -> Option<Errand> {
         let mut left = Vec::new();
         for asker in other.askers {

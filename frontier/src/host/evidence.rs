@@ -1,14 +1,15 @@
-//! How much of a page not yet fetched may be new, by what pages like it turned out to be: those of its host, of its path
-//! prefix, of its query pattern. It multiplies the scores of whole groups when a host's best URL is chosen, so a host that
-//! turns out to be a mirror while a million of its URLs wait costs nothing but that.
+//! Estimates how much of a page that was not yet fetched may be new. The estimate is based on the pages of the same
+//! host, of the same path prefix and of the same query pattern. It is a factor for the scores of whole groups, and is
+//! applied when the best URL of a host is chosen. So if a host with a million queued URLs turns out to be a mirror, no
+//! queue entry has to be changed.
 //!
-//! With `h = E(host; 1)`, `p = E(prefix; h)`, `q = E(query; h)`, where `E(pages; prior) = (Σ novelty + 4 · prior) / (n + 4)` over
-//! pages judged lately, a group's factor is `h^host · (p/h)^path · (q/h)^query`, clamped to 0.01..1. So what is true of the
-//! host as a whole counts once, and what prefix and query add counts on top.
+//! Let `h = E(host; 1)`, `p = E(prefix; h)`, `q = E(query; h)`, where `E(pages; prior) = (Σ novelty + 4 · prior) / (n +
+//! 4)` over pages that were judged lately. The factor of a group is `h^host · (p/h)^path · (q/h)^query`, clamped to
+//! 0.01..1. So the share of the host counts once. Prefix and query count by how much they differ from the host.
 
 use config::Priority;
 
-/// What pages turned out to be; a window that forgets.
+/// How much of the pages judged lately was new. Old pages count less and less.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Evidence {
     pages: f32,
@@ -16,11 +17,11 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Pages after which what was learned counts half.
+    /// After this many pages, the earlier pages count half.
     const WINDOW: f32 = 256.0;
-    /// Pages that the prior is worth.
+    /// The prior counts as much as this many pages.
     const PRIOR: f32 = 4.0;
-    /// Least factor: nothing is ever worth nothing.
+    /// The least factor. No URL ever gets the factor zero.
     const LEAST: f32 = 0.01;
 
     /// Evidence as it was put on record.
@@ -28,12 +29,12 @@ impl Evidence {
         Self { pages: f32::from(pages), new: f32::from(new).min(f32::from(pages)) }
     }
 
-    /// For the record: pages, and how many of them were new.
+    /// The numbers to put on record: pages, and how many of them were new.
     pub fn rounded(self) -> (u16, u16) {
         (self.pages.round() as u16, self.new.round() as u16)
     }
 
-    /// One more page, and how much of it was new, 0..1.
+    /// Counts a page. `novelty` is how much of it was new, 0..1.
     pub fn page(&mut self, novelty: f32) {
         if self.pages >= Self::WINDOW {
             self.pages /= 2.0;
@@ -43,25 +44,25 @@ impl Evidence {
         self.new += novelty.clamp(0.0, 1.0);
     }
 
-    /// Both together.
+    /// The sum of two evidences.
     pub fn with(self, other: Self) -> Self {
         Self { pages: self.pages + other.pages, new: self.new + other.new }
     }
 
-    /// The share that is new, where `prior` was expected before.
+    /// The expected share that is new. `prior` is the share that was expected before any page was judged.
     pub fn expected(self, prior: f32) -> f32 {
         (self.new + Self::PRIOR * prior) / (self.pages + Self::PRIOR)
     }
 }
 
-/// The three parts of what is expected of a group; each 1 while nothing was learned.
+/// The three parts of the factor of a group. Each is 1 before anything was learned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
-    /// New pages of the host.
+    /// The expected share of the host.
     pub host: f32,
-    /// Those of the path prefix, over those of the host.
+    /// The expected share of the path prefix, divided by that of the host.
     pub path: f32,
-    /// Those of the query pattern, over those of the host.
+    /// The expected share of the query pattern, divided by that of the host.
     pub query: f32,
 }
 
@@ -72,13 +73,13 @@ impl Default for Expected {
 }
 
 impl Expected {
-    /// From the evidence of a host, and of the prefix and query pattern of one of its groups.
+    /// Computes the parts from the evidence of a host, of a path prefix and of a query pattern.
     pub fn of(host: Evidence, path: Evidence, query: Evidence) -> Self {
         let h = host.expected(1.0).max(Evidence::LEAST);
         Self { host: h, path: path.expected(h) / h, query: query.expected(h) / h }
     }
 
-    /// What scores are multiplied by.
+    /// The factor for scores.
     pub fn factor(self, weights: &Priority) -> f32 {
         let factor = self.host.powf(weights.host_weight)
             * self.path.powf(weights.path_weight)

@@ -1,7 +1,8 @@
-//! Groups of URLs that are expected to be alike: one origin, first path segment and set of query parameters.
+//! Groups of URLs whose pages are expected to be alike. The URLs of a group have the same origin, first path segment
+//! and set of query parameters.
 //!
-//! What is learned about a group acts on all of its queued URLs at once, as a factor applied when the group is chosen:
-//! nothing queued is ever touched.
+//! What is learned about a group is a factor that is applied when the group is chosen. So it acts on all queued URLs of
+//! the group at once, and no queue entry is changed.
 
 use config::Priority;
 use dedup_stage::store::{Error, Result, Session, codec};
@@ -17,18 +18,20 @@ use crate::spaces;
 /// One group of a host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// Number of its origin, within the host.
+    /// The number of its origin within the host.
     pub origin: u8,
-    /// Multiplies the score of its URLs: what is to be expected of its pages.
+    /// The factor for the scores of its URLs.
     pub expected: f32,
-    /// What its pages turned out to be.
+    /// How much of its pages was new.
     evidence: Evidence,
-    /// Hashes of origin and path prefix, and of origin and query pattern; the numbers of the first groups that have them.
+    /// The hash of its origin and path prefix, and the number of the first group that has the same. The next field has
+    /// the same for its origin and query pattern.
     path: (u64, u8),
     query: (u64, u8),
-    /// What its duplicates have cost.
+    /// How many pages its duplicates have spent.
     pub budget: Budget,
-    /// First path segment and parameter names, such as `/calendar/?day&month`; `*` where a host has too many groups.
+    /// First path segment and names of the parameters, such as `/calendar/?day&month`. `*` for the shared group, if a
+    /// host has too many groups.
     pub label: Box<str>,
     /// Hash of origin and label.
     id: u64,
@@ -55,7 +58,7 @@ pub fn label(url: &Url) -> String {
         label.push_str(&names.join("&"));
     }
     if label.len() > Groups::LABEL {
-        // A long label is told apart by its hash.
+        // A hash at the end tells long labels apart.
         let mut end = Groups::LABEL - 17;
         while !label.is_char_boundary(end) {
             end -= 1;
@@ -70,16 +73,16 @@ pub fn label(url: &Url) -> String {
 impl Groups {
     /// Kind of the records of groups in [`spaces::HOSTS`].
     pub const TAG: u8 = b'g';
-    /// Groups that a host may have; what comes later shares the group `*` of its origin.
+    /// A host has at most this many groups. URLs of further groups belong to the group `*` of their origin.
     const MOST: usize = config::bounds::GROUPS;
-    /// Longest label.
+    /// The most bytes of a label.
     const LABEL: usize = 80;
-    /// Evidence is put on record in steps of so many pages.
+    /// Evidence is put on record in steps of this many pages.
     const STEP: u16 = 16;
-    /// Label of the shared group.
+    /// The label of the shared group.
     const REST: &str = "*";
 
-    /// The group of a URL of the origin given, made if need be.
+    /// The group of a URL of this origin. It is made if the host does not have it.
     pub fn of(&mut self, url: &Url, origin: u8, site: SiteId, session: &mut Session) -> u8 {
         let label = label(url);
         if let Some(at) = self.find(origin, &label) {
@@ -106,8 +109,8 @@ impl Groups {
         self.groups.len()
     }
 
-    /// A page of the group of `url` was judged: whether it is a duplicate, if that is known, and how much of it is new.
-    /// `weights` are those of the parts; `None` where verdicts do not count.
+    /// A page of the group of `url` was judged. `duplicate` tells whether it is a duplicate, if that is known, and
+    /// `novelty` how much of it is new. `weights` are the weights of the parts; `None` if verdicts do not count.
     pub fn judged(
         &mut self,
         url: &Url,
@@ -132,7 +135,7 @@ impl Groups {
         }
     }
 
-    /// Works out what is to be expected of each group.
+    /// Computes the factor of each group again.
     pub fn expect(&mut self, weights: &Priority) {
         let sums = Sums::of(&self.groups);
         for group in &mut self.groups {
@@ -140,13 +143,13 @@ impl Groups {
         }
     }
 
-    /// What is to be expected of a page at `url`, part by part.
+    /// The parts of the factor for a page at `url`.
     pub fn expected(&self, url: &Url, origin: u8) -> Option<Expected> {
         let group = self.find(origin, &label(url)).or_else(|| self.find(origin, Self::REST))?;
         Some(Sums::of(&self.groups).parts(self.get(group)?))
     }
 
-    /// Takes back a group that was recorded in the store; groups come in the order of their numbers.
+    /// Takes back a group from its record in the store. Groups must come in the order of their numbers.
     pub fn restore(&mut self, number: u8, record: &[u8]) -> Result<()> {
         if usize::from(number) != self.groups.len() {
             return Err(Error::Damaged("a group of URLs is missing".into()));
@@ -184,7 +187,8 @@ impl Groups {
     }
 }
 
-/// Evidence of all groups of a host, and of those that share a path prefix or a query pattern, by the first of them.
+/// The evidence of all groups of a host together. Also that of the groups with one path prefix or one query pattern,
+/// stored under the number of the first of them.
 struct Sums {
     host: Evidence,
     paths: Vec<Evidence>,
@@ -205,13 +209,13 @@ impl Sums {
         sums
     }
 
-    /// What is to be expected of a group, part by part.
+    /// The parts of the factor of a group.
     fn parts(&self, group: &Group) -> Expected {
         Expected::of(self.host, self.paths[usize::from(group.path.1)], self.queries[usize::from(group.query.1)])
     }
 }
 
-/// What is recorded of a group: origin, budget spent, pages judged and how many of them were new, label.
+/// The record of a group: origin, budget spent, pages judged, how many of them were new, label.
 type Record = (u8, u32, u16, u16, Box<str>);
 
 impl Group {

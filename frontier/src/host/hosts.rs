@@ -1,4 +1,4 @@
-//! The hosts that the crawl has met: some in memory, by number; the others asleep on disk.
+//! The hosts that the crawl has met. Some are in memory, by number. The others sleep on disk.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -22,50 +22,50 @@ use crate::spaces;
 pub struct Hosts {
     slots: Vec<Option<Box<Host>>>,
     free: Vec<HostId>,
-    /// By the hash of the name.
+    /// Numbers of hosts in memory, by the hash of the name.
     numbers: HashMap<u64, HostId, BuildHasherDefault<Xxh3Default>>,
     /// Hashes of the names of all hosts ever met.
     known: KeySet,
     /// Hashes of the sitemaps that were met, and the days (since 1970) on which they were queued last.
     sitemaps: HashMap<u64, u32>,
-    /// Who is on disk only and has work.
+    /// The hosts that sleep and have work.
     pub sleep: Sleep,
-    /// Groups and lanes of all hosts in memory.
+    /// The number of groups and lanes of all hosts in memory.
     weight: usize,
-    /// Hosts in memory by registrable domain.
+    /// The number of hosts in memory, by registrable domain.
     of_domain: HashMap<u64, u32, BuildHasherDefault<Xxh3Default>>,
 }
 
-/// What is read of one host.
+/// The records of one host, as far as they were read.
 struct Read {
     host: Host,
     asleep: Option<Asleep>,
 }
 
-/// What is left to do when all hosts were read.
+/// What is left to do after all hosts were read.
 struct Rest<'a> {
     stocks: &'a Stocks,
-    /// Hosts that are in memory now, and what was kept while they slept.
+    /// Hosts that are in memory now, and their records from when they slept.
     awake: Vec<(HostId, Asleep)>,
-    /// Hosts with work that were in memory, and for which there is no room any more.
+    /// Hosts with work that were in memory before, and for which there is no room now.
     tired: Vec<SiteId>,
 }
 
 impl Hosts {
-    /// Hosts in memory …
+    /// At most this many hosts are in memory …
     pub const MOST: usize = if cfg!(test) { 3 } else { config::bounds::HOSTS };
-    /// … and groups and lanes of all of them.
+    /// … with at most this many groups and lanes together.
     const WEIGHT: usize = if cfg!(test) { 40 } else { config::bounds::HOST_PARTS };
-    /// Hosts of one registrable domain that need not be the first to leave memory.
+    /// If more hosts than this of one registrable domain are in memory, they are the first to leave it.
     const OF_DOMAIN: u32 = if cfg!(test) { 1 } else { config::bounds::HOSTS_OF_DOMAIN as u32 };
 
-    /// What `session` remembers, with the lanes that have `stocks` given to `queues`. Hosts with work come into memory as long
-    /// as it has room. `boot` is when this process began.
+    /// Opens the hosts that `session` remembers. Gives `queues` the lanes that have `stocks`. Hosts with work come into
+    /// memory as long as there is room. `boot` is the time at which this process began.
     pub fn open(stocks: &Stocks, queues: &mut Queues, session: &mut Session, boot: Millis) -> Result<Self> {
         let mut hosts = Self { sleep: Sleep::new(boot), ..Self::default() };
         let (mut read, mut failure) = (None::<Read>, None);
         let mut rest = Rest { stocks, awake: Vec::new(), tired: Vec::new() };
-        // All records of a host lie together.
+        // All records of a host are stored side by side.
         session.scan(spaces::HOSTS, &[], &[], &mut |key, value| match hosts.part(key, value, &mut read, queues) {
             Ok(done) => {
                 hosts.take_in(done, queues, &mut rest);
@@ -102,7 +102,7 @@ impl Hosts {
         Ok(hosts)
     }
 
-    /// One record of the scan. Returns the host before, if this one is of another.
+    /// Takes one record of the scan. If it belongs to another host than the one before, returns the host before.
     fn part(&mut self, key: &[u8], value: &[u8], read: &mut Option<Read>, queues: &mut Queues) -> Result<Option<Read>> {
         let damaged = || Error::Damaged("an entry of the frontier (a host) cannot be read".into());
         let site = SiteId::read(key).ok_or_else(damaged)?;
@@ -117,11 +117,11 @@ impl Hosts {
         Ok(done)
     }
 
-    /// A host was read whole, if any was.
+    /// All records of a host were read.
     fn take_in(&mut self, read: Option<Read>, queues: &mut Queues, rest: &mut Rest<'_>) {
         let Some(Read { mut host, asleep }) = read else { return };
         self.known.insert(host.site.host);
-        // What is on record of lanes may be old.
+        // The records of lanes may be out of date.
         queues.forget(&host.lanes);
         host.lanes.clear();
         for (key, stock) in rest.stocks.of(host.site) {
@@ -146,7 +146,7 @@ impl Hosts {
         self.numbers.get(&site.host).copied()
     }
 
-    /// The number of a host, which comes into memory if need be; and whether it just did.
+    /// The number of a host, and how the host came to be in memory. If it is not in memory, it is brought there.
     pub fn of(
         &mut self,
         site: SiteId,
@@ -182,8 +182,8 @@ impl Hosts {
         Ok((self.insert(host), Came::Woke))
     }
 
-    /// A host as the store has it, whether it is in memory or not; `None` if it was never met. Its lanes are exact only while
-    /// it sleeps.
+    /// A host as the store has it, whether it is in memory or not; `None` if it was never met. Its lanes are exact only
+    /// if it sleeps.
     pub fn read(site: SiteId, session: &Session) -> Result<Option<Host>> {
         let mut found = None;
         Self::read_range(&site.to_bytes(), &[&site.to_bytes()[..], &[0xff]].concat(), session, &mut |host| {
@@ -192,13 +192,13 @@ impl Hosts {
         Ok(found)
     }
 
-    /// Shows every host as the store has it.
+    /// Calls `visit` with every host as the store has it.
     pub fn read_all(session: &Session, visit: &mut dyn FnMut(&Host)) -> Result<()> {
         Self::read_range(&[], &[], session, &mut |host| visit(&host))
     }
 
     fn read_range(from: &[u8], to: &[u8], session: &Session, visit: &mut dyn FnMut(Host)) -> Result<()> {
-        // What is read here takes no room among the hosts in memory.
+        // These hosts and queues are only for reading, and take no room among the hosts in memory.
         let (mut hosts, mut queues) = (Self::default(), Queues::default());
         let (mut read, mut failure) = (None::<Read>, None);
         session.scan(
@@ -232,7 +232,7 @@ impl Hosts {
         id
     }
 
-    /// A host leaves memory; where it has work it is called at `due`.
+    /// A host leaves memory. If it has work, it comes back at `due`.
     pub fn put_to_sleep(&mut self, id: HostId, due: Option<Millis>, queues: &mut Queues, session: &mut Session) {
         let Some(host) = self.slots[id as usize].take() else { return };
         host.record(session);
@@ -253,23 +253,23 @@ impl Hosts {
         self.free.push(id);
     }
 
-    /// Whether more hosts of its registrable domain are in memory than is its share.
+    /// Whether memory has more hosts of its registrable domain than the domain's share.
     pub fn is_of_large_domain(&self, id: HostId) -> bool {
         self.of_domain.get(&self.get(id).site.domain).is_some_and(|count| *count > Self::OF_DOMAIN)
     }
 
-    /// Whether there are as many hosts in memory as there may be.
+    /// Whether memory has as many hosts as it may have.
     pub fn is_full(&self, queues: &Queues) -> bool {
         self.numbers.len() >= Self::MOST || self.weight + queues.lanes() >= Self::WEIGHT
     }
 
-    /// Whether some hosts more may come into memory.
+    /// Whether some more hosts may come into memory.
     pub fn has_room(&self, queues: &Queues) -> bool {
         let weight = self.weight + queues.lanes();
         self.numbers.len() + Self::MOST / 16 < Self::MOST && weight + Self::WEIGHT / 16 < Self::WEIGHT
     }
 
-    /// A host in memory got groups: counts them.
+    /// A host in memory has got groups. Counts them.
     pub fn weigh(&mut self, groups_before: usize, id: HostId) {
         self.weight += self.get(id).groups.len() - groups_before;
     }
@@ -278,12 +278,12 @@ impl Hosts {
     ///
     /// # Panics
     ///
-    /// Where it left memory: whoever lets it go forgets its number.
+    /// If the host has left memory. (Whoever lets a host go must forget its number.)
     pub fn get(&self, id: HostId) -> &Host {
         self.slots[id as usize].as_deref().expect("a host with a number is in memory")
     }
 
-    /// As [`Hosts::get`].
+    /// Like [`Hosts::get`].
     pub fn get_mut(&mut self, id: HostId) -> &mut Host {
         self.slots[id as usize].as_deref_mut().expect("a host with a number is in memory")
     }
@@ -298,8 +298,8 @@ impl Hosts {
         self.known.len()
     }
 
-    /// A sitemap was found on this day, named by its hash. Whether it is to be fetched: it was never met before, or, if it is to
-    /// be read `again`, not on this day.
+    /// A sitemap, given by its hash, was found on this day. Returns whether it must be fetched: if it was never met
+    /// before; or, if sitemaps are read `again`, if it was not met on this day.
     pub fn meet_sitemap(&mut self, site: SiteId, hash: u64, day: u32, again: bool, session: &mut Session) -> bool {
         let is_due = self.sitemaps.get(&hash).is_none_or(|met| again && *met < day);
         if is_due {
@@ -314,16 +314,16 @@ impl Hosts {
 /// How a host came to be in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Came {
-    /// It was in memory.
+    /// The host was in memory.
     WasThere,
-    /// It was never met before.
+    /// The host was never met before.
     New,
-    /// It was on disk.
+    /// The host was on disk.
     Woke,
 }
 
 impl Read {
-    /// One record of the host.
+    /// Takes one record of the host.
     fn add(&mut self, key: &[u8], value: &[u8], queues: &mut Queues) -> Result<()> {
         let damaged = || Error::Damaged("an entry of the frontier (a host) cannot be read".into());
         match &key[SiteId::BYTES..] {
@@ -333,7 +333,7 @@ impl Read {
                 let lanes = std::mem::take(&mut self.host.lanes);
                 self.host = Host { groups, lanes, ..Host::restore(self.host.site, value)? };
             }
-            // Behind the record of the host, since its tag is.
+            // The tag of the note comes after that of the host, so the host was read before.
             [note::TAG] => self.host.restore_note(value)?,
             [LaneKey::TAG, ..] => {
                 let lane = LaneKey::of_record(key).ok_or_else(damaged)?;
@@ -347,7 +347,7 @@ impl Read {
     }
 }
 
-/// What a host takes of the room in memory, beside its lanes.
+/// The number of parts of a host that count in memory, without its lanes.
 fn weight(host: &Host) -> usize {
     4 + host.groups.len()
 }

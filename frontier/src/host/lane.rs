@@ -1,4 +1,4 @@
-//! Lanes: the queue of one host, group and priority band; and the keys under which entries and lanes stand in the store.
+//! Lanes: a lane is the queue of one host, group and priority band. Also the keys of entries and lanes in the store.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::entry::Packed;
 use crate::spaces;
 
-/// Place of an entry in the order of arrival over all hosts, from 1; at most 51 bits.
+/// The place of an entry in the order of arrival over all hosts. Places begin at 1 and have at most 51 bits.
 pub type Seq = u64;
 
 /// Number of priority bands; band 0 is the best.
@@ -21,7 +21,7 @@ pub fn band(priority: f32) -> u8 {
     BANDS - 1 - steps.min(BANDS - 1)
 }
 
-/// The priority that stands for a band: its middle.
+/// The priority that stands for a band: the middle of the band.
 pub fn band_score(band: u8) -> f32 {
     (f32::from(BANDS - 1 - band) + 0.5) / f32::from(BANDS)
 }
@@ -29,39 +29,39 @@ pub fn band_score(band: u8) -> f32 {
 /// The queue of one host, group and band, in order of arrival.
 #[derive(Debug, Default)]
 pub struct Lane {
-    /// Group, within its host.
+    /// The number of the group within the host.
     pub group: u8,
-    /// Band.
+    /// The band.
     pub band: u8,
-    /// Bytes that the buffer takes.
+    /// Bytes of the buffer.
     pub(super) bytes: u32,
-    /// Entries in the store behind those in the buffer …
+    /// Number of entries in the store that are behind those in the buffer …
     pub(super) unread: u32,
-    /// … none of them before this place.
+    /// … All of them have this place or a later one.
     pub(super) read_from: Seq,
-    /// The entries at the front, if they were read.
+    /// The entries at the front, if they were read from the store.
     pub(super) buffer: VecDeque<(Seq, Packed)>,
-    /// The entry that was handed out and is not done yet: still in the store.
+    /// The entry that was handed out and is not done yet. It is still in the store.
     pub(super) open: Option<Seq>,
 }
 
 impl Lane {
-    /// An empty lane in which nothing stands before this place.
+    /// An empty lane. No entry has an earlier place than this.
     pub fn new(group: u8, band: u8, read_from: Seq) -> Self {
         Self { group, band, read_from, ..Self::default() }
     }
 
-    /// Entries that can be handed out.
+    /// Number of entries that can be handed out.
     pub fn len(&self) -> usize {
         self.buffer.len() + self.unread as usize
     }
 
-    /// Entries that are not done, the one that is handed out included.
+    /// Number of entries that are not done. The one that is handed out counts, too.
     pub fn undone(&self) -> usize {
         self.len() + usize::from(self.open.is_some())
     }
 
-    /// A place before which the lane has nothing to hand out.
+    /// A bound: no entry that can be handed out has an earlier place.
     pub fn bound(&self) -> Seq {
         self.buffer.front().map_or(self.read_from, |(seq, _)| *seq)
     }
@@ -71,53 +71,54 @@ impl Lane {
         self.buffer.front().map(|(_, entry)| entry)
     }
 
-    /// Whether `bound` is the place of the first entry, not only a bound of it.
+    /// Whether `bound` is exactly the place of the first entry.
     pub fn is_read(&self) -> bool {
         !self.buffer.is_empty() || self.unread == 0
     }
 
-    /// A place before which all entries are done.
+    /// All entries before this place are done.
     pub fn head(&self) -> Seq {
         self.open.unwrap_or_else(|| self.bound())
     }
 
-    /// Writes down where the lane stands. What is queued behind needs no record: the entries themselves tell.
+    /// Puts on record how far the lane is done. Later entries need no record of their own.
     pub(super) fn record(&self, site: SiteId, session: &mut Session) {
         let undone = self.undone() as u32;
         let key = LaneKey { site, group: self.group, band: self.band };
         session.put(spaces::HOSTS, key.record(), codec::encode(&Stock { head: self.head(), undone }));
     }
 
-    /// A lane as it was found.
+    /// A lane from its record.
     pub(super) fn restore(key: LaneKey, stock: Stock) -> Self {
         Self { unread: stock.undone, ..Self::new(key.group, key.band, stock.head) }
     }
 }
 
-/// Where a lane stands. On record it is as of the last entry that was done, and exact while the host of the lane sleeps.
+/// How far a lane is done. The record is that of the last entry that was done. It is exact while the host of the lane
+/// sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stock {
-    /// A place before which all entries are done.
+    /// All entries before this place are done.
     pub head: Seq,
-    /// Entries that are not.
+    /// Number of entries that are not done.
     pub undone: u32,
 }
 
 impl Stock {
-    /// From its record.
+    /// Reads the record.
     pub fn decode(record: &[u8]) -> Result<Self> {
         codec::decode(record, "a lane")
     }
 }
 
-/// Names a lane.
+/// The key of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LaneKey {
-    /// Host.
+    /// The host.
     pub site: SiteId,
-    /// Group, within the host.
+    /// The number of the group within the host.
     pub group: u8,
-    /// Band.
+    /// The band.
     pub band: u8,
 }
 
@@ -135,13 +136,13 @@ impl LaneKey {
         key
     }
 
-    /// The lane that a record names.
+    /// The lane to which a record belongs.
     pub fn of_record(key: &[u8]) -> Option<Self> {
         let (site, &[Self::TAG, group, band]) = (SiteId::read(key)?, key.get(SiteId::BYTES..)?) else { return None };
         Some(Self { site, group, band })
     }
 
-    /// The key of the entry of this lane at a place.
+    /// The key of the entry of this lane at this place.
     pub fn entry(self, seq: Seq) -> [u8; ENTRY_KEY] {
         let mut key = [0; ENTRY_KEY];
         key[..4].copy_from_slice(&era_start(era(seq)));
@@ -152,14 +153,14 @@ impl LaneKey {
         key
     }
 
-    /// The end of the keys of this lane in the era of a place.
+    /// The end of the keys of this lane in the era of this place.
     pub(super) fn entry_end(self, seq: Seq) -> [u8; ENTRY_KEY] {
         let mut key = self.entry(seq);
         key[22..].fill(0xff);
         key
     }
 
-    /// The lane and the place of an entry, from its key.
+    /// The lane and the place of an entry with this key.
     pub fn of_entry(key: &[u8]) -> Option<(Self, Seq)> {
         let (era, rest) = key.split_first_chunk::<4>()?;
         let (site, &[group, band, a, b, c]) = (SiteId::read(rest)?, rest.get(SiteId::BYTES..)?) else { return None };
@@ -168,7 +169,7 @@ impl LaneKey {
     }
 }
 
-/// Binary digits of a place within its era.
+/// Bits of a place within its era.
 const ERA: u32 = if cfg!(test) { 3 } else { 19 };
 pub(super) const LAST_OF_ERA: Seq = (1 << ERA) - 1;
 
@@ -177,7 +178,7 @@ pub fn era(seq: Seq) -> u32 {
     (seq >> ERA) as u32
 }
 
-/// Where the keys of an era begin in [`spaces::QUEUE`].
+/// The first key of an era in [`spaces::QUEUE`].
 pub fn era_start(era: u32) -> [u8; 4] {
     era.to_be_bytes()
 }

@@ -1,9 +1,12 @@
-//! Hosts: where each of them is, how gently it is to be treated, what it allows, what is queued for it, what its copies have
-//! cost.
+//! Hosts: for each host its addresses, its pace, its robots rules, its queued URLs, and what its copies have cost.
 //!
-//! A host is one name, whatever the ports. What must outlive the process is on record in [`spaces::HOSTS`] under the host's
-//! identity; robots rules are in [`spaces::ROBOTS`], and queued URLs in [`spaces::QUEUE`]. So a host can leave memory and
-//! come back ([`Hosts`]).
+//! A host is one name with all its ports. What must outlive the process is on record in [`spaces::HOSTS`] under the
+//! identity of the host. Robots rules are in [`spaces::ROBOTS`], and queued URLs in [`spaces::QUEUE`]. So a host can
+//! leave memory and come back ([`Hosts`]).
+//!
+//! The URLs of a host are queued in *lanes* (`lane`, `queue`): one for each *group* of URLs that are expected to be
+//! alike (`groups`) and each band of priorities. An *origin* is a scheme and port of the host, with its robots rules
+//! (`origins`). A host *sleeps* while it is only on disk (`sleep`).
 
 pub mod budget;
 pub mod ceiling;
@@ -70,36 +73,36 @@ pub fn pages_by_domain(session: &Session) -> Result<HashMap<u64, u64>> {
     Ok(pages)
 }
 
-/// One host name, whatever the ports.
+/// One host name, with all its ports.
 #[derive(Debug)]
 pub struct Host {
     /// Its identity.
     pub site: SiteId,
-    /// Its name, as URLs have it, without the dot that may end it.
+    /// Its name as in URLs, without the dot that may end it.
     pub name: Box<str>,
-    /// What it is doing.
+    /// Its place in the schedule.
     pub phase: Phase,
     /// How it has used its slots.
     pub progress: Progress,
     /// Whether it is counted among the proven hosts that have work.
     pub counted: bool,
-    /// Its rank among the hosts that others wait for.
+    /// Its rank among the hosts for which others wait.
     pub standing: Option<Rank>,
     /// When it may be asked again.
     pub pace: Pace,
-    /// Where it is.
+    /// Its addresses.
     pub place: Place,
     /// Its schemes and ports, with their robots rules.
     pub origins: Origins,
-    /// Kinds of URL.
+    /// Groups of its URLs.
     pub groups: Groups,
-    /// What its duplicates have cost.
+    /// How many pages its duplicates have spent.
     pub budget: Budget,
-    /// What it has brought.
+    /// How many of its pages bring little text of their own.
     pub ceiling: Ceiling,
     /// Queued URLs.
     pub lanes: Vec<Lane>,
-    /// Robots files to be asked for here, because they moved here.
+    /// Robots files that must be asked for here because they moved here.
     pub errands: Errands,
     /// Pages fetched.
     pub pages: u64,
@@ -109,7 +112,7 @@ pub struct Host {
     pub jobs: u32,
 }
 
-/// What is recorded of a host.
+/// The record of a host.
 #[derive(Serialize, Deserialize)]
 struct Record {
     name: Box<str>,
@@ -121,12 +124,12 @@ struct Record {
 }
 
 impl Host {
-    /// An answer that took so long held its slot for too long.
+    /// An answer that takes this long has held its slot for too long.
     const LONG: Millis = 10_000;
-    /// A change of the delay by so many thousandths is put on record.
+    /// A change of the delay by this many thousandths is put on record.
     const NOTED: u64 = 100;
 
-    /// A host not met before.
+    /// A host that was not met before.
     pub fn new(site: SiteId, name: &str) -> Self {
         Self {
             site,
@@ -149,13 +152,13 @@ impl Host {
         }
     }
 
-    /// Entries that can be handed out.
+    /// Number of entries that can be handed out.
     pub fn queued(&self) -> u64 {
         self.lanes.iter().map(|lane| lane.len() as u64).sum()
     }
 
-    /// The number of the origin of `url`, made if need be; `fixed` for the port of a seed. `None` where the host has no room
-    /// for it. What is new is put on record.
+    /// The number of the origin of `url`. An origin that is not known is made. `fixed`: this is the port of a seed.
+    /// `None` if the host has no room for it. A new origin is put on record.
     pub fn origin(&mut self, url: &Url, fixed: bool, session: &mut Session) -> Option<u8> {
         let (groups, lanes) = (&self.groups, &self.lanes);
         let of = |lane: &Lane| groups.get(lane.group).map(|group| group.origin);
@@ -174,34 +177,34 @@ impl Host {
         Packed::of(entry, origin.and_then(|origin| origin.port().rest(url, &self.name)))
     }
 
-    /// How URLs of a group usually begin: `http://a.test`.
+    /// The usual beginning of the URLs of a group, such as `http://a.test`.
     pub fn authority(&self, group: u8) -> String {
         let origin = self.groups.get(group).and_then(|group| self.origins.get(group.origin));
         origin.map_or_else(String::new, |origin| origin.port().authority(&self.name))
     }
 
-    /// Whether a budget that the URLs of a group draw on is spent.
+    /// Whether a budget is spent that counts for the URLs of a group.
     pub fn is_spent(&self, group: u8, limits: Limits) -> bool {
         let group = self.groups.get(group).map_or(0, |group| group.budget.spent());
         group >= limits.group || self.budget.spent() >= limits.host
     }
 
-    /// Score of a lane: that of its band, by what was learned of its group.
+    /// The score of a lane: the score of its band, times the factor of its group.
     pub fn score(&self, group: u8, band: u8) -> f32 {
         band_score(band) * self.groups.get(group).map_or(1.0, |group| group.expected)
     }
 
-    /// Whether it could have a job now or later.
+    /// Whether it could have a job, now or later.
     pub fn has_work(&self) -> bool {
         !self.errands.is_empty() || self.has_pages()
     }
 
-    /// Whether URLs of its own are queued.
+    /// Whether it has queued URLs of its own.
     pub fn has_pages(&self) -> bool {
         self.lanes.iter().any(|lane| lane.len() > 0)
     }
 
-    /// How good its best URL is; 0 is best. An errand counts as much as the best.
+    /// The rank of its best URL; 0 is best. An errand has the best rank.
     pub fn rank(&self) -> Rank {
         if self.errands.due(self.has_pages()).is_some() {
             return 0;
@@ -210,23 +213,23 @@ impl Host {
         schedule::rank(lanes.map(|lane| self.score(lane.group, lane.band)).fold(0.0, f32::max))
     }
 
-    /// Works out what is to be expected of each group.
+    /// Computes the factor of each group again.
     pub fn expect(&mut self, weights: &Priority) {
         self.groups.expect(weights);
     }
 
-    /// The shares of the slots that a job of it draws on.
+    /// The shares of the slots that count for its jobs.
     pub fn shares(&self) -> Box<[Line]> {
         Shares::of(self.progress, self.site.domain, self.place.ids())
     }
 
-    /// A job of it gave its slot back.
+    /// A job of the host has given its slot back.
     pub fn used_slot(&mut self, outcome: &Outcome, session: &mut Session) {
         let lost = match outcome {
             Outcome::Done { elapsed, .. } if *elapsed >= Self::LONG => Failure::Slow,
             Outcome::Failed(failure @ (Failure::Timeout | Failure::Slow | Failure::NoRoom)) => *failure,
             Outcome::Done { .. } => return self.progress.answered(),
-            // A robots.txt that comes at once says little of the pages.
+            // A robots.txt that is answered fast tells little about the pages.
             Outcome::Robots(_)
             | Outcome::RobotsMoved(_)
             | Outcome::Failed(_)
@@ -239,7 +242,7 @@ impl Host {
         self.record_note(session);
     }
 
-    /// A page of it was judged: whether it is like others here.
+    /// A page of the host was judged. `alike`: it brings little text of its own.
     pub fn looked_alike(&mut self, alike: bool, session: &mut Session) {
         let before = self.ceiling.stretch();
         self.ceiling.page(alike);
@@ -250,7 +253,7 @@ impl Host {
         }
     }
 
-    /// Writes down what must outlive the process.
+    /// Puts on record what must outlive the process.
     pub fn record(&self, session: &mut Session) {
         let record = Record {
             name: self.name.clone(),
@@ -263,7 +266,7 @@ impl Host {
         session.put(spaces::HOSTS, key(self.site, HOST), codec::encode(&record));
     }
 
-    /// The host as it was recorded, without its groups and lanes.
+    /// The host from its record, without its groups and lanes.
     fn restore(site: SiteId, bytes: &[u8]) -> Result<Self> {
         let record: Record = codec::decode(bytes, "a host")?;
         let mut host = Self::new(site, &record.name);

@@ -1,5 +1,6 @@
-//! What stands out about a host: slots that it held for nothing, and by how much its delay is longer because its pages bring
-//! little. It is on record, so that a report names the host, and so that the host is treated in the next run as in this one.
+//! Notes about hosts that stand out: slots that a host held for nothing, and how much longer its delay is because its
+//! pages bring little. Notes are on record, so that a report can name the host, and so that the next run treats the
+//! host as this one.
 
 use dedup_stage::store::{Result, Session, codec};
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use crate::spaces;
 /// Kind of these records in [`spaces::HOSTS`].
 pub const TAG: u8 = b'n';
 
-/// What is on record.
+/// The record of a note.
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
     progress: Progress,
@@ -25,24 +26,24 @@ struct Record {
 pub struct HostNote {
     /// Its name.
     pub host: String,
-    /// Slots that it held for nothing while others waited, or until a time-out.
+    /// Slots that it held for nothing, while others waited or until a time-out.
     pub slots_lost: u32,
-    /// Why it lost the last of them.
+    /// The reason for which it lost the last of them.
     pub why: Option<Failure>,
-    /// By how much its delay is longer because its pages bring little text of their own (the automatic ceiling), in
+    /// How much longer its delay is because its pages bring little text of their own (the automatic ceiling), in
     /// thousandths.
     pub stretch: u64,
 }
 
 impl HostNote {
-    /// How many times longer its delay is.
+    /// Its delay is this many times longer.
     pub fn delay_factor(&self) -> f64 {
         1.0 + self.stretch as f64 / 1_000.0
     }
 }
 
 impl Host {
-    /// What stands out about it, if anything does.
+    /// The note about the host, if it stands out.
     pub fn note(&self) -> Option<HostNote> {
         let (lost, stretch) = (self.progress.lost(), self.ceiling.stretch());
         (lost.is_some() || stretch > 0).then(|| HostNote {
@@ -53,13 +54,13 @@ impl Host {
         })
     }
 
-    /// Puts on record what stands out about it.
+    /// Puts the note on record.
     pub fn record_note(&self, session: &mut Session) {
         let Self { progress, ceiling, .. } = *self;
         session.put(spaces::HOSTS, key(self.site, TAG), codec::encode(&Record { progress, ceiling }));
     }
 
-    /// Takes back what is on record.
+    /// Takes back the note from its record.
     pub(super) fn restore_note(&mut self, bytes: &[u8]) -> Result<()> {
         let Record { progress, ceiling } = codec::decode(bytes, "what stands out about a host")?;
         (self.progress, self.ceiling) = (progress, ceiling);

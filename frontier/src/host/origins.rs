@@ -1,8 +1,8 @@
-//! The schemes and ports of a host, each with what its robots.txt says (RFC 9309, section 2.3).
+//! The origins of a host: its schemes and ports, each with its robots.txt (RFC 9309, section 2.3).
 //!
-//! A host may have many ports, and a page anywhere may link to all of them. So their number is bounded: the default ports and
-//! those of the seeds always have room; of the others the least useful makes room, which is one that never gave a good
-//! answer, and the one that was linked to longest ago among these.
+//! A host may have many ports, and any page may link to all of them. So the number of origins is bounded. The default
+//! ports and the ports of seeds always have room. Of the others, the least useful one makes room for a new one: of
+//! those that never gave a good answer, the one whose last link is the oldest.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::reason::Detail;
 use crate::robots::Rules;
 use crate::spaces;
 
-/// What may be done with a URL of an origin.
+/// Whether a URL of an origin may be fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Fetch it.
@@ -25,7 +25,7 @@ pub enum Access {
     Forbidden,
     /// robots.txt must be asked for first.
     Ask,
-    /// Not known: nothing is fetched before this time, when robots.txt is asked for again.
+    /// The rules are not known. Nothing is fetched before this time. Then robots.txt is asked for again.
     Wait(Millis),
 }
 
@@ -33,13 +33,13 @@ pub enum Access {
 #[derive(Debug)]
 pub struct Origin {
     port: Port,
-    /// Whether it never makes room: a default port, or that of a seed.
+    /// Whether it never makes room for another: it is a default port, or the port of a seed.
     fixed: bool,
-    /// Whether it ever gave a good answer.
+    /// Whether it has given a good answer.
     good: bool,
-    /// Whether it made room for another: what is queued for it is refused.
+    /// Whether it has made room for another. Then its queued URLs are refused.
     left: bool,
-    /// When it was linked to last, as far as this process knows: counts links.
+    /// When it was linked to last, as a number of links that this process has seen.
     linked: u64,
     robots: Robots,
 }
@@ -51,23 +51,24 @@ pub struct Port {
     port: u16,
 }
 
-/// What is recorded of an origin: its port, and whether it is fixed, gave a good answer, made room.
+/// The record of an origin: its port, and whether it is fixed, has given a good answer, has made room.
 pub type Record = (Port, bool, bool, bool);
 
 #[derive(Debug)]
 enum Robots {
-    /// Not looked for in the store yet.
+    /// The store was not asked yet.
     Unread,
-    /// Never asked for.
+    /// robots.txt was never asked for.
     Unknown,
-    /// Was asked for; perhaps it expired.
+    /// robots.txt was answered. The rules may have expired.
     Known(Arc<Rules>),
-    /// Was asked for, and lies elsewhere; the errand there will tell. Before it moved, this was known.
+    /// robots.txt has moved elsewhere, and the errand there is not answered yet. These are the rules from before it
+    /// moved.
     Moved(Option<Arc<Rules>>),
 }
 
 impl Port {
-    /// That of a URL.
+    /// The port of a URL.
     pub fn of(url: &Url) -> Self {
         Self { https: url.scheme() == "https", port: url.port_or_known_default().unwrap_or(0) }
     }
@@ -76,7 +77,7 @@ impl Port {
         self.port == if self.https { 443 } else { 80 }
     }
 
-    /// How URLs of this port of a host usually begin: `http://a.test`.
+    /// The usual beginning of the URLs of this port, such as `http://a.test`.
     pub fn authority(self, name: &str) -> String {
         let scheme = if self.https { "https://" } else { "http://" };
         match self.is_default() {
@@ -85,7 +86,7 @@ impl Port {
         }
     }
 
-    /// What follows scheme, host and port in a URL of this port of a host, if the URL begins as such URLs usually do.
+    /// The part of a URL of this port behind scheme, host and port, if the URL has the usual beginning.
     pub fn rest<'a>(self, url: &'a Url, name: &str) -> Option<&'a str> {
         let begin = &url[..url::Position::BeforePath];
         let begin = begin.strip_prefix(if self.https { "https://" } else { "http://" })?.strip_prefix(name)?;
@@ -107,13 +108,13 @@ impl Port {
     }
 }
 
-/// Where the robots.txt of the origin of a URL is.
+/// The URL of the robots.txt of the origin of a URL.
 pub fn robots_url(url: &Url) -> Url {
     let mut robots = url.clone();
     robots.set_path("/robots.txt");
     robots.set_query(None);
     robots.set_fragment(None);
-    // Rules are not asked for under somebody's name. A URL with a host takes both without error.
+    // robots.txt is asked for without user name and password. A URL with a host can always be changed in this way.
     let _ = robots.set_username("");
     let _ = robots.set_password(None);
     robots
@@ -129,12 +130,12 @@ impl Origin {
         self.port
     }
 
-    /// Whether it made room for another.
+    /// Whether it has made room for another origin.
     pub fn has_left(&self) -> bool {
         self.left
     }
 
-    /// Whether `url`, which is of this origin of `site`, may be fetched at `now`.
+    /// Whether `url` may be fetched at `now`. It must be a URL of this origin of `site`.
     pub fn access(&mut self, url: &Url, site: SiteId, now: Millis, session: &Session) -> Result<Access> {
         if let Robots::Unread = self.robots {
             self.robots = match session.get(spaces::ROBOTS, &self.port.key(site))? {
@@ -160,7 +161,8 @@ impl Origin {
         matches!(self.robots, Robots::Unread)
     }
 
-    /// Why nothing may be fetched, where robots.txt cannot be had, or lies where it could not be had so far.
+    /// The reason for which nothing may be fetched, if robots.txt cannot be had, or has moved and could not be had
+    /// there so far.
     pub fn withholds(&self) -> Option<Detail> {
         match &self.robots {
             Robots::Known(rules) if rules.is_undefined() => Some(rules.trouble()),
@@ -169,7 +171,7 @@ impl Origin {
         }
     }
 
-    /// robots.txt was answered, or could not be had. True if it says something else than before.
+    /// robots.txt was answered, or could not be had. True if its rules have changed.
     pub fn answered(&mut self, rules: Rules, site: SiteId, session: &mut Session) -> bool {
         let (rules, changed) = match self.rules() {
             Some(earlier) => {
@@ -184,12 +186,12 @@ impl Origin {
         changed
     }
 
-    /// robots.txt lies elsewhere.
+    /// robots.txt has moved elsewhere.
     pub fn moved(&mut self) {
         self.robots = Robots::Moved(self.rules().cloned());
     }
 
-    /// The rules last known.
+    /// The rules that were known last.
     pub fn rules(&self) -> Option<&Arc<Rules>> {
         match &self.robots {
             Robots::Known(rules) | Robots::Moved(Some(rules)) => Some(rules),
@@ -206,13 +208,13 @@ pub struct Origins {
 }
 
 impl Origins {
-    /// Origins beside those that always have room.
+    /// At most this many origins, besides those that always have room.
     const MOST: usize = config::bounds::ORIGINS;
-    /// Origins with those that made room.
+    /// At most this many origins, those that made room included.
     const EVER: usize = 96;
 
-    /// The number of the origin of `url`, made if need be; `fixed` if it shall never make room. `is_idle` tells whether nothing
-    /// is queued for the origin with a number. `None` where there is no room.
+    /// The number of the origin of `url`. An origin that is not known is made. `fixed`: it shall never make room.
+    /// `is_idle` tells whether an origin, given by its number, has no queued URLs. `None` if there is no room.
     pub fn number(&mut self, url: &Url, fixed: bool, is_idle: &dyn Fn(u8) -> bool) -> Option<u8> {
         let port = Port::of(url);
         self.links += 1;
@@ -227,20 +229,20 @@ impl Origins {
             return None;
         }
         let at = match known {
-            // It made room once, and comes back.
+            // It made room before, and comes back.
             Some(at) => at,
             None if self.all.len() < Self::EVER => {
                 self.all.push(origin);
                 return Some((self.all.len() - 1) as u8);
             }
-            // The number of one that made room is free again when its queue is empty.
+            // The number of an origin that made room is free when its queue is empty.
             None => (0..self.all.len()).find(|at| self.all[*at].left && is_idle(*at as u8))?,
         };
         self.all[at] = origin;
         Some(at as u8)
     }
 
-    /// Makes room for one more, if that can be.
+    /// Makes room for one more origin. False if that is not possible.
     fn make_room(&mut self) -> bool {
         let taken = self.all.iter().filter(|origin| !origin.fixed && !origin.left).count();
         if taken < Self::MOST {
@@ -265,28 +267,28 @@ impl Origins {
         self.all.get(usize::from(number))
     }
 
-    /// As [`Origins::get`].
+    /// Like [`Origins::get`].
     pub fn get_mut(&mut self, number: u8) -> Option<&mut Origin> {
         self.all.get_mut(usize::from(number))
     }
 
-    /// A URL of an origin was answered well; true if that is the first time.
+    /// A URL of the origin was answered well. True if this is the first time.
     pub fn answered(&mut self, url: &Url) -> bool {
         let Some(origin) = self.find(url).and_then(|at| self.get_mut(at)) else { return false };
         !std::mem::replace(&mut origin.good, true)
     }
 
-    /// All of them, by number.
+    /// All origins, by number.
     pub fn iter(&self) -> impl Iterator<Item = &Origin> {
         self.all.iter()
     }
 
-    /// What is to be recorded.
+    /// The records of all origins.
     pub fn records(&self) -> Vec<Record> {
         self.all.iter().map(|origin| (origin.port, origin.fixed, origin.good, origin.left)).collect()
     }
 
-    /// From the records.
+    /// The origins from their records.
     pub fn of_records(records: Vec<Record>) -> Self {
         let origin = |(port, fixed, good, left)| Origin { good, left, ..Origin::new(port, fixed) };
         Self { all: records.into_iter().map(origin).collect(), links: 0 }

@@ -1,8 +1,9 @@
-//! How soon one host may be asked again: the delay, its growth when the host asks for mercy, its recovery.
+//! The pace of a host: how soon it may be asked again.
 //!
-//! The delay runs from the end of a response to the next request and is the largest of the setting, the Crawl-delay of
-//! robots.txt (clamped), a multiple of the host's own response time, and a penalty that 429 and 503 double and every good
-//! answer shrinks. Failures in a row back off exponentially, and enough of them set the host aside.
+//! The delay is the time from the end of a response to the next request. It is the largest of these: the setting, the
+//! Crawl-delay of robots.txt (clamped), a multiple of the host's own response time, and a penalty. 429 and 503 double
+//! the penalty, and every good answer makes it smaller. After each further failure in a row, the host rests twice as
+//! long. After a number of failures it is set aside.
 
 use crate::numbers::Millis;
 use config::Politeness;
@@ -16,37 +17,37 @@ pub struct Pace {
     pub not_before: Millis,
     /// Largest Crawl-delay of its origins, as robots.txt says it.
     pub crawl_delay: Millis,
-    /// Smoothed response time; 0 before the first answer.
+    /// Smoothed response time. 0 before the first answer.
     response: Millis,
-    /// Grows with 429 and 503.
+    /// The penalty, which 429 and 503 double.
     penalty: Millis,
     /// Failures in a row.
     failures: u32,
-    /// How often it was set aside since it last answered.
+    /// How often it was set aside since its last answer.
     set_aside: u32,
-    /// By how much the delay is longer because the host brings little, in thousandths.
+    /// How much longer the delay is because the host brings little, in thousandths.
     #[serde(skip)]
     pub stretch: u64,
-    /// Mixed into the jitter, so that hosts that failed together do not come back together.
+    /// A part of the jitter, so that hosts that failed together do not come back together.
     seed: u64,
 }
 
 impl Pace {
-    /// First back-off, and first penalty.
+    /// The first rest after a failure, and the first penalty.
     const BASE: Millis = 1_000;
-    /// Longest back-off short of setting aside, and longest penalty.
+    /// The longest rest before the host is set aside, and the longest penalty.
     const CEILING: Millis = 5 * 60_000;
-    /// For how long a failing host is set aside, the first time; doubled each time.
+    /// The time for which a failing host is set aside the first time. It doubles each time.
     const ASIDE: Millis = 30 * 60_000;
-    /// Longest time a host is set aside, and longest Retry-After that is believed.
+    /// The longest time for which a host is set aside, and the longest Retry-After that is believed.
     const LONGEST: Millis = 24 * 3_600_000;
 
-    /// The pace of a host not met before.
+    /// The pace of a host that was not met before.
     pub fn new(name: &str) -> Self {
         Self { seed: xxh3::xxh3_64(name.as_bytes()), ..Self::default() }
     }
 
-    /// From the end of a response to the next request.
+    /// The time from the end of a response to the next request.
     pub fn delay(&self, settings: &Politeness) -> Millis {
         let own = (self.response as f64 * settings.delay_factor) as Millis;
         let clamp = settings.max_crawl_delay.0.max(settings.delay.0);
@@ -54,15 +55,15 @@ impl Pace {
         delay.saturating_add(delay.saturating_mul(self.stretch) / 1_000).min(delay.max(Self::LONGEST))
     }
 
-    /// Whether the host is slowed down or set aside.
+    /// Whether the host is slowed down, or set aside.
     pub fn is_troubled(&self) -> bool {
         self.failures > 0 || self.penalty > 0
     }
 
-    /// A request that tells nothing of the host's health ended at `at`.
+    /// A request ended at `at`. It tells nothing about the health of the host.
     pub fn ended(&mut self, at: Millis, settings: &Politeness) {
         let delay = self.delay(settings);
-        // Times are whole milliseconds, rounded down: one more, lest the gap fall short by a fraction.
+        // Times are rounded down to milliseconds. One more millisecond keeps the gap from being too short.
         self.wait_until(if delay == 0 { at } else { at + delay + 1 });
     }
 
@@ -75,7 +76,7 @@ impl Pace {
         self.ended(at, settings);
     }
 
-    /// 429 or 503, or any answer with a Retry-After.
+    /// The host answered 429 or 503, or gave a Retry-After.
     pub fn slowed(&mut self, at: Millis, retry_after: Option<Millis>, settings: &Politeness) {
         self.failures = 0;
         self.penalty = (self.penalty * 2).clamp(Self::BASE, Self::CEILING);
@@ -86,12 +87,12 @@ impl Pace {
         }
     }
 
-    /// No answer.
+    /// The host gave no answer.
     pub fn failed(&mut self, at: Millis, settings: &Politeness) {
         self.failures += 1;
         let wait = if self.failures >= settings.host_failures.max(1) {
             self.set_aside += 1;
-            // Once it is tried again, one more failure sets it aside again.
+            // When the host is tried again, one more failure sets it aside again.
             self.failures = settings.host_failures.max(1) - 1;
             (Self::ASIDE << (self.set_aside - 1).min(8)).min(Self::LONGEST)
         } else {
@@ -102,12 +103,12 @@ impl Pace {
         self.wait_until(at + wait + self.jitter(at, wait));
     }
 
-    /// No request before `time`; never moves back.
+    /// There will be no request before `time`. Never moves to an earlier time.
     pub fn wait_until(&mut self, time: Millis) {
         self.not_before = self.not_before.max(time);
     }
 
-    /// 0 to a quarter of `span`.
+    /// A duration between 0 and a quarter of `span`.
     fn jitter(&self, at: Millis, span: Millis) -> Millis {
         xxh3::xxh3_64_with_seed(&at.to_be_bytes(), self.seed) % (span / 4 + 1)
     }

@@ -10,23 +10,23 @@ use crate::reason::Detail;
 /// What is known of a host's addresses.
 #[derive(Debug, Default)]
 pub enum Place {
-    /// Nothing.
+    /// Nothing is known yet.
     #[default]
     Unknown,
-    /// These, until the time given.
+    /// The host has these addresses.
     Known {
-        /// As resolved.
+        /// The addresses, as resolved.
         ips: Arc<[IpAddr]>,
-        /// Their numbers.
+        /// The numbers of the addresses.
         ids: Vec<AddressId>,
-        /// They are asked for again then.
+        /// The time at which they are resolved again.
         until: Millis,
     },
-    /// Its name was asked for, and not answered.
+    /// The name was asked for, and there was no answer.
     Unresolved(Failure),
-    /// It has none that may be connected to; that is believed until the time given.
+    /// The host has no address to which the crawler may connect.
     Forbidden {
-        /// Its name is asked for again then.
+        /// The time at which the name is resolved again.
         until: Millis,
     },
 }
@@ -40,7 +40,7 @@ impl Place {
         }
     }
 
-    /// Numbers of these addresses.
+    /// The numbers of these addresses.
     pub fn ids(&self) -> &[AddressId] {
         match self {
             Place::Known { ids, .. } => ids,
@@ -48,12 +48,12 @@ impl Place {
         }
     }
 
-    /// Whether it is known at `now` that no address may be connected to.
+    /// Whether it is known at `now` that the crawler may connect to no address of the host.
     pub fn is_forbidden(&self, now: Millis) -> bool {
         matches!(self, Place::Forbidden { until } if *until > now)
     }
 
-    /// Why nothing can be fetched, where the name leads to no address.
+    /// The reason for which nothing can be fetched, if the name leads to no address.
     pub fn withholds(&self) -> Option<Detail> {
         match self {
             Place::Unresolved(failure) => Some(Detail::NoAddress(*failure)),

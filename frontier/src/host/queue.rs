@@ -1,11 +1,13 @@
-//! Queued URLs. They live in the store, in lanes ([`Lane`]), in order of arrival. Memory holds where each lane stands and the
-//! few entries at its front.
+//! Queued URLs. The store has them in lanes ([`Lane`]), in the order of arrival. Memory has the position of each lane,
+//! and a few entries at its front.
 //!
-//! The store merges what it writes by key, and merging grows with what is there. So keys begin with an *era*, which changes
-//! every half a million arrivals: what is queued now is never merged with what was queued long ago, and a push costs the
-//! same at ten thousand URLs and at ten million. For the same reason what is done is not deleted one by one: a lane is
-//! handed out in order, and the place where it stands, which is on record, tells what is done. Eras with nothing live are
-//! deleted whole, and only when they are as many as the others (see [`super::sweep`]). A push writes nothing but the entry.
+//! The store merges what it writes by key, and a merge takes longer if there is more to merge with. So keys begin with
+//! an *era*, which changes every half a million arrivals. Entries of one era are never merged with those of an earlier
+//! one. So a push takes as long at ten million URLs as at ten thousand. A push writes only the entry.
+//!
+//! For the same reason, entries that are done are not deleted one by one. A lane is handed out in order, and the
+//! position of the lane is on record. The entries before this position are done. Eras in which all entries are done are
+//! deleted as a whole, once they are as many as the other eras (see [`super::sweep`]).
 
 use std::ops::ControlFlow;
 
@@ -16,33 +18,33 @@ use super::entry::Packed;
 use super::lane::{LAST_OF_ERA, Lane, LaneKey, Seq, Stock};
 use crate::spaces;
 
-/// What all lanes share: the order of arrival, and a bound on the entries in memory.
+/// What all lanes share: the order of arrival, and a bound for the entries in memory.
 #[derive(Debug, Default)]
 pub struct Queues {
     arrivals: Seq,
-    /// Places up to this one are on record as taken.
+    /// The places up to this one are on record as taken.
     reserved: Seq,
     /// Bytes of the entries in memory.
     bytes: usize,
-    /// Lanes in memory.
+    /// Number of lanes in memory.
     lanes: usize,
 }
 
 impl Queues {
-    /// Bytes of entries in memory, over all lanes: each lane has an even share of them …
+    /// The bytes of entries in memory, over all lanes. Each lane has an even share of them …
     const BYTES: usize = if cfg!(test) { 1_500 } else { config::bounds::QUEUE };
-    /// … at most so many …
+    /// … which is at most this many bytes …
     const AHEAD: usize = if cfg!(test) { 400 } else { 8 << 10 };
-    /// … and, however many lanes there are, so many: reading entries one by one costs too much.
+    /// … and at least this many bytes, however many lanes there are, because reading entries one by one takes too long.
     const FEW: usize = if cfg!(test) { 200 } else { 1 << 10 };
-    /// Memory that an entry takes beside its bytes.
+    /// Memory that an entry takes besides its bytes.
     const BESIDE: usize = 40;
-    /// Places put on record at once.
+    /// This many places are put on record at once.
     const RESERVE: Seq = if cfg!(test) { 3 } else { 1 << 16 };
     /// Key in [`spaces::FRONTIER_OWN`] of the places on record.
     const RESERVED: &[u8] = b"arrivals";
 
-    /// The order of arrival goes on where it was.
+    /// Continues the order of arrival of the last process.
     pub fn open(session: &Session) -> Result<Self> {
         let reserved = match session.get(spaces::FRONTIER_OWN, Self::RESERVED)? {
             Some(record) => codec::decode(&record, "the order of arrival")?,
@@ -56,7 +58,7 @@ impl Queues {
         session.put(spaces::FRONTIER_OWN, Self::RESERVED, codec::encode(&arrivals));
     }
 
-    /// How many bytes of entries one lane may have in memory.
+    /// The number of bytes of entries that one lane may have in memory.
     fn share(&self) -> usize {
         (Self::BYTES / self.lanes.max(1)).clamp(Self::FEW, Self::AHEAD)
     }
@@ -71,7 +73,7 @@ impl Queues {
         self.lanes
     }
 
-    /// Takes back a lane of the store.
+    /// Takes back a lane from the store.
     pub fn restore(&mut self, lanes: &mut Vec<Lane>, key: LaneKey, stock: Stock) {
         if stock.undone > 0 {
             self.lanes += 1;
@@ -79,7 +81,7 @@ impl Queues {
         }
     }
 
-    /// The lanes of a host leave memory; their records are in the store.
+    /// The lanes of a host leave memory. Their records are in the store.
     pub fn forget(&mut self, lanes: &[Lane]) {
         self.lanes -= lanes.len();
         self.bytes -= lanes.iter().map(|lane| lane.bytes as usize).sum::<usize>();
@@ -89,7 +91,7 @@ impl Queues {
     pub fn push(&mut self, lanes: &mut Vec<Lane>, key: LaneKey, entry: Packed, session: &mut Session) {
         self.arrivals += 1;
         if self.arrivals > self.reserved {
-            // A place is never used twice, though what stood there is done: it would stand there still.
+            // A place is never used twice. The entry that stood there may be done, but it is still in the store.
             self.reserved += Self::RESERVE;
             Self::reserve(self.reserved, session);
         }
@@ -112,7 +114,7 @@ impl Queues {
         }
     }
 
-    /// Reads the front of a lane, if it is in the store only.
+    /// Reads the front of a lane from the store, if it is not in memory.
     pub fn read(&mut self, lane: &mut Lane, site: SiteId, session: &Session) -> Result<()> {
         if lane.is_read() {
             return Ok(());
@@ -138,7 +140,7 @@ impl Queues {
         Ok(())
     }
 
-    /// Forgets the entries that memory holds of these lanes, where all together hold too many. They are in the store.
+    /// If the entries in memory are too many, forgets the entries of these lanes. They are still in the store.
     pub fn shrink(&mut self, lanes: &mut [Lane]) {
         if self.bytes < Self::BYTES {
             return;
@@ -152,8 +154,8 @@ impl Queues {
         }
     }
 
-    /// Shows the entries of a lane that are not done, the one that is handed out included, in order, until `visit` has seen
-    /// enough and returns false.
+    /// Calls `visit` with the entries of a lane that are not done, in order. The one that is handed out is included.
+    /// Ends when `visit` returns false.
     pub fn look(
         &self,
         lane: &Lane,
@@ -172,7 +174,7 @@ impl Queues {
         })
     }
 
-    /// Shows the entries of a lane that are in the store, era by era.
+    /// Calls `visit` with the entries of a lane that are in the store, era by era.
     fn stored(
         &self,
         key: LaneKey,
@@ -193,7 +195,8 @@ impl Queues {
         Ok(())
     }
 
-    /// Hands out the first entry of a lane that was read; it is live in the store until [`Queues::finish`].
+    /// Hands out the first entry of a lane whose front is in memory. The entry stays in the store until
+    /// [`Queues::finish`].
     pub fn take(&mut self, lane: &mut Lane) -> Option<(Seq, Packed)> {
         let (seq, entry) = lane.buffer.pop_front()?;
         let cost = Self::cost(&entry);
@@ -203,7 +206,7 @@ impl Queues {
         Some((seq, entry))
     }
 
-    /// Undoes a [`Queues::take`]: the entry is first in its lane again.
+    /// Undoes [`Queues::take`]: the entry is the first of its lane again.
     pub fn put_back(&mut self, lanes: &mut [Lane], key: LaneKey, seq: Seq, entry: Packed) {
         if let Some(at) = find(lanes, key) {
             let cost = Self::cost(&entry);
@@ -214,7 +217,7 @@ impl Queues {
         }
     }
 
-    /// The entry of the lane that was taken is done.
+    /// The entry of the lane that was handed out is done.
     pub fn finish(&mut self, lanes: &mut Vec<Lane>, key: LaneKey, session: &mut Session) {
         let Some(at) = find(lanes, key) else { return };
         lanes[at].open = None;

@@ -1,5 +1,5 @@
-//! Hosts that are on disk only. Memory holds a bounded number of hosts; the others sleep, and those with work are called in
-//! the order in which they are due.
+//! Hosts that are only on disk. Memory has a bounded number of hosts. The others sleep. Sleeping hosts with work are
+//! woken in the order in which they are due.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -13,26 +13,27 @@ use super::{Host, key};
 use crate::numbers::Millis;
 use crate::spaces;
 
-/// Kind of the records in [`spaces::HOSTS`] of what only matters while the process lives.
+/// Kind of the records in [`spaces::HOSTS`] that only matter while the process lives.
 pub const TAG: u8 = b'z';
-/// First byte of the keys in [`spaces::FRONTIER_OWN`] by which sleeping hosts with work are found: time when due, host.
+/// First byte of the keys in [`spaces::FRONTIER_OWN`] that list sleeping hosts with work: by the time when they are
+/// due, then by host.
 const DUE: u8 = b'z';
 
 /// The hosts that sleep and have work.
 #[derive(Debug, Default)]
 pub struct Sleep {
-    /// Tells this process from earlier ones.
+    /// The time at which this process began. It tells this process from earlier ones.
     boot: Millis,
     count: u64,
-    /// The first one, if it is known which it is.
+    /// The host that is due first, if it is known.
     first: Option<(Millis, SiteId)>,
 }
 
-/// What is kept of a sleeping host beside its record.
+/// What is kept of a sleeping host besides its record.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Asleep {
     boot: Millis,
-    /// Its key in the index, if it has work.
+    /// When the host is due, if it has work. This is its key in the list.
     due: Option<Millis>,
     pace: Pace,
     sitemaps: u32,
@@ -41,17 +42,17 @@ pub struct Asleep {
 }
 
 impl Sleep {
-    /// Nobody sleeps; `boot` is when this process began.
+    /// At the start no host sleeps. `boot` is the time at which this process began.
     pub fn new(boot: Millis) -> Self {
         Self { boot, ..Self::default() }
     }
 
-    /// Hosts that sleep and have work.
+    /// Number of hosts that sleep and have work.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// A host goes to sleep; where it has work it is called at `due`.
+    /// A host goes to sleep. If it has work, it is woken at `due`.
     pub fn add(&mut self, host: &Host, due: Option<Millis>, session: &mut Session) {
         let until = match host.place {
             super::Place::Known { until, .. } => until,
@@ -69,12 +70,12 @@ impl Sleep {
         }
     }
 
-    /// A host that was asleep when the store was opened, and stays so.
+    /// A host slept when the store was opened, and goes on sleeping.
     pub fn found(&mut self) {
         self.count += 1;
     }
 
-    /// A host wakes up: gives it back what was kept.
+    /// A host wakes up, and gets back what was kept.
     pub fn wake(&mut self, host: &mut Host, asleep: Asleep, session: &mut Session) {
         session.delete(spaces::HOSTS, key(host.site, TAG));
         if let Some(due) = asleep.due {
@@ -108,7 +109,7 @@ impl Sleep {
 }
 
 impl Asleep {
-    /// Whether it was put to sleep with work to do.
+    /// Whether it went to sleep with work to do.
     pub fn has_work(&self) -> bool {
         self.due.is_some()
     }
@@ -118,7 +119,7 @@ fn index(due: Millis, site: SiteId) -> Vec<u8> {
     [&[DUE][..], &due.to_be_bytes(), &site.to_bytes()].concat()
 }
 
-/// The host of a key of the index.
+/// The host of a key of the list.
 pub fn site_of(key: &[u8]) -> Option<SiteId> {
     (key.first() == Some(&DUE)).then(|| key.get(9..).and_then(SiteId::read))?
 }

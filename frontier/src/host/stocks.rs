@@ -1,4 +1,4 @@
-//! What is queued when a store is opened: each lane's stock, found by one pass over all entries.
+//! The stock of each lane (what is queued in it), when a store is opened. One pass over all entries finds the stocks.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -15,8 +15,8 @@ use crate::spaces;
 pub struct Stocks(BTreeMap<LaneKey, Stock>);
 
 impl Stocks {
-    /// Reads the whole queue. An entry before the place where its lane stands is done; of the others, `visit` gets the hash of
-    /// the URL and the band, but for sitemaps.
+    /// Reads the whole queue. An entry before the position of its lane is done. For each other entry that is no
+    /// sitemap, calls `visit` with the hash of the URL and the band.
     pub fn read(session: &Session, visit: &mut dyn FnMut(u64, u8)) -> Result<Self> {
         let (mut stocks, mut failure) = (BTreeMap::new(), None);
         session.scan(spaces::HOSTS, &[], &[], &mut |key, value| {
@@ -30,7 +30,7 @@ impl Stocks {
         if let Some(error) = failure {
             return Err(error);
         }
-        // Entries of one lane and era lie together: their lane is looked for once.
+        // The entries of one lane and era lie side by side, so their lane is looked for once.
         let mut current = Current::default();
         session.scan(spaces::QUEUE, &[], &[], &mut |key, value| {
             let Some((lane, seq)) = LaneKey::of_entry(key) else { return ControlFlow::Continue(()) };
@@ -53,14 +53,14 @@ impl Stocks {
         Ok(Self(stocks))
     }
 
-    /// Those of a host.
+    /// The stocks of a host.
     pub fn of(&self, site: SiteId) -> impl Iterator<Item = (&LaneKey, &Stock)> {
         let lane = |group, band| LaneKey { site, group, band };
         self.0.range(lane(0, 0)..=lane(u8::MAX, u8::MAX))
     }
 }
 
-/// The lane whose entries are being read.
+/// The lane whose entries are read now.
 #[derive(Default)]
 struct Current {
     lane: Option<LaneKey>,

@@ -1,7 +1,8 @@
-//! Deleting what is done: whole eras of [`spaces::QUEUE`] in which nothing is live.
+//! Deletes entries that are done: whole eras of [`spaces::QUEUE`] in which all entries are done (*dead* eras).
 //!
-//! A deletion has the store merge everything between what is deleted and what is written now, so it is done seldom: when
-//! the dead eras are as many as the others, which keeps the space at most doubled and the cost a constant share of a push.
+//! A deletion makes the store merge everything between the deleted keys and the keys that are written now. So deletions
+//! are seldom: they happen when the dead eras are as many as the others. Then the queue takes at most twice the space,
+//! and the cost is a constant share of the cost of a push.
 
 use std::ops::ControlFlow;
 
@@ -11,30 +12,30 @@ use super::Hosts;
 use super::lane::{self, Lane, LaneKey, Seq, Stock};
 use crate::spaces;
 
-/// Deletes dead eras, a little at a time.
+/// Deletes dead eras in small steps.
 #[derive(Debug, Default)]
 pub struct Sweep {
-    /// Eras before this one are gone.
+    /// The eras before this one are deleted.
     swept: u32,
-    /// Eras before this one go.
+    /// The eras before this one are to be deleted.
     until: u32,
-    /// Where to go on.
+    /// The key from which to go on.
     cursor: Vec<u8>,
-    /// Calls since the last look for dead eras.
+    /// Number of calls since the last search for dead eras.
     calls: u64,
 }
 
 impl Sweep {
-    /// Calls between two looks: an era's worth.
+    /// Number of calls between two searches: as many as an era has entries.
     const EVERY: u64 = if cfg!(test) { 16 } else { 1 << 19 };
-    /// Least number of dead eras worth a sweep.
+    /// Fewer dead eras than this are not worth a sweep.
     const LEAST: u32 = if cfg!(test) { 1 } else { 4 };
-    /// Entries deleted in one call.
+    /// At most this many entries are deleted in one call.
     const STEP: usize = if cfg!(test) { 5 } else { 64 };
-    /// Key in [`spaces::FRONTIER_OWN`] of the first era that may be there.
+    /// Key in [`spaces::FRONTIER_OWN`] of the first era that may still exist.
     const RECORD: &[u8] = b"swept";
 
-    /// Goes on where the last process ended.
+    /// Continues where the last process ended.
     pub fn open(session: &Session) -> Result<Self> {
         let swept = match session.get(spaces::FRONTIER_OWN, Self::RECORD)? {
             Some(record) => codec::decode(&record, "the first era")?,
@@ -43,7 +44,7 @@ impl Sweep {
         Ok(Self { swept, until: swept, ..Self::default() })
     }
 
-    /// To be called when an entry is done; does a little of what there is to do.
+    /// To be called when an entry is done. Makes one small step.
     pub fn step(&mut self, hosts: &Hosts, arrivals: Seq, session: &mut Session) -> Result<()> {
         self.calls += 1;
         if self.calls.is_multiple_of(Self::EVERY) && self.until == self.swept {
@@ -76,8 +77,8 @@ impl Sweep {
     }
 }
 
-/// A place before which no lane of any host has anything. The records are exact for the hosts that sleep; for those in memory
-/// they may name an earlier place, which does no harm.
+/// A place before which no lane of any host has entries that are not done. The records are exact for the hosts that
+/// sleep. For hosts in memory they may name an earlier place, which does no harm.
 fn first_live(hosts: &Hosts, session: &Session) -> Result<Option<Seq>> {
     let lanes = hosts.iter().flat_map(|(_, host)| &host.lanes);
     let (mut first, mut failure) = (lanes.map(Lane::head).min(), None);

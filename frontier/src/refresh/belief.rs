@@ -1,8 +1,10 @@
-//! The estimate of one page's change rate, and what follows from it: when the next visit is worth its price, and how much a
-//! visit would teach about the rate.
+//! The estimate of one page's change rate, and what follows from it: when the next visit is worth its price, and how
+//! much a visit would teach about the rate.
 //!
+//! # References
 //!
-//! - Azar, Horvitz, Lubetzky, Peres, Shahaf: Tractable near-optimal policies for crawling. PNAS 2018: with known rates, visit
+//! - Azar, Horvitz, Lubetzky, Peres, Shahaf: Tractable near-optimal policies for crawling. PNAS 2018: if rates are
+//!   known, a visit is made when its marginal freshness reaches the price that all pages share.
 //! - Upadhyay, Busa-Fekete, Kotłowski, Pál, Szörényi: Learning to crawl. AAAI 2020: rates from one bit a visit.
 
 use super::grid::{RATES, Row, SPANS, dot, grid, log_step};
@@ -43,7 +45,7 @@ impl Belief {
         grid().rate[RATES - 1]
     }
 
-    /// What a visit buys, in days of freshness, if it comes so many days after the last one.
+    /// What a visit buys, in days of freshness, if it comes `days` days after the last one.
     pub fn gain(&self, days: f32) -> f32 {
         let shortest = grid().span[0];
         // For times shorter than those of the table, the gain grows with the square of the time.
@@ -56,7 +58,7 @@ impl Belief {
         if days.is_infinite() { 0.0 } else { between(&self.0, &grid().fresh, days) }
     }
 
-    /// Probability that the page has not changed so many days after a visit.
+    /// Probability that the page has not changed `days` days after a visit.
     pub fn unchanged(&self, days: f32) -> f32 {
         let still = grid().rate.map(|rate| (-rate * days).exp());
         dot(&self.0, &still)
@@ -67,13 +69,13 @@ impl Belief {
         dot(&self.0, &grid().gain[SPANS - 1])
     }
 
-    /// Readings a day at which a source that tells of all changes tells of one.
+    /// The number of readings a day that tell of a change, if a source tells of all changes.
     pub fn told_a_day(&self) -> f32 {
         let days = READING as f32 / DAY;
         (1.0 - self.unchanged(days)) / days
     }
 
-    /// After so many days, a visit buys `price` days of freshness. Infinite if it never does.
+    /// The number of days after which a visit buys `price` days of freshness. Infinite if it never does.
     pub fn interval(&self, price: f32) -> f32 {
         interval(&self.0, price)
     }
@@ -105,7 +107,7 @@ impl Belief {
         surplus(&self.0, price)
     }
 
-    /// The expected growth of [`Self::surplus`] by what a visit after so many days will show.
+    /// The expected growth of [`Self::surplus`] by what a visit after `days` days will show.
     pub fn lesson(&self, price: f32, days: f32) -> f32 {
         let quiet: Row = std::array::from_fn(|k| self.0[k] * (-grid().rate[k] * days).exp());
         let changed: Row = std::array::from_fn(|k| self.0[k] - quiet[k]);

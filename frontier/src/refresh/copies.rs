@@ -9,11 +9,14 @@
 //! price of a fetch. Then `k` checks a day cost `k p + h v / 2k`. The least cost is at `k = sqrt(h v / 2p)`. The chance is
 //! learned for each pair of hosts (or rule) from the results of its checks. It starts from the results of all pairs.
 //!
-//! After three copies of a pair have diverged, the other copies of the pair are checked within two of their median change
-//! periods. If that costs more than it brings, these copies leave their clusters, and are visited as pages of their own.
+//! After three copies of a pair have diverged, the other copies of the pair are checked within two of their median
+//! change periods. If that costs more than it brings, these copies leave their clusters, and are visited as pages of
+//! their own.
 //!
+//! # References
 //!
-//! - Fetterly, Manasse, Najork: On the evolution of clusters of near-duplicate web pages. 2003: copies stay copies for weeks.
+//! - Fetterly, Manasse, Najork: On the evolution of clusters of near-duplicate web pages. 2003: copies stay copies for
+//!   weeks.
 
 use std::f32::consts::LN_2;
 
@@ -58,7 +61,7 @@ pub struct Pairs {
 
 impl Default for Pairs {
     fn default() -> Self {
-        // The estimate starts as if one copy had diverged in so many days.
+        // The estimate starts as if one copy had diverged in this many days.
         Self { held: 2_000.0, diverged: 1.0, allowed: 0.0 }
     }
 }
@@ -76,11 +79,11 @@ pub enum Care {
 
 /// Checks may take this share of all fetches. The bound is a tenth, and a check that finds a difference costs a second fetch.
 const SHARE: f32 = 0.08;
-/// Checks that were allowed and not made are kept for later, up to so many.
+/// Checks that were allowed and not made are kept for later, up to this number.
 const SAVED: f32 = 100.0;
 /// The weight of the results of all pairs in the estimate for one pair, as a number of copies that diverged.
 const WEIGHT: f32 = 0.1;
-/// After so many copies of a pair have diverged, the pair is watched.
+/// After this many copies of a pair have diverged, the pair is watched.
 const WATCHED: u16 = 3;
 /// A copy of a watched pair is checked within this share of two median change periods.
 const MARGIN: f32 = 0.7;
@@ -127,7 +130,7 @@ impl Pair {
         (f32::from(self.diverged) + WEIGHT) / (self.held + WEIGHT / common)
     }
 
-    /// Whether so many copies have diverged that the others are watched.
+    /// Whether the pair is watched, because many of its copies have diverged.
     pub fn is_watched(&self) -> bool {
         self.diverged >= WATCHED
     }
@@ -156,7 +159,7 @@ impl Pairs {
         self.checked(pair, days(copy.checked, at), false);
     }
 
-    /// A copy was compared, so many days after the last time. `held`: it is still a copy.
+    /// A copy was compared, `days` days after the last time. `held`: it is still a copy.
     pub fn checked(&mut self, pair: &mut Pair, days: f32, held: bool) {
         // Nobody knows when it diverged. On average, that was in the middle of the time.
         let for_days = if held { days } else { days / 2.0 };
@@ -168,7 +171,7 @@ impl Pairs {
         }
     }
 
-    /// What to do with a copy whose representative was just visited, where a fetch of the copy costs `price`.
+    /// What to do with a copy whose representative was just visited. A fetch of the copy costs `price`.
     pub fn care(&self, of: Cared, copy: &Copy, pair: &Pair, price: f32, now: Seconds) -> Care {
         if copy.pending {
             return Care::Trust;

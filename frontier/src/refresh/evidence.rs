@@ -15,7 +15,7 @@ use super::time::{DAY, Seconds};
 const BARS: usize = 11;
 /// Length of the first bar, days: 15 seconds. Each bar is four times as long as the one before; the last is half a year.
 const FIRST: f64 = 15.0 / 86_400.0;
-/// A change counts for so many units, which are divided between the two nearest bars.
+/// A change counts for this many units, which are divided between the two nearest bars.
 const UNITS: f32 = 4.0;
 /// If a bar would exceed this, all counts are halved. So old visits count less than new ones.
 const FULL: u8 = 240;
@@ -32,13 +32,13 @@ pub struct Evidence {
 /// What is known of the time of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dated {
-    /// The page changed within so many seconds …
+    /// The page changed within this many seconds …
     pub within: Seconds,
-    /// … and did not change in so many others.
+    /// … and did not change in this many others.
     pub quiet: Seconds,
 }
 
-/// The bars in which a change after so many seconds counts, and how much in each.
+/// The bars in which a change after this many seconds counts, and how much in each.
 fn bars(seconds: Seconds) -> [(usize, u8); 2] {
     let at = (f64::from(seconds.max(1)) / f64::from(DAY) / FIRST).log(4.0).clamp(0.0, (BARS - 1) as f64);
     let second = (at.fract() * f64::from(UNITS)).round() as u8;

@@ -6,6 +6,7 @@
 //! all hosts, each cut to what its delay allows, equals the budget. So the prices are the Lagrange multipliers of the optimum
 //! under one budget and a bound for each host.
 //!
+//! # References
 //!
 //! - Kolobov, Peres, Lubetzky, Horvitz: Optimal freshness crawl under politeness constraints. SIGIR 2019.
 
@@ -37,12 +38,12 @@ impl Default for Demand {
 }
 
 impl Demand {
-    /// So many more fetches are wanted at one of the known prices.
+    /// This many more fetches are wanted at one of the known prices.
     pub fn add(&mut self, at: usize, fetches: f32) {
         self.0[at] += fetches;
     }
 
-    /// The price at which so many fetches a day are wanted. If fewer are wanted even at the lowest known price, that price.
+    /// The price at which `fetches` fetches a day are wanted. If fewer are wanted even at the lowest known price, that price.
     pub fn price(&self, fetches: f32) -> f32 {
         let above = self.0.partition_point(|wanted| *wanted > fetches);
         match above {
@@ -101,7 +102,7 @@ impl Market {
         }
     }
 
-    /// The common price for a budget of so many fetches a day.
+    /// The common price for a budget of this many fetches a day.
     pub fn price(&self, fetches: f32) -> f32 {
         Demand(self.total.map(|wanted| wanted as f32)).price(fetches)
     }

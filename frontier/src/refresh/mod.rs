@@ -1,10 +1,13 @@
-//! Decides when pages are visited again. It plans for content clusters: a cluster is a page with its proven copies.
+//! Decides when pages are visited again. It plans for clusters: a cluster is a page with its proven copies.
 //!
-//! Copies change together. So the scheduler visits one page of each cluster, and trusts the others (`copies`). It estimates the
-//! change rate of each cluster (`belief`): the distribution over all pages (`prior`, empirical Bayes), multiplied by the
-//! likelihood of what the visits to this page have shown (`evidence`). A visit buys freshness. It is due as soon as it buys the
-//! price of a fetch. The price is set so that the visits use up the budget, and on each host no more than its delay allows
-//! (`market`). `scheduler` puts these parts together.
+//! Copies change together. So the scheduler visits one page of each cluster, its *representative*, and trusts the
+//! copies (`copies`). It estimates the change rate of each cluster (`belief`). The estimate starts with the
+//! distribution over all pages (`prior`, empirical Bayes), which is multiplied by the likelihood of what the visits to
+//! this page have shown (`evidence`). A visit buys *freshness*: time in which the crawl has the page as it is on the
+//! web. A visit is due as soon as it buys the *price* of a fetch. The price is set so that the visits use up the
+//! budget, and on each host no more than its delay allows (`market`). A *lesson* is a visit that is made to learn a
+//! change rate (`plan`). `signals` learns how far the dates and lists of a host are true. `scheduler` puts these parts
+//! together.
 //!
 //! Nothing here fetches, reads a clock or stores the records of pages.
 

@@ -15,7 +15,7 @@ pub(super) struct Plan {
     pub unknown: bool,
 }
 
-/// A missing page is looked for again after so many days.
+/// A missing page is looked for again after this many days.
 const MISSING: f32 = 1.0;
 
 /// The plan for a page of a host, at the prices of the host's last review. It depends on its arguments alone, so the schedule

@@ -102,14 +102,14 @@ impl Prior {
         dot(&self.shape, &grid().log_rate)
     }
 
-    /// Learns from the pages of one host. There are so many pages on so many hosts in all.
+    /// Learns from the pages of one host. There are `pages` pages on `hosts` hosts in all.
     pub fn learn(&mut self, effects: &mut Effects, census: &Census, pages: f32, hosts: f32) {
         if census.pages == 0.0 {
             return;
         }
         let mean = self.mean();
         let within = dot(&self.shape, &grid().log_rate.map(|log| (log - mean).powi(2)));
-        // An effect is made smaller, as if so many more pages had shown no effect.
+        // An effect is made smaller, as if this many more pages had shown no effect.
         let more = |variance: f32| (within / variance).clamp(2.0, 1_000.0);
         let Variance { host, group, depth } = self.variance;
 
@@ -180,7 +180,7 @@ impl Census {
     }
 }
 
-/// The distribution moved by so much along the logarithm of the rate; what would leave the grid stays at its ends.
+/// Moves the distribution by `by` along the logarithm of the rate. What would leave the grid stays at its ends.
 fn shift(row: &Row, by: f32) -> Row {
     if by == 0.0 {
         return *row;

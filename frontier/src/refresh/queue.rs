@@ -62,7 +62,7 @@ impl Queue {
 pub struct Entries(Vec<Reverse<Entry>>);
 
 impl Entries {
-    /// Room for so many.
+    /// No entries, with room for this many.
     pub fn with_capacity(pages: usize) -> Self {
         Self(Vec::with_capacity(pages))
     }

@@ -226,7 +226,7 @@ impl Refresh {
         belief(&self.shared, &self.hosts[host as usize], cluster)
     }
 
-    /// What a visit to a page buys so many days after the last one, in days of freshness.
+    /// What a visit to a page buys `days` days after the last one, in days of freshness.
     pub fn gain(&self, host: HostId, cluster: &Cluster, days: f32) -> f32 {
         let belief = self.belief(host, cluster);
         match cluster.flags.listed {

@@ -29,7 +29,7 @@ impl Default for Settings {
 pub const REVIEWS: f32 = 8.0;
 /// Days between two reviews of a host, at least.
 pub const REVIEW_DAYS: f32 = 0.5;
-/// A lesson must bring its price within so many days, because a rate may change after that.
+/// A lesson must bring its price within this many days, because a rate may change after that.
 pub const LESSON_DAYS: f32 = 100.0;
 /// The share of the budget that lessons may take.
 pub const LESSON_SHARE: f32 = 0.9;

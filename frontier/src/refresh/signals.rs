@@ -1,16 +1,20 @@
 //! What a host says about changes of its pages, and how far that is true. Visits show whether it is.
 //!
-//! Sitemaps and feeds *tell* of a change before the page is visited. Two things are learned of each: of the visits that showed a
-//! change, how many had been told (recall), and of the visits that showed none, how many had been told too (false alarms). A
-//! source is trusted as far as the first share exceeds the second. A sitemap that says "now" at each reading tells as much where
-//! nothing has changed as where something has, so it is not trusted, however often its pages change.
+//! Sitemaps and feeds *tell* of a change before the page is visited. Two shares are learned for each of them: of the
+//! visits that showed a change, the share that had been told (recall), and of the visits that showed none, the share
+//! that had been told too (false alarms). A source is trusted as far as the first share exceeds the second. A sitemap
+//! that says "now" at each reading tells of a change as often if nothing has changed as if something has. So it is not
+//! trusted, however often its pages change.
 //!
-//! After a long time, a page has likely changed, and a source has likely told something, even if the two have nothing to do with
-//! each other. So a visit counts the more, the less its result was expected: a change counts with the expected probability of no
-//! change, and no change with that of a change (overlap weights).
+//! After a long time, a page has likely changed, and a source has likely told something, even if the two have nothing
+//! to do with each other. So a visit counts more if its result was less expected: a visit with a change counts with the
+//! expected probability of no change, and a visit without a change counts with the probability of a change (overlap
+//! weights).
 //!
-//! The `Last-Modified` header of an answer says *when* the page changed. Of this header is learned how often it agrees with what
-//! the visit shows.
+//! The `Last-Modified` header of an answer says *when* the page changed. It is learned how often this header agrees
+//! with what the visit shows.
+//!
+//! # References
 //!
 //! - Busa-Fekete et al.: A scalable crawling algorithm utilizing noisy change-indicating signals. 2025 (arXiv 2502.02430).
 //! - Kolobov, Peres, Lu, Horvitz: Staying up to date with online content changes. NeurIPS 2019: mixed observability.
@@ -73,10 +77,11 @@ pub struct Signals {
     dates: Tally,
 }
 
-/// Before anything is known, as many cases speak against a source.
+/// Before anything is known, this many cases speak against a source.
 const CASES: f32 = 2.0;
-/// From this trust on, a source is believed. Below it, what it tells counts for nothing: a page that hardly ever changes is worth
-/// a visit at any small chance of a change, so a little trust in a source that always tells would cost a visit at each reading.
+/// A source is believed if its trust is at least this. Otherwise what it tells counts for nothing. The reason: a page
+/// that hardly ever changes is worth a visit at any small chance of a change. So a little trust in a source that always
+/// tells would cost a visit at each reading.
 const BELIEVED: f32 = 0.5;
 /// Dates count as evidence if this share of them was right.
 const DATES_FROM: f32 = 0.9;
@@ -170,7 +175,7 @@ impl Signals {
         (belief.interval(price * untold) / untold).max(plain)
     }
 
-    /// What a visit buys, in days of freshness, if it comes so many days after the last one. See [`Self::interval`].
+    /// What a visit buys, in days of freshness, if it comes `days` days after the last one. See [`Self::interval`].
     pub fn gain(self, source: Source, told: bool, belief: &Belief, days: f32) -> f32 {
         if !self.believes(source) {
             return belief.gain(days);

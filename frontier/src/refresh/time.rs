@@ -14,7 +14,7 @@ pub fn days(from: Seconds, to: Seconds) -> f32 {
     to.saturating_sub(from) as f32 / DAY
 }
 
-/// The moment that is so many days after another. After infinitely many days comes the last moment.
+/// The moment that is `days` days after another. After infinitely many days comes the last moment.
 pub fn after(from: Seconds, days: f32) -> Seconds {
     // A cast of a float that is too large gives the largest integer.
     from.saturating_add((days * DAY).round() as u32)

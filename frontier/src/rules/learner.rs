@@ -113,9 +113,10 @@ impl Rules {
         Ok(None)
     }
 
-    /// The other URLs that may stand for `id`: the representative that is on record for its class, then the class itself. With
-    /// each, the rules that say so: those that lead from `id` to the class. If `id` is the class, they are those that led from the
-    /// representative to the class, as far as all of them still hold.
+    /// The other URLs that may be fetched in place of `id`: the representative that is on record for its class, then
+    /// the class itself. Each comes with the rules that say so. These are the rules that lead from `id` to the class.
+    /// If `id` is the class, they are the rules that led from the representative to the class, if all of them are still
+    /// in force.
     fn others(
         &self,
         id: UrlId,

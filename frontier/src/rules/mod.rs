@@ -9,18 +9,19 @@
 //!    suggested rewrite becomes a *candidate* (`candidates`), unless it is proven or was refused before, or its host has
 //!    too many candidates. A mirror of a part of a host must be suggested several times.
 //! 2. Other pairs of fetched URLs test the candidate, until it is proven or refuted (`evidence`).
-//! 3. A proven rewrite is applied (`proven`). Apply all proven rewrites to a URL, one after the other: the result is the
-//!    *class* of the URL. One URL of each class is fetched. It is the *representative* of the class. When the turn of
-//!    another URL of the class comes, that URL is stopped.
-//! 4. Some of the stopped URLs are fetched all the same, as trials (`crate::hold::ladder`). A trial that shows something
-//!    else ends the rule in the folder of that URL. Two failed trials close together withdraw the whole rule, and the
-//!    URLs that it stopped are queued again.
+//! 3. A proven rewrite is applied (`proven`). Apply all proven rewrites to a URL, one after the other: the result is a
+//!    URL, the *class* of the first URL. (If the parameter `sid` makes no difference, `/x` is the class of `/x?sid=1`
+//!    and `/x?sid=2`, and of itself.) One URL of each class is fetched. It is the *representative* of the class. When
+//!    the turn of another URL of the class comes, that URL is stopped.
+//! 4. Some of the stopped URLs are fetched all the same, as trials (`crate::hold::ladder`). A trial that shows
+//!    something else ends the rule in the folder of that URL. Two failed trials close together withdraw the whole rule,
+//!    and the URLs that it stopped are queued again.
 //!
-//! The representative of a class is the URL that is on record as such. If none is on record, or it failed, the
-//! representative is the class itself, if that URL was fetched well or is queued. Otherwise the next URL of the class
-//! whose turn comes is put on record as the representative. The proof of a rule does this as well: in each class that
-//! tested the rule, the page that was fetched first is put on record. The class itself is stopped, too, if another URL is
-//! on record as its representative.
+//! The representative of a class is the URL that is on record as such. If no URL is on record, or that URL failed, the
+//! class itself is the representative, if it was fetched well or is queued. Otherwise the next URL of the class whose
+//! turn comes is put on record as the representative. The proof of a rule also puts representatives on record: in each
+//! class that tested the rule, the page that was fetched first. If another URL is on record, the class itself is
+//! stopped, too, when its turn comes.
 //!
 //! A URL whose representative is still queued is stopped, too. When the representative was fetched, the stopped URL is
 //! tried or stays stopped. If the representative has no good answer, the stopped URL is queued again.
@@ -70,7 +71,7 @@ type Map<K, V> = HashMap<K, V, BuildHasherDefault<Xxh3Default>>;
 pub struct Content {
     /// Hash of all its words, in order.
     pub text: u64,
-    /// `id.url` of the first page that shows the same or nearly the same. If there is none, the page's own.
+    /// `id.url` of the first page that shows the same or nearly the same. This may be the page itself.
     pub shows: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Suggestions: two URLs show the same, and each suggested rewrite would give both the same class. The pair that suggests a
-//! rewrite is no evidence for it; other pairs must prove it.
+//! Suggests rewrites. Two URLs show the same. Each suggested rewrite would give both of them the same class. The pair
+//! that suggests a rewrite is no evidence for it. Other pairs must prove it.
 
 use url::Url;
 

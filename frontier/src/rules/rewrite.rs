@@ -1,5 +1,5 @@
-//! Rewrites: the changes that rules make to URLs. No list of words is behind them: a folder, parameter or ending is known
-//! only by the name that its site gives it.
+//! Rewrites: the changes that rules make to URLs. There is no list of known words. A rewrite knows a folder, a
+//! parameter or an ending only by the name that its site gives it.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ pub enum Rewrite {
     Segment {
         /// Scheme, host and port.
         origin: String,
-        /// The path up to it, with its slash.
+        /// The path before the segment, with its slash.
         under: String,
         /// The length of the segment in bytes. All session ids of a site have the same length.
         length: usize,
@@ -48,7 +48,7 @@ pub enum Rewrite {
         origin: String,
         /// Path and query with `#` for each number.
         from: String,
-        /// The same of the other form.
+        /// Path and query of the other form, with `#` for each number.
         to: String,
         /// For each number of the other form: its position among the numbers of this form.
         numbers: Vec<usize>,

@@ -1,33 +1,34 @@
-//! Whose turn it is: hosts that wait for their time, and hosts that are ready, the best first and in turn among equals.
+//! Decides which host has its turn. Hosts wait for their time, or are ready. The best ready host comes first. Of equal
+//! ones, the one that has waited longest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::numbers::{AddressId, HostId, Millis};
 use crate::process::{Line, Shares};
 
-/// Where a host stands; exactly one of these at any time.
+/// The place of a host in the schedule. A host has exactly one phase at any time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Nothing queued, or everything queued waits for an open job.
+    /// No URL is queued, or every queued URL waits for an open job.
     Idle(Turn),
-    /// Due at this time.
+    /// The host waits until this time.
     Waiting(Millis, Turn),
-    /// May have a job now.
+    /// The host may have a job now.
     Ready(Rank, Turn),
-    /// Due, but its address is not: it stands in the line of that address.
+    /// The host is due, but its address is not. It stands in the line of this address.
     Parked(AddressId, Rank, Turn),
-    /// Ready, but a share of the slots that it draws on is used up: it stands in the line of that share.
+    /// The host is ready, but a share of the slots that counts for it is used up. It stands in the line of this share.
     Benched(Line, Rank, Turn),
-    /// Has a job open.
+    /// The host has an open job.
     Fetching,
 }
 
 impl Phase {
-    /// That of a host that has just come into memory.
+    /// The phase of a host that has just come into memory.
     pub const NEW: Phase = Phase::Idle(0);
 }
 
-/// How good a host's best URL is; 0 is best.
+/// The rank of a host's best URL; 0 is best.
 pub type Rank = u16;
 
 /// The rank of a score in 0..1.
@@ -40,22 +41,22 @@ pub fn score(rank: Rank) -> f32 {
     1.0 - f32::from(rank) / 10_000.0
 }
 
-/// Counts the changes of phase: among equals, who came first goes first.
+/// The number of a change of phase. Of equal hosts, the one with the earlier change comes first.
 pub type Turn = u64;
 
-/// The waiting, the ready and the idle hosts.
+/// The waiting, the ready and the idle hosts, in their orders.
 ///
 /// # Complexity
 ///
-/// O(log hosts) for each change of phase; a host that becomes due is moved once.
+/// O(log hosts) for each change of phase. A host that becomes due is moved once.
 #[derive(Debug, Default)]
 pub struct Schedule {
     waiting: BTreeSet<(Millis, Turn, HostId)>,
     ready: BTreeSet<(Rank, Turn, HostId)>,
-    /// Ready hosts that wait for their share of the slots. No line is empty.
+    /// Ready hosts that wait for their shares of the slots. No line is empty.
     lines: BTreeMap<Line, BTreeSet<(Rank, Turn, HostId)>>,
     idle: BTreeSet<(Turn, HostId)>,
-    /// Hosts that worse ones wait for.
+    /// Hosts for which hosts with worse URLs wait.
     standing: BTreeSet<(Rank, HostId)>,
     turn: Turn,
     fetching: u64,
@@ -64,14 +65,14 @@ pub struct Schedule {
 /// Which slots a host may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// Those of its shares.
+    /// Only the slots of its shares.
     Own,
-    /// Those that nobody else is ready for, too.
+    /// Also the slots for which no other host is ready.
     Spare,
 }
 
 impl Schedule {
-    /// Most lines: each is looked at for each job.
+    /// At most this many lines, because each job looks at each of them.
     const LINES: usize = 64;
 
     /// The host waits until `due`.
@@ -82,7 +83,7 @@ impl Schedule {
         *phase = Phase::Waiting(due, self.turn);
     }
 
-    /// The host is ready. Where it was ready before, it keeps its turn.
+    /// The host is ready. If it was ready before, it keeps its turn.
     pub fn make_ready(&mut self, host: HostId, phase: &mut Phase, rank: Rank) {
         let turn = match *phase {
             Phase::Waiting(_, turn) | Phase::Ready(_, turn) | Phase::Benched(.., turn) => turn,
@@ -127,8 +128,8 @@ impl Schedule {
         self.waiting.first().map(|(due, ..)| *due)
     }
 
-    /// The best ready host whose shares have room as far as is known; else the best one for which a share would have to be
-    /// exceeded that is not kept to when nobody else is ready. Tells which of both it is.
+    /// The best ready host whose shares have room, as far as is known. If there is none: the best ready host in the
+    /// line of a share that may be exceeded when no other host is ready. Returns the host, and which of both it is.
     pub fn best(&self, shares: &Shares) -> Option<(HostId, Room)> {
         let heads = || self.lines.iter().filter_map(|(line, hosts)| Some((*line, hosts.first()?)));
         let with_room = heads().filter(|(line, _)| !shares.is_full(*line)).map(|(_, head)| head);
@@ -139,7 +140,7 @@ impl Schedule {
         lenient.min().map(|(.., host)| (*host, Room::Spare))
     }
 
-    /// Whether nobody is ready.
+    /// Whether no host is ready.
     pub fn is_calm(&self) -> bool {
         self.ready.is_empty() && self.lines.is_empty()
     }
@@ -149,7 +150,7 @@ impl Schedule {
         !self.lines.is_empty()
     }
 
-    /// A ready host stands in the line of a share of the slots; false where there are too many lines.
+    /// A ready host moves to the line of a share of the slots. False if there are too many lines.
     pub fn bench(&mut self, host: HostId, phase: &mut Phase, line: Line) -> bool {
         let (Phase::Ready(rank, turn) | Phase::Benched(_, rank, turn)) = *phase else { return false };
         if self.lines.len() >= Self::LINES && !self.lines.contains_key(&line) {
@@ -161,8 +162,8 @@ impl Schedule {
         true
     }
 
-    /// Hosts that can best leave memory: first those that have been idle longest, then those that are due last, then those
-    /// with the worst rank among the ready ones.
+    /// The hosts that should leave memory first: those that have been idle longest, then those that are due last, then
+    /// the ready ones with the worst rank.
     pub fn least(&self) -> impl Iterator<Item = HostId> + '_ {
         let idle = self.idle.iter().map(|(_, host)| *host);
         let waiting = self.waiting.iter().rev().map(|(.., host)| *host);
@@ -171,7 +172,8 @@ impl Schedule {
         idle.chain(waiting).chain(benched).chain(ready)
     }
 
-    /// The host has something of this rank, or nothing that others should wait for.
+    /// The best URL of the host, for which others may wait, has this rank now; `None` if others should not wait for the
+    /// host.
     pub fn stands(&mut self, host: HostId, standing: &mut Option<Rank>, rank: Option<Rank>) {
         if *standing != rank {
             standing.map(|before| self.standing.remove(&(before, host)));
@@ -180,29 +182,29 @@ impl Schedule {
         }
     }
 
-    /// The host, where it stands anywhere, has something of this rank.
+    /// The host has got a URL of this rank. It counts only if it is better than the best URL before.
     pub fn stands_better(&mut self, host: HostId, standing: &mut Option<Rank>, rank: Rank) {
         if standing.is_none_or(|before| rank < before) {
             self.stands(host, standing, Some(rank));
         }
     }
 
-    /// The best rank that hosts have something of.
+    /// The best rank of all hosts for which others wait.
     pub fn best_standing(&self) -> Option<Rank> {
         self.standing.first().map(|(rank, _)| *rank)
     }
 
-    /// Hosts with an open job.
+    /// Number of hosts with an open job.
     pub fn fetching(&self) -> u64 {
         self.fetching
     }
 
-    /// Hosts that wait or are ready.
+    /// Number of hosts that wait or are ready.
     pub fn waiting(&self) -> u64 {
         (self.waiting.len() + self.ready.len() + self.lines.values().map(BTreeSet::len).sum::<usize>()) as u64
     }
 
-    /// The host is nowhere any more: it leaves memory, or is about to stand elsewhere.
+    /// The host leaves the schedule: it leaves memory, or it is about to get another phase.
     pub fn leave(&mut self, host: HostId, phase: Phase) {
         match phase {
             Phase::Idle(turn) => _ = self.idle.remove(&(turn, host)),

@@ -1,4 +1,4 @@
-//! The counters: what they say is what the lines of `pages.jsonl` and the states of URLs add up to.
+//! Checks the counters: they must equal the sums over the lines of `pages.jsonl` and over the states of URLs.
 
 use frontier::{Counts, SkipReason};
 
@@ -6,8 +6,8 @@ use super::Findings;
 use super::pages::Sums;
 use crate::engine::Stats;
 
-/// Compares the counters of a crawl with the sums of its outputs and with what the frontier counts. At most `open` jobs are
-/// open at once.
+/// Compares the counters of a crawl with the sums over its outputs, and with the numbers of the frontier. At most
+/// `open` jobs are open at once.
 pub(super) fn check(stats: &Stats, sums: &Sums, counts: &Counts, open: u64, findings: &mut Findings) {
     let told = &sums.stats;
     let mut compare = |what: &str, counted: u64, expected: u64| {
@@ -38,7 +38,7 @@ pub(super) fn check(stats: &Stats, sums: &Sums, counts: &Counts, open: u64, find
         let counted = stats.refused.get(reason.name()).copied().unwrap_or(0);
         compare(&format!("URLs refused ({})", reason.name()), counted, counts.states.refused_for(reason));
     }
-    // What was handed out when the counters were written is queued again.
+    // URLs that were handed out when the counters were written are queued again.
     if !(stats.frontier..=stats.frontier + open).contains(&counts.queued) {
         compare("URLs queued", stats.frontier, counts.queued);
     }

@@ -1,7 +1,8 @@
-//! `crawler check`: whether state and outputs of a crawl agree, and every URL that it met is in exactly one state.
+//! `crawler check`: tells whether the state and the outputs of a crawl agree, and whether every URL met is in exactly
+//! one state.
 //!
-//! Looked at are the records of URLs (by the frontier itself), the records of pages and their lines in `pages.jsonl`
-//! (`pages`), `skipped.jsonl` (`skipped`), and all counters (`counters`).
+//! The frontier checks the records of URLs. `pages` checks the records of pages and their lines in `pages.jsonl`.
+//! `skipped` checks `skipped.jsonl`, and `counters` all counters.
 
 mod counters;
 mod pages;
@@ -44,7 +45,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(exit::FAILED))
 }
 
-/// What is wrong with a crawl directory, one sentence for each finding; not all of it where there is much.
+/// The faults of a crawl directory, one sentence each. If there are very many, not all of them are told.
 pub fn check(dir: &mut CrawlDir) -> anyhow::Result<Vec<String>> {
     let settings = dir.last_settings()?;
     let (keys, sites) = (dir.keys()?, dir.sites()?);
@@ -53,7 +54,8 @@ pub fn check(dir: &mut CrawlDir) -> anyhow::Result<Vec<String>> {
     let path = dir.path().to_owned();
     let frontier = Frontier::open(&settings, &keys, dir.session(), Clock::System.now())?;
     let session: &Session = dir.session();
-    // A run that was killed leaves outputs that are longer than the state says, and the view of the run before.
+    // A run that was killed leaves outputs that are longer than the state says, and the `skipped.jsonl` of the run
+    // before.
     let ended = reason.is_some();
 
     let mut findings = Findings(frontier.check(session)?);
@@ -73,7 +75,7 @@ pub fn check(dir: &mut CrawlDir) -> anyhow::Result<Vec<String>> {
     Ok(findings.0)
 }
 
-/// The outputs are as long as the state says, and after a run that ended no longer.
+/// Checks that the outputs are as long as the state says; at least as long, if the last run did not end by itself.
 fn check_lengths(
     dir: &std::path::Path,
     lengths: &Lengths,
@@ -86,7 +88,7 @@ fn check_lengths(
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => 0,
             Err(error) => return Err(error),
         };
-        // At its end, a run sorts the index of the archive, which may change its length.
+        // At its end, a run sorts the index of the archive. This may change the length of the index.
         let exact = ended && name == PagesJsonl::NAME;
         if length < *vouched || exact && length > *vouched {
             findings.add(format!("{name} has {length} bytes, and the state vouches for {vouched}"));
@@ -95,12 +97,12 @@ fn check_lengths(
     Ok(())
 }
 
-/// What was found so far.
+/// The faults that were found so far.
 #[derive(Debug, Default)]
 struct Findings(Vec<String>);
 
 impl Findings {
-    /// Findings that are told.
+    /// At most this many faults are told.
     const MOST: usize = 100;
 
     fn add(&mut self, finding: String) {
@@ -114,7 +116,7 @@ impl Findings {
     }
 }
 
-/// A URL where only its identity is known.
+/// Names a URL of which only the identity is known.
 fn hash(url: UrlId) -> String {
     format!("URL {:016x}", url.url)
 }

@@ -1,4 +1,5 @@
-//! The pages: each line of `pages.jsonl` has the record that names its place, and each URL the visits that its record says.
+//! Checks the pages. Each line of `pages.jsonl` must have a record that names its place, and each URL must have as many
+//! visits as its record says.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -16,16 +17,17 @@ use crate::report::line::{PageLine, Word};
 use crate::report::source::Lines;
 use crate::spaces;
 
-/// What the lines of `pages.jsonl` add up to.
+/// Sums over the lines of `pages.jsonl`.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
-    /// Lines of pages whose hosts the directory has. (Those of other hosts tell of pages fetched before the hosts were cut out.)
+    /// Number of lines of pages whose hosts belong to this directory. (Other lines are of hosts that were cut out after
+    /// their pages were fetched.)
     pub own: u64,
-    /// What the counters of the crawl should say, as far as lines tell it.
+    /// The counters of the crawl, as far as they can be computed from the lines.
     pub stats: Stats,
 }
 
-/// Compares each line that the state vouches for with the record of its page.
+/// Compares each line for which the state vouches with the record of its page.
 pub(super) fn check_lines(
     path: &Path,
     length: u64,
@@ -64,7 +66,7 @@ pub(super) fn check_lines(
     failure.map_or(Ok(sums), |error: store::Error| Err(error.into()))
 }
 
-/// What a line says otherwise than the record.
+/// The fields in which a line differs from the record.
 fn differences(page: &PageLine<'_>, offset: u64, record: &PageRecord) -> Vec<&'static str> {
     let verdict = match page.verdict {
         Word::Unique => VerdictKind::Unique,
@@ -74,7 +76,7 @@ fn differences(page: &PageLine<'_>, offset: u64, record: &PageRecord) -> Vec<&'s
         Word::Unjudged => VerdictKind::Unjudged,
     };
     let digest = match &record.shown {
-        // An answer that shows nothing leaves what the URL showed before.
+        // An answer without content does not change what the URL showed before.
         Some(shown) if verdict != VerdictKind::Unjudged => Some(shown.sha256),
         _ => None,
     };
@@ -115,8 +117,8 @@ impl Sums {
     }
 }
 
-/// Compares the records of pages with those of their URLs, which say how often each was visited, and how the last visit
-/// ended. Returns how many have a line in this directory.
+/// Compares the records of pages with the records of their URLs, which say how often each URL was visited, and how the
+/// last visit ended. Returns the number of records that have a line in this directory.
 pub(super) fn check_records(
     frontier: &Frontier,
     keys: &Keys,
@@ -126,7 +128,7 @@ pub(super) fn check_records(
     let orders =
         session.get(Space::META, b"order")?.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_be_bytes);
     let (mut records, mut fetched, mut failure) = (0, 0, None);
-    // The visits of one URL stand side by side.
+    // The visits of one URL come one after the other.
     let mut last: Option<(UrlId, u32, u16)> = None;
     let mut whole = |(url, visits, status): (UrlId, u32, u16), findings: &mut Findings| -> store::Result<()> {
         let state = frontier.state(url, session)?;
@@ -142,7 +144,7 @@ pub(super) fn check_records(
             findings.add("the record of a page cannot be read".into());
             return ControlFlow::Continue(());
         };
-        // What pages need to be shown has no line, and what another directory fetched has its line there.
+        // Files that pages need to be shown have no line. What another directory fetched has its line there.
         let has_line = record.offset != PageRecord::ELSEWHERE && !matches!(record.via, Via::Requisite { .. });
         records += u64::from(has_line);
         if Url::parse(&record.url).ok().is_none_or(|url| keys.id(&url) != page.url) {
@@ -176,12 +178,12 @@ pub(super) fn check_records(
     Ok(records)
 }
 
-/// What is wrong with a URL in this state of which so many visits are recorded; the last one was answered with `status` (0:
-/// not at all).
+/// Tells what is wrong with a URL in this state that has this many recorded visits. The last visit was answered with
+/// `status` (0: no answer).
 fn visits_of(state: Option<&State>, visits: u32, status: u16) -> Option<String> {
     let known = match state {
         Some(State::Done(visit) | State::Gone(visit)) => Some(*visit),
-        // It is queued again for its next visit.
+        // The URL is queued again for its next visit.
         Some(State::Queued { before }) => *before,
         _ => None,
     };

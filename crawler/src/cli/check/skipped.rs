@@ -1,5 +1,5 @@
-//! `skipped.jsonl`: a view of the state, so its lines are those that the state gives now. Beside these it may name URLs that
-//! stayed queued because their host could not be asked: hosts that only the run itself had in memory.
+//! Checks `skipped.jsonl`. It is a view of the state, so it must have the lines that the state gives now. It may also
+//! name URLs that stayed queued because their host could not be asked. Only the run itself had such hosts in memory.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ use crate::report::line::SkipLine;
 use crate::report::source::Lines;
 use crate::sink::{SkippedJsonl, write_lines};
 
-/// Compares the file in `dir` with what the state says.
+/// Compares the file in `dir` with the state.
 pub(super) fn check(
     dir: &Path,
     keys: &Keys,
@@ -70,9 +70,9 @@ pub(super) fn check(
 /// The lines that the state gives.
 #[derive(Debug, Default)]
 struct Wanted {
-    /// How often each, by its hash.
+    /// The number of lines with each hash.
     lines: HashMap<u64, u64>,
-    /// What has come of the next one.
+    /// The line that is being written.
     line: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! `crawler cluster why` and `export`: what the workers know, told by those that have it.
+//! `crawler cluster why` and `crawler cluster export`: the workers that have the answers give them.
 
 use std::fs::File;
 use std::io::{BufReader, Seek, Write};
@@ -31,7 +31,7 @@ pub struct Export {
     form: Form,
 }
 
-/// What a worker answers: the same that the commands tell of a directory.
+/// The answers of a worker. They are the same as those of the commands for one directory.
 #[derive(Debug)]
 pub struct Told;
 
@@ -47,7 +47,7 @@ impl Answers for Told {
     }
 }
 
-/// Asks the worker of a share, or the directory that it has left on this machine.
+/// Asks the worker of a share. If no worker runs, asks the directory that it has left on this machine.
 async fn ask(owners: &Owners, share: usize, question: &Question, out: &mut dyn Write) -> anyhow::Result<()> {
     let command = match question {
         Question::Why { url } => format!("crawler why DIR {url}"),
@@ -68,7 +68,7 @@ pub async fn why(args: Why) -> anyhow::Result<ExitCode> {
     tell(told)
 }
 
-/// Runs `crawler cluster export`: what the workers have, in the order of their shares.
+/// Runs `crawler cluster export`: writes what the workers have, in the order of their shares.
 pub fn export(args: Export, runtime: &tokio::runtime::Runtime) -> anyhow::Result<ExitCode> {
     let Export { access, form } = args;
     if form.what == What::Wacz {
@@ -83,7 +83,7 @@ pub fn export(args: Export, runtime: &tokio::runtime::Runtime) -> anyhow::Result
         (0..owners.shares()).try_for_each(|share| runtime.block_on(ask(&owners, share, &question, out)))
     };
     if form.what == What::Clusters {
-        // A cluster may have pages of several workers.
+        // Pages of several workers may belong to one cluster.
         let mut pages = unnamed()?;
         all_of(What::Pages, &mut pages)?;
         pages.rewind()?;
@@ -92,7 +92,7 @@ pub fn export(args: Export, runtime: &tokio::runtime::Runtime) -> anyhow::Result
     form.write(|out| all_of(form.what, out))
 }
 
-/// A file that is gone when it is closed.
+/// A file without a name, which is gone when it is closed.
 fn unnamed() -> std::io::Result<File> {
     let path = std::env::temp_dir().join(format!("crawler-export-{}", std::process::id()));
     let file = File::options().read(true).write(true).create_new(true).open(&path)?;

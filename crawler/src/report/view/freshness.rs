@@ -1,14 +1,14 @@
-//! Visits for people: what they showed, what copies saved, how fresh the pages are, how often hosts change.
+//! Visits in words: what they showed, what copies saved, how fresh the pages are, how often hosts change.
 
 use crate::engine::{Freshness, Round};
 use crate::report::units;
 
 /// Names of the classes of ages ([`crate::engine::AGES`]).
 const AGES: [&str; 6] = ["an hour", "a day", "a week", "30 days", "90 days", "more"];
-/// Hosts that are named.
+/// At most this many hosts are named.
 const HOSTS: usize = 3;
 
-/// The last round of visits, or those of a continuous crawl, and what they mean.
+/// The last round of visits, or the visits of a continuous crawl, and what they mean.
 pub fn visited(round: &Round) -> (String, String) {
     let Round { number, continuous, changed, missing, trusted, checked, diverged, saved, .. } = *round;
     let trusted = if trusted == 1 { "1 copy".into() } else { format!("{} copies", units::count(trusted)) };
@@ -29,7 +29,7 @@ pub fn visited(round: &Round) -> (String, String) {
     (units::count(round.visits), meaning)
 }
 
-/// How fresh the pages of a continuous crawl are, and what that means.
+/// How fresh the pages of a continuous crawl are, and what this means.
 pub fn fresh(freshness: &Freshness) -> (String, String) {
     let Freshness { pages, fresh, ages, hosts, .. } = freshness;
     let mut below = 0;
@@ -51,7 +51,7 @@ pub fn fresh(freshness: &Freshness) -> (String, String) {
     (format!("≈ {:.1} %", 100.0 * fresh), meaning)
 }
 
-/// A change rate as people say it.
+/// A change rate, in words.
 fn every(changes_a_day: f64) -> String {
     format!("every {}", units::duration((86_400_000.0 / changes_a_day.max(1e-4)) as u64))
 }

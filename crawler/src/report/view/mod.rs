@@ -1,4 +1,4 @@
-//! The sections of the report, as HTML. Every number has its unit and a sentence on what it means.
+//! The sections of the report, as HTML. Every number has its unit, and a sentence that says what it means.
 
 mod clusters;
 mod figures;
@@ -27,12 +27,12 @@ use super::line::Word;
 use super::tally::Verdicts;
 use super::{svg, units};
 
-/// What the table of rules is about.
+/// The sentence about the table of rules.
 pub const ABOUT_RULES: &str = "What the crawl learned of URLs from verdicts. A rule is proven by pairs of pages, a trap by pages that \
      brought nothing, before anything is stopped; afterwards some of what it stops is fetched all the same, and a rule that fails \
      such trials is withdrawn. A budget is what copies may cost a host or one of its folders.";
 
-/// Opens a section with its heading and what it is about.
+/// Opens a section with its heading and a sentence about it.
 pub fn section(out: &mut String, id: &str, heading: &str, about: &str) {
     put!(out, "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{}</h2>\n<p>{about}</p>\n", Text(heading));
 }
@@ -42,15 +42,15 @@ pub fn end(out: &mut String) {
     out.push_str("</section>\n");
 }
 
-/// A table in a box that scrolls sideways where the window is narrow. Heads that begin with `#` are of numbers.
+/// A table in a box that scrolls sideways if the window is narrow. A column has numbers if its head begins with `#`.
 pub struct Table<'a> {
-    /// For a search field; also makes the table sortable.
+    /// The id of the table, for a search field. A table with an id can be sorted, too.
     pub id: Option<&'a str>,
-    /// What it shows.
+    /// What the table shows.
     pub caption: &'a str,
-    /// Heads of its columns.
+    /// The heads of its columns.
     pub heads: &'a [&'a str],
-    /// Rows: `<tr>…</tr>`.
+    /// Its rows: `<tr>…</tr>`.
     pub rows: String,
 }
 
@@ -81,7 +81,7 @@ impl Table<'_> {
     }
 }
 
-/// A cell with a count, sorted by its value.
+/// A cell with a count. The column is sorted by the count.
 pub fn count(n: u64) -> String {
     format!("<td class=\"n\" data-sort=\"{n}\">{}</td>", units::count(n))
 }
@@ -97,7 +97,7 @@ pub fn bytes(n: u64) -> String {
     format!("<td class=\"n\" data-sort=\"{n}\">{}</td>", units::bytes(n))
 }
 
-/// A verdict with its sign: colour and shape.
+/// A verdict with its sign, which has a colour and a shape.
 pub fn verdict(word: Word, failed: bool) -> String {
     let name = if failed { "failed" } else { word.name() };
     format!("<span class=\"verdict {name}\">{name}</span>")

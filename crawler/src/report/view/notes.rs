@@ -6,11 +6,11 @@ use super::super::html::{Web, put};
 use super::super::units;
 use super::{Table, count};
 
-/// What the table of hosts that stand out is about.
+/// The sentence about the table of hosts that stand out.
 pub const ABOUT_NOTES: &str = "A host loses its slot where it makes too little progress while others wait, or none until a \
      time-out; then others go first. A host whose pages bring little text of their own gets a longer delay (the automatic ceiling).";
 
-/// Hosts that lost slots, and hosts under the ceiling, at most `most`; nothing where there are none.
+/// At most `most` hosts that lost slots, or that are under the ceiling. Writes nothing if there are none.
 pub fn notes(out: &mut String, notes: &[HostNote], most: usize) {
     if notes.is_empty() {
         return;

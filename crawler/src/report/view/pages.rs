@@ -1,10 +1,11 @@
-//! Pages by name: all of a small crawl, a uniform sample of a large one.
+//! Pages by name: all pages of a small crawl, or a uniform sample of a large one.
 
 use super::super::html::{Text, Web, WebLink, put};
 use super::super::line::PageLine;
 use super::{Table, bytes, count, verdict};
 
-/// A table of the pages whose lines these are; `link` gives where more is said of a line, if anywhere.
+/// A table of the pages with these lines. `link` gives the place at which more is said about a page, if there is such a
+/// place.
 pub fn pages(
     out: &mut String,
     id: Option<&str>,

@@ -1,4 +1,4 @@
-//! What the crawl learned of URLs, with the evidence.
+//! What the crawl has learned about URLs, with the evidence.
 
 use frontier::rules::Totals;
 
@@ -7,8 +7,8 @@ use super::super::learned::{Learned, proof, spending, state, trials};
 use super::super::units;
 use super::{Table, count};
 
-/// Rules, mirrors and traps, those first that stopped most, each with a URL that it stopped; then the budgets that are
-/// running out. At most `most` of each.
+/// At most `most` rules, mirrors and traps, each with a URL that it stopped. Those that stopped the most come first.
+/// Then at most `most` budgets that are running out.
 pub fn rules(out: &mut String, id: Option<&str>, learned: &Learned, most: usize) {
     let Learned { rules, budgets, .. } = learned;
     if rules.is_empty() && budgets.is_empty() {

@@ -1,5 +1,5 @@
-//! A search over all pages of the crawl, also where the table of pages is a sample: the pages stand in the document as data,
-//! which its script searches.
+//! A search over all pages of the crawl, even if the table of pages is a sample. The document contains the pages as
+//! data, and its script searches them.
 
 use std::io;
 
@@ -10,10 +10,10 @@ use super::super::line::PageLine;
 use super::super::source::Lines;
 use super::super::units;
 
-/// Bytes of data in one document.
+/// The most bytes of data in one document.
 const MOST: usize = 16 << 20;
 
-/// The field and its data. Without scripts there is no field.
+/// The search field and its data. Without scripts the field is not shown.
 pub fn search(out: &mut String, pages: &Lines) -> io::Result<()> {
     let (mut data, mut found, mut left_out) = (String::from("["), 0u64, 0u64);
     pages.each(&mut |_, line| {
@@ -50,7 +50,8 @@ pub fn search(out: &mut String, pages: &Lines) -> io::Result<()> {
     Ok(())
 }
 
-/// JSON of ASCII letters that mean nothing in HTML: no text of a stranger ends the element, or changes how it is shown.
+/// Writes JSON in ASCII, without characters that have a meaning in HTML. So no text from the web can end the element,
+/// or change what is shown.
 fn plain(json: &str, out: &mut String) {
     for letter in json.chars() {
         if letter.is_ascii() && !matches!(letter, '<' | '>' | '&' | '\0'..='\x1f' | '\x7f') {

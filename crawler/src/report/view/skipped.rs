@@ -1,4 +1,4 @@
-//! What was not fetched, and why; and what was tried in vain.
+//! URLs that were not fetched, with the reasons; and failures.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use super::super::tally::{Skips, Tally, by_count};
 use super::super::units;
 use super::{Table, count};
 
-/// URLs not fetched, by reason, with examples.
+/// URLs that were not fetched, by reason, with examples.
 pub fn skipped(out: &mut String, tally: &Tally, lines: &Lines) -> io::Result<()> {
     let reasons = by_count(&tally.skips, |skips| skips.count);
     if reasons.is_empty() {
@@ -59,7 +59,7 @@ fn examples(out: &mut String, skips: &Skips, lines: &Lines) -> io::Result<()> {
     Ok(())
 }
 
-/// What went wrong, by kind.
+/// Failures, by kind.
 pub fn errors(out: &mut String, tally: &Tally) {
     if tally.errors.is_empty() {
         out.push_str("<p class=\"note\">Every URL that was asked for was answered.</p>\n");

@@ -7,7 +7,7 @@ use super::super::tally::{Host, Tally, Verdicts, by_count};
 use super::super::units;
 use super::{Table, bar, bytes, count, key, share};
 
-/// Hosts shown.
+/// At most this many hosts are shown.
 const HOSTS: usize = 500;
 
 /// The hosts with the most pages.

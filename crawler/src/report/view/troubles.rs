@@ -1,12 +1,12 @@
-//! What went wrong, under the headline: a reader must not have to look for it.
+//! What went wrong. It stands under the headline, where no reader has to look for it.
 
 use super::super::html::{Web, put};
 use super::super::{Summary, units};
 
-/// Kinds of trouble that are shown.
+/// At most this many kinds of trouble are shown.
 const MOST: usize = 8;
 
-/// A list of what went wrong, the most frequent first; nothing where nothing did.
+/// A list of what went wrong, the most frequent first. Writes nothing if nothing went wrong.
 pub fn troubles(out: &mut String, summary: &Summary) {
     if summary.troubles.is_empty() {
         return;

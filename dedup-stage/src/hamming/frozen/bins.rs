@@ -1,25 +1,25 @@
-//! Many growing bins in one piece of memory.
+//! Many bins that grow, in one array.
 
 use crate::hamming::memory::in_huge_pages;
 
-/// Entries in numbered bins. Bins grow block by block, so that none need be copied to grow.
+/// Entries in numbered bins. A bin grows by whole blocks, so no entry is copied when a bin grows.
 pub struct Bins<E> {
     entries: Vec<E>,
-    /// Where each bin's next entry goes; at a multiple of a block's length there is no room.
+    /// For each bin: the index of its next entry. At a multiple of the length of a block, the bin has no room.
     ends: Vec<usize>,
-    /// Where the blocks of each bin start.
+    /// For each bin: the indexes at which its blocks start.
     blocks: Vec<Vec<usize>>,
 }
 
 impl<E: Copy + Default> Bins<E> {
-    /// Entries of a block.
+    /// Entries in a block.
     const BLOCK: usize = 1 << 10;
     /// No bin has this number.
     pub const NONE: u64 = u64::MAX;
 
-    /// `bins` of them, with room for about so many entries together.
+    /// Makes this number of bins, with room for about `entries` entries in all of them together.
     pub fn new(bins: usize, entries: usize) -> Self {
-        // One more, for what belongs to none.
+        // The last bin takes the entries that belong to no bin.
         let bins = bins + 1;
         Self {
             entries: in_huge_pages(entries + bins * Self::BLOCK),
@@ -28,12 +28,13 @@ impl<E: Copy + Default> Bins<E> {
         }
     }
 
-    /// Number of entries in bins.
+    /// Number of entries in all bins but the last one.
     pub fn len(&self) -> usize {
         (0..self.ends.len() - 1).flat_map(|bin| self.of(bin)).map(<[E]>::len).sum()
     }
 
-    /// Adds an entry to a bin, if there is one of that number. (Whether there is cannot be predicted, so no branch depends on it.)
+    /// Adds an entry to a bin, if there is a bin with that number. (The processor cannot predict whether there is one,
+    /// so no branch depends on it.)
     #[inline(always)]
     pub fn push(&mut self, bin: u64, entry: E) {
         let bin = bin.min(self.ends.len() as u64 - 1) as usize;

@@ -1,4 +1,4 @@
-//! Building an index file: part by part, in bounded memory.
+//! Builds an index file part by part, in bounded memory.
 
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
@@ -19,12 +19,12 @@ use crate::hamming::design::Design;
 use crate::hamming::key::{Key, Keyed, View};
 use crate::hamming::memory::in_huge_pages;
 
-/// Where fingerprints come from; for each table read once for as many parts as may be held at a time.
+/// A source of fingerprints. For each table, it is read once for each group of parts that fits into memory together.
 pub trait Source: Sync {
     /// Number of fingerprints.
     fn rows(&self) -> u64;
 
-    /// The fingerprints from row `from` on, into the whole of `to`.
+    /// Fills `to` with the fingerprints from row `from` on.
     fn read(&self, from: u64, to: &mut [u64]);
 }
 
@@ -38,32 +38,34 @@ impl Source for [u64] {
     }
 }
 
-/// What to build.
+/// What to build, and with how much memory.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The design.
     pub design: Design,
-    /// Recipe of the fingerprints.
+    /// The recipe of the fingerprints.
     pub recipe: String,
-    /// Whether rows can be told; without, only values.
+    /// Whether the index can name the rows of a fingerprint. Without rows, it has only values.
     pub with_rows: bool,
-    /// Threads that build.
+    /// The number of threads.
     pub threads: usize,
-    /// Fingerprints that each thread holds at a time, about: 8 bytes each, 16 with rows.
+    /// Each thread holds about this many fingerprints at a time. A fingerprint takes 8 bytes, or 16 with rows.
     pub part: u64,
 }
 
 impl Plan {
-    /// So many that two threads need 2 GiB, 4 GiB with rows.
+    /// With this value, two threads need 2 GiB, or 4 GiB with rows.
     pub const PART: u64 = 1 << 27;
 
-    /// Bits that number the buckets of a table: 4 to 8 entries a bucket, unless the key has no more bits.
+    /// The number of bits that number the buckets of a table. A bucket has 4 to 8 entries, unless the key has too few
+    /// bits for that.
     pub fn bits(key: Key, rows: u64) -> u32 {
         (rows / 4).max(1).ilog2().min(View::new(key).code().address_bits())
     }
 }
 
-/// Builds an index, and returns the number of bytes written. `done` is told the share of the work that was done since it was told last.
+/// Builds an index, and returns the number of bytes written. `done` is told the share of the work that was done since
+/// its last call.
 pub fn build(
     source: &(impl Source + ?Sized),
     plan: &Plan,
@@ -73,8 +75,8 @@ pub fn build(
     let rows = source.rows();
     let threads = plan.threads.max(1);
     let mut out = Output::new(out)?;
-    // Four parts at least, so that there is work for several threads, but the file does not depend on how many there are; and none so
-    // large that what is built of it takes much memory.
+    // There are at least four parts, so that several threads have work. The number of parts does not depend on the
+    // number of threads, so neither does the file. No part is so large that its tables take much memory.
     let part = plan.part.min((rows / 4).clamp(1 << 20, 1 << 26));
     let mut tables = Vec::new();
     let mut further = Vec::new();
@@ -83,10 +85,11 @@ pub fn build(
         let part_bits = rows.div_ceil(part).next_power_of_two().ilog2().min(bits);
         let with_rows = plan.with_rows && i == 0;
         let row_bits = with_rows.then(|| 64 - rows.leading_zeros());
-        // At a time, as many parts as may be held.
+        // The number of parts that may be held in memory at a time.
         let held = plan.part.saturating_mul(threads as u64) / (rows >> part_bits).max(1);
         let together = held.clamp(1, 1 << part_bits);
-        // Bins of about 2^14 entries are sorted in the cache; of 2^14 bins, the lines that are being filled are in it, too.
+        // A bin of about 2^14 entries is sorted in the cache. With 2^14 bins, the lines that are being filled fit into
+        // the cache, too.
         let of_part = (rows >> part_bits >> 14).max(1).ilog2();
         let bin_bits = of_part.min(14u32.saturating_sub(together.ilog2())).min(bits - part_bits);
         let shape = Shape { view: View::new(*key), bits, part_bits, bin_bits, row_bits, together };
@@ -114,16 +117,16 @@ pub fn build(
     out.finish(&header)
 }
 
-/// A table to be.
+/// The shape of a table that is being built.
 struct Shape {
     view: View,
     bits: u32,
     part_bits: u32,
-    /// Bits of a part's bins.
+    /// The number of bits that number the bins of a part.
     bin_bits: u32,
-    /// If entries carry rows: bits of a row.
+    /// The bits of a row number, if entries have rows.
     row_bits: Option<u32>,
-    /// So many parts are picked out of the source at a time.
+    /// This many parts are picked out of the source at a time.
     together: u64,
 }
 
@@ -137,7 +140,7 @@ fn build_table<E: Entry>(
 ) -> Result<Vec<PartPlace>, Error> {
     std::thread::scope(|scope| {
         let (sender, receiver) = bounded(threads);
-        // While parts are written, the next are built.
+        // The next parts are built while the finished ones are written.
         scope.spawn(move || {
             let parts = 1 << shape.part_bits;
             for first in (0..parts).step_by(shape.together as usize) {
@@ -149,7 +152,7 @@ fn build_table<E: Entry>(
                         let next = waiting.lock().expect("no thread panicked").next();
                         let Some((part, bins)) = next else { return true };
                         let built = shape.build(part, &bins, done);
-                        // For the writer there is room where they were. A closed channel means that writing failed.
+                        // This frees memory for the writer. If the channel is closed, writing has failed.
                         drop(bins);
                         if sender.send((part, built)).is_err() {
                             return false;
@@ -169,7 +172,7 @@ fn build_table<E: Entry>(
         let mut waiting = BTreeMap::new();
         for (part, built) in receiver {
             waiting.insert(part, built);
-            // In order, so that the file does not depend on who was faster.
+            // Parts are written in order, so the file does not depend on which thread was faster.
             while let Some(built) = waiting.remove(&(places.len() as u64)) {
                 places.push(out.part(&built)?);
                 further.extend(built.further);
@@ -179,7 +182,8 @@ fn build_table<E: Entry>(
     })
 }
 
-/// What is sorted: a fingerprint as a table sees it (bucket, rest and filter from high to low), and perhaps its row.
+/// The entries that are sorted. An entry is a fingerprint as a table sees it (bucket, rest and filter, from high to
+/// low), perhaps with its row.
 trait Entry: Copy + Default + Ord + Send + Sync {
     fn new(sort: u64, row: u64) -> Self;
     fn sort(self) -> u64;
@@ -215,7 +219,7 @@ impl Entry for (u64, u64) {
 }
 
 impl Shape {
-    /// Bucket, rest and filter, from high to low.
+    /// Bucket, rest and filter of a fingerprint, from high to low.
     #[inline(always)]
     fn sort_word(&self, keyed: Keyed) -> u64 {
         let address = u64::from(keyed.address);
@@ -224,7 +228,7 @@ impl Shape {
         turned << 32 | u64::from(keyed.filter)
     }
 
-    /// Builds a part from its bins, as several threads have filled them.
+    /// Builds a part from its bins. Each thread has filled its own bins.
     fn build<E: Entry>(&self, part: u64, picked: &[Bins<E>], done: &(dyn Fn(f64) + Sync)) -> Built {
         let entries: usize = picked.iter().map(Bins::len).sum();
         let buckets = 1usize << (self.bits - self.part_bits);
@@ -275,8 +279,8 @@ impl Shape {
         self.view.fingerprint(Keyed { address: turned.rotate_left(self.bits), filter: sort as u32 })
     }
 
-    /// Reads the source once, with some threads, each of which puts what it comes across into bins of its own. By part, then by
-    /// thread.
+    /// Reads the source once, with several threads. Each thread puts the fingerprints that it reads into its own bins.
+    /// Returns the bins, by part, then by thread.
     fn pick<E: Entry>(
         &self,
         source: &(impl Source + ?Sized),
@@ -287,7 +291,7 @@ impl Shape {
         const CHUNK: u64 = 1 << 14;
         let rows = source.rows();
         let n = parts.end - parts.start;
-        // Threads come across as many, about.
+        // All threads read about the same number of fingerprints.
         let entries = (rows >> self.part_bits) as usize / threads * 9 / 8;
         let next = AtomicU64::new(0);
         let work = || {
@@ -303,11 +307,12 @@ impl Shape {
                 source.read(from, chunk);
                 for (fingerprint, row) in chunk.iter().zip(from..) {
                     let sort = self.sort_word(self.view.keyed(*fingerprint));
-                    // Shifting by 64 is no shift.
+                    // A shift by 64 is not defined.
                     let place = if shift == 64 { 0 } else { sort >> shift };
                     let part = (place >> self.bin_bits).wrapping_sub(parts.start);
                     let bin = place & ((1 << self.bin_bits) - 1);
-                    // Whether it is of these parts cannot be predicted, so no branch depends on it.
+                    // The processor cannot predict whether the fingerprint belongs to these parts, so no branch depends
+                    // on it.
                     let (part, bin) = if part < n { (part, bin) } else { (0, Bins::<E>::NONE) };
                     picked[part as usize].push(bin, E::new(sort, row));
                 }
@@ -326,7 +331,7 @@ impl Shape {
     }
 }
 
-/// The directory of buckets that end there.
+/// Makes the directory of buckets from the positions at which their entries end.
 fn directory(ends: &[u64]) -> (Vec<Cell>, Vec<[u64; GROUP]>) {
     let (mut cells, mut large) = (in_huge_pages(ends.len().div_ceil(GROUP)), Vec::new());
     let mut start = 0;

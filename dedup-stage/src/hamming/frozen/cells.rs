@@ -1,11 +1,12 @@
-//! The directory of a table: where the entries of each bucket are.
+//! The directory of a table. It tells where the entries of each bucket are.
 
 /// Buckets that share a directory cell.
 pub const GROUP: usize = 8;
 
-/// A directory cell: where the entries of [`GROUP`] buckets start, and how far after that each bucket ends, a byte each. If the
-/// group has more than 255 entries, the top bit of the start is set, and instead of the bytes there is the number of a list of ends.
+/// A cell of the directory. It has the position at which the entries of [`GROUP`] buckets start. It also has one byte
+/// for each bucket: how far after the start the bucket ends. If the group has more than 255 entries, the top bit of the
+/// start is set, and the number of a list of ends takes the place of the bytes.
 pub type Cell = [u64; 2];
 
-/// Marks a cell whose ends are in a list.
+/// This bit marks a cell whose ends are in a list.
 pub const LARGE: u64 = 1 << 63;

@@ -1,20 +1,20 @@
-//! What other coders would make of a sorted table, to compare ours with.
+//! The sizes that other coders give for a sorted table, to be compared with ours.
 
-/// Bits a fingerprint takes, by coder. All but the bound leave out whatever directory makes a probe possible.
+/// Bits for a fingerprint, by coder. All but the bound leave out the directory without which no probe is possible.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sizes {
-    /// log₂ of the number of sets of that size, divided by it.
+    /// The least possible size: log₂ of the number of sets of that size, divided by the size.
     pub bound: f64,
-    /// The paper's: XOR with the predecessor, Huffman code of the leading one's position, the bits below it; blocks of 1,024 bytes
-    /// that begin with a whole fingerprint.
+    /// The coder of the paper: XOR with the predecessor, Huffman code of the position of its leading one, then the bits
+    /// below. Blocks have 1,024 bytes and begin with a whole fingerprint.
     pub huffman: f64,
-    /// Elias–Fano: low bits as they are, high bits in unary.
+    /// Elias–Fano: the low bits as they are, the high bits in unary.
     pub elias_fano: f64,
-    /// Gaps by Rice's code with the best parameter.
+    /// Rice's code of the gaps, with the best parameter.
     pub rice: f64,
 }
 
-/// Measures distinct, sorted fingerprints, at least two.
+/// Measures a list of at least two fingerprints, which are distinct and sorted.
 ///
 /// # References
 ///
@@ -52,7 +52,7 @@ fn huffman(sorted: &[u64]) -> f64 {
     ((blocks - 1) * BLOCK + used) as f64 / sorted.len() as f64
 }
 
-/// Lengths of an optimal prefix code.
+/// The lengths of the words of an optimal prefix code.
 fn code_lengths(counts: &[u64; 64]) -> [u64; 64] {
     let mut lengths = [0; 64];
     let mut trees: Vec<(u64, Vec<usize>)> =

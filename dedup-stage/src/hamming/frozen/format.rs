@@ -6,7 +6,8 @@
 //! header    JSON: design, recipe, counts, the place and checksum (XXH3-64) of every section
 //! ```
 //!
-//! The length of the file is never a multiple of 8, so that an index file whose magic is damaged is no fingerprint file either.
+//! The length of the file is never a multiple of 8. So an index file with a damaged magic is no fingerprint file
+//! either.
 
 use std::fs::File;
 use std::io::Read;
@@ -31,15 +32,15 @@ pub const VERSION: u64 = 1;
 /// Bytes of the head.
 pub const HEAD: usize = 64;
 
-/// A range of bytes, and what they add up to.
+/// A range of bytes, and its checksum.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Section {
-    /// First byte.
+    /// The first byte.
     pub start: u64,
-    /// After the last byte.
+    /// One past the last byte.
     pub end: u64,
-    /// XXH3-64.
+    /// XXH3-64 of the bytes.
     pub checksum: u64,
 }
 
@@ -54,49 +55,49 @@ impl Section {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
-    /// Recipe of the fingerprints.
+    /// The recipe of the fingerprints.
     pub recipe: String,
     /// The design.
     pub design: Design,
-    /// Rows of the file that was indexed.
+    /// The number of rows of the file that was indexed.
     pub rows: u64,
-    /// Distinct fingerprints.
+    /// The number of distinct fingerprints.
     pub distinct: u64,
     /// Whether the first table has rows.
     pub with_rows: bool,
-    /// One for each key of the design.
+    /// The tables, one for each key of the design.
     pub tables: Vec<TablePlace>,
-    /// Value and row of every row but the first of its value, sorted.
+    /// Value and row of every row that repeats a value (so not of the first row of a value), sorted.
     pub further: Section,
 }
 
-/// Where a table is.
+/// The place of a table in the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TablePlace {
     /// Its key.
     pub key: Key,
-    /// Buckets are numbered by so many bits.
+    /// The number of bits that number the buckets.
     pub bits: u32,
-    /// By the highest bits of the bucket's number; a power of two.
+    /// The parts. The highest bits of the number of a bucket choose its part. The number of parts is a power of two.
     pub parts: Vec<PartPlace>,
 }
 
-/// Where a part of a table is.
+/// The place of a part of a table in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PartPlace {
-    /// Distinct fingerprints.
+    /// The number of entries, which are distinct fingerprints.
     pub entries: u64,
-    /// Directory.
+    /// The directory.
     pub cells: Section,
-    /// Lists of ends for groups of more than 255.
+    /// The lists of ends of groups with more than 255 entries.
     pub large: Section,
-    /// 32-bit words.
+    /// The filters, as 32-bit words.
     pub filters: Section,
-    /// Packed.
+    /// The rests, packed.
     pub rests: Section,
-    /// Packed; empty but in the first table.
+    /// The rows, packed. Only the first table has them.
     pub rows: Section,
 }
 
@@ -108,12 +109,12 @@ impl PartPlace {
 }
 
 impl Header {
-    /// Bits of a row number.
+    /// The number of bits of a row number.
     pub fn row_bits(&self) -> u32 {
         64 - self.rows.leading_zeros()
     }
 
-    /// Reads the header of an index, and checks it and every section.
+    /// Reads the header of an index. Checks the header and every section.
     pub fn read(bytes: &[u8]) -> Result<Self, Error> {
         let header = Self::read_unchecked(bytes)?;
         let mut sections: Vec<&Section> = vec![&header.further];
@@ -126,7 +127,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Reads the header of an index, and checks it, but no section.
+    /// Reads the header of an index. Checks the header, but no section.
     pub fn read_unchecked(bytes: &[u8]) -> Result<Self, Error> {
         if bytes.get(..8) != Some(&MAGIC) {
             return Err(Error::Damaged("not an index file".into()));
@@ -158,7 +159,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Whether the sections are where they can be, and as large as they must be.
+    /// Whether each section lies within the file, and has the right size.
     fn is_consistent(&self, end: u64) -> bool {
         let within =
             |s: &Section| s.start <= s.end && s.end <= end && s.start.is_multiple_of(64) && s.end.is_multiple_of(8);
@@ -193,19 +194,19 @@ impl Header {
 /// The bytes of an index.
 #[derive(Debug)]
 pub enum Contents {
-    /// Of a file.
+    /// A mapped file.
     Map(Mmap),
-    /// In memory of our own.
+    /// A file that was read into memory.
     Read {
         /// The memory.
         memory: MmapMut,
-        /// How much of it is used.
+        /// The number of bytes in use.
         length: usize,
     },
 }
 
 impl Contents {
-    /// Brings a file into memory.
+    /// Maps a file, or reads it into memory.
     pub fn open(path: &Path, load: Load) -> Result<Self, Error> {
         let mut file = File::open(path).map_err(Error::io(path))?;
         let length = file.metadata().map_err(Error::io(path))?.len();
@@ -216,13 +217,14 @@ impl Contents {
             file.read_exact(&mut memory).map_err(Error::io(path))?;
             return Ok(Self::Read { memory, length: length as usize });
         }
-        // SAFETY: whoever changes a file that we read may end the program, as with any mapped file; the words are plain data.
+        // SAFETY: if somebody changes a file while we read it, the program may end, as with any mapped file. The words
+        // are plain data.
         let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path))?;
         let _ = map.advise(Advice::Normal);
         Ok(Self::Map(map))
     }
 
-    /// Whether they are read only when they are needed.
+    /// Whether the bytes are read from the disk only when they are needed.
     pub fn is_mapped(&self) -> bool {
         matches!(self, Self::Map(_))
     }
@@ -240,7 +242,7 @@ fn damaged(what: &str) -> Error {
     Error::Damaged(format!("the index file is damaged: {what}"))
 }
 
-/// Whether a file begins like an index file.
+/// Whether a file begins as an index file does.
 pub fn is_index(path: &Path) -> Result<bool, Error> {
     let mut start = Vec::new();
     File::open(path).and_then(|file| file.take(8).read_to_end(&mut start)).map_err(Error::io(path))?;

@@ -1,4 +1,4 @@
-//! The frozen index: sorted, compressed tables as a file.
+//! The frozen index: sorted and compressed tables in a file. It never changes.
 
 mod bins;
 mod build;
@@ -26,13 +26,15 @@ use format::{Contents, Header, Section};
 use probe::UnderWay;
 use table::Table;
 
-/// Fingerprints within a distance, exactly, from compressed tables that are never changed; each distinct fingerprint once, with its rows.
+/// Answers exactly which stored fingerprints are within a distance of a query. Each distinct fingerprint is stored
+/// once, with its rows.
 ///
 /// # Complexity
 ///
-/// With two halves, N fingerprints and 2^p buckets to a table, a fingerprint takes 2 · (64 - p + 16 · 2^p / N) bits, where
-/// p = 27 for a billion; rows take another ⌈log₂ rows⌉ + 1 bits beside them, read on a hit. A probe reads a directory cell for each bucket of
-/// two balls, all independent, and then the filters of those buckets, all independent.
+/// With two halves, N fingerprints and 2^p buckets in a table, a fingerprint takes 2 · (64 - p + 16 · 2^p / N) bits; p
+/// is 27 for a billion. Rows take another ⌈log₂ rows⌉ + 1 bits, and are read only for a fingerprint that is found. A
+/// probe reads a directory cell for each bucket of two balls, and then the filters of these buckets. No read of a cell
+/// waits for another cell, and no read of filters waits for other filters.
 ///
 /// # References
 ///
@@ -50,27 +52,27 @@ pub struct Frozen {
 pub enum Load {
     /// Mapped: starts at once, and may be larger than memory.
     Map,
-    /// Read into huge pages: probes are faster.
+    /// Read into huge pages: this makes probes faster.
     Read,
 }
 
 impl Frozen {
-    /// Opens an index file, and reads it once to see that it is undamaged. Errors where it cannot be read, is damaged, of another
-    /// format, or made from fingerprints of another recipe.
+    /// Opens an index file, and reads it once to see that it is undamaged. Returns an error if the file cannot be read,
+    /// is damaged, has another format, or was made from fingerprints of another recipe.
     pub fn open(path: &Path, recipe: &str, load: Load) -> Result<Self, Error> {
         let contents = Contents::open(path, load)?;
         Self::from_contents(contents, recipe).map_err(|error| error.about(path))
     }
 
-    /// Maps an index file and reads its header alone, so that even the largest is there at once. What [`Frozen::open`] finds
-    /// damaged makes this one give wrong answers, or panic.
+    /// Maps an index file and reads only its header, so even the largest file is ready at once. If the file is damaged
+    /// in a way that [`Frozen::open`] would find, this index gives wrong answers, or panics.
     pub fn map(path: &Path, recipe: &str) -> Result<Self, Error> {
         let contents = Contents::open(path, Load::Map)?;
         let header = Header::read_unchecked(contents.bytes()).map_err(|error| error.about(path))?;
         Self::with_header(header, contents, recipe)
     }
 
-    /// [`Frozen::open`] for an index that was built in memory, of which the first `length` bytes are the file's.
+    /// Like [`Frozen::open`], for an index that was built in memory. Its first `length` bytes are those of the file.
     pub fn from_memory(memory: memmap2::MmapMut, length: usize, recipe: &str) -> Result<Self, Error> {
         Self::from_contents(Contents::Read { memory, length }, recipe)
     }
@@ -87,7 +89,7 @@ impl Frozen {
         Ok(Self { header, contents, level: Level::detect() })
     }
 
-    /// Whether a file calls itself an index file.
+    /// Whether a file begins as an index file does.
     pub fn is_index(path: &Path) -> Result<bool, Error> {
         format::is_index(path)
     }
@@ -107,12 +109,12 @@ impl Frozen {
         self.header.distinct
     }
 
-    /// Whether there are none.
+    /// Whether no fingerprint is stored.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of the tables, and of the rows beside them.
+    /// The bytes of the tables, and the bytes of the rows.
     pub fn bytes(&self) -> (u64, u64) {
         let parts = || self.header.tables.iter().flat_map(|table| &table.parts);
         let tables = parts().flat_map(|part| [&part.cells, &part.large, &part.filters, &part.rests]).map(Section::len);
@@ -124,7 +126,7 @@ impl Frozen {
         Table::new(&self.header.tables[i], self.contents.bytes(), self.header.row_bits())
     }
 
-    /// A reader, which keeps what is costly to prepare.
+    /// A reader of the index. It keeps what takes long to prepare.
     pub fn reader(&self) -> Reader<'_> {
         let tables = (0..self.header.tables.len()).map(|i| self.table(i)).collect();
         Reader { frozen: self, tables, under_way: UnderWay::default() }
@@ -136,12 +138,12 @@ impl Frozen {
 pub struct Reader<'a> {
     frozen: &'a Frozen,
     tables: Vec<Table<'a>>,
-    /// Empty between queries.
+    /// The queries under way. Empty between calls.
     under_way: UnderWay,
 }
 
 impl Reader<'_> {
-    /// What it reads.
+    /// The index that it reads.
     pub fn index(&self) -> &Frozen {
         self.frozen
     }

@@ -1,4 +1,4 @@
-//! Writing an index file, section after section, the head last.
+//! Writes an index file section by section. The head is written last.
 
 use std::io::{Seek, SeekFrom, Write};
 
@@ -13,26 +13,26 @@ use crate::hamming::Error;
 pub struct Built {
     /// The directory.
     pub cells: Vec<Cell>,
-    /// Ends of groups too large for their cell.
+    /// The ends of groups that are too large for their cell.
     pub large: Vec<[u64; GROUP]>,
-    /// The halves that do not number the bucket.
+    /// The filters.
     pub filters: Vec<u32>,
-    /// What the bucket's number leaves open of the other half, packed.
+    /// The rests, packed.
     pub rests: Vec<u64>,
-    /// First rows, packed.
+    /// The first row of each entry, packed.
     pub rows: Vec<u64>,
-    /// Values that occur again, with their further rows.
+    /// Values that occur more than once, with all their rows but the first.
     pub further: Vec<(u64, u64)>,
 }
 
-/// The file as it grows.
+/// The file while it is written.
 pub struct Output<'a, W> {
     out: &'a mut W,
     at: u64,
 }
 
 impl<'a, W: Write + Seek> Output<'a, W> {
-    /// Begins a file, with room for the head.
+    /// Begins a file, and leaves room for the head.
     pub fn new(out: &'a mut W) -> Result<Self, Error> {
         out.seek(SeekFrom::Start(HEAD as u64))?;
         Ok(Self { out, at: HEAD as u64 })
@@ -79,7 +79,7 @@ impl<'a, W: Write + Seek> Output<'a, W> {
         Ok(Section { start, end, checksum: checksum.digest() })
     }
 
-    /// Writes the header, and last of all the head, without which the file is no index.
+    /// Writes the header, and then the head. Without the head the file is no index.
     pub fn finish(self, header: &Header) -> Result<u64, Error> {
         let mut json = serde_json::to_vec(header).map_err(std::io::Error::from)?;
         if json.len().is_multiple_of(8) {

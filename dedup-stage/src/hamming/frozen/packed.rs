@@ -1,8 +1,8 @@
-//! Numbers of a fixed width, bit by bit.
+//! Numbers of a fixed width in bits, packed without gaps.
 
 use crate::hamming::memory::in_huge_pages;
 
-/// Appends numbers of `width` bits, at most 63.
+/// Appends numbers of `width` bits. The width is at most 63.
 #[derive(Clone, Debug)]
 pub struct Writer {
     words: Vec<u64>,
@@ -10,7 +10,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Nothing yet, with room for so many numbers.
+    /// An empty list with room for this many numbers.
     pub fn new(numbers: usize, width: u32) -> Self {
         Self { words: in_huge_pages((numbers * width as usize).div_ceil(64) + 1), bits: 0 }
     }
@@ -32,14 +32,14 @@ impl Writer {
         self.bits += width as usize;
     }
 
-    /// The words, with one more so that [`get`] may always read two.
+    /// The words. One more word is added, so that [`get`] may always read two.
     pub fn finish(mut self) -> Vec<u64> {
         self.words.push(0);
         self.words
     }
 }
 
-/// Number `i` of those with `width` bits.
+/// Number `i` of a list whose numbers have `width` bits.
 #[inline(always)]
 pub fn get(words: &[u64], i: usize, width: u32) -> u64 {
     if width == 0 {

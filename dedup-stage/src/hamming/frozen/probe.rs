@@ -1,10 +1,12 @@
-//! Probing an index file.
+//! Probes of an index file.
 //!
-//! A visit to a bucket waits for memory twice: for its directory cell, then for its filters; and a third time where a filter is near.
-//! So many visits, of several queries, take each step together: cells are announced; read; filters are announced; compared.
+//! A visit to a bucket waits for memory twice: for the directory cell, then for the filters. If a filter is near, it
+//! waits a third time. So many visits, of several queries, take each step together: all cells are announced, then read;
+//! then all filters are announced, then compared.
 //!
-//! Announcing is kept apart from reading: a read waits behind the announcements that are under way, and those that would follow wait
-//! for the read. (Where each visit followed the one before through all steps at a distance of 64, a query among 10⁸ took a fifth longer.)
+//! Announcing and reading are kept apart. A read waits behind the announcements that are under way, and the next
+//! announcements wait for the read. (In another version, each visit went through all steps on its own, 64 visits behind
+//! the one before. Then a query among 10⁸ took a fifth longer.)
 
 use std::ops::Range;
 
@@ -14,10 +16,12 @@ use crate::hamming::code::ones;
 use crate::hamming::kernel::{Kernel, Work};
 use crate::hamming::memory;
 
-/// Visits that go together, at least: enough to hide what one waits for, and their lines fit into the second-level cache.
+/// At least this many visits go together. It is enough to hide the waits, and the lines of the visits fit into the
+/// second-level cache.
 const TOGETHER: usize = 256;
 
-/// Of so few visits, as a single query makes, the first filters should be announced before the last cells are there.
+/// If there are no more visits than this, as for a single query, the first filters are announced before the last cells
+/// have arrived.
 const FEW: usize = 64;
 
 /// The buckets that a query reads in one table.
@@ -29,31 +33,33 @@ struct Ball {
     visits: u32,
 }
 
-/// A bucket to be read, and where its entries are, once that is known.
+/// A bucket that is to be read, and the positions of its entries once the cell has told them.
 #[derive(Clone, Debug)]
 struct Visit {
     bucket: u32,
     entries: Range<usize>,
 }
 
-/// What is under way.
+/// The queries under way.
 #[derive(Clone, Debug, Default)]
 pub struct UnderWay {
     balls: Vec<Ball>,
-    /// Those of the first ball, then those of the next.
+    /// The visits of the first ball, then those of the next one, and so on.
     visits: Vec<Visit>,
-    /// Entries whose filters are near, with their buckets.
+    /// Entries whose filters are near, with their balls and buckets.
     matches: Vec<(Ball, u32, usize)>,
 }
 
 impl Reader<'_> {
-    /// Calls `found` with the position in `queries`, the stored fingerprint and the distance of every pair within the index's distance, in
-    /// no order. The queries are answered together, so that what one waits for is loaded while others are compared.
+    /// Calls `found` for every pair of a query and a stored fingerprint within the distance of the index, in no order:
+    /// with the position in `queries`, the stored fingerprint and the distance. The queries are answered together. So
+    /// memory for one query is loaded while others are compared.
     pub fn within(&mut self, queries: &[u64], found: &mut impl FnMut(usize, u64, u32)) {
         self.probe(0..self.tables.len(), queries, found);
     }
 
-    /// The same, but only pairs that this table must find, and no earlier one: for whoever knows which one it must be.
+    /// Like [`Reader::within`], for one table: only pairs that this table must find, and that no earlier table must
+    /// find. It is for callers that know which table must find their pairs.
     pub fn within_table(&mut self, table: usize, queries: &[u64], found: &mut impl FnMut(usize, u64, u32)) {
         self.probe(table..table + 1, queries, found);
     }
@@ -65,7 +71,7 @@ impl Reader<'_> {
         self.under_way = under_way;
     }
 
-    /// Buckets that are read to answer these queries, and fingerprints that are compared.
+    /// The number of buckets that are read to answer these queries, and of fingerprints that are compared.
     pub fn reads(&self, queries: &[u64]) -> (usize, usize) {
         let (mut buckets, mut entries) = (0, 0);
         for query in queries {
@@ -141,7 +147,7 @@ impl<F: FnMut(usize, u64, u32)> Probe<'_, F> {
         self.under_way.balls.push(Ball { query: i, table: t as u32, filter: keyed.filter, visits });
     }
 
-    /// Takes the other steps for all that is announced.
+    /// Takes the other steps for all balls that are announced.
     #[inline(always)]
     fn go(&mut self, kernel: impl Kernel) {
         let reader = self.reader;
@@ -201,11 +207,13 @@ fn each<'a>(balls: &'a [Ball], mut visits: &'a mut [Visit]) -> impl Iterator<Ite
         .map(move |ball| (ball, visits.split_off_mut(..ball.visits as usize).expect("each ball has its visits")))
 }
 
-/// Starts loading the filters of a bucket; of a very large one the first, which are followed by those that the machine foresees.
+/// Starts to load the filters of a bucket. Of a very large bucket, only the first filters are announced, because the
+/// processor then foresees the others.
 #[inline(always)]
 fn announce_filters(filters: &[u32], entries: &Range<usize>) {
     const LINES: usize = 16;
-    // Sixteen are read at a time, even where the bucket ends before: the line behind its last may be waited for, too.
+    // Sixteen filters are read at a time, even if the bucket ends before. So the line behind the last filter may be
+    // waited for, too.
     let end = entries.end.max(entries.start + 16);
     (entries.start..end - 1).step_by(16).take(LINES).for_each(|entry| memory::prefetch_in(filters, entry));
     memory::prefetch_in(filters, end - 1);

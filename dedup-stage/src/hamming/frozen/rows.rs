@@ -1,10 +1,10 @@
-//! The rows where fingerprints were seen.
+//! Looks up the rows of fingerprints in an index file.
 
 use super::Reader;
 use crate::hamming::file::words;
 use crate::hamming::memory::prefetch;
 
-/// Fingerprints whose rows are looked up together.
+/// The rows of this many fingerprints are looked up together.
 const BLOCK: usize = 64;
 
 impl Reader<'_> {
@@ -13,7 +13,8 @@ impl Reader<'_> {
         self.rows_of_each(&[fingerprint], &mut |_, row| found(row));
     }
 
-    /// The same for many fingerprints, with their positions. They are looked up together, so that none waits for another's memory.
+    /// Like [`Reader::rows_of`] for many fingerprints: `found` also gets the position of the fingerprint. The
+    /// fingerprints are looked up together, so memory for one is loaded while others are compared.
     pub fn rows_of_each(&self, fingerprints: &[u64], found: &mut impl FnMut(usize, u64)) {
         let Some(table) = self.tables.first() else { return };
         for (first, block) in (0..).step_by(BLOCK).zip(fingerprints.chunks(BLOCK)) {
@@ -36,7 +37,7 @@ impl Reader<'_> {
         }
     }
 
-    /// All rows but the first, from the list of those that repeat a value.
+    /// Calls `found` with all rows of a fingerprint but the first. They are in the list of repeated values.
     fn further_rows(&self, fingerprint: u64, found: &mut impl FnMut(u64)) {
         let further = &self.frozen.header.further;
         let further = words(&self.frozen.contents.bytes()[further.start as usize..further.end as usize]);

@@ -1,4 +1,4 @@
-//! Many queries at once: each table is read once, region by region, in the order in which it lies in the file.
+//! Answers many queries at once. Each table is read once, region by region, in the order of the file.
 
 use super::Reader;
 use super::table::{Table, near_entries};
@@ -6,27 +6,28 @@ use crate::hamming::code::ones;
 use crate::hamming::kernel::{Kernel, Work};
 use crate::hamming::memory::prefetch_in;
 
-/// Bytes of a table that stay in the second-level cache while queries are compared with them.
+/// The bytes of a region. They stay in the second-level cache while queries are compared with them.
 const REGION: u64 = if cfg!(test) { 1 << 8 } else { 1 << 20 };
 
-/// Buckets that are being loaded while others are compared.
+/// While one bucket is compared, this many others are being loaded.
 const AHEAD: usize = 64;
 
-/// Queries as one table sees them, by the region and the syndrome of their own bucket.
+/// Queries as one table sees them, sorted by the region and the syndrome of their own buckets.
 ///
-/// The buckets of a query's ball are its own XOR a list that the syndrome alone decides. So the stops in a region need not be
-/// listed and sorted: for each syndrome and each change of its list, they are the queries of that syndrome in one other region.
+/// The buckets of the ball of a query are its own bucket XOR each entry (*change*) of a list, and the list depends only
+/// on the syndrome. So the queries that read a region need not be listed and sorted. For each syndrome and each change
+/// of its list, they are the queries with that syndrome in one other region.
 #[derive(Debug)]
 pub struct Bins {
     table: usize,
-    /// A region has so many buckets, as a power of two.
+    /// The base-2 logarithm of the number of buckets in a region.
     shift: u32,
     syndromes: usize,
     regions: usize,
-    /// Where the bins start, region by region, and the end.
+    /// The position at which each bin starts, region by region, and the end of the last one.
     starts: Vec<u32>,
     members: Vec<Member>,
-    /// Whether most of the table is read.
+    /// Whether the queries read most of the table.
     dense: bool,
 }
 
@@ -38,7 +39,7 @@ struct Member {
 }
 
 impl Bins {
-    /// Regions of the table.
+    /// The number of regions of the table.
     pub fn regions(&self) -> usize {
         self.regions
     }
@@ -55,8 +56,8 @@ impl Reader<'_> {
         self.tables.len()
     }
 
-    /// Whether so many queries are answered sooner by reading whole tables: if one bucket in eight is read, or, of a file that is
-    /// mapped, whose pages should be read in their order, one in sixteen.
+    /// Whether a sweep answers this number of queries sooner than probes. It does if one bucket in eight is read. For a
+    /// mapped file, one in sixteen is enough, because a sweep reads the pages of the file in order.
     pub fn sweep_pays(&self, queries: usize) -> bool {
         let stops: usize = self.tables.iter().map(Table::ball_size).sum();
         let buckets: usize = self.tables.iter().map(|table| 1 << table.bits()).sum();
@@ -64,11 +65,11 @@ impl Reader<'_> {
         queries.saturating_mul(stops).saturating_mul(share) >= buckets
     }
 
-    /// Sorts queries, fewer than 2^32, into the bins of a table.
+    /// Sorts queries into the bins of a table. There must be fewer than 2^32 queries.
     pub fn bins(&self, table: usize, queries: &[u64]) -> Bins {
         let view = &self.tables[table];
         let entries: u64 = self.frozen.header.tables[table].parts.iter().map(|part| part.entries).sum();
-        // Filters of four bytes, and a directory of two bytes a bucket.
+        // The filters take four bytes each, and the directory takes two bytes for each bucket.
         let bytes = ((4 * entries) >> view.bits()) + 2;
         let shift = (REGION / bytes).max(1).ilog2().min(view.part_bits());
         let regions = 1 << (view.bits() - shift);
@@ -104,13 +105,14 @@ impl Reader<'_> {
         Bins { table, shift, syndromes, regions, starts, members, dense }
     }
 
-    /// Calls `found` with the position in `queries`, the stored fingerprint and the distance of pairs within the index's distance: those
-    /// for which the stored one lies in this region of this table, and in no earlier table where it would be found. They come in no
-    /// order.
+    /// Calls `found` for pairs within the distance of the index, in no order: with the position in `queries`, the
+    /// stored fingerprint and the distance. These are the pairs whose stored fingerprint lies in this region of this
+    /// table, and that no earlier table must find.
     ///
     /// # Complexity
     ///
-    /// For all regions of all tables together, one pass over the tables, and as many comparisons as [`Reader::within`] makes.
+    /// For all regions of all tables together: one pass over the tables, and as many comparisons as [`Reader::within`]
+    /// makes.
     ///
     /// # References
     ///
@@ -186,7 +188,7 @@ impl<F: FnMut(usize, u64, u32)> Sweep<'_, F> {
         }
     }
 
-    /// Keeps entries whose filters are near, while the rest of them is loaded.
+    /// Notes entries whose filters are near, and announces the rest of them.
     #[cold]
     fn note(&mut self, start: usize, near: u32, member: Member) {
         for i in ones(near) {

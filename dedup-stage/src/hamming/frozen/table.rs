@@ -1,4 +1,4 @@
-//! One compressed table, as it lies in a file.
+//! One compressed table of an index file.
 
 use std::ops::Range;
 
@@ -11,18 +11,18 @@ use crate::hamming::kernel::Kernel;
 use crate::hamming::key::{Keyed, View};
 use crate::hamming::memory::prefetch_in;
 
-/// Entries in the order of their buckets: filters as plain words, rests packed.
+/// Entries in the order of their buckets. Filters are plain words; rests are packed.
 #[derive(Debug)]
 pub struct Table<'a> {
     /// How the table sees a fingerprint.
     pub view: View,
-    /// Buckets are numbered by so many bits of the address, and parts by the highest of them.
+    /// The number of bits of the address that number the buckets. The highest of these bits number the parts.
     bits: u32,
     part_shift: u32,
     row_bits: u32,
     neighbours: Vec<Vec<u32>>,
     large_groups: bool,
-    /// Each with a range of buckets.
+    /// The parts, each with a range of buckets.
     parts: Vec<Part<'a>>,
 }
 
@@ -31,14 +31,14 @@ pub struct Table<'a> {
 pub struct Part<'a> {
     cells: &'a [Cell],
     large: &'a [[u64; GROUP]],
-    /// The halves that do not number the bucket.
+    /// The filters.
     pub filters: &'a [u32],
     rests: &'a [u64],
     rows: &'a [u64],
 }
 
 impl Part<'_> {
-    /// Where the entries of a bucket are, by its number within the part.
+    /// The positions of the entries of a bucket, which is given by its number within the part.
     #[inline(always)]
     pub fn entries(&self, bucket: u32) -> Range<usize> {
         let [start, ends] = &self.cells[bucket as usize / GROUP];
@@ -56,7 +56,7 @@ impl Part<'_> {
 }
 
 impl<'a> Table<'a> {
-    /// The table at a place in a file.
+    /// The table at this place of a file.
     pub fn new(place: &TablePlace, bytes: &'a [u8], row_bits: u32) -> Self {
         let section = |section: &Section| &bytes[section.start as usize..section.end as usize];
         let view = View::new(place.key);
@@ -87,35 +87,36 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The buckets that a query's ball touches.
+    /// The buckets of the ball of a query.
     #[inline(always)]
     pub fn ball(&self, query: Keyed) -> impl Iterator<Item = u32> {
         let (bucket, syndrome) = self.own(query);
         self.neighbours[syndrome].iter().map(move |change| bucket ^ change)
     }
 
-    /// A fingerprint's own bucket, and which list of [`Table::changes`] applies.
+    /// The own bucket of a fingerprint, and the syndrome that chooses its list of [`Table::changes`].
     #[inline(always)]
     pub fn own(&self, query: Keyed) -> (u32, usize) {
         (query.address & low_mask(self.bits), self.view.code().syndrome(query.address))
     }
 
-    /// By syndrome: what to XOR to a fingerprint's own bucket to get every bucket of its ball.
+    /// For each syndrome: XOR each entry of the list to the own bucket of a fingerprint to get every bucket of its
+    /// ball.
     pub fn changes(&self) -> &[Vec<u32>] {
         &self.neighbours
     }
 
-    /// Buckets are numbered by so many bits.
+    /// The number of bits that number the buckets.
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// Buckets of a ball; some have fewer.
+    /// The largest number of buckets in a ball.
     pub fn ball_size(&self) -> usize {
         self.neighbours.iter().map(Vec::len).max().unwrap_or(0)
     }
 
-    /// Buckets within a part are numbered by so many bits.
+    /// The number of bits that number the buckets within a part.
     pub fn part_bits(&self) -> u32 {
         self.part_shift
     }
@@ -133,13 +134,13 @@ impl<'a> Table<'a> {
         &self.part(bucket).cells[within as usize / GROUP]
     }
 
-    /// Whether some groups of buckets have their ends in a list.
+    /// Whether some groups of buckets have their ends in lists.
     #[inline(always)]
     pub fn has_large_groups(&self) -> bool {
         self.large_groups
     }
 
-    /// Starts loading the list of ends of a bucket's group, if it has one.
+    /// Starts to load the list of ends of the group of a bucket, if there is a list.
     pub fn announce_ends(&self, bucket: u32) {
         let [start, list] = self.cell(bucket);
         if start & LARGE != 0 {
@@ -147,12 +148,12 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// What of a bucket's number counts within its part.
+    /// The bits of the number of a bucket that count within its part.
     pub fn part_mask(&self) -> u32 {
         low_mask(self.part_shift)
     }
 
-    /// Where in its part the entries of a bucket are.
+    /// The positions of the entries of a bucket within its part.
     #[inline(always)]
     pub fn entries(&self, bucket: u32) -> Range<usize> {
         self.part(bucket).entries(bucket & self.part_mask())
@@ -173,7 +174,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Bucket and entry of a fingerprint.
+    /// The bucket and the entry of a fingerprint.
     pub fn find(&self, fingerprint: u64) -> Option<(u32, usize)> {
         let keyed = self.view.keyed(fingerprint);
         let bucket = keyed.address & low_mask(self.bits);
@@ -186,7 +187,7 @@ impl<'a> Table<'a> {
             .map(|entry| (bucket, entry))
     }
 
-    /// Starts loading what [`Table::find`] compares in a bucket.
+    /// Starts to load what [`Table::find`] compares in a bucket.
     pub fn announce(&self, bucket: u32) {
         let part = self.part(bucket);
         let entries = self.entries(bucket);
@@ -196,13 +197,13 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Starts loading what [`Table::fingerprint`] reads.
+    /// Starts to load what [`Table::fingerprint`] reads.
     #[inline(always)]
     pub fn announce_rest(&self, bucket: u32, entry: usize) {
         prefetch_in(self.part(bucket).rests, entry * (32 - self.bits) as usize / 64);
     }
 
-    /// Loads the directory and the filters of consecutive buckets of one part, in the order that the machine foresees.
+    /// Loads the directory and the filters of consecutive buckets of one part, in an order that the processor foresees.
     pub fn load(&self, first: u32, buckets: u32) {
         const LINE: usize = 64;
         let part = self.part(first);
@@ -214,20 +215,20 @@ impl<'a> Table<'a> {
         std::hint::black_box(sum);
     }
 
-    /// Starts loading what [`Table::row`] reads.
+    /// Starts to load what [`Table::row`] reads.
     pub fn announce_row(&self, bucket: u32, entry: usize) {
         prefetch_in(self.part(bucket).rows, entry * (self.row_bits + 1) as usize / 64);
     }
 
-    /// The first row of an entry, and whether it has more.
+    /// The first row of an entry, and whether there are further rows.
     pub fn row(&self, bucket: u32, entry: usize) -> (u64, bool) {
         let packed = packed::get(self.part(bucket).rows, entry, self.row_bits + 1);
         (packed >> 1, packed & 1 == 1)
     }
 }
 
-/// Calls `found` for every sixteen of the entries of which some have filters that differ from `filter` in at most `k` bits: with the
-/// first of the sixteen, and a bit for each that does.
+/// Compares the filters of entries with `filter`, sixteen at a time. If some of the sixteen differ in at most `k` bits,
+/// calls `found` with the position of the first of the sixteen, and with one bit for each that does.
 #[inline(always)]
 pub fn near_entries(
     kernel: impl Kernel,

@@ -25,7 +25,7 @@ fn open(bytes: &[u8]) -> Result<Frozen, Error> {
     Frozen::from_memory(memory, bytes.len(), "test")
 }
 
-/// Query, row and distance, by the definition.
+/// A naive search: query, row and distance of each pair.
 fn scan(stored: &[u64], queries: &[u64], k: u32) -> Vec<(usize, u64, u32)> {
     let mut hits = Vec::new();
     for (i, query) in queries.iter().enumerate() {
@@ -112,7 +112,7 @@ fn equals_a_scan_on_adversarial_sets() {
         check(&[0], &queries, &plan);
         check(&[0; 1000], &queries, &plan);
         check(&(0..64).map(|i| 1 << i).collect::<Vec<_>>(), &queries, &plan);
-        // More than 255 in one bucket.
+        // More than 255 entries are in one bucket.
         check(&(0..2000).map(|i| i << 32).collect::<Vec<_>>(), &queries, &plan);
         check(&(0..2000).map(|i| i << 32 | 7).chain(0..2000).collect::<Vec<_>>(), &queries, &plan);
     }
@@ -153,7 +153,7 @@ fn every_damaged_byte_that_is_read_is_detected() {
     let expected = scan(&stored, &stored, 3);
     for i in 0..bytes.len() {
         bytes[i] ^= 0x10;
-        // Padding between sections is never read.
+        // The padding between sections is never read.
         if let Ok(index) = open(&bytes) {
             assert_eq!(search(&index, &stored), expected, "byte {i}");
         }

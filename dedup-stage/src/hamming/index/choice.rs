@@ -3,7 +3,7 @@
 use super::Index;
 use crate::hamming::runs::Runs;
 
-/// The times of the parts of a query. The unit is the time in which one fingerprint of a list is read. (`cargo bench -p
+/// The times of the parts of a query. The unit is the time to read one fingerprint of a list. (`cargo bench -p
 /// dedup-stage --bench hamming_large -- real` measures them on fingerprints of pages.)
 struct Cost;
 

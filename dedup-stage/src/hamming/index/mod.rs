@@ -1,6 +1,6 @@
 //! The online index: fingerprints are inserted and asked for in any order.
 //!
-//! An [`Index`] keeps its fingerprints in one of three forms, or in two of them while it moves them from one to the next:
+//! An [`Index`] keeps its fingerprints in one of three forms, or in two forms while it moves them from one to the next:
 //!
 //! | form | used for | a query reads |
 //! |---|---|---|
@@ -8,7 +8,7 @@
 //! | runs ([`Runs`]) | a larger set of fingerprints that crowd | the runs around the query |
 //! | tables ([`Tables`]) | everything else | a few buckets of each table |
 //!
-//! Fingerprints *crowd* if many of them share most of their key bits. Those of the pages of one site do.
+//! Fingerprints *crowd* if many of them share most of their key bits. The fingerprints of the pages of one site crowd.
 //!
 //! `mod.rs` inserts fingerprints, and moves them from one form to the next. `choice` decides which form comes next. `probe`
 //! answers queries.
@@ -27,33 +27,35 @@ use super::runs::Runs;
 use super::tables::Tables;
 
 /// A set of 64-bit fingerprints. It answers exactly which of them lie within Hamming distance `k` of a query, and it
-/// grows in place.
+/// grows in place. (The words *error*, *ball*, *bucket* and others are explained in [`crate::hamming`].)
 ///
 /// # Tables
 ///
 /// A table has one part of the fingerprint as its *key*. A query reads the buckets of all keys that differ from its own
-/// key in few bits. The tables are chosen so that every fingerprint within `k` is found in at least one of them:
+/// key in few bits. The tables are chosen so that at least one of them finds each fingerprint within `k`:
 ///
-/// - For k = 3 there are two tables, one for each half. Three errors fall on two halves, so one half has at most one
-///   error. A query looks up each half and its one-bit neighbours. (Neighbours share buckets: see `code`.) For k = 1 and
-///   k = 2 it looks up fewer neighbours. For k = 0 there is one table.
-/// - Above k = 3 there are four tables, one for each 16-bit quarter. A query looks up all keys within a radius of its
-///   quarter. The radii add up to k - 3. If all four were exceeded, there would be at least k + 1 errors.
+/// - For k = 3 there are two tables, one for each half. A fingerprint within distance 3 of the query has at most three
+///   errors. They fall on two halves, so one half has at most one error. The query looks up each of its halves, and all
+///   keys that differ from a half in one bit. (Such keys share buckets: see `code`.) For k = 1 and k = 2 the query
+///   looks up fewer keys. For k = 0 there is one table.
+/// - Above k = 3 there are four tables, one for each 16-bit quarter. Each quarter has a radius. A query looks up all
+///   keys within this radius of its quarter. The four radii add up to k - 3. If every quarter had more errors than its
+///   radius, there would be at least k + 1 errors.
 ///
 /// # Growth
 ///
-/// A small set is kept in a list, because reading a short list takes less time than reading many buckets. For k = 4 to 8,
-/// a very large set is kept in three tables, one for each third of the fingerprint, because a longer key has fewer
-/// fingerprints. Above k = 3, fingerprints that crowd are kept in `Runs`, because crowded buckets are slow. When another
-/// form has become better, each insertion moves a few fingerprints to it. So no insertion has to wait until all
-/// fingerprints are moved.
+/// A small set is kept in a list, because reading a short list takes less time than reading many buckets. For k = 4 to
+/// 8, a very large set is kept in three tables, one for each third of the fingerprint: a third is longer than a
+/// quarter, so fewer fingerprints share a key. Above k = 3, fingerprints that crowd are kept in `Runs`, because crowded
+/// buckets are slow. When another form has become better, each insertion moves a few fingerprints to it. So no
+/// insertion has to wait until all fingerprints are moved.
 ///
 /// # Complexity
 ///
-/// With N stored: k ≤ 3 reads at most 34 buckets a probe, all independent of each other, and keeps about 23 bytes a
-/// fingerprint. k > 3 reads a ball of buckets in each quarter, and about N / 65,536 entries for each key of the ball.
-/// From millions of fingerprints on (for k = 4 to 8) it reads a larger ball in each third, and about N / 2,000,000
-/// entries for each key.
+/// With N stored fingerprints: for k ≤ 3 a probe reads at most 34 buckets, none of which waits for another, and the
+/// index takes about 23 bytes a fingerprint. For k > 3 a probe reads a ball of buckets in each quarter, and about N /
+/// 65,536 entries for each key of the ball. From millions of fingerprints on (for k = 4 to 8) it reads a larger ball in
+/// each third, and about N / 2,000,000 entries for each key.
 ///
 /// # References
 ///
@@ -145,7 +147,8 @@ impl Index {
         self.design().distance
     }
 
-    /// The design of the tables. While fingerprints move from one set of tables to another, the design of the new set.
+    /// The design of the tables. While fingerprints move from one set of tables to another, this is the design of the
+    /// new set.
     pub fn design(&self) -> &Design {
         &self.newest().design
     }

@@ -1,6 +1,6 @@
 //! Queries of the online index.
 //!
-//! A query has two halves, so that memory can be loaded while the caller does something else. [`Index::begin`] computes
+//! A query has two steps, so that the caller can do something else while memory is loaded. [`Index::begin`] computes
 //! which buckets are to be read, and starts to load them into the cache. [`Index::finish`] reads them.
 
 use super::Index;
@@ -15,7 +15,7 @@ pub struct Probe {
     /// Whether `visits` has all buckets of the query.
     complete: bool,
     /// The state of the index when the query began: whether tables were in use, how many sets of tables had been given
-    /// up, and how many buckets each table had. If any of these has changed since, `visits` is worked out again.
+    /// up, and how many buckets each table had. If any of these has changed since, `visits` is computed again.
     uses_tables: bool,
     past: usize,
     buckets: [usize; Probe::TABLES],
@@ -57,9 +57,9 @@ impl Index {
         self.finish(&probe, out);
     }
 
-    /// Begins a query: starts to load the buckets that [`Index::finish`] will read. This helps a caller that knows the
-    /// next query before the present one is answered. (It was measured whether it helps to load the next buckets between
-    /// the comparisons of the present query: it does not.)
+    /// Begins a query: starts to load the buckets that [`Index::finish`] will read. This helps a caller that knows its
+    /// next query before the present one is answered. (Loading the next buckets between the comparisons of the present
+    /// query was measured, too. It does not help.)
     pub fn begin(&self, query: u64, probe: &mut Probe) {
         (probe.query, probe.uses_tables, probe.past, probe.len, probe.complete) =
             (query, self.uses_tables, self.past, 0, true);
@@ -151,13 +151,13 @@ impl Index {
         }
     }
 
-    /// Set and position of a visit's table.
+    /// The set and the position of the table of a visit.
     #[inline(always)]
     fn place(&self, table: u32) -> (&Tables, usize) {
         (&self.sets[(table >> 16) as usize], (table & 0xffff) as usize)
     }
 
-    /// Several tables may find one fingerprint. Only the first table that must find it reports it.
+    /// Several tables may find the same fingerprint. It is reported only by the first table that must find it.
     fn found(&self, query: u64, set: &Tables, table: usize, fingerprint: u64, out: &mut Vec<(u64, u32)>) {
         let difference = fingerprint ^ query;
         let distance = difference.count_ones();

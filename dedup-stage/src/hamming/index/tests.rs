@@ -33,7 +33,8 @@ fn check_design(design: Design, load: usize, fingerprints: impl IntoIterator<Ite
     let fingerprints: Vec<u64> = fingerprints.into_iter().collect();
     let distinct = fingerprints.iter().collect::<std::collections::HashSet<_>>().len();
     let larger = || if k <= 8 { Design::flips(3.min(k + 1), k) } else { Design::standard(k) };
-    // Tables from the start; a list that is just moving; a list; tables that have moved; tables that are just moving …
+    // In this order: tables from the start; a list that is just being moved; a list; tables after a move; tables during
+    // a move …
     let mut indexes: Vec<Index> = [
         (0, None),
         (70, None),
@@ -44,7 +45,7 @@ fn check_design(design: Design, load: usize, fingerprints: impl IntoIterator<Ite
     .into_iter()
     .map(|(list, larger)| Index::with_load(design.clone(), load, list, larger))
     .collect();
-    // … runs; a list that moves to runs; runs that are just moving.
+    // … runs; a list that is being moved to runs; runs that are just being moved.
     if k > 3 {
         indexes.extend([0, 1, 2].map(|_| Index::with_load(design.clone(), load, usize::MAX, None)));
     }
@@ -152,7 +153,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
     fn equals_a_scan(k in 0u32..=64, load in 1usize..30, base: u64, errors: Vec<(u64, u64, u64)>, queries: Vec<u64>) {
-        // ANDing random words gives few errors.
+        // The AND of random words gives few errors.
         let few = errors.iter().map(|(a, b, c)| base ^ (a & b & c));
         let queries: Vec<u64> = queries.into_iter().chain([base]).collect();
         check(k, load, few, &queries);
@@ -163,7 +164,7 @@ proptest! {
 fn crowding_fingerprints_are_kept_in_runs_until_they_crowd_no_more() {
     let spread = |n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let random = || random(11).take(150_000);
-    // Pages of one site: of each quarter of a fingerprint only four bits differ.
+    // Pages of one site: only four bits of each quarter of a fingerprint differ.
     let alike = (0..6_000).map(|n| spread(n) & 0x0f0f_0000_00f0_f00f);
     // Pages of one language: each bit is seldom set.
     let seldom = || random().map(|f| f & f.rotate_left(21)).take(20_000);

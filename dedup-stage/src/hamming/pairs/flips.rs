@@ -1,5 +1,5 @@
-//! All pairs within any distance, of one set or between two, told one by one: sort by a few bits, compare the buckets
-//! whose numbers differ in few of them.
+//! All pairs within any distance, of one set or between two sets, reported one by one. The fingerprints are sorted into
+//! buckets by a few bits. Then those buckets are compared whose numbers differ in few bits.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use crate::hamming::kernel::{Kernel, Level, Work};
 use crate::hamming::key::Key;
 use crate::hamming::permutation::Permutation;
 
-/// What is to be joined.
+/// The fingerprints whose pairs are wanted.
 #[derive(Clone, Copy, Debug)]
 pub enum Sides<'a> {
     /// All pairs of different positions in one set.
@@ -34,7 +34,7 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// Pairs that there are, whatever their distance.
+    /// The number of pairs of any distance.
     fn pairs(self) -> f64 {
         match self {
             Sides::One(first) => first.len() as f64 * first.len() as f64 / 2.0,
@@ -44,22 +44,23 @@ impl<'a> Sides<'a> {
 }
 
 /// Calls a function with the positions of every pair within `k`, exactly once each, in no order. `make` makes one such
-/// function for each thread; they are given back in the end. `done` is told the share of the work that was done since it
-/// was told last.
+/// function for each thread. They are returned at the end. `done` is told the share of the work that was done since its
+/// last call.
 ///
-/// The sides may hold equal values; the pairs of many equal values in one set are as many as their number's square, so
-/// whoever has such a set joins its distinct values.
+/// The sets may have equal values. Many equal values in one set make as many pairs as the square of their number. A
+/// caller with such a set joins its distinct values instead.
 ///
 /// # Complexity
 ///
-/// A [`Design`] of so many flipped blocks, and so many bits of each block to sort by, as suit the size. For each key a sort,
-/// and then for each pattern of flips a pass over both sides that compares N² / 2^bits pairs. 12 bytes for each fingerprint
-/// of both sides, and 4 for each bucket. At most 2^32 - 1 fingerprints a side.
+/// The [`Design`] (its number of flipped blocks) and the number of bits to sort by are chosen for the size of the sets.
+/// For each key the fingerprints are sorted once. Then, for each pattern of flips, one pass over both sets compares N²
+/// / 2^bits pairs. It takes 12 bytes for each fingerprint of both sets, and 4 bytes for each bucket. A set has at most
+/// 2^32 - 1 fingerprints.
 ///
 /// # References
 ///
-/// Norouzi, Punjani, Fleet, "Fast Exact Search in Hamming Space with Multi-Index Hashing" (TPAMI 2014), section 3, for the
-/// radii of the blocks; here as a join.
+/// Norouzi, Punjani, Fleet, "Fast Exact Search in Hamming Space with Multi-Index Hashing" (TPAMI 2014), section 3, for
+/// the radii of the blocks. Here they are used for a join.
 pub fn join<F: FnMut(u32, u32) + Send>(
     sides: Sides<'_>,
     k: u32,
@@ -76,7 +77,7 @@ pub fn join<F: FnMut(u32, u32) + Send>(
         let second = sides.second().map(|second| Bucketed::new(second, *key, bits));
         let mut flips = Vec::new();
         for_each_error(bits, key.flips.min(bits), &mut |error| flips.push(error));
-        // Chunks of buckets are dealt out to whoever is free.
+        // A thread that is free takes the next chunk of buckets.
         let chunks = (1usize << bits).min(64);
         let next = AtomicUsize::new(0);
         let of_all = 1.0 / (design.keys.len() * flips.len() * chunks) as f64;
@@ -99,7 +100,7 @@ pub fn join<F: FnMut(u32, u32) + Send>(
     sinks
 }
 
-/// All pairs of values within `k`.
+/// All pairs of distinct values within `k`, and the repeated values.
 pub fn near(fingerprints: &[u64], k: u32, threads: usize, done: &(dyn Fn(f64) + Sync)) -> Near {
     let mut near = Near::default();
     let mut values = fingerprints.to_vec();
@@ -115,7 +116,7 @@ pub fn near(fingerprints: &[u64], k: u32, threads: usize, done: &(dyn Fn(f64) + 
     found.into_inner().expect("no thread panicked").sorted()
 }
 
-/// Pairs of one thread, which go to all in the end.
+/// The pairs that one thread has found. When it ends, they are added to those of all threads.
 struct Own<'a> {
     near: Near,
     all: &'a Mutex<Near>,
@@ -129,11 +130,12 @@ impl Drop for Own<'_> {
 
 /// The design that is expected to take the least time, and the number of bits to sort by.
 fn cheapest(sides: Sides<'_>, k: u32) -> (Design, u32) {
-    // Nanoseconds of one core: to sort a fingerprint, to look at two buckets, to compare two fingerprints.
+    // Nanoseconds of one core for these three: sorting a fingerprint, looking at two buckets, comparing two
+    // fingerprints.
     const SORT: f64 = 20.0;
     const BUCKETS: f64 = 8.0;
     const COMPARE: f64 = 0.2;
-    /// More buckets than these take more memory than a small set of fingerprints.
+    /// With more bits than this, the buckets of a small set take more memory than its fingerprints.
     const MOST_BITS: u32 = 24;
     let elements = (sides.first().len() + sides.second().map_or(0, <[u64]>::len)) as f64;
     let sample = sample(sides);
@@ -167,7 +169,7 @@ fn cheapest(sides: Sides<'_>, k: u32) -> (Design, u32) {
     (best.1, best.2)
 }
 
-/// Some thousand fingerprints of both sides, evenly spread.
+/// Some thousand fingerprints of both sets, evenly spread.
 fn sample(sides: Sides<'_>) -> Vec<u64> {
     const EACH: usize = 1 << 13;
     let some = |side: &[u64]| side.iter().step_by(side.len().div_ceil(EACH).max(1)).copied().collect::<Vec<_>>();
@@ -176,28 +178,28 @@ fn sample(sides: Sides<'_>) -> Vec<u64> {
     sample
 }
 
-/// By number of bits: the share of pairs of a sample that agree in so many bits of a key. Fingerprints of texts crowd: they
-/// agree far more often than random ones.
+/// For each number of bits: the share of the pairs of a sample that agree in this many bits of a key. Fingerprints of
+/// texts crowd, so they agree far more often than random ones.
 fn agreement(sample: &[u64], key: Key, most: u32) -> Vec<f64> {
     let permutation = Permutation::to_front(key.mask);
-    // With the lowest bit first, those that agree in the lowest bits are sorted together.
+    // The bits are reversed, so that fingerprints that agree in the lowest bits are sorted together.
     let mut turned: Vec<u64> = sample.iter().map(|value| permutation.apply(*value).reverse_bits()).collect();
     turned.sort_unstable();
     let all = (sample.len() * sample.len().saturating_sub(1)).max(1) as f64;
     let share = |bits: u32| {
         let together =
             turned.chunk_by(|a, b| bits == 0 || (a ^ b) >> (64 - bits) == 0).map(|run| run.len() * (run.len() - 1));
-        // A sample may hold no such pair, and yet there are some.
+        // The sample may have no such pair although the set has some.
         (together.sum::<usize>() as f64 / all).max(0.5f64.powi(bits as i32))
     };
     (0..=most).map(share).collect()
 }
 
-/// Fingerprints in the order of some bits of a key, with their positions.
+/// Fingerprints sorted by some bits of a key, with their positions.
 struct Bucketed {
     values: Vec<u64>,
     positions: Vec<u32>,
-    /// Where each bucket begins, and the end.
+    /// The position at which each bucket begins, and the end of the last one.
     starts: Vec<u32>,
 }
 
@@ -229,11 +231,12 @@ impl Bucketed {
     }
 }
 
-/// Some buckets of the first side, each with the bucket of the second (or of the same) whose number is flipped so.
+/// Compares some buckets of the first set, each with the bucket of the second set (or of the same set) whose number has
+/// these bits flipped.
 struct Pass<'a, F> {
     first: &'a Bucketed,
     second: Option<&'a Bucketed>,
-    /// The key sorted by, behind those sorted by before.
+    /// The keys up to the one that is sorted by. Earlier keys have been sorted by before.
     keys: &'a [Key],
     k: u32,
     flip: u32,
@@ -248,12 +251,12 @@ impl<F: FnMut(u32, u32)> Work for Pass<'_, F> {
     fn run(self, kernel: impl Kernel) {
         let Self { first, second, keys, k, flip, buckets, found } = self;
         let (own, earlier) = keys.split_last().expect("one is sorted by");
-        // A pair may agree in the bits of several keys; the first that catches it tells it.
+        // A pair may agree in the bits of several keys. The first key that catches it reports it.
         let told_here = |difference: u64| own.catches(difference) && !earlier.iter().any(|key| key.catches(difference));
         let other = second.unwrap_or(first);
         for bucket in buckets {
             let flipped = bucket ^ flip as usize;
-            // In one set, two buckets meet once.
+            // In one set, each pair of buckets is compared once.
             if second.is_none() && flipped < bucket {
                 continue;
             }
@@ -328,7 +331,7 @@ mod tests {
 
     #[test]
     fn the_choice_of_a_design_changes_nothing() {
-        // Large enough that other designs are chosen than for a few hundred.
+        // This set is large enough that other designs are chosen than for a few hundred.
         let fingerprints = clustered(40_000, 7);
         let (few, all) = fingerprints.split_at(50);
         let expected = naive(Sides::Two(few, all), 7);

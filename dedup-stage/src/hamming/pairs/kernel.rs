@@ -1,20 +1,20 @@
-//! The inner loop of the self-join: all pairs that lie at most so far apart in an array.
+//! The inner loop of the join of a set with itself: all pairs whose positions in an array are not too far apart.
 
-/// Compares all with all, and calls `found` with pairs within `k`.
+/// Compares each fingerprint with all others, and calls `found` with pairs within `k`.
 pub fn all(fingerprints: &[u64], k: u32, found: &mut impl FnMut(u64, u64)) {
     neighbours(fingerprints, &|_, _| fingerprints.len(), k, found);
 }
 
-/// Compares every fingerprint with those that follow it before its `end`, which never falls, and some with a few more. Calls `found` with pairs
-/// within `k`.
+/// Compares every fingerprint with those that follow it before its `end`, and perhaps with a few more. `end` never
+/// falls from one fingerprint to the next. Calls `found` with pairs within `k`.
 pub fn neighbours(fingerprints: &[u64], end: &impl Fn(usize, u64) -> usize, k: u32, found: &mut impl FnMut(u64, u64)) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vpopcntdq") {
-        // SAFETY: the instructions are there.
+        // SAFETY: the machine has the instructions.
         unsafe { neighbours_avx512(fingerprints, end, k, found) };
         return;
     } else if is_x86_feature_detected!("popcnt") {
-        // SAFETY: the instruction is there.
+        // SAFETY: the machine has the instruction.
         unsafe { neighbours_popcnt(fingerprints, end, k, found) };
         return;
     }
@@ -49,7 +49,7 @@ fn neighbours_popcnt(
     neighbours_scalar(fingerprints, end, k, found);
 }
 
-/// Eight fingerprints with eight others at a time.
+/// Compares eight fingerprints with eight others at a time.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512vpopcntdq")]
 fn neighbours_avx512(
@@ -61,10 +61,10 @@ fn neighbours_avx512(
     use std::arch::x86_64::*;
     let bound = _mm512_set1_epi64(i64::from(k));
     let n = fingerprints.len();
-    // Eight from here on, or as many as there are.
+    // Eight fingerprints from here on, or as many as there are.
     let load = |from: usize| {
         if from + 8 <= n {
-            // SAFETY: eight are there.
+            // SAFETY: the slice has eight fingerprints from here on.
             return unsafe { _mm512_loadu_epi64(fingerprints.as_ptr().add(from).cast()) };
         }
         let mask = ((1u16 << (n - from).min(8)) - 1) as u8;
@@ -73,12 +73,13 @@ fn neighbours_avx512(
     };
     for i in (0..n).step_by(8) {
         let own = (n - i).min(8);
-        // The last of the eight reaches farthest.
+        // The `end` of the last of the eight is the farthest.
         let end = end(i + own - 1, fingerprints[i + own - 1]).min(n);
         let a = load(i);
         let different = |from: usize| _mm512_popcnt_epi64(_mm512_xor_si512(a, load(from)));
         let mut from = i + 1;
-        // Four at a time, of which some may lie behind the end: it is cheaper to compare them than to look.
+        // Four groups of eight are compared at a time. Some fingerprints may lie behind the end: comparing them takes
+        // less time than checking.
         while from < end && from + 11 <= n {
             let least = _mm512_min_epu64(
                 _mm512_min_epu64(different(from), different(from + 1)),
@@ -96,7 +97,7 @@ fn neighbours_avx512(
     }
 }
 
-/// Looks again at four times eight pairs. Out of the way, it leaves the registers to the loop.
+/// Looks again at four times eight pairs. It is a function of its own, so that the loop keeps its registers.
 #[cfg(target_arch = "x86_64")]
 #[cold]
 #[inline(never)]
@@ -110,11 +111,11 @@ fn report_four(fingerprints: &[u64], i: usize, from: usize, k: u32, found: &mut 
     }
 }
 
-/// Calls `found` with those of eight pairs whose bits are set.
+/// Calls `found` with the pairs, out of eight, whose bits are set.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn report(fingerprints: &[u64], i: usize, from: usize, mut near: u8, found: &mut impl FnMut(u64, u64)) {
-    // Behind the end of the slice there are zeros, and nothing.
+    // Behind the end of the slice, zeros were compared instead of fingerprints.
     near &= ((1u16 << (fingerprints.len() - from).min(8)) - 1) as u8;
     while near != 0 {
         let lane = near.trailing_zeros() as usize;

@@ -11,7 +11,7 @@ pub use flips::{Sides, join};
 pub use rotate::rotate;
 pub use rows::{Listed, Pair, rows};
 
-/// Pairs of *values*: rows come later, when only few fingerprints are left to be looked for.
+/// Pairs of *values*. Their rows are looked up later, when only few fingerprints are left.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Near {
     /// Pairs of different fingerprints within the distance, the smaller value first; sorted, each once.
@@ -43,10 +43,10 @@ impl Near {
     }
 }
 
-/// Below this size the fast way does not pay.
+/// For fewer fingerprints than this, the fast method is not worth while.
 const FEW: usize = 1 << 16;
 
-/// All pairs of values within `k`, exactly. `done` is told the share of the work that was done since it was told last.
+/// All pairs of values within `k`, exactly. `done` is told the share of the work that was done since its last call.
 pub fn near(fingerprints: &[u64], k: u32, threads: usize, done: &(dyn Fn(f64) + Sync)) -> Near {
     if k <= 3 && fingerprints.len() >= FEW {
         thirds::near(fingerprints, k, threads, done)

@@ -1,18 +1,20 @@
-//! Partitioning and sorting by a few bits.
+//! Partitions and sorts fingerprints by a few bits.
 
 use crate::hamming::memory::zeros;
 
-/// Fingerprints of a cache line.
+/// Fingerprints in a cache line.
 const LINE: usize = 8;
 
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Line([u64; LINE]);
 
-/// Partitions by a number below `PARTS` into `space`; returns the partitioned, where its parts start, and the end.
+/// Partitions fingerprints into `space` by a number below `PARTS`. Returns the partitioned fingerprints, the positions
+/// at which the parts start, and the end.
 ///
-/// A cache line for each part is filled before it is written out: a few thousand lines stay in the caches, where the ends
-/// of as many partitions all over memory would not stay in the page tables' cache.
+/// A cache line of each part is filled before it is written out. A few thousand such lines stay in the caches. If each
+/// part were written directly, the ends of the parts would lie all over memory, and the cache of the page tables could
+/// not hold their pages.
 pub fn scatter<'a, const PARTS: usize>(
     from: &[u64],
     part: impl Fn(u64) -> usize,
@@ -28,7 +30,7 @@ pub fn scatter<'a, const PARTS: usize>(
     if space.len() < from.len() + LINE {
         *space = zeros(from.len() + LINE);
     }
-    // From the first cache line's beginning.
+    // Begin at the beginning of the first whole cache line.
     let start = space.as_ptr().align_offset(align_of::<Line>()).min(LINE);
     let to = &mut space[start..start + from.len()];
     let mut places = starts.clone();
@@ -36,7 +38,7 @@ pub fn scatter<'a, const PARTS: usize>(
     for &fingerprint in from {
         let part = part(fingerprint) % PARTS;
         let place = places[part];
-        // The first line of a part begins where the part does.
+        // The first line of a part begins where the part begins, which may be within a cache line.
         lines[part].0[place % LINE] = fingerprint;
         places[part] = place + 1;
         if place % LINE == LINE - 1 {
@@ -55,7 +57,8 @@ pub fn scatter<'a, const PARTS: usize>(
     (to, starts)
 }
 
-/// Sorts by a number below `BINS` what fits into the cache; returns where the bins end, and the size of the largest.
+/// Sorts fingerprints by a number below `BINS`. They must fit into the cache. Returns the positions at which the bins
+/// end, and the size of the largest bin.
 pub fn counting_sort<const BINS: usize>(
     run: &[u64],
     bin: impl Fn(u64) -> usize,

@@ -1,9 +1,9 @@
-//! Rotate, sort, compare neighbours: the approximate method of the paper's slides, to be compared with.
+//! Rotate, sort, compare neighbours: the approximate method of the paper's slides, for comparison.
 
 use super::Near;
 
-/// Pairs of values within `k` that are adjacent in the sorted order of one of 64 rotations: what differs only in the low bits of some
-/// rotation is likely, but not certain, to be found.
+/// Pairs of values within `k` that are neighbours in the sorted order of one of 64 rotations. If two values differ only
+/// in the low bits of some rotation, they are likely to be neighbours, but not certain.
 ///
 /// # References
 ///

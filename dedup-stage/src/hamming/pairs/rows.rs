@@ -1,4 +1,4 @@
-//! From pairs of values to pairs of rows.
+//! Turns pairs of values into pairs of rows.
 
 use super::Near;
 use crate::hamming::values::Values;
@@ -14,10 +14,10 @@ pub struct Pair {
     pub distance: u32,
 }
 
-/// Which rows of equal fingerprints are listed.
+/// Which pairs of rows with equal fingerprints are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listed {
-    /// Each row is linked to the first row with its value, and only first rows to other values.
+    /// Each row is paired with the first row of its value. Only first rows are paired with other values.
     First,
     /// Every pair of rows.
     All,

@@ -17,7 +17,7 @@ fn naive(fingerprints: &[u64], k: u32) -> Vec<Pair> {
     pairs
 }
 
-/// Equal values only with their first row, other values only between first rows.
+/// Of equal values, only pairs with their first row. Of different values, only pairs of first rows.
 fn of_first_rows(pairs: &[Pair]) -> Vec<Pair> {
     let repeats: std::collections::HashSet<u64> = pairs.iter().filter(|p| p.distance == 0).map(|p| p.second).collect();
     let kept = |p: &&Pair| !repeats.contains(&p.first) && (p.distance == 0 || !repeats.contains(&p.second));

@@ -1,4 +1,4 @@
-//! All pairs within 3 of very many fingerprints: partition by a third of a half, sort by another.
+//! All pairs within distance 3 of very many fingerprints: partition by one third of a half, and sort by another third.
 
 use std::sync::Mutex;
 
@@ -8,23 +8,25 @@ use super::partition::{counting_sort, scatter};
 use crate::hamming::design::Design;
 use crate::hamming::key::Key;
 
-/// More than this, and than a few times what is usual, are freed from equal values before they are compared.
+/// If a group has more fingerprints than this, and than eight times the usual number, its equal values are dropped
+/// before it is compared.
 const LARGE_GROUP: usize = 1 << 8;
 
-/// Thirds have at most so many values.
+/// A third has at most this many values.
 const VALUES: usize = 1 << 11;
 
 /// All pairs of values within `k`, at most 3.
 ///
-/// One half of a pair has at most one error, so in one half two of three parts (11, 11 and 10 bits) agree: six keys of 21 or 22
-/// bits. The fingerprints are partitioned by the first third of a half, and a partition, which fits into the second-level cache, is
-/// sorted by the second and by the last; then they are partitioned by the second, and sorted by the last. Whoever then shares a key is
-/// compared, eight at a time.
+/// In one half, a pair within distance 3 has at most one error. So two of the three parts of this half (11, 11 and 10
+/// bits) agree. This gives six keys of 21 or 22 bits. The fingerprints are partitioned by the first third of a half. A
+/// partition fits into the second-level cache. It is sorted by the second third, and then by the last third. After
+/// that, the fingerprints are partitioned by the second third, and each partition is sorted by the last. Fingerprints
+/// that share a key are compared, eight at a time.
 ///
 /// # Complexity
 ///
-/// Two passes over memory for each of four partitions, six counting sorts in the cache, and about N² / 2^20 comparisons; one copy of the
-/// fingerprints for each thread.
+/// Four partitions with two passes over memory each, six counting sorts in the cache, and about N² / 2^20 comparisons.
+/// Each thread has one copy of the fingerprints.
 pub fn near(fingerprints: &[u64], k: u32, threads: usize, done: &(dyn Fn(f64) + Sync)) -> Near {
     // Key 3h + d leaves out third d of half h.
     let keys = Design::drop_one(3).keys;
@@ -57,7 +59,7 @@ struct Pass {
 }
 
 impl Pass {
-    /// The number that a third of the half is.
+    /// A function that takes the value of one third of the half from a fingerprint.
     fn third(&self, i: u32) -> impl Fn(u64) -> usize + Copy {
         let shift = 32 * self.half + 11 * i;
         let mask = if i == 2 { VALUES / 2 - 1 } else { VALUES - 1 };
@@ -81,7 +83,7 @@ impl Pass {
             for third in self.sorted {
                 let left_out = 3 - self.by - third;
                 let key = (3 * self.half + left_out) as usize;
-                // Each pair is found by the first of the keys that catch it.
+                // The first of the keys that catch a pair reports it.
                 let add = |near: &mut Near, a, b| {
                     let difference = a ^ b;
                     if keys[key].catches(difference) && !keys[..key].iter().any(|key| key.catches(difference)) {
@@ -107,7 +109,7 @@ impl Pass {
     }
 }
 
-/// Sorts a group, and drops equal values after noting them.
+/// Sorts a group and drops equal values. Notes the values that were repeated.
 fn without_repeats<'a>(group: &'a mut [u64], near: &mut Near) -> &'a [u64] {
     group.sort_unstable();
     let mut kept = 0;

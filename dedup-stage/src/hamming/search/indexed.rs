@@ -1,17 +1,17 @@
-//! Queries to an index file: where they are few, its tables are probed, where they are many, swept through.
+//! Queries to an index file. If they are few, they probe its tables. If they are many, they sweep through its tables.
 
 use super::Hit;
 use super::pieces::in_pieces;
 use crate::hamming::frozen::{Bins, Frozen};
 
-/// Queries probed, or looked up, between two looks at the work that is left.
+/// A thread answers, or looks up, this many queries before it takes more work.
 const PIECE: usize = 1 << 14;
 
-/// Into so many pieces the regions of a table are dealt out.
+/// The regions of a table are cut into this many pieces, which threads take one by one.
 const PIECES: usize = 64;
 
-/// All rows of queries and of an index file that are within `k` of each other, sorted. `done` is told the share of the work that was done
-/// since it was told last.
+/// Finds all rows of queries and all rows of an index file that are within `k` of each other, sorted. `done` is told
+/// the share of the work that was done since its last call.
 pub fn search_frozen(
     stored: &Frozen,
     queries: &[u64],
@@ -36,7 +36,8 @@ pub fn search_frozen(
     hits
 }
 
-/// All positions in `queries`, fewer than 2^32, with the stored fingerprints within `k` and their distances, in no order.
+/// For each query, finds the stored fingerprints within `k`: the position in `queries`, the fingerprint and the
+/// distance, in no order. There must be fewer than 2^32 queries.
 pub fn values_near(
     stored: &Frozen,
     queries: &[u64],

@@ -1,4 +1,4 @@
-//! Batch: all pairs (query, stored) within a distance.
+//! Batch search: all pairs of a query and a stored fingerprint within a distance.
 
 mod indexed;
 mod pieces;

@@ -1,10 +1,10 @@
-//! Sharing work between threads.
+//! Shares work among threads.
 
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Lets threads work at `n` things, `piece` at a time, and collects what they find, in no order.
+/// Lets threads work on `n` items, `piece` items at a time. Collects the results, in no order.
 pub fn in_pieces<T: Send>(
     n: usize,
     piece: usize,

@@ -1,4 +1,4 @@
-//! A stream of stored fingerprints past queries that are held in memory.
+//! Reads a stream of stored fingerprints, and compares it with queries that are held in memory.
 
 use std::io::Cursor;
 
@@ -11,16 +11,17 @@ use crate::hamming::filter::Filter;
 use crate::hamming::frozen::{self, Frozen, Plan};
 use crate::hamming::index::{Fill, Index, Probe};
 
-/// Stored fingerprints that are looked at between two looks at the work that is left.
+/// A thread looks at this many stored fingerprints before it takes more work.
 const PIECE: usize = 1 << 16;
 
-/// Searches a stream of stored fingerprints, whose rows are counted from `first_row`. `design` is that of the index in which the queries
-/// are kept; without, two halves behind a `Filter` where one can be had. `done` is told the share of the work that was done since it was
-/// told last.
+/// Searches a stream of stored fingerprints. Their rows are counted from `first_row`. `design` is the design of the
+/// index in which the queries are kept. Without a design, the queries are kept in two halves behind a `Filter`, if a
+/// filter is possible. `done` is told the share of the work that was done since its last call.
 ///
 /// # Complexity
 ///
-/// One pass over `stored`, from which each thread takes piece after piece; the queries' index and filter in memory.
+/// One pass over `stored`, from which each thread takes piece after piece. The index and the filter of the queries are
+/// in memory.
 pub fn search(
     stored: &[u64],
     first_row: u64,
@@ -39,7 +40,7 @@ pub fn search(
     hits
 }
 
-/// Asks a table of the queries' halves only about those whose half passes the filter.
+/// For each half, asks the table of the queries only about the stored fingerprints whose half passes the filter.
 fn filtered(
     stored: &[u64],
     first_row: u64,
@@ -68,7 +69,7 @@ fn filtered(
     })
 }
 
-/// An index file that is none.
+/// An index with the format of an index file, in memory only.
 fn in_memory(fingerprints: &[u64], design: Design, threads: usize) -> Frozen {
     let plan = Plan { design, recipe: String::new(), with_rows: true, threads, part: Plan::PART };
     let mut file = Cursor::new(Vec::new());
@@ -79,7 +80,7 @@ fn in_memory(fingerprints: &[u64], design: Design, threads: usize) -> Frozen {
     Frozen::from_memory(memory, file.len(), &plan.recipe).expect("nothing damaged it")
 }
 
-/// Asks an index of the queries about everything.
+/// Asks an index of the queries about every stored fingerprint.
 fn probed(
     stored: &[u64],
     first_row: u64,

@@ -1,4 +1,4 @@
-//! Tests of the searches against a naive one.
+//! Tests of the searches against a naive search.
 
 use super::*;
 use crate::hamming::Design;

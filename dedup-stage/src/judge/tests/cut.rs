@@ -24,7 +24,7 @@ fn entries(session: &Session) -> Entries {
     all
 }
 
-/// A page of one of three hosts, with a fingerprint and a body that others may have, too.
+/// A page of one of three hosts. Other pages may have the same fingerprint or the same body.
 fn page(random: &mut fastrand::Rng, order: u64) -> Candidate {
     let site = SiteId { domain: random.u64(..3), host: 7 };
     let url = UrlId { site, url: order };
@@ -49,7 +49,7 @@ fn state(pages: &[Candidate]) -> (Session, Double) {
     (session, disk)
 }
 
-/// Bytes are owned by the first page that had them. If that page moves, the others lose them.
+/// The first page that had some bytes owns them. If that page moves, the other pages lose them.
 fn of_some(pages: &[Candidate], here: impl Fn(&Candidate) -> bool) -> Vec<Candidate> {
     let first = |page: &Candidate| pages.iter().find(|other| other.sha256 == page.sha256).is_some_and(&here);
     let mut some: Vec<Candidate> = pages.iter().filter(|page| here(page)).cloned().collect();

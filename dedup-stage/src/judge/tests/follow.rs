@@ -21,8 +21,8 @@ fn state(web: &Web) -> BTreeMap<(&'static str, Vec<u8>), Vec<u8>> {
     all
 }
 
-/// A page of a web where much is copied: of few texts, some with a word changed, with links that are those of a mirror, or
-/// others; some too short to be compared.
+/// A page of a web with many copies. There are few texts, some with a changed word, and some too short to be compared.
+/// Links are those of a mirror, or others.
 fn draw(random: &mut Rng) -> (String, String) {
     let (host, page) = (random.u32(..6), random.u32(..12));
     let url = format!("http://h{host}.test/{page}/");
@@ -38,8 +38,8 @@ fn draw(random: &mut Rng) -> (String, String) {
     (url, html(&text, &links) + image)
 }
 
-/// Shows so many pages to one judge, and to several of which each has some hosts. `follow` says whether these hear of each
-/// other. How many verdicts differ, and whether there were both duplicates and others (2) or not.
+/// Shows this many pages to one judge, and to several judges of which each has some hosts. `follow` says whether these
+/// judges follow each other. Returns how many verdicts differ, and 2 if there were both duplicates and other pages.
 fn differing(judges: usize, follow: bool, pages: usize, seed: u64) -> (usize, usize) {
     let mut random = Rng::with_seed(seed);
     let mut one = web();

@@ -1,4 +1,4 @@
-//! Pages with equal text whose links decide.
+//! Pages with equal text. Their links decide the verdict.
 
 use super::*;
 use crate::flow::{Counterpart, Fate};
@@ -64,7 +64,7 @@ fn copies_under_other_hosts_folders_and_parameters_have_counterparts() {
     ] {
         let (first_links, second_links) = (link_list(pattern, 1..=9), link_list(other_pattern, 1..=9));
         assert!(!is_acquitted((first, &first_links), (second, &second_links)), "{pattern} {other_pattern}");
-        // The control: as many others acquit.
+        // The control: the same number of other links acquits.
         let others = link_list(other_pattern, 11..=19);
         assert!(is_acquitted((first, &first_links), (second, &others)), "{pattern} {other_pattern}");
     }
@@ -86,7 +86,7 @@ fn links_in_navigation_acquit_nobody_but_may_be_counterparts() {
 
 #[test]
 fn equal_text_with_much_of_it_new_is_acquitted_without_the_word() {
-    // Acquitted says that the text is known. Of this text a sixth is not.
+    // "Acquitted" means that the text is known. Here a sixth of the text is not known.
     let mut web = web();
     let mut text = words(1, 300);
     web.show("http://a.test/1", &html(&text, &link_list("/item/#", 1..=9)));
@@ -106,7 +106,7 @@ fn a_copy_of_one_page_of_a_long_list_is_found() {
     for number in [1, 50, 100] {
         let copy = page(number).replace("<p>", "<p >");
         let verdict = web.verdict(&format!("http://b.test/{number}"), &copy);
-        // Fingerprints are visited up to the 64th page that has one.
+        // At most 64 pages with one fingerprint are visited.
         let expected = (number <= 64).then(|| web.id(&format!("http://a.test/{number}"), 1));
         assert_eq!(verdict.duplicate_of(), expected, "{number}");
     }

@@ -1,4 +1,4 @@
-//! Pages with little text whose pictures decide.
+//! Pages with little text. Their pictures decide the verdict.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn page(text: &[String], pictures: impl IntoIterator<Item = u32>) -> String {
     format!("<main><p>{}</p>{pictures}<a href=next>Next</a></main>", text.join(" "))
 }
 
-/// Whether the pictures of a page acquit it beside one with as many words.
+/// Whether its pictures acquit a page beside another page with as many words.
 fn is_acquitted(words_of_text: usize, first: std::ops::Range<u32>, second: std::ops::Range<u32>) -> bool {
     let mut web = web();
     let text = words(1, words_of_text);

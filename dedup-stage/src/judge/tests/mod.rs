@@ -1,4 +1,4 @@
-//! The judge through its public face: pages of a small web, and pages made of nothing but signatures.
+//! The judge through its public functions: pages of a small web, and pages that consist only of signatures.
 
 mod cut;
 mod follow;
@@ -41,7 +41,7 @@ fn nearly_the_same_text_is_a_near_copy() {
     assert_eq!(of, web.id("http://a.test/1", 1));
     assert!(distance <= 7 && (0.8..1.0).contains(&resemblance), "{distance} {resemblance}");
     assert_eq!(web.verdict("http://a.test/3", &html(&words(2, 200), &[])), Verdict::Unique);
-    // A near copy condemns nobody by its text, but by its bytes.
+    // A near-duplicate is no twin by its text. It is one by its bytes.
     assert_eq!(web.entries(spaces::ACCEPTED), 2);
     let copy = web.verdict("http://a.test/4", &html(&text, &[]));
     assert_eq!(copy, Verdict::Exact { of: web.id("http://a.test/2", 1) });
@@ -49,7 +49,7 @@ fn nearly_the_same_text_is_a_near_copy() {
 
 #[test]
 fn a_page_is_never_the_twin_of_its_own_url() {
-    // As if nobody had kept a record of the first visit.
+    // As if no record of the first visit had been kept.
     let mut web = web();
     let text = words(1, 60);
     let first = web.prepare("http://a.test/", 200, &html(&text, &[]));
@@ -94,10 +94,10 @@ fn novelty_falls_from_unique_to_near_to_exact() {
     text[100] = "other".into();
     let near = web.show("http://a.test/2", &html(&text, &list)).judgement;
     let Verdict::Near { resemblance, .. } = near.verdict else { panic!("{near:?}") };
-    // All links are the twin's.
+    // The twin has all links.
     assert!((near.novelty - (1.0 - resemblance)).abs() < 1e-6, "{near:?}");
     let fewer = web.show("http://a.test/3", &html(&text, &link_list("/#", 6..=11))).judgement;
-    // Half of the links are.
+    // The twin has half of the links.
     assert!((fewer.novelty - (1.0 - resemblance * 0.75)).abs() < 1e-6, "{fewer:?}");
     let exact = web.show("http://a.test/4", &html(&words(1, 200), &list)).judgement;
     assert_eq!([unique.novelty, exact.novelty], [1.0, 0.0]);

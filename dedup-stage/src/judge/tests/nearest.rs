@@ -1,4 +1,4 @@
-//! The twin is the nearest accepted page, and of several the earliest: against a naive search.
+//! The twin is the nearest accepted page, and the earliest of several. Checked against a naive search.
 
 use fastrand::Rng;
 
@@ -15,7 +15,7 @@ fn judge() -> (Judge, Session) {
     (judge, session)
 }
 
-/// A page of nothing but a fingerprint. All sketches are equal: the second look always finds the same text.
+/// A page that consists only of a fingerprint. All sketches are equal, so the second look always finds the same text.
 fn candidate(order: u64, url: u64, simhash: u64) -> Candidate {
     let mut sha256 = [0; 32];
     sha256[..8].copy_from_slice(&order.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes());
@@ -33,7 +33,7 @@ fn verdict(judge: &mut Judge, session: &mut Session, candidate: &Candidate) -> V
     judge.judge(&case, &|_, _| Ok(None), session).unwrap().verdict
 }
 
-/// The verdict of a naive judge, who keeps all pages in a list.
+/// The verdict of a naive judge that keeps all pages in a list.
 fn naive(accepted: &[Candidate], candidate: &Candidate) -> Option<(PageId, u32)> {
     let simhash = |candidate: &Candidate| candidate.signature.as_ref().unwrap().simhash;
     let others = accepted.iter().filter(|other| other.id.url != candidate.id.url);
@@ -44,7 +44,7 @@ fn naive(accepted: &[Candidate], candidate: &Candidate) -> Option<(PageId, u32)>
         .map(|(distance, _, id)| (id, distance))
 }
 
-/// Fingerprints that crowd, of URLs that repeat.
+/// A page whose fingerprint crowds with others, and whose URL may repeat.
 fn random(random: &mut Rng, order: u64) -> Candidate {
     let centre = [0, 0x0123_4567_89AB_CDEF, u64::MAX][random.usize(..3)];
     let flips = (0..random.u32(..10)).fold(centre, |simhash, _| simhash ^ 1 << random.u32(..64));
@@ -59,7 +59,7 @@ fn verdicts_are_those_of_a_naive_search() {
     let (mut near, mut ties) = (0, 0);
     for order in 1..=3_000 {
         let candidate = random(&mut rng, order);
-        // Some were judged elsewhere, where it was not known that they have a twin.
+        // Some pages were judged elsewhere, where their twin was not known.
         if rng.u8(..4) == 0 {
             judge.accept(&candidate, &mut session).unwrap();
             accepted.push(candidate);

@@ -40,7 +40,7 @@ fn a_few_other_words_are_no_change_and_many_are() {
     };
     web.show("http://a.test/", &edited(0));
     assert_eq!(web.verdict("http://a.test/", &edited(5)), Verdict::Unchanged { bytes: true, of: None, known: None });
-    // Small changes do not add up unseen: they are compared with what was accepted.
+    // Small changes add up: each visit is compared with the accepted content.
     assert_eq!(web.verdict("http://a.test/", &edited(10)), Verdict::Unchanged { bytes: true, of: None, known: None });
     assert_eq!(web.verdict("http://a.test/", &edited(60)), Verdict::Unique);
     assert_eq!(web.entries(spaces::ACCEPTED), 1);
@@ -55,7 +55,7 @@ fn new_links_under_the_same_words_are_a_change() {
         web.verdict("http://a.test/new", &page(3..=12)),
         Verdict::Unchanged { bytes: true, of: None, known: None }
     );
-    // Five of ten are news beside what it showed last; beside what it showed first they would be seven.
+    // Beside what the URL showed last, five of ten links are news. Beside what it showed first, seven would be.
     assert_eq!(
         web.verdict("http://a.test/new", &page(8..=17)),
         Verdict::Unchanged { bytes: true, of: None, known: None }
@@ -75,7 +75,7 @@ fn other_links_beside_much_text_are_no_change() {
     );
 }
 
-/// A page of `own` words, and a footer that has no mark of its own.
+/// A page of `own` words, with a footer that no element marks as a footer.
 fn with_footer(own: &[String], footer: &[String]) -> String {
     format!("<main><p>{}</p></main><p>{}</p>", own.join(" "), footer.join(" "))
 }
@@ -97,7 +97,7 @@ fn a_new_template_changes_one_page_and_not_all() {
     }
     assert_eq!(changed, [(1, 0), (2, 0), (2, 7)], "the first page of each template, and one that says something else");
     assert_eq!(web.entries(spaces::TEMPLATES), 1);
-    // Small changes are told from the template that is there now.
+    // Small changes are still seen beside the present template.
     let last = with_footer(&own(3, 2), &footers[2]);
     assert_eq!(web.verdict(&url(3), &last), Verdict::Unchanged { bytes: false, of: None, known: None });
     assert_eq!(web.verdict("http://b.test/3", &with_footer(&words(60, 200), &footers[0])), Verdict::Unique);
@@ -187,7 +187,7 @@ fn an_unchanged_duplicate_remains_one_as_long_as_its_twin_does() {
         let alone = web.show("http://b.test/", &second);
         assert_eq!(alone.judgement.verdict, Verdict::Unchanged { bytes: false, of: None, known: None });
         assert!(matches!(alone.links, Fate::Follow(1.0)));
-        // Now it is the one that others repeat.
+        // Now other pages can be duplicates of this one.
         let copy = web.verdict("http://c.test/", &second);
         assert_eq!(copy.duplicate_of().map(|of| of.url), Some(web.id("http://b.test/", 1).url));
         assert_eq!(web.verdict("http://b.test/", &second), Verdict::Unchanged { bytes: false, of: None, known: None });
@@ -206,7 +206,7 @@ fn what_is_gone_condemns_nobody() {
     web.flow.judge_mut().forget(&shown, url, &mut web.session).unwrap();
     assert_eq!([spaces::DIGESTS, spaces::ACCEPTED, spaces::LINKS].map(|space| web.entries(space)), [0; 3]);
     assert_eq!(web.verdict("http://b.test/", &page), Verdict::Unique);
-    // Forgotten twice does no harm to others.
+    // Forgetting twice does not harm other pages.
     web.flow.judge_mut().forget(&shown, url, &mut web.session).unwrap();
     assert!(web.verdict("http://c.test/", &page).duplicate_of().is_some());
 }

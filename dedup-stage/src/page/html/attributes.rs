@@ -1,4 +1,4 @@
-//! What attributes say: whether they hide their element, which words a list has, where a meta refresh leads.
+//! Reads attributes: whether they hide their element, which words a list has, where a meta refresh leads.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ fn hides(style: &str) -> bool {
     style.contains("display:none") || style.contains("visibility:hidden")
 }
 
-/// Whether the space-separated list has this word, without regard to case.
+/// Whether the space-separated list has this word. Case makes no difference.
 pub fn has_word(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|item| item.eq_ignore_ascii_case(word))
 }

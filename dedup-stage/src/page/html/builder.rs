@@ -1,4 +1,4 @@
-//! What tags and text mean for the [`Outline`]: blocks, links, hidden parts, chrome, and what the head says.
+//! Turns tags and text into the [`Outline`]: blocks, links, hidden parts, chrome, and what the head says.
 
 use super::attributes::{has_word, is_hidden, refresh_target};
 use super::media;
@@ -19,11 +19,11 @@ const IFRAME: Name = Name::of("iframe");
 pub struct Builder<'a> {
     outline: &'a mut Outline,
     hints: &'a mut Hints,
-    /// Text is dropped inside.
+    /// Hidden parts. Their text is dropped.
     hidden: Regions<()>,
-    /// What is marked as chrome, by all signs around.
+    /// Chrome, with all signs around it.
     chrome: Regions<Signs>,
-    /// Open `article` and `main` elements: a `header` within is content.
+    /// The number of open `article` and `main` elements. A `header` inside of them is content.
     main: u32,
     foreign: u32,
     raw: Option<Raw>,
@@ -31,7 +31,7 @@ pub struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// Marked elements within one another that are told apart.
+    /// Marked elements may be nested this deep. Deeper ones are not told apart.
     const MAX_DEPTH: usize = 16;
 
     pub fn new(outline: &'a mut Outline, hints: &'a mut Hints) -> Self {
@@ -47,7 +47,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Takes the end of the page.
+    /// The page has ended.
     pub fn finish(mut self) {
         self.part(Shape::Plain);
         self.outline.end();
@@ -57,12 +57,12 @@ impl<'a> Builder<'a> {
         self.outline.part(self.signs(), shape);
     }
 
-    /// The signs of chrome around this place.
+    /// The signs of chrome around the present place.
     fn signs(&self) -> Signs {
         self.chrome.innermost().map_or(Signs::NONE, |(_, signs)| *signs)
     }
 
-    /// Takes the start tag of an element that begins a block.
+    /// The start tag of an element that begins a block.
     fn block(&mut self, tag: &Tag<'_>, element: &Element) {
         if tag.has_attributes || element.role != Role::Block || tag.name == HEADER {
             self.enter(tag, element);
@@ -74,12 +74,12 @@ impl<'a> Builder<'a> {
         });
     }
 
-    /// Looks at the attributes of a block-level element for what it is.
+    /// Looks at the attributes of a block-level element to find out what it is.
     fn enter(&mut self, tag: &Tag<'_>, element: &Element) {
         if element.is_void() {
             return;
         }
-        // Pages that hide their body show it by a script.
+        // Pages that hide their body show it by a script, so the body is never hidden.
         if self.hidden.depth() == 0 && tag.name != BODY && is_hidden(tag) {
             self.hidden.open(tag.name, ());
         }
@@ -145,7 +145,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Takes a page that is shown within this one.
+    /// A page that is shown within this page.
     fn frame(&mut self, tag: &Tag<'_>) {
         if let Some(source) = tag.value(Attribute::Src) {
             self.outline.link(&source, false, Rels::ANCHOR, false, Signs::HEAD);
@@ -232,7 +232,7 @@ impl Sink for Builder<'_> {
         self.hidden.starts(tag.name);
         self.chrome.starts(tag.name);
         if self.foreign > 0 && !matches!(element.role, Role::Foreign | Role::Anchor) {
-            // Elements that break out of foreign content.
+            // These elements end foreign content.
             if matches!(element.role, Role::Block | Role::Heading | Role::Main | Role::Chrome) {
                 self.foreign = 0;
             } else {
@@ -265,7 +265,7 @@ impl Sink for Builder<'_> {
     #[inline]
     fn end(&mut self, name: Name) {
         if let Some(raw) = self.raw.take() {
-            // Only its own end tag ends raw content.
+            // Raw content is ended only by its own end tag.
             self.titled |= raw == Raw::Title;
             return;
         }

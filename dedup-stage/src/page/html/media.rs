@@ -1,4 +1,4 @@
-//! The elements that show media, and the attributes that name the file: lazy loaders keep it away from `src`.
+//! The elements that show media, and the attributes that name the file. Lazy loaders do not write the file into `src`.
 
 use std::borrow::Cow;
 
@@ -6,17 +6,17 @@ use crate::page::media::is_inline;
 use crate::page::tags::Element;
 use crate::page::tokenizer::{Attribute, Tag};
 
-/// Attributes in which a script finds the picture that it puts in place of a placeholder, best first.
+/// Attributes from which a script takes the picture that replaces a placeholder, the best first.
 const LAZY: [Attribute; 3] = [Attribute::DataSrc, Attribute::DataOriginal, Attribute::DataLazySrc];
 /// Attributes that list one picture in several sizes.
 const SETS: [Attribute; 3] = [Attribute::Srcset, Attribute::DataSrcset, Attribute::DataLazySrcset];
-/// Pixels up to which a side of an image makes it a counter or a spacer.
+/// An image with a side of at most this many pixels is a counter or a spacer.
 const TRACKING: u32 = 2;
-/// Length of a `data:` address, in bytes, below which it is a placeholder.
+/// A `data:` address with fewer bytes than this is a placeholder.
 const PLACEHOLDER: usize = 256;
 
-/// The address of what an element shows, as written. A `source` of a picture is another form of its `img`, and says
-/// nothing of its own.
+/// The address of the medium that an element shows, as written. The `source` of a picture is another form of its `img`,
+/// so it does not count.
 pub fn address<'t>(element: &Element, tag: &Tag<'t>) -> Option<Cow<'t, str>> {
     let value = |attribute| tag.value(attribute).filter(|value| !value.trim().is_empty());
     let source = || value(Attribute::Src).filter(|address| !is_placeholder(address));
@@ -42,7 +42,7 @@ fn first(set: Cow<'_, str>) -> Cow<'_, str> {
     Cow::Owned(first.unwrap_or_default().to_owned())
 }
 
-/// Whether a side of the image is too short for anybody to see it.
+/// Whether a side of the image is so short that nobody can see it.
 fn is_tiny(tag: &Tag<'_>) -> bool {
     [Attribute::Width, Attribute::Height].into_iter().any(|side| {
         tag.value(side).is_some_and(|pixels| {

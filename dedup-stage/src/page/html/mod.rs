@@ -1,6 +1,6 @@
-//! Reading HTML: one pass of the tokenizer into an [`Outline`], without a tree.
+//! Reads HTML: one pass of the tokenizer fills an [`Outline`]. No tree is built.
 //!
-//! The tokenizer leaves to its sink what a tree would know: which elements hold no markup, where foreign content begins.
+//! The tokenizer asks its sink what a tree would know: which elements hold no markup, and where foreign content begins.
 
 mod attributes;
 mod builder;

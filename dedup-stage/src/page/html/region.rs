@@ -1,10 +1,10 @@
-//! Stretches of a page that share a property of the element that opened them: hidden, or chrome. Without a tree, a stretch
-//! is told by the name of its element and how often that name is open.
+//! Regions: parts of a page that share a property (hidden, or chrome) with the element that opened them. There is no
+//! tree. So a region is given by the name of its element, and by how often an element of this name is open.
 
 use crate::page::tags::Element;
 use crate::page::tokenizer::Name;
 
-/// An open element that everything within shares a property with.
+/// An open element. Everything inside of it shares a property with it.
 #[derive(Debug)]
 struct Region {
     name: Name,
@@ -13,7 +13,8 @@ struct Region {
 }
 
 impl Region {
-    /// Takes note of a start tag: the element may stand within the region, or end it.
+    /// Looks at a start tag. The new element may stand within the region, or end the region. True if it ends the
+    /// region.
     fn starts(&mut self, name: Name) -> bool {
         if self.name != name {
             return false;
@@ -32,7 +33,7 @@ impl Region {
     }
 }
 
-/// The open regions of one property, each within the one before, with what is known of each.
+/// The open regions of one property, each within the one before. Each has a value.
 #[derive(Debug)]
 pub struct Regions<T> {
     open: Vec<(Region, T)>,
@@ -45,37 +46,37 @@ impl<T> Default for Regions<T> {
 }
 
 impl<T> Regions<T> {
-    /// Opens one within those that are open.
+    /// Opens a region within those that are open.
     #[inline]
     pub fn open(&mut self, name: Name, of: T) {
         self.open.push((Region { name, element: Element::of(name), depth: 1 }, of));
     }
 
-    /// Number of open ones.
+    /// Number of open regions.
     #[inline]
     pub fn depth(&self) -> usize {
         self.open.len()
     }
 
-    /// The element of the innermost one, and what is known of the region.
+    /// The element and the value of the innermost region.
     #[inline]
     pub fn innermost(&self) -> Option<(&'static Element, &T)> {
         self.open.last().map(|(region, of)| (region.element, of))
     }
 
-    /// Takes note of a start tag.
+    /// Looks at a start tag, which may close regions.
     #[inline]
     pub fn starts(&mut self, name: Name) {
         self.close(|region| region.starts(name));
     }
 
-    /// Takes note of an end tag; whether it closes a region.
+    /// Looks at an end tag. True if it closes a region.
     #[inline]
     pub fn ends(&mut self, name: Name, element: &Element) -> bool {
         self.close(|region| region.ends(name, element))
     }
 
-    /// Asks all regions, and closes the outermost one of which it is true, with those within.
+    /// Asks all regions. Closes the outermost one for which the answer is true, and all regions within it.
     #[inline]
     fn close(&mut self, closes: impl Fn(&mut Region) -> bool) -> bool {
         let mut first = self.open.len();

@@ -1,4 +1,4 @@
-//! Articles under the signs of chrome, and chrome beside articles.
+//! Articles under signs of chrome, and chrome beside articles.
 
 use fastrand::Rng;
 use url::Url;
@@ -6,7 +6,7 @@ use url::Url;
 use crate::page::{Input, Reader};
 use crate::signature::{DISTANCE, Signature};
 
-/// So many words drawn at random; two texts have next to no five words in a row in common.
+/// This many words, drawn at random. Two such texts have almost no five words in a row in common.
 fn words(random: &mut Rng, count: usize) -> String {
     let word = |random: &mut Rng| -> String {
         (0..2 + random.usize(..3))
@@ -16,7 +16,7 @@ fn words(random: &mut Rng, count: usize) -> String {
     (0..count).map(|_| word(random)).collect::<Vec<_>>().join(" ")
 }
 
-/// An article of so many words, in paragraphs.
+/// An article of this many words, in paragraphs.
 fn article(random: &mut Rng, count: usize) -> String {
     (0..count / 50).map(|_| format!("<p>{}.</p>", words(random, 50))).collect()
 }
@@ -43,7 +43,7 @@ fn are_duplicates(a: &Option<Signature>, b: &Option<Signature>) -> bool {
     })
 }
 
-/// Elements that wrap a whole page, opening and closing.
+/// The start and end tags of elements that wrap a whole page.
 const WRAPPERS: [(&str, &str); 16] = [
     ("<header id=branding>", "</header>"),
     ("<nav>", "</nav>"),
@@ -91,7 +91,7 @@ fn articles_under_signs_of_chrome_are_content() {
     }
 }
 
-/// Chrome that is long beside a short article, and must not be taken for what the page is about.
+/// Chrome that is longer than the article beside it must not be taken for content.
 #[test]
 fn long_navigation_beside_a_short_article_is_chrome() {
     for (open, close) in WRAPPERS {
@@ -101,14 +101,14 @@ fn long_navigation_beside_a_short_article_is_chrome() {
         };
         let menus = [
             (0..300).map(|i| entry(i, &mut random, 0)).collect::<String>(),
-            // Each entry with a few words that say what it leads to.
+            // Each entry has a few words that say where it leads.
             (0..60).map(|i| entry(i, &mut random, 6)).collect(),
             // One block of links.
             format!(
                 "<p>{}</p>",
                 (0..150).map(|i| format!("<a href=/s{i}>{}</a> | ", words(&mut random, 2))).collect::<String>()
             ),
-            // A menu made by a script: entries without links.
+            // A menu that is made by a script: its entries have no links.
             (0..80).map(|_| format!("<div><span>{}</span></div>", words(&mut random, 3))).collect(),
         ];
         for menu in &menus {

@@ -1,4 +1,4 @@
-//! What a page shows: which elements and attributes count, and what leaves a hash as it is.
+//! The media of a page: which elements and attributes count, and what does not change a hash.
 
 use super::{read, read_at};
 use crate::page::Reader;

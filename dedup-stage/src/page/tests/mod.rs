@@ -1,4 +1,4 @@
-//! Reading whole pages through the public seam.
+//! Reads whole pages through the public interface.
 
 mod chrome;
 mod media;
@@ -95,7 +95,7 @@ fn links_beyond_the_cap_are_counted() {
     assert_eq!(cut(&long), (10, 0));
     let (kept, lost) = cut(&long.replace("<a", &format!("{}<a", page(10..2_000).replace("/", ""))));
     assert!(kept * 2_000 <= Reader::MAX_LINK_BYTES && kept > 500 && kept + lost as usize == 2_000, "{kept}, {lost}");
-    // More links as written than are kept: only what leads elsewhere is lost.
+    // The page has more links as written than are kept. Only links that lead elsewhere are lost.
     let again = page(0..5).repeat(25_000);
     assert_eq!(cut(&again), (5, 0));
     assert_eq!(cut(&format!("{again}{}{}<a href=mailto:x>", page(3..8), page(3..8))), (5, 3));

@@ -1,4 +1,4 @@
-//! html5ever's tokenizer where the text of a script does not show its end.
+//! Finds the end of a script by html5ever's tokenizer, if the text of the script does not show it.
 
 use std::cell::Cell;
 
@@ -8,7 +8,7 @@ use html5ever::tokenizer::{BufferQueue, Token, TokenSink, TokenSinkResult, Token
 
 use super::{Name, Sink};
 
-/// Whether the end tag has come; nothing else that a script holds is a tag.
+/// Whether the end tag has come. A script contains no other tag.
 struct Ended(Cell<bool>);
 
 impl TokenSink for Ended {
@@ -20,7 +20,7 @@ impl TokenSink for Ended {
     }
 }
 
-/// Reads a script and its end tag, and returns the length of both; `None` if the document ends before.
+/// Reads a script and its end tag. Returns the length of both; `None` if the document ends before the end tag.
 pub fn script(content: &str, sink: &mut impl Sink) -> Option<usize> {
     let options = TokenizerOpts {
         initial_state: Some(State::RawData(RawKind::ScriptData)),
@@ -31,7 +31,7 @@ pub fn script(content: &str, sink: &mut impl Sink) -> Option<usize> {
     let tokenizer = Tokenizer::new(Ended(Cell::new(false)), options);
     let queue = BufferQueue::default();
     let mut from = 0;
-    // A tag comes out when its last character has gone in.
+    // The tokenizer gives a tag once it has read the last character of the tag.
     for end in memchr::memchr_iter(b'>', content.as_bytes()).map(|at| at + 1) {
         queue.push_back(StrTendril::from_slice(&content[from..end]));
         let _ = tokenizer.feed(&queue);

@@ -1,8 +1,8 @@
-//! A tokenizer of HTML (HTML standard, section 13.2.5) that works on slices of the page: plain text and tags are found by
-//! vector searches and cost no allocation. What it gives is what html5ever's tokenizer gives, which the tests compare;
-//! html5ever itself reads the scripts whose end cannot be seen from their text.
+//! A tokenizer of HTML (HTML standard, section 13.2.5). It works on slices of the page: vector searches find plain text
+//! and tags, without any allocation. It gives the same tokens as html5ever's tokenizer; the tests compare both.
+//! html5ever itself reads the scripts whose text does not show their end.
 //!
-//! Comments and the document type are passed over, and so is what stands in scripts and style sheets.
+//! Comments, the document type, and the content of scripts and style sheets are skipped.
 
 mod judge;
 mod name;
@@ -21,16 +21,17 @@ pub use tag::{Attribute, Tag};
 
 /// Takes the tokens.
 pub trait Sink {
-    /// Takes text between tags, its character references resolved; any number of pieces in a row, none of them empty.
+    /// Takes text between tags. Its character references are resolved. Several pieces may follow each other. No piece
+    /// is empty.
     fn text(&mut self, text: &str);
 
-    /// Takes a start tag; how what follows is to be read.
+    /// Takes a start tag. Returns how the text behind it is to be read.
     fn start(&mut self, tag: &Tag<'_>) -> Content;
 
     /// Takes an end tag.
     fn end(&mut self, name: Name);
 
-    /// Whether what follows stands in foreign content (SVG, MathML), where there are CDATA sections.
+    /// Whether the text behind this place is foreign content (SVG, MathML). CDATA sections exist only there.
     fn is_in_foreign(&self) -> bool;
 }
 
@@ -39,9 +40,9 @@ pub trait Sink {
 pub enum Content {
     /// Tags and text.
     Markup,
-    /// A script: nothing up to its end tag is passed on.
+    /// A script. Nothing before its end tag is passed on.
     Script,
-    /// As `Script`, but for a simpler rule for where it ends: style sheets and the like.
+    /// Like `Script`, with a simpler rule for the end: style sheets and the like.
     Raw,
     /// Text up to the end tag: titles, text areas.
     Text,
@@ -49,7 +50,7 @@ pub enum Content {
     Plain,
 }
 
-/// Reads `html`, which begins after the byte order mark.
+/// Reads `html`. A byte order mark must have been removed.
 pub fn read(html: &str, sink: &mut impl Sink) {
     let html = with_line_feeds(html);
     let mut scanner = Scanner { html: &html, tag: Tag::default() };
@@ -59,7 +60,7 @@ pub fn read(html: &str, sink: &mut impl Sink) {
     }
 }
 
-/// Carriage returns, with or without a line feed, become line feeds (section 13.2.3.5).
+/// Replaces carriage returns, with or without a line feed, by line feeds (section 13.2.3.5).
 fn with_line_feeds(html: &str) -> Cow<'_, str> {
     let bytes = html.as_bytes();
     let Some(mut at) = memchr::memchr(b'\r', bytes) else { return Cow::Borrowed(html) };
@@ -78,12 +79,12 @@ fn with_line_feeds(html: &str) -> Cow<'_, str> {
 
 struct Scanner<'t> {
     html: &'t str,
-    /// The last tag; its memory is used again.
+    /// The last tag. Its memory is used again.
     tag: Tag<'t>,
 }
 
 impl<'t> Scanner<'t> {
-    /// Reads the text or the tag that begins at `at`; where it has ended, `None` at the end of the document.
+    /// Reads the text or the tag that begins at `at`. Returns its end; `None` at the end of the document.
     #[inline]
     fn step(&mut self, at: usize, sink: &mut impl Sink) -> Option<usize> {
         let bytes = self.html.as_bytes();
@@ -101,7 +102,7 @@ impl<'t> Scanner<'t> {
         Some(at + end)
     }
 
-    /// Reads what the less-than sign at `at` begins.
+    /// Reads the markup that begins with the less-than sign at `at`.
     #[inline]
     fn markup(&mut self, at: usize, sink: &mut impl Sink) -> Option<usize> {
         let bytes = self.html.as_bytes();
@@ -134,7 +135,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Reads a comment, a document type or a CDATA section, of which `<!` is read.
+    /// Reads the rest of a comment, a document type or a CDATA section, behind `<!`.
     fn declaration(&self, at: usize, sink: &mut impl Sink) -> Option<usize> {
         let rest = &self.html[at..];
         if let Some(comment) = rest.strip_prefix("--") {
@@ -178,18 +179,18 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// What is special in text: character references, and what becomes of U+0000.
+/// How special characters of a text are read: character references and U+0000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Text {
-    /// Between tags: U+0000 is dropped.
+    /// Text between tags. U+0000 is dropped.
     Markup,
-    /// U+0000 becomes U+FFFD.
+    /// Text with references. U+0000 becomes U+FFFD.
     WithReferences,
-    /// As before, and ampersands stand for themselves.
+    /// Text without references: ampersands are plain characters. U+0000 becomes U+FFFD.
     Plain,
 }
 
-/// Passes on text in which there may be special characters.
+/// Passes on a text that may have special characters.
 fn pieces(text: &str, kind: Text, sink: &mut impl Sink) {
     let mut pass = |piece: &str| {
         if !piece.is_empty() {
@@ -214,7 +215,7 @@ fn pieces(text: &str, kind: Text, sink: &mut impl Sink) {
     pass(rest);
 }
 
-/// The length of a comment that begins here, its arrow included.
+/// The length of a comment that begins here, including its arrow.
 fn comment_length(comment: &str) -> Option<usize> {
     let ends = |before: &str| ["--", "--!"].into_iter().any(|end| before.ends_with(end)) || matches!(before, "" | "-");
     memchr::memchr_iter(b'>', comment.as_bytes()).find(|at| ends(&comment[..*at])).map(|at| at + 1)

@@ -1,16 +1,16 @@
-//! Names of elements and attributes as numbers, and tables that know some of them.
+//! Names of elements and attributes as numbers, and tables of known names.
 
 use xxhash_rust::xxh3::xxh3_128;
 
-/// A name without regard to case: its bytes where there are at most sixteen of them, else a hash.
+/// A name in lower case: its bytes if there are at most sixteen, otherwise a hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name(u128);
 
 impl Name {
-    /// Bytes of the longest name that is kept as it is.
+    /// The most bytes of a name that is stored as it is.
     const LONGEST: usize = 16;
 
-    /// A name in lower case; for constants.
+    /// The name for this text, which must be in lower case. For constants.
     pub const fn of(name: &str) -> Self {
         let name = name.as_bytes();
         assert!(name.len() <= Self::LONGEST);
@@ -22,7 +22,7 @@ impl Name {
         Self(packed)
     }
 
-    /// A short name; `None` for longer ones than are kept as they are.
+    /// A short name; `None` if it is too long to be stored as it is.
     #[inline]
     pub fn short(name: &[u8]) -> Option<Self> {
         let mut packed = [0; Self::LONGEST];
@@ -30,7 +30,7 @@ impl Name {
         Some(Self(lower(u128::from_le_bytes(packed))))
     }
 
-    /// The name that stands in `bytes[from..to]`.
+    /// The name in `bytes[from..to]`.
     #[inline]
     pub fn read(bytes: &[u8], from: usize, to: usize) -> Self {
         let length = to - from;
@@ -46,7 +46,7 @@ impl Name {
         Self::read_slowly(&bytes[from..to])
     }
 
-    /// The same for names at the end of the page, long ones, and those with U+0000, which becomes U+FFFD.
+    /// Like [`Name::read`], for names at the end of the page, long names, and names with U+0000, which becomes U+FFFD.
     #[cold]
     fn read_slowly(name: &[u8]) -> Self {
         let name = name.split(|byte| *byte == 0).collect::<Vec<_>>().join("\u{FFFD}".as_bytes());
@@ -82,7 +82,8 @@ fn lower(packed: u128) -> u128 {
     packed | capitals >> 2
 }
 
-/// A table from names to numbers below 255: open addressing with a multiplied key, twice as many slots as names or more.
+/// A table from names to numbers below 255. It uses open addressing with a multiplied key, and has at least twice as
+/// many slots as names.
 #[derive(Debug)]
 pub struct Table<const SLOTS: usize> {
     names: [u128; SLOTS],
@@ -92,7 +93,7 @@ pub struct Table<const SLOTS: usize> {
 impl<const SLOTS: usize> Table<SLOTS> {
     const FREE: u8 = u8::MAX;
 
-    /// A table that gives each name its place in the list.
+    /// A table from each name to its place in the list.
     pub const fn new(list: &[Name]) -> Self {
         assert!(SLOTS.is_power_of_two() && SLOTS >= 2 * list.len() && list.len() < Self::FREE as usize);
         let mut table = Self { names: [0; SLOTS], numbers: [Self::FREE; SLOTS] };
@@ -145,7 +146,7 @@ mod tests {
             if lower.len() <= 16 {
                 prop_assert_eq!(read, Name::of(&lower));
             }
-            // A plus sign cannot be drawn.
+            // The generator of names cannot make a plus sign.
             prop_assert_ne!(read, Name::of("x+"));
         }
     }

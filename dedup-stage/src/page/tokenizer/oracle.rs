@@ -1,5 +1,5 @@
-//! html5ever's tokenizer as a source of the same tokens, and a sink that records them: what the tests and the fuzzer compare
-//! the tokenizer with.
+//! Reads the same tokens with html5ever's tokenizer, and a sink that records tokens. The tests and the fuzzer compare
+//! the tokenizer with these.
 
 use std::cell::{Cell, RefCell};
 
@@ -22,7 +22,7 @@ pub fn read(html: &str, sink: &mut impl Sink) {
 
 struct Adapter<'s, S> {
     sink: RefCell<&'s mut S>,
-    /// Whether text stands in a script or a style sheet.
+    /// Whether the text stands in a script or a style sheet.
     passed_over: Cell<bool>,
 }
 
@@ -42,7 +42,7 @@ impl<S: Sink> TokenSink for Adapter<'_, S> {
                     sink.end(name);
                     return TokenSinkResult::Continue;
                 }
-                // Tags hold values as written.
+                // Our tags have the values as they are written.
                 let written: Vec<_> = tag.attrs.iter().map(|attribute| attribute.value.replace('&', "&amp;")).collect();
                 let values = tag.attrs.iter().zip(&written).filter_map(|(attribute, value)| {
                     let known = Attribute::ALL.iter().find(|(_, name)| **name == *attribute.name.local)?;
@@ -68,18 +68,18 @@ impl<S: Sink> TokenSink for Adapter<'_, S> {
     }
 }
 
-/// A token as it was passed on.
+/// A token that was passed to the sink.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Token {
-    /// Text; of pieces in a row all.
+    /// Text. Pieces that follow each other are joined.
     Text(String),
-    /// A start tag: its name, whether it closes itself, whether it has attributes, and those that are known.
+    /// A start tag: its name, whether it closes itself, whether it has attributes, and its known attributes.
     Start(Name, bool, bool, Vec<(Attribute, String)>),
     /// An end tag.
     End(Name),
 }
 
-/// Records tokens; elements have the contents that they have in the standard.
+/// Records tokens. The contents of elements are read as the standard says.
 #[derive(Debug, Default)]
 pub struct Recorder {
     /// The tokens, in order.
@@ -126,7 +126,7 @@ impl Sink for Recorder {
     }
 }
 
-/// The tokens of `html`, by the tokenizer and by html5ever.
+/// The tokens of `html`, by our tokenizer and by html5ever.
 pub fn both(html: &str) -> [Vec<Token>; 2] {
     let (mut ours, mut theirs) = (Recorder::default(), Recorder::default());
     super::read(html, &mut ours);

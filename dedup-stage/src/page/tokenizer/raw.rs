@@ -1,28 +1,28 @@
-//! Where the content of elements ends that hold no markup: scripts, style sheets, titles, text areas.
+//! Finds the end of the content of elements without markup: scripts, style sheets, titles, text areas.
 
 use super::name::Name;
 
 const SCRIPT: Name = Name::of("script");
 
-/// Where a script ends.
+/// The end of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// At the end tag that begins here.
     At(usize),
-    /// With the document.
+    /// At the end of the document.
     Never,
-    /// Where the states of the standard must find out: a script that holds `<!--` and then `<script` may hold end tags
-    /// that do not end it (script data double escaped states).
+    /// The states of the standard must find it. A script with `<!--` and then `<script` may contain end tags that do
+    /// not end it (script data double escaped states).
     Unclear,
 }
 
-/// Where the end tag of this name begins in the content of the element.
+/// The position at which the end tag of this name begins, in the content of the element.
 pub fn end(content: &str, name: Name) -> Option<usize> {
     let bytes = content.as_bytes();
     memchr::memmem::find_iter(bytes, "</").find(|at| is_tag(bytes, at + 2, name))
 }
 
-/// Where a script ends.
+/// Finds the end of a script.
 pub fn script_end(content: &str) -> End {
     let bytes = content.as_bytes();
     let mut escaped = false;
@@ -37,7 +37,7 @@ pub fn script_end(content: &str) -> End {
     End::Never
 }
 
-/// Whether this name stands at `at`, and ends there as names of tags do.
+/// Whether the name of a tag at `at` is this name.
 fn is_tag(bytes: &[u8], at: usize, name: Name) -> bool {
     let letters = bytes[at..].iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     matches!(bytes.get(at + letters), Some(b' ' | b'\n' | b'\t' | b'\x0C' | b'/' | b'>'))

@@ -4,21 +4,21 @@ use std::borrow::Cow;
 
 use html5ever::data::{C1_REPLACEMENTS, NAMED_ENTITIES};
 
-/// Where a reference stands.
+/// The place of a reference, which decides how it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Text,
     Attribute,
 }
 
-/// A reference: how many bytes it takes, its ampersand included, and the characters that it stands for.
+/// A reference: its number of bytes, including the ampersand, and the characters that it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reference {
     pub length: usize,
     pub characters: [Option<char>; 2],
 }
 
-/// Bytes of the longest name that needs no semicolon.
+/// The length of the longest name that needs no semicolon, in bytes.
 const LONGEST_BARE: usize = 6;
 
 impl Reference {
@@ -27,7 +27,7 @@ impl Reference {
     }
 }
 
-/// The reference at the beginning of `text`, which is an ampersand; `None` if the ampersand stands for itself.
+/// The reference at the beginning of `text`, which is an ampersand. `None` if the ampersand is a plain character.
 pub fn read(text: &str, place: Place) -> Option<Reference> {
     let rest = &text.as_bytes()[1..];
     match *rest.first()? {
@@ -37,7 +37,7 @@ pub fn read(text: &str, place: Place) -> Option<Reference> {
     }
 }
 
-/// `&#10;`, `&#xA;`, with or without the semicolon.
+/// Reads `&#10;` or `&#xA;`, with or without the semicolon.
 fn numeric(rest: &[u8]) -> Option<Reference> {
     let (digits, base) = match rest.get(1) {
         Some(b'x' | b'X') => (2, 16),
@@ -45,7 +45,7 @@ fn numeric(rest: &[u8]) -> Option<Reference> {
     };
     let (mut number, mut end) = (0u32, digits);
     while let Some(digit) = rest.get(end).and_then(|byte| char::from(*byte).to_digit(base)) {
-        // Beyond the last character all numbers are alike.
+        // All numbers beyond the last character are treated alike.
         number = number.saturating_mul(base).saturating_add(digit).min(0x11_0000);
         end += 1;
     }
@@ -61,7 +61,7 @@ fn numeric(rest: &[u8]) -> Option<Reference> {
     Some(Reference::one(1 + end, character.unwrap_or(char::REPLACEMENT_CHARACTER)))
 }
 
-/// `&amp;`; a few names are known without the semicolon, in text even where more letters follow.
+/// Reads `&amp;`. A few names are known without the semicolon; in text, even if more letters follow.
 fn named(rest: &str, place: Place) -> Option<Reference> {
     let bytes = rest.as_bytes();
     let run = bytes.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(bytes.len());
@@ -81,21 +81,21 @@ fn named(rest: &str, place: Place) -> Option<Reference> {
         return Some(found);
     }
     match place {
-        // A query as it was before references: `?a=1&copy=2`.
+        // This is a query that was written without references: `?a=1&copy=2`.
         Place::Attribute if bytes.get(run) == Some(&b'=') => None,
         Place::Attribute => look_up(&rest[..run]),
         Place::Text => (2..=run.min(LONGEST_BARE)).rev().find_map(|length| look_up(&rest[..length])),
     }
 }
 
-/// A name, with its semicolon if it has one. The table also holds beginnings of names, which stand for nothing.
+/// Looks a name up, with its semicolon if it has one. The table also has beginnings of names, which stand for nothing.
 fn look_up(name: &str) -> Option<Reference> {
     let &(first, second) = NAMED_ENTITIES.get(name)?;
     let character = |code: u32| char::from_u32(code).filter(|_| code != 0);
     character(first).map(|first| Reference { length: 1 + name.len(), characters: [Some(first), character(second)] })
 }
 
-/// The value of an attribute as written, its references resolved. U+0000 becomes U+FFFD.
+/// The value of an attribute as written, with its references resolved. U+0000 becomes U+FFFD.
 pub fn resolve(written: &str) -> Cow<'_, str> {
     let odd = |text: &str| memchr::memchr2(b'&', 0, text.as_bytes());
     let Some(mut at) = odd(written) else { return Cow::Borrowed(written) };

@@ -1,4 +1,4 @@
-//! Tags: names, and the attributes that somebody reads (HTML standard, sections 13.2.5.8 and 13.2.5.32 to 13.2.5.40).
+//! Tags: their names, and the attributes that are read (HTML standard, sections 13.2.5.8 and 13.2.5.32 to 13.2.5.40).
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ pub struct Tag<'t> {
 
 macro_rules! attributes {
     ($($(#[$doc:meta])* $variant:ident $name:literal),* $(,)?) => {
-        /// The attributes that are read; all others are passed over.
+        /// The attributes that are read. All others are skipped.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[allow(missing_docs)]
         pub enum Attribute {
@@ -29,7 +29,7 @@ macro_rules! attributes {
         }
 
         impl Attribute {
-            /// All of them, in order, with their names.
+            /// All attributes, in order, with their names.
             pub const ALL: [(Attribute, &'static str); [$($name),*].len()] = [$((Attribute::$variant, $name)),*];
         }
     };
@@ -78,7 +78,7 @@ impl Attribute {
 
 static TABLE: Table<64> = Attribute::TABLE;
 
-/// What a byte ends: a name of a tag, a name of an attribute, an unquoted value.
+/// Bits that say what a byte ends: the name of a tag, the name of an attribute, an unquoted value.
 const TAG_NAME: u8 = 1;
 const ATTRIBUTE_NAME: u8 = 2;
 const UNQUOTED: u8 = 4;
@@ -97,7 +97,7 @@ static ENDS: [u8; 256] = {
     ends
 };
 
-/// White space within tags; line ends are line feeds.
+/// Whether a byte is white space within tags. (Line ends are line feeds.)
 #[inline]
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\t' | b'\x0C')
@@ -116,7 +116,7 @@ impl Default for Tag<'_> {
 }
 
 impl<'t> Tag<'t> {
-    /// A tag with these values of attributes, as written.
+    /// A tag whose attributes have these values, as written.
     pub(super) fn new(
         name: Name,
         self_closing: bool,
@@ -128,7 +128,8 @@ impl<'t> Tag<'t> {
         tag
     }
 
-    /// The value of an attribute, its character references resolved; of several of one name the first.
+    /// The value of an attribute, with its character references resolved. If several attributes have this name, that of
+    /// the first.
     pub fn value(&self, attribute: Attribute) -> Option<Cow<'t, str>> {
         self.has(attribute).then(|| reference::resolve(self.values[attribute as usize]))
     }
@@ -139,7 +140,7 @@ impl<'t> Tag<'t> {
         self.known >> attribute as u32 & 1 == 1
     }
 
-    /// Reads the tag whose name begins at `at`, and returns where it has ended; `None` if the document ends before.
+    /// Reads the tag whose name begins at `at`. Returns its end; `None` if the document ends before the tag does.
     #[inline]
     pub(super) fn read(&mut self, html: &'t str, at: usize) -> Option<usize> {
         let bytes = html.as_bytes();
@@ -153,7 +154,7 @@ impl<'t> Tag<'t> {
     fn read_attributes(&mut self, html: &'t str, mut at: usize) -> Option<usize> {
         let bytes = html.as_bytes();
         loop {
-            // Before an attribute's name.
+            // The name of an attribute begins here.
             match *bytes.get(at)? {
                 b'>' => return Some(at + 1),
                 b'/' => {
@@ -171,7 +172,7 @@ impl<'t> Tag<'t> {
                 _ => {}
             }
             self.has_attributes = true;
-            // The first character belongs to the name, even if it is an equals sign.
+            // The first character belongs to the name, even an equals sign.
             let from = at;
             at = until(bytes, at + 1, ATTRIBUTE_NAME)?;
             let name = from..at;
@@ -204,7 +205,7 @@ impl<'t> Tag<'t> {
         }
     }
 
-    /// Takes the value of an attribute; the first of a name counts.
+    /// Sets the value of an attribute. If several have this name, the first counts.
     fn set(&mut self, attribute: usize, value: &'t str) {
         if self.known >> attribute & 1 == 0 {
             self.known |= 1 << attribute;
@@ -213,7 +214,7 @@ impl<'t> Tag<'t> {
     }
 }
 
-/// The first position from `at` on whose byte ends this.
+/// The first position from `at` on whose byte ends `what`.
 #[inline]
 fn until(bytes: &[u8], at: usize, what: u8) -> Option<usize> {
     bytes.get(at..)?.iter().position(|byte| ENDS[usize::from(*byte)] & what != 0).map(|found| at + found)

@@ -1,4 +1,4 @@
-//! The tokenizer beside html5ever's on what is odd in markup.
+//! Compares the tokenizer with html5ever's on odd markup.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,7 @@ fn agrees(html: &str) {
     assert_eq!(ours, theirs, "{html:?}");
 }
 
-/// Pieces of markup that mean something next to each other.
+/// Pieces of markup that have a meaning beside each other.
 const PIECES: [&str; 84] = [
     "<",
     ">",

@@ -1,8 +1,9 @@
-//! The loop over a strip, compiled once more for processors with AVX2 and BMI, which most have; chosen at run time.
+//! The loop over a strip, compiled a second time for processors with AVX2 and BMI, which most have. The variant is
+//! chosen at run time.
 
 use super::{Reading, WordHash, Words};
 
-/// Reads a strip: [`Words::strip`], by the best means that this processor has.
+/// Reads a strip as [`Words::strip`] does, by the fastest variant for this processor.
 #[inline]
 pub fn strip(words: &mut Words, reading: &mut Reading<'_>, out: &mut Vec<WordHash>) {
     #[cfg(target_arch = "x86_64")]

@@ -1,4 +1,5 @@
-//! The hash of a word: a 16-byte multiply hash of words of at most sixteen bytes, xxh3 of longer ones; numbers carry a tag.
+//! Hashes of words: a multiply hash of 16 bytes for words of at most sixteen bytes, and xxh3 for longer words. Numbers
+//! have a tag.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -12,7 +13,7 @@ fn number(hash: u64, length: usize) -> WordHash {
 
 pub const K: [u64; 4] = [0x2D35_8DCC_AA6C_78A5, 0x8BB8_4B93_962E_ACC9, 0x4B33_A62E_D433_D4A3, 0x4D5A_2DA5_1DE1_AA47];
 
-/// Both halves of a product, folded (the mixing step of wyhash).
+/// The product of two numbers, with its two halves folded (the mixing step of wyhash).
 #[inline]
 pub fn fold_multiply(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
@@ -28,7 +29,7 @@ pub fn not_number(hash: u64) -> u64 {
 #[inline]
 pub fn short_hash(low: u64, high: u64, length: usize) -> WordHash {
     let hash = fold_multiply(fold_multiply(low ^ K[0], high ^ K[1] ^ length as u64) ^ K[2], K[3]);
-    // Digits are 0x30..=0x39, so most words are told by their first byte.
+    // Digits are 0x30..=0x39, so the first byte tells most words from numbers.
     if (low as u8) < b'a'
         && (low as u8) != b'_'
         && are_digits(low, length.min(8))

@@ -1,13 +1,15 @@
-//! Where words begin and end: sixty-four bytes at a time become a mask of word bytes, and the masks positions.
+//! Finds the positions at which words begin and end. Sixty-four bytes at a time become a mask of word bytes, and the
+//! mask becomes positions.
 //!
-//! The strip is marked before its words are read: a word loaded right after it was stored would wait for the store.
+//! All positions of a strip are found before its words are read. If a word were loaded right after it was stored, the
+//! load would wait for the store.
 
 /// Bytes of a mask.
 pub const BLOCK: usize = 64;
 
-/// Writes the strip to `lower` with ASCII capitals folded, and the positions at which a run of word bytes begins or ends,
-/// in turn, to `turns`; returns their number. `inside` is 1 if the byte before belongs to a word, and then whether the
-/// last one does. Both buffers have room for the strip and a block.
+/// Writes the strip to `lower`, with ASCII capitals folded. Writes to `turns` the positions at which runs of word bytes
+/// begin and end, in turn, and returns their number. `inside` is 1 if the byte before the strip belongs to a word;
+/// afterwards, if the last byte of the strip does. Both buffers have room for the strip and one more block.
 #[inline(always)]
 pub fn turns(strip: &[u8], lower: &mut [u8], inside: &mut u64, turns: &mut [u16]) -> usize {
     let mut count = 0;
@@ -24,7 +26,7 @@ pub fn turns(strip: &[u8], lower: &mut [u8], inside: &mut u64, turns: &mut [u16]
         *inside = mask >> 63;
         let room = turns[count..].first_chunk_mut::<BLOCK>().expect("room for a block");
         count += turning.count_ones() as usize;
-        // Eight at a time, some of them for nothing: their number cannot be predicted.
+        // Eight are written at a time, some of them in vain, because the processor cannot predict their number.
         for eight in room.as_chunks_mut::<8>().0 {
             for turn in eight {
                 *turn = at as u16 + turning.trailing_zeros() as u16;
@@ -38,8 +40,8 @@ pub fn turns(strip: &[u8], lower: &mut [u8], inside: &mut u64, turns: &mut [u16]
     count
 }
 
-/// Folds ASCII capitals, and marks the bytes that a word may hold: ASCII letters, digits, underscore, and everything
-/// beyond ASCII, to be looked at.
+/// Folds ASCII capitals, and returns a mask of the bytes that a word may have: ASCII letters, digits, underscore, and
+/// all bytes beyond ASCII, which are looked at later.
 #[inline(always)]
 fn fold(block: &mut [u8; 64]) -> u64 {
     let mut is_word = [0u8; 64];

@@ -1,8 +1,8 @@
-//! Words of a text, as hashes: maximal runs of letters, digits, marks and underscores (`\w+` of UTS #18), folded to lower
-//! case; scripts that are written without spaces give the bigrams of their characters.
+//! The words of a text, as hashes. A word is a maximal run of letters, digits, marks and underscores (`\w+` of UTS
+//! #18), folded to lower case. Scripts that are written without spaces give the bigrams of their characters.
 //!
-//! A strip of the text becomes positions at which words begin and end, so that the loop runs over words, not bytes; runs
-//! with other than ASCII characters are then looked at one by one.
+//! The text is read in strips. For each strip, the positions at which words begin and end are found first. So the main
+//! loop runs over words and not over bytes. Runs with characters beyond ASCII are then read character by character.
 
 mod fast;
 mod hash;
@@ -18,10 +18,10 @@ pub use hash::fold_multiply;
 use hash::{long_hash, short_hash};
 use parts::Parts;
 
-/// The hash of a word. Words of ASCII digits are told from others by [`is_number`].
+/// The hash of a word. [`is_number`] tells the hashes of words of ASCII digits from others.
 pub type WordHash = u64;
 
-/// The topmost bits of a number's hash, all set; in other hashes one of them is clear.
+/// The highest bits of the hash of a number. All of them are set. In other hashes at least one of them is not set.
 const NUMBER: u64 = 0xFFFF << 48;
 
 /// Whether this is the hash of a word that consists of digits.
@@ -36,21 +36,22 @@ pub fn is_long_number(hash: WordHash) -> bool {
     is_number(hash) && hash >> 44 & 0xF >= 4
 }
 
-/// Segments text; keeps only scratch memory.
+/// Cuts text into words. It keeps only scratch memory.
 #[derive(Debug, Default)]
 pub struct Words {
-    /// The last bytes of the strip before, the strip with ASCII capitals folded, and room to load a word as sixteen bytes.
+    /// The last bytes of the previous strip, then the strip with ASCII capitals folded, then room to load a word as
+    /// sixteen bytes.
     lower: Vec<u8>,
-    /// Where words begin and end in the strip, in turn.
+    /// The positions at which words begin and end in the strip, in turn.
     turns: Vec<u16>,
 }
 
-/// A text being read.
+/// A text that is being read.
 struct Reading<'t> {
     text: &'t str,
-    /// Where the strip begins.
+    /// The position of the strip.
     at: usize,
-    /// Where the word begins that reaches into the strip from the one before.
+    /// The start of a word that began in an earlier strip and reaches into this one.
     open: Option<usize>,
     /// 1 if the byte before the strip is part of a word.
     inside: u64,
@@ -60,7 +61,7 @@ struct Reading<'t> {
 impl Words {
     /// Bytes of a strip.
     const STRIP: usize = 4096;
-    /// Bytes that are kept of the strip before.
+    /// This many bytes of the previous strip are kept.
     const LEAD: usize = 16;
 
     /// Appends the hashes of the words of `text` to `out`.
@@ -68,8 +69,9 @@ impl Words {
         self.read(text, Parts::new(&[], &mut Vec::new()), out, fast::strip);
     }
 
-    /// Appends the hashes of the words of `text` to `out`, and to `spans`, for each part, where those of its words stand. A
-    /// part reaches from one of `starts` to the next, and no word across one; no word comes before the first.
+    /// Appends the hashes of the words of `text` to `out`. For each part, appends the range of the part's words to
+    /// `spans`. A part reaches from one of `starts` to the next. No word reaches across a start, or comes before the
+    /// first.
     pub fn hashes_of_parts(
         &mut self,
         text: &str,
@@ -101,7 +103,7 @@ impl Words {
         reading.parts.finish(out.len());
     }
 
-    /// Reads a strip, but for a word that reaches beyond it.
+    /// Reads a strip, except for a word that reaches beyond it.
     #[inline(always)]
     fn strip(&mut self, reading: &mut Reading<'_>, out: &mut Vec<WordHash>) {
         let bytes = reading.text.as_bytes();
@@ -128,7 +130,7 @@ impl Words {
         }
     }
 
-    /// The run of word bytes `start..end`, which ends in the strip.
+    /// Reads the run of word bytes `start..end`, which ends in the strip.
     #[inline(always)]
     fn word(&self, reading: &mut Reading<'_>, start: usize, end: usize, out: &mut Vec<WordHash>) {
         const HIGH: u64 = 0x8080_8080_8080_8080;
@@ -145,7 +147,7 @@ impl Words {
         }
     }
 
-    /// Up to sixteen folded bytes, zero beyond the word.
+    /// Up to sixteen folded bytes of a word, and zeros behind the word.
     #[inline(always)]
     fn load(&self, start: usize, length: usize) -> (u64, u64) {
         const MASKS: [u128; 17] = {

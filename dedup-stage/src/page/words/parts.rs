@@ -1,25 +1,25 @@
-//! Which words belong to which part of a text that is read in one go.
+//! Assigns the words of a text to its parts, while the whole text is read in one go.
 
 use std::ops::Range;
 
-/// The parts of a text, in order; each reaches from its start to that of the next.
+/// The parts of a text, in order. Each reaches from its start to the start of the next.
 #[derive(Debug)]
 pub struct Parts<'t> {
-    /// Where the parts begin that are not yet reached.
+    /// The starts of the parts that are not reached yet.
     starts: &'t [usize],
-    /// The first of them, or beyond every text.
+    /// The first of these starts; the largest number if there is none.
     next: usize,
-    /// Where the words of the parts stand among all words.
+    /// The ranges of the words of the parts, among all words.
     spans: &'t mut Vec<Range<usize>>,
 }
 
 impl<'t> Parts<'t> {
-    /// Parts that begin at these bytes; a span for each of them goes to `spans`, which is empty.
+    /// Parts that begin at these bytes. `spans` is empty, and gets a range for each part.
     pub fn new(starts: &'t [usize], spans: &'t mut Vec<Range<usize>>) -> Self {
         Self { starts, next: starts.first().copied().unwrap_or(usize::MAX), spans }
     }
 
-    /// Takes note of a word that begins at the byte `at`, before which there are so many words.
+    /// A word begins at the byte `at`. There are `words` words before it.
     #[inline(always)]
     pub fn reach(&mut self, at: usize, words: usize) {
         while at >= self.next {
@@ -27,7 +27,7 @@ impl<'t> Parts<'t> {
         }
     }
 
-    /// Takes the end of the text.
+    /// The text has ended.
     pub fn finish(&mut self, words: usize) {
         while !self.starts.is_empty() {
             self.begin(words);

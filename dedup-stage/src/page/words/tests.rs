@@ -1,4 +1,4 @@
-//! Words against their definition, and the bits of their hashes.
+//! Compares words with their definition, and tests the bits of their hashes.
 
 use std::collections::HashSet;
 
@@ -45,7 +45,7 @@ pub fn hashes(text: &str) -> Vec<WordHash> {
     out
 }
 
-/// Equal words have equal hashes, different ones (here) different, whatever stands around them.
+/// Equal words have equal hashes, and different words of this text have different hashes, whatever stands around them.
 fn agrees(text: &str) {
     let words = naive(text);
     let hashes = hashes(text);
@@ -76,7 +76,7 @@ proptest! {
     }
 }
 
-/// By the code that every processor runs.
+/// The hashes by the code that every processor can run.
 fn plain_hashes(text: &str) -> Vec<WordHash> {
     let mut out = Vec::new();
     Words::default().read(text, Parts::new(&[], &mut Vec::new()), &mut out, Words::strip);
@@ -113,7 +113,7 @@ proptest! {
             text.push_str(part);
             text.push('\n');
         }
-        // Words that stand in the output already belong to no part.
+        // Words that are in the output already belong to no part.
         let (mut out, mut spans) = (vec![other], Vec::new());
         Words::default().hashes_of_parts(&text, &starts, &mut out, &mut spans);
         prop_assert_eq!(spans.len(), parts.len());
@@ -153,12 +153,12 @@ fn every_bit_of_a_hash_is_fair() {
     for hash in words.iter().flat_map(|word| hashes(word)) {
         (0..64).for_each(|bit| ones[bit] += (hash >> bit & 1) as u32);
     }
-    // Six standard deviations of a fair coin thrown 20,000 times are 424.
+    // In 20,000 throws of a fair coin, six standard deviations are 424.
     assert!(ones.iter().all(|count| count.abs_diff(10_000) < 424), "{ones:?}");
 }
 
-/// How far, at most over all pairs of an input bit and an output bit, the share of words whose output bit flips with
-/// the input bit lies from one half.
+/// For each pair of an input bit and an output bit, there is a share of words whose output bit flips with the input
+/// bit. Returns the largest distance of these shares from one half.
 fn worst_avalanche(hash: impl Fn(&[u8]) -> u64) -> f64 {
     let words: Vec<Vec<u8>> =
         (0..4096u32).map(|i| format!("word{:08x}", i.wrapping_mul(0x9E37_79B1)).into_bytes()).collect();
@@ -186,6 +186,6 @@ fn hash_is_as_good_as_xxh3() {
     });
     let xxh3 = worst_avalanche(xxh3_64);
     println!("worst avalanche: ours {ours:.4}, xxh3 {xxh3:.4}");
-    // The largest of 4,608 deviations of a fair coin thrown 4,096 times is about 0.03.
+    // In 4,096 throws of a fair coin, the largest of 4,608 deviations is about 0.03.
     assert!(ours < 0.04 && xxh3 < 0.04);
 }

@@ -1,10 +1,10 @@
-//! Words of runs that have other than ASCII characters, one character at a time.
+//! Reads runs that have characters beyond ASCII, one character at a time.
 
 use super::WordHash;
 use super::hash::{K, fold_multiply, long_hash, not_number, pair_hash, short_hash};
 use crate::page::letters::{Letter, letter};
 
-/// The words of a run of word bytes that has other than ASCII characters.
+/// Appends the hashes of the words of a run that has characters beyond ASCII.
 pub fn unicode(run: &str, out: &mut Vec<WordHash>) {
     let mut word = Open::default();
     let mut dense = Dense::default();
@@ -27,7 +27,7 @@ pub fn unicode(run: &str, out: &mut Vec<WordHash>) {
     word.close(run, run.len(), out);
 }
 
-/// A word being read, character by character.
+/// The word that is being read.
 #[derive(Default)]
 struct Open {
     start: usize,
@@ -60,7 +60,7 @@ impl Open {
     }
 }
 
-/// A run of characters of a script without spaces: its bigrams, or its one character.
+/// A run of characters of a script without spaces. It gives its bigrams, or its only character.
 #[derive(Default)]
 struct Dense {
     previous: Option<char>,
@@ -88,7 +88,7 @@ impl Dense {
     }
 }
 
-/// The hash of a word whose characters, once folded, are ASCII.
+/// The hash of a word whose characters are ASCII once they are folded.
 fn folded_ascii_hash(word: &str) -> WordHash {
     let folded = |c| match letter(c) {
         Letter::Folded(folded) => u8::try_from(folded).ok(),

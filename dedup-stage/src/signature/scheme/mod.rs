@@ -1,4 +1,4 @@
-//! All signatures behind one interface, so that one harness can compare them.
+//! All signatures of the literature and that of this program, behind one interface. So one harness can compare them.
 
 mod names;
 #[cfg(test)]
@@ -20,56 +20,57 @@ use super::{Signature, Sketch};
 /// A way to tell whether two documents are near-duplicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
-    /// The product: equal bytes, else simhash of weighted content words, then the second look at the sketch. Threshold:
-    /// distance.
+    /// The signature of this program: equal bytes; otherwise the simhash of weighted content words, and then the second
+    /// look at the sketch. Threshold: distance.
     Cascade,
     /// Simhash (Charikar, STOC 2002; Manku, Jain, Das Sarma, WWW 2007). Threshold: distance.
     Simhash(Weighted),
-    /// Simhashes by so many random lexicons besides the whole, each without a third of the words; the least distance counts
-    /// (the multi-fingerprint paper, after Kołcz, Chowdhury, Alspector, KDD 2004).
+    /// Several simhashes: of all words, and without each of this many random lexicons, which leave out a third of the
+    /// words each. The least distance counts (the multi-fingerprint paper, after Kołcz, Chowdhury, Alspector, KDD
+    /// 2004).
     MultiSimhash(u64),
-    /// Exact resemblance of shingles of so many words (Broder 1997).
+    /// Exact resemblance of shingles of this many words (Broder 1997).
     Resemblance(usize),
-    /// Exact containment of shingles of so many words (Broder 1997).
+    /// Exact containment of shingles of this many words (Broder 1997).
     Containment(usize),
     /// Cosine of word counts (Salton, Wong, Yang, "A Vector Space Model for Automatic Indexing", CACM 1975).
     Cosine,
     /// Edit distance in words (Levenshtein 1966).
     Edit,
-    /// Min-wise sketch: so many permutations of 5-word shingles (Broder, CPM 2000).
+    /// Min-wise sketch: this many permutations of 5-word shingles (Broder, CPM 2000).
     Minima(usize),
-    /// Min-wise sketch: so many least values of one permutation (Broder 1997).
+    /// Min-wise sketch: this many least values of one permutation (Broder 1997).
     Bottom(usize),
-    /// Min-wise sketch of so many permutations, so many bits of each (Li, König, WWW 2010).
+    /// Min-wise sketch: the number of permutations, and the number of bits kept of each (Li, König, WWW 2010).
     Bits(usize, u32),
     /// Six features of fourteen minima of 5-word shingles (Broder, CPM 2000). Threshold: equal features.
     Features,
-    /// The same, by equal super-features, one for each choice of two features (Broder, CPM 2000, section 4), which sorting
-    /// finds. Threshold: equal super-features.
+    /// Equal super-features, one for each choice of two features (Broder, CPM 2000, section 4). Sorting finds them.
+    /// Threshold: equal super-features.
     SuperFeatures,
     /// Two equal features, then the distance of simhashes (Henzinger, SIGIR 2006). Threshold: distance.
     Combined,
-    /// Resemblance of the 5-word shingles that are 0 modulo so much (Broder 1997).
+    /// Resemblance of the 5-word shingles that are 0 modulo this number (Broder 1997).
     Modulo(u64),
-    /// Resemblance of winnowed 5-word shingles with such a window (Schleimer, Wilkerson, Aiken, SIGMOD 2003).
+    /// Resemblance of 5-word shingles that were winnowed with this window (Schleimer, Wilkerson, Aiken, SIGMOD 2003).
     Winnowing(usize),
-    /// I-Match (Chowdhury et al., TOIS 2002), with so many random lexicons besides (Kołcz et al., KDD 2004). Threshold:
-    /// equal hashes.
+    /// I-Match (Chowdhury et al., TOIS 2002), besides with this many random lexicons (Kołcz et al., KDD 2004).
+    /// Threshold: equal hashes.
     IMatch(u64),
-    /// Share of equal checksums of so many buckets of words (Pugh, Henzinger, US patent 6,658,423, 2003).
+    /// The share of equal checksums of this many buckets of words (Pugh, Henzinger, US patent 6,658,423, 2003).
     Buckets(usize),
-    /// Versions of one page by its words and their order; see [`WordsAndRuns`].
+    /// Versions of one page, recognised by their words and the order of these: see [`WordsAndRuns`].
     WordsAndRuns,
 }
 
-/// What a scheme keeps of a document.
+/// The values that a scheme keeps of a document.
 #[derive(Clone, Debug)]
 pub enum Fingerprint {
-    /// Nothing: too little text. Never near anything.
+    /// Nothing, because the document has too little text. It is near no other document.
     None,
-    /// The digest, and the product's signature.
+    /// The digest, and the signature of this program.
     Cascade([u8; 32], Option<Signature>),
-    /// Values compared place by place.
+    /// Values that are compared place by place.
     Hashes(Vec<u64>),
     /// A set.
     Set(Set),
@@ -130,7 +131,7 @@ impl Scheme {
         all
     }
 
-    /// Bytes that are kept of a page; `None` where they grow with it.
+    /// The bytes that are kept of a page; `None` if the number depends on the page.
     pub fn bytes(&self) -> Option<usize> {
         const HASH: usize = size_of::<u64>();
         match *self {
@@ -152,17 +153,17 @@ impl Scheme {
         }
     }
 
-    /// Whether smaller scores are nearer.
+    /// Whether a smaller score means that documents are nearer.
     pub fn by_distance(&self) -> bool {
         matches!(self, Scheme::Cascade | Scheme::Simhash(..) | Scheme::MultiSimhash(_) | Scheme::Combined)
     }
 
-    /// Whether a pair with this score is near at this threshold.
+    /// Whether two documents with this score are near at this threshold.
     pub fn is_near(&self, score: f64, threshold: f64) -> bool {
         if self.by_distance() { score <= threshold } else { score >= threshold }
     }
 
-    /// The thresholds worth trying.
+    /// The thresholds that are worth trying.
     pub fn thresholds(&self) -> Vec<f64> {
         match *self {
             _ if self.by_distance() => (0..=16).map(f64::from).collect(),
@@ -173,7 +174,7 @@ impl Scheme {
         }
     }
 
-    /// What is kept of a document.
+    /// The values that the scheme keeps of a document.
     pub fn fingerprint(&self, document: &Document, lexicon: &Lexicon) -> Fingerprint {
         let words = &document.words;
         if words.is_empty() {
@@ -207,7 +208,7 @@ impl Scheme {
         }
     }
 
-    /// The score of two documents by what was kept of them.
+    /// The score of two documents, from the values that were kept of them.
     pub fn compare(&self, a: &Fingerprint, b: &Fingerprint) -> f64 {
         use Fingerprint as F;
         let never = if self.by_distance() { f64::INFINITY } else { 0.0 };

@@ -1,4 +1,4 @@
-//! Names of schemes: what the user writes, and what tables show.
+//! The names of schemes, as the user writes them and tables show them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -36,7 +36,7 @@ impl fmt::Display for Weighted {
     }
 }
 
-/// The options of a recipe, by name.
+/// The options of a recipe, by their names.
 fn options(recipe: &mut Weighted) -> Vec<(&'static str, &mut bool)> {
     let prose = &mut recipe.prose;
     let mut options = vec![("stop", &mut prose.stop), ("stem", &mut prose.stem), ("digits", &mut prose.digits)];
@@ -44,7 +44,7 @@ fn options(recipe: &mut Weighted) -> Vec<(&'static str, &mut bool)> {
     options
 }
 
-/// The recipe of this name.
+/// The recipe with this name.
 fn recipe(name: &str) -> Option<Weighted> {
     let mut parts = name.split('+');
     let mut words = parts.next()?.split('-');
@@ -97,7 +97,7 @@ impl fmt::Display for Scheme {
 impl FromStr for Scheme {
     type Err = String;
 
-    /// The scheme of this name; numbers in names may be others than those of [`Scheme::all`].
+    /// The scheme with this name. The numbers in the name need not be those of [`Scheme::all`].
     fn from_str(name: &str) -> Result<Self, String> {
         let number =
             |prefix: &str| name.strip_prefix(prefix).and_then(|rest| rest.parse::<u32>().ok()).filter(|n| *n > 0);

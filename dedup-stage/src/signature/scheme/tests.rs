@@ -1,4 +1,4 @@
-//! Every scheme, by name and on small texts.
+//! Every scheme: its name, and its results on small texts.
 
 use super::*;
 

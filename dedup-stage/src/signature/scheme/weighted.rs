@@ -1,5 +1,5 @@
-//! Simhash of chosen features with chosen weights: the paper's question how much the choice matters (Manku, Jain, Das
-//! Sarma, WWW 2007, sections 5.3 and 6.E).
+//! Simhash of chosen features with chosen weights. The paper asks how much this choice matters (Manku, Jain, Das Sarma,
+//! WWW 2007, sections 5.3 and 6.E).
 
 use std::collections::HashMap;
 
@@ -15,9 +15,9 @@ use crate::signature::simhash::{Counter, Votes};
 pub enum Feature {
     /// Words.
     Words,
-    /// Runs of so many words.
+    /// Runs of this many words.
     Shingles(usize),
-    /// Runs of so many characters.
+    /// Runs of this many characters.
     Characters(usize),
     /// Runs of words without a stop word or a mark between them; see [`Prose::phrases`].
     Phrases,
@@ -30,15 +30,16 @@ pub enum Weight {
     One,
     /// n.
     Count,
-    /// 1 + ln n; of n < 1, n.
+    /// 1 + ln n; n if n < 1.
     Log,
     /// √n.
     Root,
-    /// n times the inverse document frequency; of a shingle, the mean of its words'; of characters and phrases, n.
+    /// n times the inverse document frequency. For a shingle, the mean of its words' frequencies counts. For characters
+    /// and phrases, the weight is n.
     Idf,
 }
 
-/// What goes into a simhash, and how.
+/// The recipe of a simhash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weighted {
     /// Features.
@@ -47,7 +48,7 @@ pub struct Weighted {
     pub weight: Weight,
     /// Bits of the simhash: 64 or 32.
     pub bits: u32,
-    /// What is done to words first; nothing is done to characters.
+    /// The changes to the words before they are counted. Characters are not changed.
     pub prose: Prose,
     /// Parts of the page that vote besides its content, in the order of [`Part::ALL`].
     pub parts: [bool; Part::ALL.len()],
@@ -60,7 +61,7 @@ impl Weighted {
         Self { feature, weight, bits: 64, prose, parts: [false; Part::ALL.len()] }
     }
 
-    /// The simhash of a document without the words that random lexicon number `draw` leaves out (0: none).
+    /// The simhash of a document. The words that random lexicon number `draw` leaves out are not counted (0: none).
     pub fn simhash(&self, document: &Document, lexicon: &Lexicon, draw: u64) -> u64 {
         let mut features = Features { recipe: self, lexicon, draw, counter: Counter::default(), idf: HashMap::new() };
         if self.prose == Prose::default() && !matches!(self.feature, Feature::Characters(_) | Feature::Phrases) {
@@ -79,10 +80,10 @@ impl Weighted {
     }
 }
 
-/// Sixteenths of a word of the content.
+/// The weight of a word of the content, in sixteenths.
 const FULL: u32 = 16;
 
-/// Features being counted.
+/// The features that are being counted.
 struct Features<'a> {
     recipe: &'a Weighted,
     lexicon: &'a Lexicon,
@@ -109,7 +110,7 @@ impl Features<'_> {
         };
         let features = if width == 1 { words.clone() } else { shingles(&words, width) };
         if self.recipe.weight == Weight::Idf {
-            // Of a text shorter than a shingle, the one feature is all of it.
+            // A text that is shorter than a shingle has one feature: all its words.
             for (feature, run) in features.iter().zip(words.windows(width.min(words.len()).max(1))) {
                 let mean = run.iter().map(|word| self.lexicon.idf(*word)).sum::<f64>() / run.len() as f64;
                 self.idf.insert((*feature).max(1), mean);
@@ -134,7 +135,7 @@ impl Features<'_> {
                 Weight::Root => n.sqrt(),
                 Weight::Idf => n * self.idf.get(&feature).copied().unwrap_or(1.0),
             };
-            // Sixteenths again, so that a weight of one keeps its fractions apart.
+            // The weights are in sixteenths again, so that different fractions stay different.
             votes.add(feature, ((16.0 * weight) as u32).min((1 << Votes::DIGITS) - 1));
         }
         votes.finish()

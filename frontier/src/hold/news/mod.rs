@@ -4,11 +4,12 @@
 //!
 //! # Templates
 //!
-//! Links are tried by *template* (see `super::template`). The test of a template is sequential. At first, two trials are out at the same time;
-//! each trial that brings something allows for one more. Three trials that bring nothing end the test; each trial that
-//! brings something allows for three more failures. A trial may also tell nothing (see below). The first four of those do
-//! not count, and each further one counts as a failure. A template is *acquitted* when three trials brought something,
-//! and at most one trial in three brought nothing. Then all its links are followed, as long as that stays true.
+//! Links are tried by *template* (see `super::template`). The test of a template is sequential. At first, two trials are
+//! *out* (under way) at the same time; each trial that brings something allows for one more. Three trials that bring nothing
+//! end the test; each trial that brings something allows for three more failures. A trial may also tell nothing (see
+//! below). The first four of those do not count, and each further one counts as a failure. A template is *acquitted*
+//! when three trials brought something, and at most one trial in three brought nothing. Then all its links are
+//! followed, as long as that stays true.
 //!
 //! A trap can have a new template for each of its links. So a second test counts the trials of all templates of a host
 //! together, and bounds what they cost. Trials of news come after all other URLs of their host, so that a trial is not
@@ -17,9 +18,10 @@
 //! # Lists
 //!
 //! A page without content of its own *leads* to something if it has links of another template that was acquitted by
-//! contents. Then it is one page of a list, and the next page of the list is worth a trial. A template that was acquitted
-//! because it leads does not make other templates lead; otherwise two templates of a trap could acquit each other for
-//! ever. If the page has no such links, but links of templates that are still being tried, the trial tells nothing.
+//! contents. Then the page belongs to a list, and its next page is worth a trial. A template that was acquitted because
+//! its pages lead to something does not make other templates lead. Otherwise two templates of a trap could acquit each
+//! other for ever. If the page has no such links, but links of templates that are still being tried, the trial tells
+//! nothing.
 
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::{PageId, SiteId};
