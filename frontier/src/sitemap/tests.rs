@@ -72,6 +72,11 @@ fn feeds() {
                <pubDate>Mon, 06 May 2024 07:08:09 GMT</pubDate></item></channel></rss>";
     assert_eq!(locs(rss), ["https://a.example/1"]);
     assert_eq!(read(rss)[0].lastmod.as_deref(), Some("Mon, 06 May 2024 07:08:09 GMT"));
+    let rss = "<rss><channel><item><guid>https://a.example/1</guid></item>\
+               <item><guid isPermaLink='true'>https://a.example/2</guid><link>https://a.example/3</link></item>\
+               <item><guid isPermaLink=\"false\">https://a.example/4</guid></item>\
+               <item><guid>tag:a.example,2024:5</guid></item></channel></rss>";
+    assert_eq!(locs(rss), ["https://a.example/1", "https://a.example/3"]);
     let rdf = "<rdf:RDF><channel rdf:about='x'><link>https://a.example/</link></channel><item><link>https://a.example/1</link></item></rdf:RDF>";
     assert_eq!(locs(rdf), ["https://a.example/1"]);
     let atom = "<feed><link href='https://a.example/'/><entry><link rel='edit' href='/e'/><link rel=\"alternate\" href='/1?a&amp;b'/>\

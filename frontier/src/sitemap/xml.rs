@@ -24,6 +24,8 @@ enum Name {
     /// `lastmod`; `pubDate`, `date` or `updated` in feeds.
     LastMod,
     Priority,
+    /// `guid` of RSS that is an address: "permalink".
+    Permalink,
     Other,
 }
 
@@ -35,6 +37,8 @@ pub(super) struct Xml<'a> {
     open: Vec<Name>,
     text: String,
     entry: Raw,
+    /// The permalink of the entry, in case it has no link.
+    permalink: String,
     /// Nothing more is to be read: the end, a mistake, or too deep.
     has_ended: bool,
 }
@@ -47,7 +51,8 @@ impl<'a> Xml<'a> {
         config.allow_unmatched_ends = true;
         config.allow_dangling_amp = true;
         let (open, text) = (Vec::new(), String::new());
-        Self { reader, buffer: Vec::new(), open, text, entry: Raw::default(), has_ended: false }
+        let (buffer, entry, permalink) = (Vec::new(), Raw::default(), String::new());
+        Self { reader, buffer, open, text, entry, permalink, has_ended: false }
     }
 
     /// The next entry; after the first mistake in the XML, what was whole before it.
@@ -100,6 +105,9 @@ impl<'a> Xml<'a> {
                 self.take_link(element);
             }
             (Some(Name::Page | Name::Sitemap), Name::LastMod | Name::Priority) => {}
+            // A `guid` is an address unless it says that it is none.
+            (Some(Name::Page), Name::Permalink)
+                if attribute(element, "isPermaLink").is_none_or(|value| value != "false") => {}
             _ => name = Name::Other,
         }
         self.text.clear();
@@ -109,14 +117,8 @@ impl<'a> Xml<'a> {
 
     /// A link of Atom, which has its address in an attribute.
     fn take_link(&mut self, element: &BytesStart<'_>) {
-        let attribute = |name: &str| {
-            let attribute =
-                element.attributes().with_checks(false).flatten().find(|other| other.key.as_ref() == name)?;
-            let value = attribute.normalized_value(XmlVersion::Implicit1_0);
-            Some(value.map_or_else(|_| attribute.value.clone().into_owned(), |value| value.into_owned()))
-        };
-        if attribute("rel").is_none_or(|rel| rel == "alternate")
-            && let Some(href) = attribute("href")
+        if attribute(element, "rel").is_none_or(|rel| rel == "alternate")
+            && let Some(href) = attribute(element, "href")
             && self.entry.loc.is_empty()
         {
             self.entry.loc = href;
@@ -136,6 +138,7 @@ impl<'a> Xml<'a> {
             Name::Loc if self.entry.loc.is_empty() => &mut self.entry.loc,
             Name::LastMod => &mut self.entry.lastmod,
             Name::Priority => &mut self.entry.priority,
+            Name::Permalink => &mut self.permalink,
             Name::Page => return self.take(),
             Name::Sitemap => {
                 // Some indexes forget the `loc`.
@@ -153,10 +156,21 @@ impl<'a> Xml<'a> {
 
     /// The entry so far, if it has an address.
     fn take(&mut self) -> Option<Raw> {
-        let entry = std::mem::take(&mut self.entry);
+        let mut entry = std::mem::take(&mut self.entry);
+        let permalink = std::mem::take(&mut self.permalink);
+        if entry.loc.is_empty() && ["http://", "https://"].iter().any(|scheme| permalink.starts_with(scheme)) {
+            entry.loc = permalink;
+        }
         self.entry.is_sitemap = entry.is_sitemap;
         (!entry.loc.is_empty()).then_some(entry)
     }
+}
+
+/// The value of an attribute.
+fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
+    let attribute = element.attributes().with_checks(false).flatten().find(|other| other.key.as_ref() == name)?;
+    let value = attribute.normalized_value(XmlVersion::Implicit1_0);
+    Some(value.map_or_else(|_| attribute.value.clone().into_owned(), |value| value.into_owned()))
 }
 
 fn name(local: &str) -> Name {
@@ -166,6 +180,7 @@ fn name(local: &str) -> Name {
         "loc" | "link" => Name::Loc,
         "lastmod" | "pubDate" | "date" | "updated" => Name::LastMod,
         "priority" => Name::Priority,
+        "guid" => Name::Permalink,
         _ => Name::Other,
     }
 }
