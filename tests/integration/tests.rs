@@ -50,4 +50,5 @@ mod odd;
 mod outputs;
 mod polite;
 mod refresh;
+mod rotate;
 mod rules;

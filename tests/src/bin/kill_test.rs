@@ -74,6 +74,7 @@ fn main() -> anyhow::Result<()> {
         base: base.path(),
         kills: arguments.kills,
         longest: arguments.longest.to_std(),
+        in_parts: false,
         seed: arguments.seed,
         expected: &expected,
     };
