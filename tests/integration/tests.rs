@@ -12,6 +12,7 @@ mod access;
 mod everyday;
 mod hints;
 mod links;
+mod lists;
 mod log;
 mod requisites;
 mod running;
