@@ -16,7 +16,8 @@ fn torture(in_parts: bool, delay: &str, more: &[&str]) -> anyhow::Result<()> {
     let connect_to = server.connect_to();
     let flags = ["--connect-to", &connect_to, "--allow-private", "--delay", delay, "--delay-factor", "0"];
     let rest = ["--address-delay", "0s", "--on-duplicate", "keep", "--scope", "host", "--progress", "none", "--warc"];
-    let all = web.seeds().iter().map(String::as_str).chain(flags).chain(rest).chain(more.iter().copied());
+    let seeds = web.seeds();
+    let all = seeds.iter().map(String::as_str).chain(flags).chain(rest).chain(more.iter().copied());
     let arguments = all.map(Into::into).collect();
     let victim = Victim { program: env!("CARGO_BIN_EXE_crawl").into(), arguments };
     let base = tempfile::tempdir()?;

@@ -179,6 +179,7 @@ fn wacz(dir: &CrawlDir, path: PathBuf) -> anyhow::Result<ExitCode> {
     if !dir.path().join("warc").exists() {
         bail!(Usage(format!("{} has no archive: crawl with --warc", dir.path().display())));
     }
+    vouched(dir, PagesJsonl::NAME)?;
     let written = wacz_of_crawl(dir.path(), &path, Clock::System.now()).with_context(|| path.display().to_string())?;
     say!("{}: {} captures, {} pages, {} WARC files", path.display(), written.captures, written.pages, written.warcs);
     Ok(ExitCode::SUCCESS)

@@ -271,8 +271,7 @@ impl Story<'_> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let (url, at, status) = (&record.url, rfc3339(record.fetched_at), record.status);
                 put!(out, "{indent}fetched {url} at {at}: status {status}, depth {}\n", record.depth);
-                put!(out, "{indent}the rest stood in a part of pages.jsonl that is not there: {error}\n");
-                put!(out, "{indent}{}\n", how(record.via));
+                put!(out, "{indent}the rest is not there any more: {error}\n{indent}{}\n", how(record.via));
                 return self.found_on(out, record.source, indent);
             }
             Err(error) => return Err(error.into()),

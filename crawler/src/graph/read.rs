@@ -16,8 +16,8 @@ pub fn edges_at(dir: &Path, at: u64, url: UrlId) -> io::Result<Option<Vec<Edge>>
     let read = || -> io::Result<Vec<u8>> {
         let mut length = [0; 4];
         graph.read_exact_at(at, &mut length)?;
-        let mut record = vec![0; u32::from_be_bytes(length) as usize];
-        graph.read_exact_at(at + 4, &mut record)?;
+        let (begin, mut record) = (at + length.len() as u64, Vec::new());
+        graph.bytes(begin, begin + u64::from(u32::from_be_bytes(length))).read_to_end(&mut record)?;
         Ok(record)
     };
     match read() {

@@ -45,6 +45,11 @@ pub fn part_name(series: &str, number: usize) -> String {
     format!("{stem}-{number:06}.{end}")
 }
 
+/// Where the newest part begins, after closed parts with these ends.
+fn start(ends: &[u64]) -> u64 {
+    ends.last().copied().unwrap_or(0)
+}
+
 /// Where the closed parts of a series end.
 fn ends_of(dir: &Path, series: &str) -> io::Result<Vec<u64>> {
     Ok(all_ends(dir)?.remove(series).unwrap_or_default())

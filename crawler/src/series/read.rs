@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{ends_of, part_name};
+use super::{ends_of, part_name, start};
 
 /// A series as it was when it was opened. Its newest part may grow.
 #[derive(Clone, Debug)]
@@ -192,11 +192,6 @@ fn newest(dir: &Path, name: &str, closed: usize) -> io::Result<Option<File>> {
         }
     }
     Ok(None)
-}
-
-/// Where the newest part begins.
-fn start(ends: &[u64]) -> u64 {
-    ends.last().copied().unwrap_or(0)
 }
 
 /// Bytes of one part.

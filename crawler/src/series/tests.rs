@@ -49,7 +49,10 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..60)
 }
 
+// Each case waits for the disk some dozens of times.
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
     /// Catches a rotation that loses or doubles bytes wherever it is interrupted, and places that move.
     #[test]
     fn a_series_is_the_file_that_it_stands_for(steps in steps()) {
@@ -140,6 +143,8 @@ impl ByName {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
     /// Catches a line that a reader misses or sees twice when the newest part is closed under it: a [`Follower`] at any moment,
     /// and a program that reads by the current name, if it looks once for each part.
     #[test]

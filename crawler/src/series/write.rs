@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{ends_of, part_name, put_ends, remove_file, sync_names};
+use super::{ends_of, part_name, put_ends, remove_file, start, sync_names};
 use crate::sink::AppendFile;
 
 /// Appends to a series.
@@ -97,11 +97,6 @@ impl Writer {
         self.ends.push(length);
         Ok(())
     }
-}
-
-/// Where the newest part begins.
-fn start(ends: &[u64]) -> u64 {
-    ends.last().copied().unwrap_or(0)
 }
 
 /// Undoes a rotation that ended after its first step.

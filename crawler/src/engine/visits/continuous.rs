@@ -5,7 +5,7 @@
 //! and new URLs compete in one currency: what the fetch buys, in weighted days of freshness, as a share of what the first
 //! fetch of the best page would buy. On each host that has both, `--refresh-share` bounds the visits (`share`).
 //!
-//! All that is known is read from the records of pages at the start (`roster`), and kept up with each page that is recorded.
+//! All that is known is read from the records of pages and lists at the start (`roster`), and kept up with each that is recorded.
 //! So a run that was killed goes on as before: nothing else is stored that could disagree with the records.
 
 use std::collections::{HashMap, HashSet};
@@ -345,10 +345,7 @@ impl Continuous {
         }
         let asked = seconds(member.asked);
         let wait = match member.life {
-            Life::Alive if self.lists.is_feed(member.id.url) => {
-                return self.lists.due(member.id.url, &self.refresh, &self.settings);
-            }
-            Life::Alive => return None,
+            Life::Alive => return self.lists.due_of_feed(member.id.url, &self.refresh, &self.settings),
             // What is gone is looked for ever more seldom.
             Life::Missing { times: 2.., since } => asked.saturating_sub(since).saturating_mul(2).max(AGAIN),
             Life::Missing { .. } | Life::Moved | Life::Trouble => AGAIN,
@@ -377,9 +374,8 @@ impl Continuous {
     fn review(&mut self, host: HostId, now: Seconds) {
         self.refresh.review(host, now);
         for sitemap in self.lists.sitemaps_of(host) {
-            if let Some(due) = self.lists.due(sitemap, &self.refresh, &self.settings) {
-                self.refresh.pass_fixed(sitemap, due);
-            }
+            let due = self.lists.due(*sitemap, &self.refresh, &self.settings);
+            due.into_iter().for_each(|due| self.refresh.pass_fixed(*sitemap, due));
         }
         for place in std::mem::take(&mut self.sites[host as usize].places) {
             let Member { id, ref cluster, .. } = self.roster.members[place];

@@ -90,9 +90,14 @@ impl List {
     }
 }
 
-/// The lists of a continuous crawl, by the hash in their keys.
+/// The lists of a continuous crawl.
 #[derive(Debug, Default)]
-pub(super) struct Lists(HashMap<u64, Entry>);
+pub(super) struct Lists {
+    /// By the hash in their keys.
+    all: HashMap<u64, Entry>,
+    /// Sitemaps by host.
+    sitemaps: HashMap<HostId, Vec<u64>>,
+}
 
 #[derive(Debug)]
 struct Entry {
@@ -105,12 +110,12 @@ struct Entry {
 impl Lists {
     /// Whether a page is a feed.
     pub fn is_feed(&self, url: u64) -> bool {
-        self.0.get(&url).is_some_and(|entry| entry.list.is_feed)
+        self.all.get(&url).is_some_and(|entry| entry.list.is_feed)
     }
 
     /// When a list is due; `None` where it is not known.
     pub fn due(&self, url: u64, refresh: &Refresh, settings: &Settings) -> Option<Seconds> {
-        let Entry { host, list, asked } = self.0.get(&url)?;
+        let Entry { host, list, asked } = self.all.get(&url)?;
         if let Some(asked) = asked {
             return Some(asked.saturating_add(AGAIN));
         }
@@ -124,40 +129,47 @@ impl Lists {
         Some(list.read.saturating_add(wait.max(LEAST).clamp(settings.min_age, most.max(settings.min_age))))
     }
 
+    /// When a page is due because it is a feed; `None` where it is none.
+    pub fn due_of_feed(&self, url: u64, refresh: &Refresh, settings: &Settings) -> Option<Seconds> {
+        if self.is_feed(url) { self.due(url, refresh, settings) } else { None }
+    }
+
     /// The sitemaps of a host.
-    pub fn sitemaps_of(&self, host: HostId) -> impl Iterator<Item = u64> + '_ {
-        self.0.iter().filter(move |(_, entry)| entry.host == host && !entry.list.is_feed).map(|(url, _)| *url)
+    pub fn sitemaps_of(&self, host: HostId) -> &[u64] {
+        self.sitemaps.get(&host).map_or(&[], Vec::as_slice)
     }
 }
 
 impl Continuous {
     /// Whether neither sitemaps nor feeds are known.
     pub fn has_no_lists(&self) -> bool {
-        self.lists.0.is_empty()
+        self.lists.all.is_empty()
     }
 
     /// A list was read, or is known from earlier runs.
     pub fn list_read(&mut self, id: UrlId, list: List) {
         let host = self.host(id.site);
         let is_feed = list.is_feed;
-        let known = self.lists.0.insert(id.url, Entry { host, list, asked: None });
+        let known = self.lists.all.insert(id.url, Entry { host, list, asked: None });
         if is_feed {
             // Its page is put into the queue when the visit is recorded.
             return;
         }
-        if known.is_some() {
-            self.count_visit(host);
+        match known {
+            Some(_) => self.count_visit(host),
+            None => self.lists.sitemaps.entry(host).or_default().push(id.url),
         }
         self.queue_list(id.url);
     }
 
     /// A page is no feed any more.
     pub fn list_gone(&mut self, id: UrlId) {
-        self.lists.0.remove(&id.url);
+        self.lists.all.remove(&id.url);
     }
 
     fn queue_list(&mut self, url: u64) {
-        if let (Some(entry), Some(due)) = (self.lists.0.get(&url), self.lists.due(url, &self.refresh, &self.settings)) {
+        if let (Some(entry), Some(due)) = (self.lists.all.get(&url), self.lists.due(url, &self.refresh, &self.settings))
+        {
             self.refresh.queue_fixed(entry.host, url, due);
         }
     }
@@ -179,14 +191,14 @@ impl Continuous {
             self.refresh.queue_fixed(turn.host, turn.page, due);
             return Ok(Some(false));
         }
-        let Some(entry) = self.lists.0.get(&turn.page) else { return Ok(None) };
+        let Some(entry) = self.lists.all.get(&turn.page) else { return Ok(None) };
         let url = Url::parse(&entry.list.url).ok();
         let waits = url.as_ref().is_some_and(|url| frontier.queued_of(frontier.id(url).site) > 0);
         if waits && self.has_its_share(turn.host) {
             self.refresh.defer(turn, now + DEFER);
             return Ok(Some(false));
         }
-        if let Some(entry) = self.lists.0.get_mut(&turn.page) {
+        if let Some(entry) = self.lists.all.get_mut(&turn.page) {
             entry.asked = Some(now);
         }
         self.refresh.take(turn);
