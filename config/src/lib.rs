@@ -11,6 +11,7 @@ mod error;
 mod flags;
 mod layers;
 mod nearest;
+mod rotate;
 mod settings;
 mod units;
 mod version;
@@ -22,6 +23,7 @@ pub use error::{ConfigError, Origin};
 pub use flags::flags;
 pub use layers::{Layers, PROFILES};
 pub use nearest::nearest;
+pub use rotate::{Rotate, Rotation};
 pub use settings::{
     Access, Dedup, Fetch, Focus, Limits, LogFormat, OnDuplicate, Output, Politeness, Priority, Progress, Refresh,
     Robots, Scope, ScopeKind, Settings, Switch, Urls,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::rotate::Rotate;
 use crate::units::{Duration, Share, Shares, Size};
 
 /// Everything that can be set.
@@ -328,6 +329,8 @@ pub struct Output {
     pub text: bool,
     /// Also write the main text of each page as Markdown.
     pub markdown: bool,
+    /// When outputs begin new files.
+    pub rotate: Rotate,
     /// File of the crawl log; empty = none.
     pub log: String,
     /// How its lines look.

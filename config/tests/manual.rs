@@ -7,7 +7,7 @@ use config::{DEFAULT, Settings, flags};
 
 /// What `crawler crawl --help` documents, but for what says where settings come from and how loud the program is
 /// (`--dir`, `--seeds`, `--profile`, `--config`, `-q`, `-v`).
-const DOCUMENTED: [&str; 52] = [
+const DOCUMENTED: [&str; 53] = [
     "known",
     "max-pages",
     "max-pages-per-host",
@@ -53,6 +53,7 @@ const DOCUMENTED: [&str; 52] = [
     "requisites",
     "text",
     "markdown",
+    "rotate",
     "log",
     "log-format",
     "dashboard",

@@ -38,6 +38,7 @@ pub mod report;
 pub mod requisites;
 pub mod running;
 pub mod score;
+pub mod series;
 pub mod signing;
 pub mod sink;
 pub mod spaces;

@@ -29,11 +29,14 @@ pub const DATED: Space = Space::new(39, "dated", Layout::Points);
 /// Identity of a host → how far what it says of changes of its pages can be believed.
 pub const SIGNALS: Space = Space::new(40, "signals", Layout::Points);
 
+/// Identity of a sitemap or a feed → what is known of it.
+pub const LISTS: Space = Space::new(41, "lists", Layout::Points);
+
 /// Of these, those that are kept under identities of hosts or URLs and are moved as they are.
-pub const BY_SITE: [Space; 4] = [TRIALS, LISTED, DATED, SIGNALS];
+pub const BY_SITE: [Space; 5] = [TRIALS, LISTED, DATED, SIGNALS, LISTS];
 
 /// All spaces of a crawl directory.
 pub fn of_crawl() -> Spaces {
-    let own = [PAGES, TRIALS, COOKIES, USAGE, OUTBOUND, ELSEWHERE, LISTED, DATED, SIGNALS];
+    let own = [PAGES, TRIALS, COOKIES, USAGE, OUTBOUND, ELSEWHERE, LISTED, DATED, SIGNALS, LISTS];
     Spaces::new(&[dedup_stage::spaces::JUDGE, frontier::spaces::FRONTIER, &own])
 }

@@ -51,7 +51,8 @@ impl Scene {
         let server = Background::start(|listener| Arc::clone(&town).run(listener))?;
         let base = tempfile::tempdir()?;
         let team = Team { name: name.into(), workers: 2, delay, lease: LEASE, base: base.path().into() };
-        team.create(&brokers, &SHAPE, &server.connect_to())?;
+        // Places in outputs are those of the whole, whatever parts a worker has.
+        team.create_with(&brokers, &SHAPE, &server.connect_to(), &["--rotate", "4KiB"])?;
         let folder = base.path().join("snapshots");
         Ok(Self { brokers, town, team, folder, _server: server, _base: base })
     }
@@ -119,6 +120,11 @@ fn records(dir: &Path) -> anyhow::Result<Vec<Record>> {
     Ok(records)
 }
 
+/// All lines of pages, whatever parts they lie in.
+fn pages(dir: &Path) -> anyhow::Result<Vec<Value>> {
+    tests::crawl::lines(dir, "pages.jsonl")
+}
+
 fn a_share_is_made_again_from_a_snapshot_and_the_rest() -> anyhow::Result<()> {
     let scene = Scene::new("again", DELAY)?;
     let mut workers = vec![scene.start(0, "2")?, scene.start(1, "2")?];
@@ -139,8 +145,10 @@ fn a_share_is_made_again_from_a_snapshot_and_the_rest() -> anyhow::Result<()> {
         scene.team.wait(&mut [scene.start(first, "1000000")?], STOPPED, LIMIT)?;
     }
     let truth = records(&scene.team.dir(first))?;
-    let lines = fs::read(scene.team.dir(first).join("pages.jsonl"))?;
-    println!("again: {} records, {} bytes of pages", truth.len(), lines.len());
+    let lines = pages(&scene.team.dir(first))?;
+    println!("again: {} records, {} lines of pages", truth.len(), lines.len());
+    let parts = tests::crawl::parts(&scene.team.dir(first), "pages.jsonl")?;
+    ensure!(parts.len() > 2, "{parts:?}");
 
     // Whoever has no snapshots cannot have the share: its first commits are gone.
     let mut without = [scene.team.start(&scene.brokers, 2, &[])?];
@@ -159,7 +167,7 @@ fn a_share_is_made_again_from_a_snapshot_and_the_rest() -> anyhow::Result<()> {
         let others = made.iter().filter(|record| !known.contains(record)).count();
         println!("{what}: {} records, {others} others than before", made.len());
         ensure!(made == truth, "{what}: {} records, {} before, {others} are others", made.len(), truth.len());
-        ensure!(fs::read(scene.team.dir(worker).join("pages.jsonl"))? == lines, "{what}: other pages");
+        ensure!(pages(&scene.team.dir(worker))? == lines, "{what}: other pages");
         Ok(())
     };
     check(3, "the newest snapshot")?;

@@ -1,9 +1,10 @@
 //! Whole crawls through the library, in one call: over the synthetic web in memory with any store behind it, or with any
 //! fetcher.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anyhow::Context as _;
 use config::{Layers, Settings};
 use crawler::clock::Clock;
 use crawler::crawl::CrawlDir;
@@ -92,10 +93,34 @@ fn urls(seeds: &[String]) -> Result<Vec<Url>, url::ParseError> {
     seeds.iter().map(|seed| seed.parse()).collect()
 }
 
-/// The lines of a JSON Lines file of a crawl.
+/// The lines of a JSON Lines file of a crawl, with those of its closed parts.
 pub fn lines(dir: &Path, name: &str) -> anyhow::Result<Vec<Value>> {
-    let text = std::fs::read_to_string(dir.join(name))?;
-    text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
+    let mut lines = Vec::new();
+    for part in parts(dir, name)? {
+        for line in std::fs::read_to_string(part)?.lines() {
+            lines.push(serde_json::from_str(line)?);
+        }
+    }
+    Ok(lines)
+}
+
+/// The files of an output: its closed parts by their numbers, and the newest last.
+pub fn parts(dir: &Path, name: &str) -> anyhow::Result<Vec<PathBuf>> {
+    let (stem, ending) = name.rsplit_once('.').context("an ending")?;
+    let is_closed = |file: &str| {
+        let number = file.strip_prefix(stem)?.strip_prefix('-')?.strip_suffix(ending)?.strip_suffix('.')?;
+        number.bytes().all(|byte| byte.is_ascii_digit()).then_some(())
+    };
+    let mut parts = Vec::new();
+    for entry in std::fs::read_dir(dir)? {
+        let entry = entry?;
+        if is_closed(&entry.file_name().to_string_lossy()).is_some() {
+            parts.push(entry.path());
+        }
+    }
+    parts.sort();
+    parts.push(dir.join(name));
+    Ok(parts)
 }
 
 /// A field of such a line as text; empty where it is null.

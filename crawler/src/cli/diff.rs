@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use frontier::Millis;
 
+use super::say::say;
 use super::shown::Shown;
 use super::{Dir, Usage, tell};
 use crate::clock::{self, Clock, rfc3339};
@@ -44,6 +45,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
     };
     let diff = Diff::read(path, since)?;
+    for part in &diff.parts_gone {
+        say!("note: {part} is gone: what it told of pages is not compared");
+    }
     if args.json {
         return tell(serde_json::to_string(&diff)? + "\n");
     }

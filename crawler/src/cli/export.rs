@@ -1,7 +1,7 @@
 //! `crawler export`: writes the content of a crawl as JSON Lines, as a table, or as one archive.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufReader, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -16,6 +16,8 @@ use crate::crawl::CrawlDir;
 use crate::export::{Links, Table, wacz_of_crawl, write_clusters, write_links, write_texts};
 #[cfg(feature = "arrow")]
 use crate::export::{ParquetTable, columns};
+use crate::report::source::Lines;
+use crate::series::Gone;
 use crate::sink::{PagesJsonl, TextJsonl, write_lines};
 
 /// Arguments of `crawler export`.
@@ -135,39 +137,50 @@ impl Form {
 /// Writes the chosen content as JSON Lines.
 pub(super) fn write(dir: &mut CrawlDir, what: What, all: bool, mut out: &mut dyn Write) -> anyhow::Result<()> {
     match what {
-        What::Pages => drop(io::copy(&mut vouched(dir, PagesJsonl::NAME)?, &mut out)?),
+        What::Pages => drop(io::copy(&mut vouched(dir, PagesJsonl::NAME)?.bytes(), &mut out)?),
         What::Skipped => skipped(dir, &mut out)?,
         What::Links => {
             let frontier = frontier(dir)?;
-            write_links(&Links::open(dir, &frontier)?, &mut out)?;
+            let links = Links::open(dir, &frontier)?;
+            tell_gone(links.gone());
+            write_links(&links, &mut out)?;
         }
         What::Text => texts(dir, TextJsonl::TEXT, "--text", all, &mut out)?,
         What::Markdown => texts(dir, TextJsonl::MARKDOWN, "--markdown", all, &mut out)?,
-        What::Clusters => write_clusters(BufReader::new(vouched(dir, PagesJsonl::NAME)?), &mut out)?,
+        What::Clusters => write_clusters(BufReader::new(vouched(dir, PagesJsonl::NAME)?.bytes()), &mut out)?,
         What::Wacz => {}
     }
     Ok(())
 }
 
-/// An output, up to the length for which the state vouches.
-fn vouched(dir: &CrawlDir, name: &str) -> anyhow::Result<impl Read> {
+/// An output as far as the state vouches for it. Parts that are gone are told of.
+fn vouched(dir: &CrawlDir, name: &str) -> anyhow::Result<Lines> {
     let length = dir.lengths()?.get(name).copied().unwrap_or(0);
-    let path = if length > 0 { dir.path().join(name) } else { "/dev/null".into() };
-    Ok(File::open(&path).with_context(|| path.display().to_string())?.take(length))
+    let lines = Lines::open(dir.path(), name, Some(length)).with_context(|| name.to_owned())?;
+    tell_gone(&lines.gone()?);
+    Ok(lines)
+}
+
+/// Says which parts of an output are gone.
+pub(super) fn tell_gone(parts: &[Gone]) {
+    for part in parts {
+        say!("note: {part}: what it had is left out");
+    }
 }
 
 fn texts(dir: &CrawlDir, name: &str, flag: &str, all: bool, out: &mut impl Write) -> anyhow::Result<()> {
     if !dir.lengths()?.contains_key(name) {
         bail!(Usage(format!("{} has no {name}: crawl with {flag}", dir.path().display())));
     }
-    let open = || vouched(dir, name).map(BufReader::new).map_err(io::Error::other);
-    Ok(write_texts(open, all, out)?)
+    let lines = vouched(dir, name)?;
+    Ok(write_texts(|| Ok(BufReader::new(lines.bytes())), all, out)?)
 }
 
 fn wacz(dir: &CrawlDir, path: PathBuf) -> anyhow::Result<ExitCode> {
     if !dir.path().join("warc").exists() {
         bail!(Usage(format!("{} has no archive: crawl with --warc", dir.path().display())));
     }
+    vouched(dir, PagesJsonl::NAME)?;
     let written = wacz_of_crawl(dir.path(), &path, Clock::System.now()).with_context(|| path.display().to_string())?;
     say!("{}: {} captures, {} pages, {} WARC files", path.display(), written.captures, written.pages, written.warcs);
     Ok(ExitCode::SUCCESS)

@@ -102,6 +102,7 @@ fn value_name(flag: &Flag) -> &'static str {
         "known" | "topic-file" | "log" | "ca-file" | "client-cert" => "FILE",
         "insecure-host" => "HOST",
         "refresh-share" => "SHARE",
+        "rotate" => "SIZE|TIME",
         "user-agent" => "NAME",
         "score-with" => "CMD",
         _ if looks(&["ms", "s", "m", "h", "d"]) => "DURATION",

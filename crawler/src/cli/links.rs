@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
+use super::export::tell_gone;
 use super::shown::Shown;
 use super::{Dir, frontier};
 use crate::crawl::CrawlDir;
@@ -29,6 +30,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut dir = CrawlDir::reading(&args.dir.dir)?;
     let frontier = frontier(&mut dir)?;
     let links = Links::open(&mut dir, &frontier)?;
+    tell_gone(links.gone());
     let mut out = BufWriter::new(io::stdout().lock());
     match (args.broken, args.json) {
         (true, json) => broken(&links, json, &mut out)?,

@@ -9,6 +9,7 @@ use dedup_stage::store;
 use frontier::{Failure, HostNote};
 use serde_json::{Value, json};
 
+use super::say::say;
 use super::summary::{self, Place, Told};
 use super::{Telling, tell};
 use crate::crawl::{CrawlDir, OpenError};
@@ -49,6 +50,9 @@ pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
     }
     let length = |name: &str| known.lengths.as_ref().map(|lengths| lengths.get(name).copied().unwrap_or(0));
     let report = Report::read(dir, known.summary(), length).with_context(|| format!("{}", dir.display()))?;
+    for gone in report.gone() {
+        say!("note: {gone}: the report tells nothing of its pages");
+    }
     let stats = if known.lengths.is_some() { known.stats.clone() } else { known.counted(&report) };
     if args.json {
         return tell(format!("{:#}\n", known.json(&stats)?));

@@ -1,10 +1,10 @@
 //! `crawler why`: tells why a URL was fetched, dropped, demoted, stopped by a rule, refused or never seen.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use config::{OnDuplicate, Settings};
 use dedup_stage::store::Session;
 use dedup_stage::url::{Keys, PageId, UrlId};
@@ -15,7 +15,7 @@ use url::Url;
 
 use super::shown::Shown;
 use super::{Dir, Usage, rules, tell, typed};
-use crate::clock::Clock;
+use crate::clock::{Clock, rfc3339};
 use crate::crawl::CrawlDir;
 use crate::priority::Scoring;
 use crate::record::PageRecord;
@@ -23,6 +23,7 @@ use crate::report::html::put;
 use crate::report::line::SkipLine;
 use crate::report::source::Lines;
 use crate::report::units;
+use crate::series::Series;
 use crate::sink::{PagesJsonl, SkippedJsonl};
 
 /// Arguments of `crawler why`.
@@ -50,11 +51,11 @@ pub(super) fn url(text: &str) -> anyhow::Result<Url> {
 pub(super) fn story(dir: &mut CrawlDir, url: &Url) -> anyhow::Result<String> {
     let settings = dir.last_settings()?;
     let keys = dir.keys()?;
-    let [pages, skipped] = [PagesJsonl::NAME, SkippedJsonl::NAME].map(|name| dir.path().join(name));
+    let path = dir.path().to_owned();
     let (is_running, is_foreign) = (dir.is_running(), !dir.sites()?.has(keys.site(url)));
     let session = dir.session();
     let frontier = Frontier::open(&settings, &keys, session, Clock::System.now())?;
-    let story = Story { pages, skipped, is_running, settings: &settings, frontier: &frontier, session, keys: &keys };
+    let story = Story { dir: &path, is_running, settings: &settings, frontier: &frontier, session, keys: &keys };
     let mut out = String::new();
     put!(out, "{url}\n  compared as {}\n", keys.canonicalizer.key(url).as_str());
     if is_foreign {
@@ -66,9 +67,8 @@ pub(super) fn story(dir: &mut CrawlDir, url: &Url) -> anyhow::Result<String> {
 
 /// The sources of the story of a URL.
 struct Story<'a> {
-    pages: PathBuf,
-    skipped: PathBuf,
-    /// Whether the crawl is running now.
+    dir: &'a Path,
+    /// Whether the crawl goes on while this is told.
     is_running: bool,
     settings: &'a Settings,
     frontier: &'a Frontier,
@@ -153,7 +153,7 @@ impl Story<'_> {
     /// `skipped.jsonl`.
     fn withheld(&self, url: &Url) -> io::Result<Option<(SkipReason, String)>> {
         let (mut found, text) = (None, url.as_str().as_bytes());
-        Lines::open(&self.skipped, None)?.each(&mut |_, line| {
+        Lines::open(self.dir, SkippedJsonl::NAME, None)?.each(&mut |_, line| {
             if found.is_some() || memchr::memmem::find(line, text).is_none() {
                 return;
             }
@@ -267,7 +267,16 @@ impl Story<'_> {
             put!(out, "{indent}fetched for the archive alone: {what}\n{indent}{}\n", how(record.via));
             return self.found_on(out, record.source, indent);
         }
-        let line = line_at(&self.pages, record.offset)?;
+        let line: Value = match Series::open(self.dir, PagesJsonl::NAME)?.line_at(record.offset) {
+            Ok(line) => serde_json::from_slice(&line.context("the line of the page is not there")?)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let (url, at, status) = (&record.url, rfc3339(record.fetched_at), record.status);
+                put!(out, "{indent}fetched {url} at {at}: status {status}, depth {}\n", record.depth);
+                put!(out, "{indent}the rest is not there any more: {error}\n{indent}{}\n", how(record.via));
+                return self.found_on(out, record.source, indent);
+            }
+            Err(error) => return Err(error.into()),
+        };
         let text = |field: &str| line[field].as_str().unwrap_or_default().to_owned();
         match line["status"].as_u64() {
             Some(status) => put!(
@@ -349,15 +358,6 @@ fn of_host(out: &mut String, note: &HostNote) {
              {factor:.1} times as long\n"
         );
     }
-}
-
-/// The line of `pages.jsonl` that begins at `offset`.
-fn line_at(pages: &Path, offset: u64) -> anyhow::Result<Value> {
-    let mut file = BufReader::new(File::open(pages)?);
-    file.seek(SeekFrom::Start(offset))?;
-    let mut line = String::new();
-    file.read_line(&mut line)?;
-    Ok(serde_json::from_str(&line)?)
 }
 
 fn verdict(out: &mut String, line: &Value, indent: &str) {

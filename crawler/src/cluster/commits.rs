@@ -23,6 +23,7 @@ use tokio::time::sleep;
 use super::connect::Cluster;
 use super::lease::Deadline;
 use super::{ANSWER, ClusterError, Result, broker, is_collision, tail};
+use crate::series::Series;
 use crate::spaces;
 
 /// The place in the log of the last commit that a disk has, in [`Space::META`].
@@ -234,11 +235,10 @@ impl Writer {
     }
 }
 
-/// Bytes of a file from one place to another.
+/// Bytes of an output from one place to another.
 pub fn grown(dir: &Path, file: &str, from: u64, to: u64) -> std::io::Result<Vec<u8>> {
-    use std::os::unix::fs::FileExt;
     let mut bytes = vec![0; (to - from) as usize];
-    std::fs::File::open(dir.join(file))?.read_exact_at(&mut bytes, from)?;
+    Series::open(dir, file)?.read_exact_at(from, &mut bytes)?;
     Ok(bytes)
 }
 

@@ -1,8 +1,6 @@
 //! The disk of a worker behind the log: a commit is in the log before it is on the disk, and a disk that is behind is
 //! brought up to the log before the worker begins.
 
-use std::fs::OpenOptions;
-use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use async_nats::jetstream::consumer::DeliverPolicy;
@@ -16,6 +14,7 @@ use super::snapshots::Tap;
 use super::{ClusterError, Result, broker};
 use crate::crawl::Member;
 use crate::engine::PAGES_AT;
+use crate::series;
 use crate::sink::Lengths;
 
 /// What is not in the log: where the disk is in it, how far the judge has followed, whose directory it is.
@@ -141,11 +140,10 @@ fn apply(mut commit: Commit, place: u64, disk: &mut Disk, dir: &Path) -> Result<
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
-        file.set_len(from)?;
-        file.seek(SeekFrom::Start(from))?;
-        file.write_all(&bytes)?;
-        file.sync_data()?;
+        // Into the newest part, whatever parts the worker had that wrote this.
+        let mut output = series::Writer::open(dir, &file, from, None)?;
+        output.append(&[&bytes])?;
+        output.sync()?;
     }
     let mut batch = commit.batch()?;
     batch.push(at(place));

@@ -168,21 +168,22 @@ fn uses_rules(settings: &Settings) -> bool {
 }
 
 fn sinks(dir: &Path, lengths: &Lengths, settings: &Settings) -> std::io::Result<Vec<Box<dyn Sink>>> {
-    let mut sinks: Vec<Box<dyn Sink>> = vec![Box::new(PagesJsonl::open(dir, lengths)?)];
+    let most = settings.rotation().size;
+    let mut sinks: Vec<Box<dyn Sink>> = vec![Box::new(PagesJsonl::open(dir, lengths, most)?)];
     let skipped = dir.join(SkippedJsonl::NAME);
     if !skipped.exists() {
         // It is written when the run ends; until then its readers find nothing in it.
         std::fs::write(skipped, b"")?;
     }
-    sinks.push(Box::new(LinksGraph::open(dir, lengths)?));
+    sinks.push(Box::new(LinksGraph::open(dir, lengths, most)?));
     if settings.output.text {
-        sinks.push(Box::new(TextJsonl::text(dir, lengths)?));
+        sinks.push(Box::new(TextJsonl::text(dir, lengths, most)?));
     }
     if settings.output.markdown {
-        sinks.push(Box::new(TextJsonl::markdown(dir, lengths)?));
+        sinks.push(Box::new(TextJsonl::markdown(dir, lengths, most)?));
     }
     if settings.output.warc {
-        sinks.push(Box::new(Warc::open(dir, lengths, &settings.fetch.user_agent)?));
+        sinks.push(Box::new(Warc::open(dir, lengths, most, &settings.fetch.user_agent)?));
     }
     Ok(sinks)
 }

@@ -216,7 +216,7 @@ fn hosts(out: &mut String, shared: &Shared, now: &Now) {
 }
 
 fn clusters(out: &mut String, shared: &Shared) -> io::Result<()> {
-    let pages = Lines::open(&shared.dir.join(PagesJsonl::NAME), None)?;
+    let pages = Lines::open(&shared.dir, PagesJsonl::NAME, None)?;
     view::clusters(out, None, &lock(&shared.read).tally.clusters, &pages, 10)
 }
 
@@ -239,7 +239,7 @@ fn rules(out: &mut String, shared: &Shared) {
 
 fn recent(out: &mut String, shared: &Shared) -> io::Result<()> {
     let offsets: Vec<_> = lock(&shared.read).recent.iter().rev().copied().collect();
-    let pages = Lines::open(&shared.dir.join(PagesJsonl::NAME), None)?;
+    let pages = Lines::open(&shared.dir, PagesJsonl::NAME, None)?;
     let lines = pages.at(offsets.iter().copied())?;
     let link = |at: usize| offsets.get(at).map(|offset| format!("page?at={offset}"));
     view::pages(out, None, "The last pages, newest first", &lines, &link);

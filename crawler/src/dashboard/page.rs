@@ -15,7 +15,7 @@ use super::shared::{Shared, lock};
 
 /// The body of the document for the page whose line begins at `at`; none where no line does.
 pub fn document(shared: &Shared, at: u64) -> io::Result<Option<String>> {
-    let lines = Lines::open(&shared.dir.join(PagesJsonl::NAME), None)?;
+    let lines = Lines::open(&shared.dir, PagesJsonl::NAME, None)?;
     if !lines.is_start(at)? {
         return Ok(None);
     }

@@ -1,12 +1,12 @@
 //! What was read of `pages.jsonl` so far, while it grows.
 
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io::{self, Read as _, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
 use crate::report::line::PageLine;
 use crate::report::tally::Tally;
+use crate::series::Follower;
 use crate::sink::PagesJsonl;
 
 /// What was read so far.
@@ -16,7 +16,7 @@ pub struct Read {
     pub tally: Tally,
     /// Where the lines of the last pages begin.
     pub recent: VecDeque<u64>,
-    pages: Growing,
+    pages: Follower,
 }
 
 impl Read {
@@ -25,7 +25,7 @@ impl Read {
 
     /// Nothing yet.
     pub fn new(dir: &Path) -> Self {
-        Self { tally: Tally::new(false), recent: VecDeque::new(), pages: Growing::new(dir.join(PagesJsonl::NAME)) }
+        Self { tally: Tally::new(false), recent: VecDeque::new(), pages: Follower::new(dir, PagesJsonl::NAME) }
     }
 
     /// Reads one piece. False if there was nothing new.
@@ -44,52 +44,9 @@ impl Read {
     }
 }
 
-/// A file that another thread appends to.
-#[derive(Debug)]
-struct Growing {
-    path: PathBuf,
-    file: Option<File>,
-    /// Offset of the first byte of `held`.
-    offset: u64,
-    /// What was read and is not a whole line yet.
-    held: Vec<u8>,
-}
-
-impl Growing {
-    /// Bytes read at once: a fraction of a millisecond of counting, so that requests are answered between two pieces.
-    const PIECE: usize = 64 << 10;
-
-    fn new(path: PathBuf) -> Self {
-        Self { path, file: None, offset: 0, held: Vec::new() }
-    }
-
-    /// Reads one piece and passes on its lines. False if there was nothing new.
-    fn read(&mut self, visit: &mut dyn FnMut(u64, &[u8])) -> io::Result<bool> {
-        if self.file.is_none() {
-            match File::open(&self.path) {
-                Ok(file) => self.file = Some(file),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-                Err(error) => return Err(error),
-            }
-        }
-        let Some(file) = &mut self.file else { return Ok(false) };
-        file.seek(SeekFrom::Start(self.offset + self.held.len() as u64))?;
-        let before = self.held.len();
-        file.take(Self::PIECE as u64).read_to_end(&mut self.held)?;
-        let mut start = 0;
-        while let Some(length) = memchr::memchr(b'\n', &self.held[start..]) {
-            visit(self.offset + start as u64, &self.held[start..start + length]);
-            start += length + 1;
-        }
-        let grown = self.held.len() > before;
-        self.held.drain(..start);
-        self.offset += start as u64;
-        Ok(grown)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::io::Write;
 
     use super::*;

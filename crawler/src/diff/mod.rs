@@ -42,6 +42,8 @@ pub struct Diff {
     pub back: Vec<Page>,
     /// Pages that were visited and say what they said.
     pub unchanged: u64,
+    /// Parts of `pages.jsonl` that are not there any more, with all that they told.
+    pub parts_gone: Vec<String>,
 }
 
 /// A page that is told of.
@@ -75,9 +77,10 @@ impl Diff {
 
     /// Reads the outputs of the crawl in `dir`.
     pub fn read(dir: &Path, since: Millis) -> io::Result<Self> {
-        let lines = Lines::open(&dir.join(PagesJsonl::NAME), None)?;
+        let lines = Lines::open(dir, PagesJsonl::NAME, None)?;
         let tracks = track::read(&lines, &rfc3339(since))?;
-        let mut diff = Self { since: rfc3339(since), ..Self::default() };
+        let parts_gone = lines.gone()?.into_iter().map(|part| part.name).collect();
+        let mut diff = Self { since: rfc3339(since), parts_gone, ..Self::default() };
         let mut told: Vec<(&u64, &Track, Fate)> = Vec::new();
         for (url, track) in &tracks {
             match track.fate() {

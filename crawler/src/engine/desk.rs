@@ -11,6 +11,7 @@ use url::Url;
 use super::Result;
 use super::alike::Alike;
 use super::ledger::Ledger;
+use super::lists::{Reading, is_sitemap};
 use super::log::Log;
 use super::message::{Finding, Named, Order, Report, SitemapFinding};
 use super::needs::is_requisite;
@@ -85,6 +86,8 @@ impl Desk<'_> {
                 return Ok(None);
             }
             validators = self.validators(&job)?;
+        } else if is_sitemap(&job) {
+            validators = self.list_validators(&job)?;
         }
         let worn = if job.kind == JobKind::Resolve { Worn::default() } else { self.access.wear(&job.url, now)? };
         Ok(Some(Order { job, validators, worn, said }))
@@ -198,7 +201,9 @@ impl Desk<'_> {
     }
 
     fn take_sitemap(&mut self, job: &Job, at: Millis, finding: SitemapFinding) -> Result<()> {
-        let SitemapFinding { status, elapsed, retry_after, redirect, pages, sitemaps, cut } = finding;
+        let SitemapFinding { status, elapsed, retry_after, redirect, pages, sitemaps, cut, digest, validators } =
+            finding;
+        let mut news = 0.0;
         self.ledger.stats.sitemaps_cut += u64::from(cut);
         self.local.answered();
         if retry_after.is_some() {
@@ -210,14 +215,15 @@ impl Desk<'_> {
             let (priority, merits) = self.scores.named(hints);
             let found = Found { url: &url, id, depth: 1, priority, merits, source: None, via: Via::Sitemap };
             let (admission, _) = self.admit(&found, refusal)?;
+            news += f32::from(u8::from(admission == Admission::Queued));
             if let Some(lastmod) = lastmod.filter(|_| matches!(admission, Admission::Queued | Admission::Seen)) {
-                self.hear_of(id, lastmod, at)?;
+                news += self.hear_of(id, lastmod, at)?;
             }
         }
         for sitemap in sitemaps.into_iter().chain(redirect) {
             self.add_sitemap(&sitemap)?;
         }
-        Ok(())
+        self.sitemap_read(job, at, Reading { status, digest, news, validators })
     }
 
     /// Queues a link, or refuses it for a reason. True if the link was new and there was no reason against it.

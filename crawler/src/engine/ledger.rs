@@ -29,6 +29,8 @@ const PROMISE_INTERVAL: Millis = 50;
 const OUTPUTS: &[u8] = b"outputs";
 const ORDER: &[u8] = b"order";
 const STOP_REASON: &[u8] = b"stop-reason";
+/// When the period began in which the open files of the outputs were.
+const PERIOD: &[u8] = b"period";
 
 /// State, outputs and counters.
 pub(super) struct Ledger {
@@ -48,20 +50,30 @@ pub(super) struct Ledger {
     /// When the next commit is due.
     commit_at: Millis,
     pages_since_commit: u32,
+    /// Outputs begin new files after this time, where that is wanted.
+    period: Option<Millis>,
+    period_began: Millis,
 }
 
 impl Ledger {
-    /// Goes on from what `session` has.
+    /// Goes on from what `session` has. Outputs begin new files after each `period`.
     pub fn open(
         dir: PathBuf,
         session: Session,
         sinks: Vec<Box<dyn Sink>>,
         stats: Stats,
+        period: Option<Millis>,
         now: Millis,
     ) -> StoreResult<Self> {
-        let order = session.get(Space::META, ORDER)?;
+        let number = |key: &[u8]| -> StoreResult<Option<u64>> {
+            let bytes = session.get(Space::META, key)?;
+            Ok(bytes.and_then(|bytes| bytes.try_into().ok()).map(u64::from_be_bytes))
+        };
+        let (order, period_began) = (number(ORDER)?, number(PERIOD)?);
         Ok(Self {
-            next_order: order.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_be_bytes),
+            next_order: order.unwrap_or(0),
+            period,
+            period_began: period_began.unwrap_or(now),
             given: None,
             dir,
             session,
@@ -166,7 +178,17 @@ impl Ledger {
         self.stats.put(&mut self.session)?;
         self.put_json(OUTPUTS, &lengths)?;
         self.session.put(Space::META, ORDER, self.next_order.to_be_bytes());
+        let period_ended = self.period.is_some_and(|period| now.saturating_sub(self.period_began) >= period);
+        if period_ended {
+            self.period_began = now;
+        }
+        if self.period.is_some() {
+            self.session.put(Space::META, PERIOD, self.period_began.to_be_bytes());
+        }
         self.session.commit()?;
+        for sink in &mut self.sinks {
+            sink.committed(period_ended)?;
+        }
         Ok(())
     }
 

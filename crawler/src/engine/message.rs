@@ -147,6 +147,10 @@ pub struct SitemapFinding {
     pub sitemaps: Vec<Url>,
     /// Whether there are more of both than were read.
     pub cut: bool,
+    /// Of all entries, in any order; `None` where the answer is no sitemap.
+    pub digest: Option<u64>,
+    /// For a later conditional request.
+    pub validators: Validators,
 }
 
 impl Finding {

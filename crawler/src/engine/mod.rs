@@ -17,6 +17,7 @@ mod jobs;
 mod ledger;
 mod line;
 mod links;
+mod lists;
 mod log;
 mod login;
 mod message;

@@ -46,6 +46,7 @@ impl Desk<'_> {
         let twin = judgement.verdict.twin().map(|of| self.ledger.page(of)).transpose()?.flatten();
         let content = content(&job, &finding, &judgement, twin.as_ref(), before.as_ref());
         let (counts, new_links) = self.take_links(&job, &judgement, relevance, &finding, fate)?;
+        let new_urls = counts.new;
         let vanished = self.vanished(&job, &finding, &judgement, before.as_ref())?;
         self.need(&job, &judgement, &finding)?;
         if let Some(signature) = finding.page.signature.as_ref().filter(|_| finding.judgeable) {
@@ -88,6 +89,7 @@ impl Desk<'_> {
             &finding,
             Taken { judgement, before, twin, content, shown, relevance, counts, new_links, vanished, alike },
         )?;
+        self.feed_read(&job, ended_at, &finding, new_urls)?;
         self.visit_ended(&job, ended_at, ended)
     }
 
@@ -265,7 +267,7 @@ fn content(
         return before.and_then(|before| before.content);
     }
     let text = finding.page.text;
-    if !finding.judgeable || finding.redirect.is_some() || text == 0 {
+    if !finding.judgeable || finding.redirect.is_some() || finding.is_feed || text == 0 {
         return None;
     }
     let own = Content { text, shows: job.page.url.url };

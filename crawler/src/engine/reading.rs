@@ -14,12 +14,12 @@ use url::Url;
 use super::line::{Facts, line};
 use super::message::{LinkNote, Need, PageFinding, RedirectFinding};
 use super::needs::is_requisite;
-use super::worker::{Answered, Worker, header, wait};
+use super::worker::{Answered, Worker, header, validators, wait};
 use crate::archive::Exchange;
 use crate::auth::logout::is_logout;
 use crate::extract::page_lines;
 use crate::feeds::{self, Kind, markdown};
-use crate::fetch::{Response, Truncation, Validators};
+use crate::fetch::{Response, Truncation};
 use crate::focus::LinkHits;
 use crate::graph::{self, Edge};
 use crate::hints::{self, Hints};
@@ -110,10 +110,7 @@ impl Worker<'_> {
             is_private: worn.is_private,
             permissions: permissions.as_deref(),
         });
-        let validators = Validators {
-            etag: header(response, "etag").map(str::to_owned),
-            last_modified: header(response, "last-modified").map(str::to_owned),
-        };
+        let validators = validators(response);
         let archive = self.context.archive.as_ref().filter(|_| forbidden.is_none());
         let exchange = archive.and_then(|fields| {
             let own = worn.fields.iter().map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()));
@@ -151,14 +148,21 @@ impl Worker<'_> {
     fn text(&mut self, answered: &Answered<'_>, kind: Kind, content_type: Option<&str>) -> Page {
         let Answered { job, response, .. } = *answered;
         let input = page::Input { url: &job.url, status: response.status, content_type, body: &response.body };
+        let mut list = None;
         let links: Vec<Url> = match kind {
             Kind::Pdf => return self.pdf(answered, &input),
-            Kind::Feed | Kind::JsonFeed => feeds::links(kind, &response.body, &job.url),
+            Kind::Feed | Kind::JsonFeed => {
+                let feeds::Entries { links, digest } = feeds::entries(kind, &response.body, &job.url);
+                list = Some(digest);
+                links
+            }
             Kind::Markdown => markdown::links(&String::from_utf8_lossy(&response.body), &job.url),
             Kind::Text | Kind::Office | Kind::Other => return self.reader.read(&input),
         };
         let mut page = self.reader.read(&input);
         page.links = links.into_iter().map(link).collect();
+        // What a feed says is its list.
+        page.text = list.unwrap_or(page.text);
         page
     }
 

@@ -42,7 +42,7 @@ impl Desk<'_> {
         let priority = |depth| self.scores.of_depth(depth);
         self.visits = Some(Visits::plan(&mut round, trusts, min_age, &priority, now, &self.ledger.session)?);
         self.ledger.stats.round = Some(round);
-        Ok(())
+        self.poll_sitemaps()
     }
 
     /// Begins the visits of a continuous crawl, or goes on with them.
@@ -51,6 +51,10 @@ impl Desk<'_> {
         let mut round = self.next_round(true, now);
         let priority = |depth| self.scores.of_depth(depth);
         let visits = Continuous::open(self.settings, self.trusts_copies(), &priority, now, &self.ledger.session)?;
+        if visits.has_no_lists() {
+            // An earlier version has kept no records of sitemaps: they are named again by robots.txt.
+            self.frontier.forget_sitemaps();
+        }
         round.trusted = visits.trusted();
         self.continuous = Some(visits);
         self.ledger.stats.round = Some(round);
@@ -129,16 +133,14 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// A sitemap says when a page has changed.
-    pub(super) fn hear_of(&mut self, url: UrlId, lastmod: Millis, at: Millis) -> Result<()> {
-        let listed = Listed::put(url, lastmod, at, &mut self.ledger.session)?;
-        if let (Some(visits), Some(listed)) = (&mut self.continuous, listed) {
-            visits.listed(url, listed);
-        }
-        if let (Some(visits), Some(listed)) = (&mut self.visits, listed) {
-            visits.listed(url, listed);
-        }
-        Ok(())
+    /// A sitemap says when a page has changed. Returns how far a change that it tells of is believed, 0..1.
+    pub(super) fn hear_of(&mut self, url: UrlId, lastmod: Millis, at: Millis) -> Result<f32> {
+        let Some(listed) = Listed::put(url, lastmod, at, &mut self.ledger.session)? else { return Ok(0.0) };
+        Ok(match (&mut self.continuous, &mut self.visits) {
+            (Some(visits), _) => visits.listed(url, listed),
+            (None, Some(visits)) => visits.listed(url, listed),
+            (None, None) => 0.0,
+        })
     }
 
     /// The validators for a conditional request. A copy gets a conditional request only if its original still shows what

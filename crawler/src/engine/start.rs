@@ -69,7 +69,8 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let scores = Scores::open(settings, parts.context.topic.as_ref(), &parts.session)?;
     let rescue = rescue::Rescue::open(&parts.session)?;
     let together = parts.peers.map(|peers| Together::new(peers, &parts.session)).transpose()?;
-    let ledger = Ledger::open(parts.dir.clone(), parts.session, parts.sinks, parts.stats, now)?;
+    let period = settings.rotation().period;
+    let ledger = Ledger::open(parts.dir.clone(), parts.session, parts.sinks, parts.stats, period, now)?;
     let Parts { frontier, flow, access, clock, .. } = parts;
     let (local, hosts, alike, waiting) = Default::default();
     let usage = Usage::new(&settings.fetch.user_agent, &settings.access.purpose);

@@ -24,7 +24,7 @@ use crate::access::{Heard, Worn};
 use crate::auth::login::Login;
 use crate::extract::Forms;
 use crate::fetch::retry_after::retry_after;
-use crate::fetch::{FetchError, Response, Truncation};
+use crate::fetch::{FetchError, Response, Truncation, Validators};
 use crate::focus::{Finder, Topic};
 use crate::hints::{self, Hints};
 #[cfg(feature = "pdf")]
@@ -198,14 +198,17 @@ impl Worker<'_> {
             pages: Vec::new(),
             sitemaps: Vec::new(),
             cut: false,
+            digest: None,
+            validators: validators(response),
         };
         if !(200..300).contains(&response.status) {
             return finding;
         }
         let mut known = HashSet::new();
-        let mut bytes = 0;
+        let (mut bytes, mut digest) = (0, 0u64);
         for entry in Sitemap::open(&response.body, &job.url) {
             bytes += entry.loc.as_str().len();
+            digest = digest.wrapping_add(entry.digest());
             if bytes > Self::SITEMAP {
                 finding.cut = true;
                 break;
@@ -223,6 +226,7 @@ impl Worker<'_> {
                 sitemap::Kind::Sitemap => finding.sitemaps.push(entry.loc),
             }
         }
+        finding.digest = Some(digest);
         finding
     }
 
@@ -234,6 +238,14 @@ impl Worker<'_> {
 
 pub(super) fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
     response.headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+/// What a later request can be made conditional with.
+pub(super) fn validators(response: &Response) -> Validators {
+    Validators {
+        etag: header(response, "etag").map(str::to_owned),
+        last_modified: header(response, "last-modified").map(str::to_owned),
+    }
 }
 
 /// The time that the server asks us to wait.

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::crawl::CrawlDir;
 use crate::graph::{Address, Addresses, Graph, LinksGraph};
+use crate::series::Gone;
 
 /// The links of a crawl.
 #[derive(Debug)]
@@ -50,6 +51,11 @@ impl Links {
         })?;
         unlinked.retain(|id| !linked.contains(&id.url));
         Ok(Self { graph, addresses, unlinked })
+    }
+
+    /// Parts of the graph that are not there any more.
+    pub fn gone(&self) -> &[Gone] {
+        self.graph.gone()
     }
 
     /// Calls `visit` with each link: first those that nobody has, then page by page in the order of fetching.

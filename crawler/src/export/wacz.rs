@@ -8,7 +8,8 @@ use serde::Deserialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::sink::sort_lines;
+use crate::report::source::Lines;
+use crate::sink::{PagesJsonl, sort_lines};
 use crate::wacz::{Input, Page, Written, write};
 
 /// Writes the archive of `dir` (a crawl with `--warc`) to `out`. `created` is now, in milliseconds since the Unix epoch.
@@ -26,11 +27,12 @@ pub fn of_crawl(dir: &Path, out: &Path, created: u64) -> io::Result<Written> {
     // A run that was interrupted leaves the index in the order of fetching.
     let index = out.with_extension("cdxj.tmp");
     std::fs::copy(dir.join("warc/index.cdxj"), &index)?;
+    let lines = Lines::open(dir, PagesJsonl::NAME, None)?;
     let written = sort_lines(&index).and_then(|()| {
         let input = Input {
             warcs,
             index: BufReader::new(File::open(&index)?),
-            pages: pages(BufReader::new(File::open(dir.join("pages.jsonl"))?)),
+            pages: pages(BufReader::new(lines.bytes())),
             title: "Crawl".into(),
             created,
         };

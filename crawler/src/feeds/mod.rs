@@ -3,7 +3,7 @@
 //! RSS and Atom are read by `frontier::sitemap`, which reads them for sitemaps already, as a stream and with its limits; here
 //! stands JSON Feed, read as a stream too, and what tells a feed, Markdown and plain text from each other.
 //!
-//! A page worker asks [`kind`] of every answer. Of a feed it follows [`links`]; a feed is no page, and has no fingerprint.
+//! A page worker asks [`kind`] of every answer. Of a feed it follows the [`entries`]; what a feed says is its list, and it has no fingerprint.
 //! Markdown and plain text are judged as text; links of Markdown are read by [`markdown::links`].
 
 mod json;
@@ -71,18 +71,35 @@ fn essence(content_type: Option<&str>) -> String {
     content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// Where the entries of a feed of this kind lead, in order: http and https, without fragment, at most [`MAX_ENTRIES`]; relative links are resolved against `base`, the
-/// URL of the feed. Reading never fails; it ends where the feed makes no more sense.
-pub fn links(kind: Kind, body: &[u8], base: &Url) -> Vec<Url> {
-    match kind {
-        Kind::Feed => Sitemap::open(body, base)
-            .filter(|entry| entry.kind == sitemap::Kind::Page)
-            .take(MAX_ENTRIES)
-            .map(|entry| entry.loc)
-            .collect(),
-        Kind::JsonFeed => json::links(body, base),
-        Kind::Pdf | Kind::Markdown | Kind::Text | Kind::Office | Kind::Other => Vec::new(),
-    }
+/// What a feed lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entries {
+    /// Where its entries lead, in order: http and https, without fragment, at most [`MAX_ENTRIES`].
+    pub links: Vec<Url>,
+    /// Of the links and the dates of all entries, in any order; never 0.
+    pub digest: u64,
+}
+
+/// The entries of a feed of this kind. Relative links are resolved against `base`, the URL of the feed. Reading never fails; it
+/// ends where the feed makes no more sense.
+pub fn entries(kind: Kind, body: &[u8], base: &Url) -> Entries {
+    let (links, digest) = match kind {
+        Kind::Feed => {
+            let pages = Sitemap::open(body, base).filter(|entry| entry.kind == sitemap::Kind::Page).take(MAX_ENTRIES);
+            pages.fold((Vec::new(), 0), |(mut links, digest), entry| {
+                let digest = entry.digest().wrapping_add(digest);
+                links.push(entry.loc);
+                (links, digest)
+            })
+        }
+        Kind::JsonFeed => {
+            let links = json::links(body, base);
+            let digest = links.iter().fold(0, |sum: u64, link| sum.wrapping_add(sitemap::digest(link, None)));
+            (links, digest)
+        }
+        Kind::Pdf | Kind::Markdown | Kind::Text | Kind::Office | Kind::Other => Default::default(),
+    };
+    Entries { links, digest: digest.max(1) }
 }
 
 /// Whether the root of an XML document is that of a feed.

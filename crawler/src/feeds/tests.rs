@@ -9,7 +9,7 @@ fn base() -> Url {
 }
 
 fn read(kind: Kind, body: &str) -> Vec<String> {
-    links(kind, body.as_bytes(), &base()).into_iter().map(|url| url.to_string()).collect()
+    entries(kind, body.as_bytes(), &base()).links.into_iter().map(|url| url.to_string()).collect()
 }
 
 const RSS: &str = "<?xml version='1.0'?><rss version='2.0'><channel><link>https://a.test/</link><item><link>https://a.test/1#c</link>\
@@ -17,6 +17,20 @@ const RSS: &str = "<?xml version='1.0'?><rss version='2.0'><channel><link>https:
 const ATOM: &str = "<feed xmlns='http://www.w3.org/2005/Atom'><link href='/'/><entry><link rel='self' href='/no'/><link href='3'/><updated>2024-05-06</updated></entry></feed>";
 const JSON: &str = r#"{"version":"https://jsonfeed.org/version/1.1","title":"t","home_page_url":"https://a.test/",
     "items":[{"id":"1","url":"/1","content_html":"<p>","date_published":"2024-05-06"},{"id":"https://a.test/2"},{"id":7,"external_url":"https://b.test/"},{"id":"x"},{"url":5}]}"#;
+
+#[test]
+fn the_digest_is_that_of_the_list_alone() {
+    let feed = |head: &str, dates: [&str; 2]| {
+        let item = |n: usize| format!("<item><link>/{n}</link><pubDate>{}</pubDate></item>", dates[n]);
+        let body = format!("<rss><channel><title>{head}</title>{}{}</channel></rss>", item(0), item(1));
+        entries(Kind::Feed, body.as_bytes(), &base()).digest
+    };
+    let (old, new) = ("Mon, 02 Jan 2006 15:04:05 GMT", "Tue, 03 Jan 2006 15:04:05 GMT");
+    assert_eq!(feed("built now", [old, new]), feed("built then", [old, new]));
+    assert_ne!(feed("x", [old, old]), feed("x", [old, new]));
+    assert_ne!(feed("x", [new, old]), feed("x", [old, new]), "the dates have changed places");
+    assert_ne!(entries(Kind::Feed, b"<rss/>", &base()).digest, 0);
+}
 
 #[test]
 fn entries_are_links() {
@@ -92,7 +106,7 @@ proptest! {
     #[test]
     fn nothing_makes_the_reading_fail(bytes in proptest::collection::vec(any::<u8>(), 0..300), text in "[\\[\\]()<>`~:/a-zé \n]{0,200}") {
         for kind in [Kind::Feed, Kind::JsonFeed] {
-            links(kind, &bytes, &base());
+            entries(kind, &bytes, &base());
         }
         kind(None, &base(), &bytes);
         markdown::links(&text, &base());

@@ -1,38 +1,40 @@
 //! Reading the link graph: of each page the links of its last answer that had any.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufReader, Read};
+use std::path::Path;
 
 use dedup_stage::url::{PageId, UrlId};
 
 use super::{Edge, LinksGraph, decode};
+use crate::series::{Gone, Series};
 
 /// The links of the page whose record begins at this place in the graph of the crawl in `dir`; `None` where no record of `url`
-/// is there (yet).
+/// is there (yet, or any more).
 pub fn edges_at(dir: &Path, at: u64, url: UrlId) -> io::Result<Option<Vec<Edge>>> {
-    let mut file = match File::open(dir.join(LinksGraph::NAME)) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
+    let graph = Series::open(dir, LinksGraph::NAME)?;
+    let read = || -> io::Result<Vec<u8>> {
+        let mut length = [0; 4];
+        graph.read_exact_at(at, &mut length)?;
+        let (begin, mut record) = (at + length.len() as u64, Vec::new());
+        graph.bytes(begin, begin + u64::from(u32::from_be_bytes(length))).read_to_end(&mut record)?;
+        Ok(record)
     };
-    file.seek(SeekFrom::Start(at))?;
-    let mut length = [0; 4];
-    if let Err(error) = file.read_exact(&mut length) {
-        // What was written a moment ago may still be in memory.
-        return if error.kind() == io::ErrorKind::UnexpectedEof { Ok(None) } else { Err(error) };
+    match read() {
+        Ok(record) => Ok(decode(&record).filter(|(page, _)| page.url == url).map(|(_, edges)| edges)),
+        // What was written a moment ago may still be in memory, and a part may be gone.
+        Err(error) if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::NotFound) => Ok(None),
+        Err(error) => Err(error),
     }
-    let mut record = Vec::new();
-    file.take(u64::from(u32::from_be_bytes(length))).read_to_end(&mut record)?;
-    Ok(decode(&record).filter(|(page, _)| page.url == url).map(|(_, edges)| edges))
 }
 
-/// The file, as far as the state vouches for it.
+/// The graph, as far as the state vouches for it.
 #[derive(Debug)]
 pub struct Graph {
-    path: PathBuf,
+    series: Series,
     length: u64,
+    /// Parts that are not there any more, with their links.
+    gone: Vec<Gone>,
     /// By hash of the page's URL: where its last record begins.
     last: HashMap<u64, u64>,
 }
@@ -47,7 +49,11 @@ impl Graph {
     ///
     /// The file cannot be read, or is damaged (`InvalidData`).
     pub fn open(dir: &Path, length: u64) -> io::Result<Self> {
-        let mut graph = Self { path: dir.join(LinksGraph::NAME), length, last: HashMap::new() };
+        let series = Series::open(dir, LinksGraph::NAME)?;
+        if series.end() < length {
+            return Err(damaged());
+        }
+        let mut graph = Self { gone: series.gone(length)?, series, length, last: HashMap::new() };
         let mut last = HashMap::new();
         graph.each_record(&mut |at, page, _| {
             last.insert(page.url.url, at);
@@ -55,6 +61,11 @@ impl Graph {
         })?;
         graph.last = last;
         Ok(graph)
+    }
+
+    /// Parts that are not there any more.
+    pub fn gone(&self) -> &[Gone] {
+        &self.gone
     }
 
     /// Calls `visit` with each page that links anywhere, in the order of fetching.
@@ -66,27 +77,27 @@ impl Graph {
     }
 
     fn each_record(&self, visit: Visit<'_>) -> io::Result<()> {
-        if self.length == 0 {
-            return Ok(());
-        }
-        let damaged = || {
-            let what = format!("{} is damaged", self.path.display());
-            io::Error::new(io::ErrorKind::InvalidData, what)
-        };
-        let mut file = BufReader::new(File::open(&self.path)?.take(self.length));
-        let (mut at, mut record) = (0, Vec::new());
-        while at < self.length {
-            let mut length = [0; 4];
-            file.read_exact(&mut length).map_err(|_| damaged())?;
-            let length = u64::from(u32::from_be_bytes(length));
-            record.clear();
-            if file.by_ref().take(length).read_to_end(&mut record)? as u64 != length {
-                return Err(damaged());
+        let mut record = Vec::new();
+        for part in self.series.parts(self.length)? {
+            let mut file = BufReader::new(self.series.bytes(part.start, part.end));
+            let mut at = part.start;
+            while at < part.end {
+                let mut length = [0; 4];
+                file.read_exact(&mut length).map_err(|_| damaged())?;
+                let length = u64::from(u32::from_be_bytes(length));
+                record.clear();
+                if file.by_ref().take(length).read_to_end(&mut record)? as u64 != length {
+                    return Err(damaged());
+                }
+                let (page, edges) = decode(&record).ok_or_else(damaged)?;
+                visit(at, page, &edges)?;
+                at += 4 + length;
             }
-            let (page, edges) = decode(&record).ok_or_else(damaged)?;
-            visit(at, page, &edges)?;
-            at += 4 + length;
         }
         Ok(())
     }
+}
+
+fn damaged() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("{} is damaged", LinksGraph::NAME))
 }

@@ -3,22 +3,23 @@
 use std::io;
 use std::path::Path;
 
-use crate::sink::{AppendFile, Lengths, PageOut, Sink};
+use crate::series::Writer;
+use crate::sink::{Lengths, PageOut, Sink};
 
 /// Appends the records of pages.
 #[derive(Debug)]
 pub struct LinksGraph {
-    file: AppendFile,
+    file: Writer,
 }
 
 impl LinksGraph {
-    /// Name of the file in the crawl directory.
+    /// Name of the newest part in the crawl directory.
     pub const NAME: &str = "links.graph";
 
-    /// Opens it, cut back to the length in `lengths`.
-    pub fn open(dir: &Path, lengths: &Lengths) -> io::Result<Self> {
+    /// Opens it, cut back to the length in `lengths`. Its parts are closed when they have `most` bytes.
+    pub fn open(dir: &Path, lengths: &Lengths, most: Option<u64>) -> io::Result<Self> {
         let length = lengths.get(Self::NAME).copied().unwrap_or(0);
-        Ok(Self { file: AppendFile::open(&dir.join(Self::NAME), length)? })
+        Ok(Self { file: Writer::open(dir, Self::NAME, length, most)? })
     }
 }
 
@@ -32,5 +33,9 @@ impl Sink for LinksGraph {
     fn sync(&mut self, lengths: &mut Lengths) -> io::Result<()> {
         lengths.insert(Self::NAME.into(), self.file.sync()?);
         Ok(())
+    }
+
+    fn committed(&mut self, period_ended: bool) -> io::Result<()> {
+        self.file.committed(period_ended)
     }
 }

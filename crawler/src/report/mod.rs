@@ -30,6 +30,8 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::series::Gone;
+use crate::sink::{PagesJsonl, SkippedJsonl};
 use bodies::Bodies;
 pub use compare::{Side, compare};
 use health::Health;
@@ -53,6 +55,8 @@ pub struct Report {
     skips: Lines,
     /// The number of lines that are no JSON objects.
     damaged: u64,
+    /// Parts of `pages.jsonl` that are not there any more.
+    gone: Vec<Gone>,
 }
 
 /// The style sheet of the report and of the live page.
@@ -77,9 +81,9 @@ impl Report {
     /// # Complexity
     /// One pass over both files. It takes about 40 bytes of memory for each page, and some hundred bytes for each host.
     pub fn read(dir: &Path, summary: Summary, length: impl Fn(&str) -> Option<u64>) -> io::Result<Self> {
-        let pages = Lines::open(&dir.join("pages.jsonl"), length("pages.jsonl"))?;
-        // This file is written as a whole, so nothing has to vouch for its length.
-        let skips = Lines::open(&dir.join("skipped.jsonl"), None)?;
+        let pages = Lines::open(dir, PagesJsonl::NAME, length(PagesJsonl::NAME))?;
+        // Written at once, as a whole: it needs nobody who vouches for its length.
+        let skips = Lines::open(dir, SkippedJsonl::NAME, None)?;
         let mut tally = Tally::new(true);
         let mut damaged = 0;
         pages.each(&mut |offset, line| match PageLine::parse(line) {
@@ -91,7 +95,8 @@ impl Report {
             Err(_) => damaged += 1,
         })?;
         let health = Health::of(&mut tally.fingerprints.take().unwrap_or_default());
-        Ok(Self { dir: dir.to_owned(), summary, tally, health, pages, skips, damaged })
+        let gone = pages.gone()?;
+        Ok(Self { dir: dir.to_owned(), summary, tally, health, pages, skips, damaged, gone })
     }
 
     /// The sums.
@@ -99,7 +104,12 @@ impl Report {
         &self.tally
     }
 
-    /// What the state says about the crawl.
+    /// Parts of `pages.jsonl` that are not there any more: the report tells nothing of their pages.
+    pub fn gone(&self) -> &[Gone] {
+        &self.gone
+    }
+
+    /// What the state says.
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
@@ -255,6 +265,9 @@ impl Report {
             put!(out, "<p class=\"lead failure\">{failure}</p>\n");
         }
         put!(out, "<p class=\"lead\">{}</p>\n", self.lead());
+        for gone in &self.gone {
+            put!(out, "<p class=\"note\">{gone}: its pages are not in this report.</p>\n");
+        }
         view::troubles(out, &self.summary);
         out.push_str("<nav aria-label=\"Sections\"><ul>");
         for (id, name) in [

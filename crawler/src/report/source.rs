@@ -1,73 +1,73 @@
-//! The output files of a crawl: they are read once from beginning to end, and later single lines are read again.
+//! The outputs of a crawl that are lines: read through once, and again at single lines.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
 
-/// A file of lines, up to the length for which the state vouches.
+use crate::series::{Gone, Series};
+
+/// An output of lines, as far as it is vouched for. A line is named by the place of its first byte.
 #[derive(Clone, Debug)]
 pub struct Lines {
-    path: PathBuf,
+    series: Series,
     length: u64,
 }
 
 impl Lines {
-    /// Opens the lines of `path`, up to `length` bytes if a length is given. A file that does not exist has no lines.
-    pub fn open(path: &Path, length: Option<u64>) -> io::Result<Self> {
-        let found = match std::fs::metadata(path) {
-            Ok(metadata) => metadata.len(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
-            Err(error) => return Err(error),
-        };
-        Ok(Self { path: path.to_owned(), length: length.map_or(found, |length| length.min(found)) })
+    /// The lines of the output `name` in `dir`, up to `length` bytes where something vouches for that much. An output that is
+    /// not there has none.
+    pub fn open(dir: &Path, name: &str, length: Option<u64>) -> io::Result<Self> {
+        let series = Series::open(dir, name)?;
+        let length = length.map_or(series.end(), |length| length.min(series.end()));
+        Ok(Self { series, length })
     }
 
-    /// Calls `visit` with each line (without its line end) and its offset. A last line without a line end is left out,
-    /// because it is still being written.
+    /// Calls `visit` with the place of each line and the line, without its end. A last line without an end is left out:
+    /// it is still being written. So are the lines of parts that are gone ([`Lines::gone`]).
     pub fn each(&self, visit: &mut dyn FnMut(u64, &[u8])) -> io::Result<()> {
-        if self.length == 0 {
-            return Ok(());
-        }
-        let mut file = BufReader::with_capacity(1 << 20, File::open(&self.path)?.take(self.length));
         let mut line = Vec::with_capacity(4096);
-        let mut offset = 0;
-        while file.read_until(b'\n', &mut line)? > 0 {
-            if line.last() == Some(&b'\n') {
-                visit(offset, &line[..line.len() - 1]);
+        for part in self.series.parts(self.length)? {
+            let mut place = part.start;
+            let mut bytes = BufReader::with_capacity(1 << 20, self.series.bytes(part.start, part.end));
+            while bytes.read_until(b'\n', &mut line)? > 0 {
+                if line.last() == Some(&b'\n') {
+                    visit(place, &line[..line.len() - 1]);
+                }
+                place += line.len() as u64;
+                line.clear();
             }
-            offset += line.len() as u64;
-            line.clear();
         }
         Ok(())
     }
 
-    /// Whether a line begins at `offset`.
-    pub fn is_start(&self, offset: u64) -> io::Result<bool> {
-        if offset == 0 || offset >= self.length {
-            return Ok(offset < self.length);
-        }
-        let mut file = File::open(&self.path)?;
-        file.seek(SeekFrom::Start(offset - 1))?;
-        let mut before = [0];
-        file.read_exact(&mut before)?;
-        Ok(before == *b"\n")
+    /// All bytes, but for those of parts that are gone.
+    pub fn bytes(&self) -> impl Read + '_ {
+        self.series.bytes(0, self.length)
     }
 
-    /// The lines at `offsets`.
-    pub fn at(&self, offsets: impl IntoIterator<Item = u64>) -> io::Result<Vec<Vec<u8>>> {
-        let mut offsets = offsets.into_iter().peekable();
-        if offsets.peek().is_none() {
-            return Ok(Vec::new());
+    /// Parts that are not there any more.
+    pub fn gone(&self) -> io::Result<Vec<Gone>> {
+        self.series.gone(self.length)
+    }
+
+    /// Whether a line begins at a place.
+    pub fn is_start(&self, at: u64) -> io::Result<bool> {
+        if at == 0 || at >= self.length {
+            return Ok(at < self.length);
         }
-        let mut file = BufReader::new(File::open(&self.path)?);
-        offsets
-            .map(|offset| {
-                file.seek(SeekFrom::Start(offset))?;
-                let mut line = Vec::new();
-                file.read_until(b'\n', &mut line)?;
-                Ok(line)
-            })
-            .collect()
+        let mut before = [0];
+        match self.series.read_exact_at(at - 1, &mut before) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            read => read.map(|()| before == *b"\n"),
+        }
+    }
+
+    /// The lines that begin at these places, without their ends; empty where a part is gone.
+    pub fn at(&self, places: impl IntoIterator<Item = u64>) -> io::Result<Vec<Vec<u8>>> {
+        let line = |place| match self.series.line_at(place) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            line => Ok(line?.unwrap_or_default()),
+        };
+        places.into_iter().map(line).collect()
     }
 }
 
@@ -81,7 +81,7 @@ mod tests {
         let path = dir.path().join("x.jsonl");
         let read = |length| {
             let mut lines = Vec::new();
-            let file = Lines::open(&path, length).unwrap();
+            let file = Lines::open(dir.path(), "x.jsonl", length).unwrap();
             file.each(&mut |offset, line| lines.push((offset, String::from_utf8_lossy(line).into_owned()))).unwrap();
             lines
         };
@@ -90,8 +90,8 @@ mod tests {
         assert_eq!(read(None), [(0, "one".into()), (4, "two".into()), (8, String::new())]);
         assert_eq!(read(Some(4)).len(), 1);
         assert_eq!(read(Some(400)).len(), 3);
-        let starts = |offset| Lines::open(&path, None).unwrap().is_start(offset).unwrap();
+        let starts = |offset| Lines::open(dir.path(), "x.jsonl", None).unwrap().is_start(offset).unwrap();
         assert_eq!([0, 1, 4, 8, 9, 400].map(starts), [true, false, true, true, true, false]);
-        assert_eq!(Lines::open(&path, None).unwrap().at([4, 0]).unwrap(), [b"two\n", b"one\n"]);
+        assert_eq!(Lines::open(dir.path(), "x.jsonl", None).unwrap().at([4, 0]).unwrap(), [b"two", b"one"]);
     }
 }

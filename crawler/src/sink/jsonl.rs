@@ -3,25 +3,26 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::{AppendFile, Lengths, PageOut, Sink};
+use super::{Lengths, PageOut, Sink};
+use crate::series::Writer;
 use dedup_stage::corpus::Twin as Document;
 use dedup_stage::judge::Verdict;
 
 /// One object a line for each page fetched.
 #[derive(Debug)]
 pub struct PagesJsonl {
-    file: AppendFile,
+    file: Writer,
     tail: Vec<u8>,
 }
 
 impl PagesJsonl {
-    /// Name of the file in the crawl directory.
+    /// Name of the newest part in the crawl directory.
     pub const NAME: &str = "pages.jsonl";
 
-    /// Opens it, cut back to the length in `lengths`.
-    pub fn open(dir: &Path, lengths: &Lengths) -> io::Result<Self> {
+    /// Opens it, cut back to the length in `lengths`. Its parts are closed when they have `most` bytes.
+    pub fn open(dir: &Path, lengths: &Lengths, most: Option<u64>) -> io::Result<Self> {
         let length = lengths.get(Self::NAME).copied().unwrap_or(0);
-        Ok(Self { file: AppendFile::open(&dir.join(Self::NAME), length)?, tail: Vec::new() })
+        Ok(Self { file: Writer::open(dir, Self::NAME, length, most)?, tail: Vec::new() })
     }
 }
 
@@ -78,5 +79,9 @@ impl Sink for PagesJsonl {
     fn sync(&mut self, lengths: &mut Lengths) -> io::Result<()> {
         lengths.insert(Self::NAME.into(), self.file.sync()?);
         Ok(())
+    }
+
+    fn committed(&mut self, period_ended: bool) -> io::Result<()> {
+        self.file.committed(period_ended)
     }
 }

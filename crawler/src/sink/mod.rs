@@ -24,7 +24,8 @@ pub use warc::Warc;
 use crate::archive::Exchange;
 use crate::record::PageRecord;
 
-/// Lengths of output files, by name, relative to the crawl directory.
+/// Lengths of outputs, by name, relative to the crawl directory. An output in parts counts as one
+/// ([`series`](crate::series)).
 pub type Lengths = BTreeMap<String, u64>;
 
 /// A fetched page on its way to the outputs. The bytes were finished by a worker; the verdict is the engine's.
@@ -149,6 +150,12 @@ pub trait Sink {
 
     /// Brings everything taken so far to the disk, and adds the lengths of its files.
     fn sync(&mut self, lengths: &mut Lengths) -> io::Result<()>;
+
+    /// Everything taken so far is committed: the file that is open may be closed, and another begun. Where `period_ended`, it is
+    /// closed, if anything is in it.
+    fn committed(&mut self, _period_ended: bool) -> io::Result<()> {
+        Ok(())
+    }
 
     /// The run has ended, and everything is committed: nothing more is taken.
     fn finish(&mut self) -> io::Result<()> {

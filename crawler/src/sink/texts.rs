@@ -5,7 +5,8 @@ use std::path::Path;
 
 use dedup_stage::judge::Verdict;
 
-use super::{AppendFile, Lengths, PageOut, Sink};
+use super::{Lengths, PageOut, Sink};
+use crate::series::Writer;
 
 /// The main text of one page: the beginning of its line in each file; empty where the form is not written.
 #[derive(Clone, Debug, Default)]
@@ -19,8 +20,7 @@ pub struct Texts {
 /// One of the files.
 #[derive(Debug)]
 pub struct TextJsonl {
-    file: AppendFile,
-    name: &'static str,
+    file: Writer,
     line: fn(&Texts) -> &[u8],
 }
 
@@ -30,19 +30,25 @@ impl TextJsonl {
     /// Name of the file of Markdown in the crawl directory.
     pub const MARKDOWN: &str = "markdown.jsonl";
 
-    /// Opens the file of plain text, cut back to the length in `lengths`.
-    pub fn text(dir: &Path, lengths: &Lengths) -> io::Result<Self> {
-        Self::open(dir, lengths, Self::TEXT, |texts| &texts.text)
+    /// Opens the file of plain text, cut back to the length in `lengths`. Its parts are closed when they have `most` bytes.
+    pub fn text(dir: &Path, lengths: &Lengths, most: Option<u64>) -> io::Result<Self> {
+        Self::open(dir, lengths, most, Self::TEXT, |texts| &texts.text)
     }
 
-    /// Opens the file of Markdown, cut back to the length in `lengths`.
-    pub fn markdown(dir: &Path, lengths: &Lengths) -> io::Result<Self> {
-        Self::open(dir, lengths, Self::MARKDOWN, |texts| &texts.markdown)
+    /// Opens the file of Markdown in the same way.
+    pub fn markdown(dir: &Path, lengths: &Lengths, most: Option<u64>) -> io::Result<Self> {
+        Self::open(dir, lengths, most, Self::MARKDOWN, |texts| &texts.markdown)
     }
 
-    fn open(dir: &Path, lengths: &Lengths, name: &'static str, line: fn(&Texts) -> &[u8]) -> io::Result<Self> {
+    fn open(
+        dir: &Path,
+        lengths: &Lengths,
+        most: Option<u64>,
+        name: &str,
+        line: fn(&Texts) -> &[u8],
+    ) -> io::Result<Self> {
         let length = lengths.get(name).copied().unwrap_or(0);
-        Ok(Self { file: AppendFile::open(&dir.join(name), length)?, name, line })
+        Ok(Self { file: Writer::open(dir, name, length, most)?, line })
     }
 }
 
@@ -62,7 +68,11 @@ impl Sink for TextJsonl {
     }
 
     fn sync(&mut self, lengths: &mut Lengths) -> io::Result<()> {
-        lengths.insert(self.name.into(), self.file.sync()?);
+        lengths.insert(self.file.name().into(), self.file.sync()?);
         Ok(())
+    }
+
+    fn committed(&mut self, period_ended: bool) -> io::Result<()> {
+        self.file.committed(period_ended)
     }
 }

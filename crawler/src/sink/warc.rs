@@ -1,4 +1,4 @@
-//! `warc/`: what was fetched, as WARC 1.1 (one gzip member a record, files cut at 1 GiB) and a CDXJ index.
+//! `warc/`: what was fetched, as WARC 1.1 (one gzip member a record, files cut at 1 GiB unless told otherwise) and a CDXJ index.
 //!
 //! An exact duplicate whose payload is byte for byte that of its twin becomes a revisit record, and so does a 304; a
 //! near-duplicate is stored whole, with a metadata record that names its twin.
@@ -23,6 +23,10 @@ pub struct Warc {
     dir: PathBuf,
     rotation: Rotation,
     file: AppendFile,
+    /// Lengths of the files before it.
+    closed: Lengths,
+    /// Whether the next record begins a file, whatever the size of the one that is open.
+    is_due: bool,
     index: AppendFile,
     user_agent: String,
 }
@@ -34,8 +38,9 @@ const FOLDER: &str = "warc";
 const INDEX: &str = "warc/index.cdxj";
 
 impl Warc {
-    /// Opens the archive, its files cut back to their lengths in `lengths`.
-    pub fn open(dir: &Path, lengths: &Lengths, user_agent: &str) -> io::Result<Self> {
+    /// Opens the archive, its files cut back to their lengths in `lengths`. Files are cut at `most` bytes; at
+    /// [`Rotation::LIMIT`] where it is `None`.
+    pub fn open(dir: &Path, lengths: &Lengths, most: Option<u64>, user_agent: &str) -> io::Result<Self> {
         std::fs::create_dir_all(dir.join(FOLDER))?;
         let last = lengths.keys().filter_map(|name| number(name)).max().unwrap_or(0);
         // A file that the state does not know was begun after the last commit.
@@ -48,10 +53,13 @@ impl Warc {
         }
         let length = |name: &str| lengths.get(name).copied().unwrap_or(0);
         let size = length(&name(last));
+        let closed = lengths.iter().filter(|(name, _)| number(name).is_some_and(|number| number < last));
         Ok(Self {
             dir: dir.to_owned(),
-            rotation: Rotation::new(Rotation::LIMIT, last, size),
+            rotation: Rotation::new(most.unwrap_or(Rotation::LIMIT), last, size),
             file: AppendFile::open(&dir.join(name(last)), size)?,
+            closed: closed.map(|(name, length)| (name.clone(), *length)).collect(),
+            is_due: false,
             index: AppendFile::open(&dir.join(INDEX), length(INDEX))?,
             user_agent: user_agent.to_owned(),
         })
@@ -60,7 +68,7 @@ impl Warc {
     /// Appends members that belong together, and indexes the first. `mime` is that of the index.
     fn append(&mut self, exchange: &Exchange, mime: &str, members: &[&[u8]]) -> io::Result<()> {
         let bytes = members.iter().map(|member| member.len() as u64).sum();
-        if self.rotation.is_due(bytes) {
+        if std::mem::take(&mut self.is_due) || self.rotation.is_due(bytes) {
             self.cut(exchange.date)?;
         }
         let place = self.rotation.place(members[0].len() as u64);
@@ -85,7 +93,7 @@ impl Warc {
     /// Ends the open file, if anything is in it, and begins the next with its warcinfo record.
     fn cut(&mut self, date: u64) -> io::Result<()> {
         if self.rotation.position().1 > 0 {
-            self.file.sync()?;
+            self.closed.insert(name(self.rotation.position().0), self.file.sync()?);
             self.rotation.cut();
             self.file = AppendFile::open(&self.dir.join(name(self.rotation.position().0)), 0)?;
         }
@@ -174,8 +182,15 @@ impl Sink for Warc {
     }
 
     fn sync(&mut self, lengths: &mut Lengths) -> io::Result<()> {
+        // Whoever copies outputs needs the end of a file that was closed since the last commit, too.
+        lengths.extend(self.closed.iter().map(|(name, length)| (name.clone(), *length)));
         lengths.insert(name(self.rotation.position().0), self.file.sync()?);
         lengths.insert(INDEX.into(), self.index.sync()?);
+        Ok(())
+    }
+
+    fn committed(&mut self, period_ended: bool) -> io::Result<()> {
+        self.is_due |= period_ended;
         Ok(())
     }
 

@@ -83,10 +83,23 @@ impl Frontier {
         self.refused(found, reason, Detail::None, session)
     }
 
-    /// Queues a sitemap that a sitemap index names. (The frontier itself queues the sitemaps that robots.txt names.) A
-    /// sitemap is fetched before any page of its host, and robots.txt does not hold for it. Where pages are visited again,
-    /// sitemaps are too: once a day, when robots.txt is read again.
+    /// Queues a sitemap that a sitemap index names, if it was never met. (The frontier itself queues the sitemaps that robots.txt
+    /// names.) A sitemap is fetched before any page of its host, and robots.txt does not hold for it.
     pub fn add_sitemap(&mut self, url: &Url, session: &mut Session) -> Result<Admission> {
+        self.queue_sitemap(url, false, session)
+    }
+
+    /// Queues a sitemap that was read before. The job has the identity that it had then.
+    pub fn poll_sitemap(&mut self, url: &Url, session: &mut Session) -> Result<Admission> {
+        self.queue_sitemap(url, true, session)
+    }
+
+    /// What is known of sitemaps that were met is forgotten: they are queued once more when they are named again.
+    pub fn forget_sitemaps(&mut self) {
+        self.hosts.forget_sitemaps();
+    }
+
+    fn queue_sitemap(&mut self, url: &Url, again: bool, session: &mut Session) -> Result<Admission> {
         // The hash need not have the crawl's secret, because a collision made on purpose hides no more than another sitemap.
         let hash = xxh3::xxh3_64_with_seed(url.as_str().as_bytes(), u64::from_be_bytes(*b"sitemaps"));
         let site = self.keys.site(url);
@@ -100,7 +113,7 @@ impl Frontier {
             return Ok(Admission::Refused(SkipReason::TooLong));
         }
         let day = (self.now / DAY) as u32;
-        if !self.hosts.meet_sitemap(site, hash, day, self.conduct.polls, session) {
+        if !self.hosts.meet_sitemap(site, hash, day, session) && !again {
             return Ok(Admission::Seen);
         }
         let entry = Entry {
@@ -116,7 +129,7 @@ impl Frontier {
             sitemap: true,
             trial: None,
         };
-        let is_queued = self.enqueue(url, entry, false, None, session)?;
+        let is_queued = self.enqueue(url, entry, again, None, session)?;
         Ok(if is_queued { Admission::Queued } else { Admission::Refused(SkipReason::Trap) })
     }
 

@@ -17,7 +17,7 @@ impl Frontier {
     /// Most sitemaps of one host in one run of the program, because sitemaps can name sitemaps without end.
     const SITEMAPS: u32 = config::bounds::SITEMAPS;
 
-    /// Queues an entry. False if its host has no room for the origin of the URL. `fixed`: there is always room for it. If
+    /// Queues an entry. False if its host has no room for the origin of the URL. `fixed`: there is always room for it (and for a sitemap). If
     /// `queued` is given, the URL comes into the state `Queued`, with this last visit. Otherwise the URL is `Queued`
     /// already.
     pub(super) fn enqueue(
@@ -30,7 +30,7 @@ impl Frontier {
     ) -> Result<bool> {
         let Some(id) = self.host(url, entry.id.site, session)? else { return Ok(false) };
         let host = self.hosts.get_mut(id);
-        if entry.sitemap {
+        if entry.sitemap && !fixed {
             host.sitemaps += 1;
             if host.sitemaps > Self::SITEMAPS {
                 return Ok(false);

@@ -103,8 +103,6 @@ struct Conduct {
     max_length: usize,
     /// Whether sitemaps that robots.txt names are read.
     sitemaps: bool,
-    /// Whether they are read again, to find pages that are new.
-    polls: bool,
     on_duplicate: OnDuplicate,
     /// How many duplicates a host and a group may cost.
     limits: Limits,
@@ -266,7 +264,6 @@ impl Conduct {
             politeness: settings.politeness.clone(),
             max_length: settings.urls.max_length,
             sitemaps: settings.scope.sitemaps,
-            polls: settings.fetch.recrawl || settings.refresh.continuous,
             on_duplicate: dedup.on_duplicate,
             limits: Limits::of(dedup.on_duplicate),
             priority: priority.clone(),

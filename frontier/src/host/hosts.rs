@@ -1,6 +1,6 @@
 //! The hosts that the crawl has met. Some are in memory, by number. The others sleep on disk.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
 use std::ops::ControlFlow;
 
@@ -26,9 +26,9 @@ pub struct Hosts {
     numbers: HashMap<u64, HostId, BuildHasherDefault<Xxh3Default>>,
     /// Hashes of the names of all hosts ever met.
     known: KeySet,
-    /// Hashes of the sitemaps that were met, and the days (since 1970) on which they were queued last.
-    sitemaps: HashMap<u64, u32>,
-    /// The hosts that sleep and have work.
+    /// Hashes of the sitemaps that were met.
+    sitemaps: HashSet<u64>,
+    /// Who is on disk only and has work.
     pub sleep: Sleep,
     /// The number of groups and lanes of all hosts in memory.
     weight: usize,
@@ -108,9 +108,7 @@ impl Hosts {
         let site = SiteId::read(key).ok_or_else(damaged)?;
         let done = read.take_if(|read| read.host.site != site);
         if let [SITEMAP, hash @ ..] = &key[SiteId::BYTES..] {
-            let hash = u64::from_be_bytes(hash.try_into().map_err(|_| damaged())?);
-            let day = u32::from_be_bytes(value.try_into().map_err(|_| damaged())?);
-            self.sitemaps.insert(hash, day);
+            self.sitemaps.insert(u64::from_be_bytes(hash.try_into().map_err(|_| damaged())?));
         }
         let current = read.get_or_insert_with(|| Read { host: Host::new(site, ""), asleep: None });
         current.add(key, value, queues)?;
@@ -298,16 +296,19 @@ impl Hosts {
         self.known.len()
     }
 
-    /// A sitemap, given by its hash, was found on this day. Returns whether it must be fetched: if it was never met
-    /// before; or, if sitemaps are read `again`, if it was not met on this day.
-    pub fn meet_sitemap(&mut self, site: SiteId, hash: u64, day: u32, again: bool, session: &mut Session) -> bool {
-        let is_due = self.sitemaps.get(&hash).is_none_or(|met| again && *met < day);
-        if is_due {
-            self.sitemaps.insert(hash, day);
+    /// A sitemap was found on this day, named by its hash. Whether it was never met before.
+    pub fn meet_sitemap(&mut self, site: SiteId, hash: u64, day: u32, session: &mut Session) -> bool {
+        let is_new = self.sitemaps.insert(hash);
+        if is_new {
             let key = [&super::key(site, SITEMAP)[..], &hash.to_be_bytes()].concat();
             session.put(spaces::HOSTS, key, day.to_be_bytes());
         }
-        is_due
+        is_new
+    }
+
+    /// No sitemap was met.
+    pub fn forget_sitemaps(&mut self) {
+        self.sitemaps.clear();
     }
 }
 

@@ -7,7 +7,7 @@
 //! web. A visit is due as soon as it buys the *price* of a fetch. The price is set so that the visits use up the
 //! budget, and on each host no more than its delay allows (`market`). A *lesson* is a visit that is made to learn a
 //! change rate (`plan`). `signals` learns how far the dates and lists of a host are true. `scheduler` puts these parts
-//! together.
+//! together. Sitemaps and feeds are read again for their news, at the same price (`news`).
 //!
 //! Nothing here fetches, reads a clock or stores the records of pages.
 
@@ -18,6 +18,7 @@ pub mod evidence;
 pub mod grid;
 mod host;
 pub mod market;
+pub mod news;
 mod plan;
 pub mod prior;
 pub mod queue;

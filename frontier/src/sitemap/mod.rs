@@ -14,6 +14,7 @@ use std::io::{BufRead, Read};
 use dedup_stage::url::compact;
 use flate2::read::MultiGzDecoder;
 use url::Url;
+use xxhash_rust::xxh3::xxh3_64;
 
 use text::Text;
 use xml::Xml;
@@ -29,6 +30,18 @@ pub struct Entry {
     pub lastmod: Option<Box<str>>,
     /// What the site thinks of it, 0..1.
     pub priority: Option<f32>,
+}
+
+impl Entry {
+    /// Of what it says: where it leads, and when that has changed. Two lists with the same sum of digests list the same.
+    pub fn digest(&self) -> u64 {
+        digest(&self.loc, self.lastmod.as_deref())
+    }
+}
+
+/// Of an entry that leads there, and has changed then, as written.
+pub fn digest(loc: &Url, lastmod: Option<&str>) -> u64 {
+    xxh3_64(&[loc.as_str().as_bytes(), lastmod.unwrap_or_default().as_bytes()].join(&b' '))
 }
 
 /// What an entry leads to.

@@ -78,6 +78,7 @@ fn main() -> anyhow::Result<()> {
         base: base.path(),
         kills: arguments.kills,
         longest: arguments.longest.to_std(),
+        in_parts: false,
         seed: arguments.seed,
         courses: &courses,
     };

@@ -1,11 +1,12 @@
 //! The files of a crawl: what grows as it writes, and a copy of all of them.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::ensure;
+use crawler::series::PARTS;
 
 use crate::power;
 
@@ -21,6 +22,8 @@ pub(super) enum Aim {
     Write,
     /// A write to the journal.
     Journal,
+    /// A part of the outputs that is closed: any of its steps.
+    Rotation,
 }
 
 /// Where the crawl in `dir` keeps the log of its fsyncs.
@@ -28,8 +31,16 @@ pub(super) fn log_of(dir: &Path) -> PathBuf {
     dir.with_extension("fsyncs")
 }
 
-/// What the files of a crawl take up: it changes with every write.
+/// What the files of a crawl take up: it changes with every write that is waited for.
 pub(super) fn footprint(dir: &Path, aim: Aim) -> Vec<(u64, u64)> {
+    if aim == Aim::Rotation {
+        let names = fs::read_dir(dir).into_iter().flatten().flatten();
+        let is_meant = |name: &str| name == PARTS || name.starts_with("pages");
+        let inode = |entry: fs::DirEntry| is_meant(&entry.file_name().to_string_lossy()).then(|| (entry.ino(), 0));
+        let mut inodes: Vec<(u64, u64)> = names.filter_map(inode).collect();
+        inodes.sort_unstable();
+        return inodes;
+    }
     let outputs = OUTPUTS.map(|name| dir.join(name)).into_iter().filter(|_| aim == Aim::Write);
     outputs
         .chain(journals(dir))

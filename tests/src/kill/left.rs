@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::ensure;
 use crawler::crawl::CrawlDir;
+use crawler::series::Series;
 use dedup_stage::warc::read::{Piece, Reader};
 
 use super::blow::Place;
@@ -45,8 +46,10 @@ pub(super) fn left(dir: &Path, after: Duration) -> anyhow::Result<Left> {
     let (vouched, unsound) = (look.lengths()?, sound(&mut look).err());
     drop(look);
     fs::remove_dir_all(&copied)?;
-    let length = |name: &str| fs::metadata(dir.join(name)).map_or(0, |data| data.len());
-    let ahead = OUTPUTS.iter().map(|name| length(name).saturating_sub(vouched.get(*name).copied().unwrap_or(0))).sum();
+    let mut ahead = 0;
+    for name in OUTPUTS {
+        ahead += Series::open(dir, name)?.end().saturating_sub(vouched.get(name).copied().unwrap_or(0));
+    }
     let place = match (torn, ahead) {
         (true, _) => Place::Journal,
         (false, 0) => Place::Quiet,
@@ -58,18 +61,19 @@ pub(super) fn left(dir: &Path, after: Duration) -> anyhow::Result<Left> {
 
 /// The archive can be read to its end, and has an answer and a line of the index for each page that was answered.
 pub(super) fn check_archive(dir: &Path) -> anyhow::Result<()> {
-    let path = dir.join("warc/crawl-00000.warc.gz");
-    if !path.exists() {
+    if !dir.join("warc").exists() {
         return Ok(());
     }
     let answered = lines(dir, "pages.jsonl")?.iter().filter(|page| page["status"].is_u64()).count();
-    let mut reader = Reader::new(BufReader::new(fs::File::open(&path)?), u64::MAX);
     let mut records = 0;
-    while let Some(piece) = reader.piece()? {
-        records +=
-            usize::from(matches!(piece, Piece::Record(record) if matches!(record.kind(), "response" | "revisit")));
+    for file in power::files(&dir.join("warc"))?.iter().filter(|file| file.extension().is_some_and(|end| end == "gz")) {
+        let mut reader = Reader::new(BufReader::new(fs::File::open(file)?), u64::MAX);
+        while let Some(piece) = reader.piece()? {
+            records +=
+                usize::from(matches!(piece, Piece::Record(record) if matches!(record.kind(), "response" | "revisit")));
+        }
+        ensure!(reader.skipped() == 0, "{} bytes between records", reader.skipped());
     }
-    ensure!(reader.skipped() == 0, "{} bytes between records", reader.skipped());
     let index = fs::read_to_string(dir.join("warc/index.cdxj"))?.lines().count();
     ensure!(records == answered && index == answered, "{answered} pages, {records} records, {index} in the index");
     Ok(())

@@ -46,6 +46,8 @@ pub struct Torture<'a> {
     pub kills: u32,
     /// Longest life between two kills.
     pub longest: Duration,
+    /// Whether outputs are cut into parts: then every other kill is aimed at that.
+    pub in_parts: bool,
     /// Decides the moments, and the damage.
     pub seed: u64,
     /// The ways to crawl, one crawl after the other: what is added to the victim's arguments, and the pages of a crawl that
@@ -105,7 +107,8 @@ impl Victim {
             let mut spare = Spare { dir: &dir, taken: false };
             while done < torture.kills {
                 let share = 0.05 + 0.95 * random.f64();
-                let aim = [Aim::None, Aim::Write, Aim::None, Aim::Journal][done as usize % 4];
+                let unaimed = if torture.in_parts { Aim::Rotation } else { Aim::None };
+                let aim = [unaimed, Aim::Write, unaimed, Aim::Journal][done as usize % 4];
                 let moment = Moment { after: torture.longest.mul_f64(share), aim };
                 let Left { after, place, ahead, unsound } = match victim.run(&dir, Some(moment))? {
                     Life::Killed(left) => left,

@@ -6,15 +6,10 @@ use super::Findings;
 use super::pages::Sums;
 use crate::engine::Stats;
 
-/// Compares the counters of a crawl with the sums over its outputs, and with the numbers of the frontier. At most
-/// `open` jobs are open at once.
-pub(super) fn check(stats: &Stats, sums: &Sums, counts: &Counts, open: u64, findings: &mut Findings) {
+/// Compares the counters of pages with the sums of `pages.jsonl`.
+pub(super) fn check_pages(stats: &Stats, sums: &Sums, findings: &mut Findings) {
     let told = &sums.stats;
-    let mut compare = |what: &str, counted: u64, expected: u64| {
-        if counted != expected {
-            findings.add(format!("the counters say {counted} {what}, and there are {expected}"));
-        }
-    };
+    let mut compare = |what: &str, counted, expected| compare(what, counted, expected, findings);
     compare("pages", stats.pages, told.pages);
     compare("unique pages", stats.unique, told.unique);
     compare("exact duplicates", stats.exact, told.exact);
@@ -30,7 +25,11 @@ pub(super) fn check(stats: &Stats, sums: &Sums, counts: &Counts, open: u64, find
         let of = |stats: &Stats| stats.statuses.get(status).copied().unwrap_or(0);
         compare(&format!("answers with status {status}"), of(stats), of(told));
     }
+}
 
+/// Compares the counters of URLs with what the frontier counts. At most `open` jobs are open at once.
+pub(super) fn check_urls(stats: &Stats, counts: &Counts, open: u64, findings: &mut Findings) {
+    let mut compare = |what: &str, counted, expected| compare(what, counted, expected, findings);
     compare("URLs met", stats.urls_seen, counts.seen);
     compare("URLs held", stats.held, counts.states.held());
     compare("URLs stopped", stats.stopped, counts.states.stopped());
@@ -41,5 +40,11 @@ pub(super) fn check(stats: &Stats, sums: &Sums, counts: &Counts, open: u64, find
     // URLs that were handed out when the counters were written are queued again.
     if !(stats.frontier..=stats.frontier + open).contains(&counts.queued) {
         compare("URLs queued", stats.frontier, counts.queued);
+    }
+}
+
+fn compare(what: &str, counted: u64, expected: u64, findings: &mut Findings) {
+    if counted != expected {
+        findings.add(format!("the counters say {counted} {what}, and there are {expected}"));
     }
 }

@@ -18,7 +18,9 @@ use super::{Dir, exit, tell};
 use crate::clock::Clock;
 use crate::crawl::CrawlDir;
 use crate::report::html::put;
+use crate::report::source::Lines;
 use crate::report::units;
+use crate::series::Series;
 use crate::sink::{Lengths, PagesJsonl};
 
 /// Arguments of `crawler check`.
@@ -61,14 +63,18 @@ pub fn check(dir: &mut CrawlDir) -> anyhow::Result<Vec<String>> {
     let mut findings = Findings(frontier.check(session)?);
     check_lengths(&path, &lengths, ended, &mut findings)?;
     let length = lengths.get(PagesJsonl::NAME).copied().unwrap_or(0);
-    let whose = (&keys, &sites);
-    let lines = pages::check_lines(&path.join(PagesJsonl::NAME), length, whose, session, &mut findings)?;
+    let pages = Lines::open(&path, PagesJsonl::NAME, Some(length))?;
+    let lines = pages::check_lines(&pages, (&keys, &sites), session, &mut findings)?;
     let records = pages::check_records(&frontier, &keys, session, &mut findings)?;
-    if lines.own != records {
-        findings.add(format!("pages.jsonl has {} pages, and the state {records}", lines.own));
+    // What a part that is gone had is missing from every sum.
+    if pages.gone()?.is_empty() {
+        if lines.own != records {
+            findings.add(format!("pages.jsonl has {} pages, and the state {records}", lines.own));
+        }
+        counters::check_pages(&stats, &lines, &mut findings);
     }
     let open = settings.fetch.concurrency as u64;
-    counters::check(&stats, &lines, &frontier.counts(), open, &mut findings);
+    counters::check_urls(&stats, &frontier.counts(), open, &mut findings);
     if ended {
         skipped::check(&path, &keys, &frontier, session, &mut findings)?;
     }
@@ -83,12 +89,15 @@ fn check_lengths(
     findings: &mut Findings,
 ) -> std::io::Result<()> {
     for (name, vouched) in lengths {
-        let length = match std::fs::metadata(dir.join(name)) {
-            Ok(metadata) => metadata.len(),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => 0,
-            Err(error) => return Err(error),
-        };
-        // At its end, a run sorts the index of the archive. This may change the length of the index.
+        let series = Series::open(dir, name)?;
+        for part in series.gone(*vouched)? {
+            findings.add(format!("{part}: what it had cannot be compared"));
+        }
+        for (part, length, then) in series.misfits()? {
+            findings.add(format!("{part} has {length} bytes, and had {then} when it was closed"));
+        }
+        let length = series.end();
+        // At its end, a run sorts the index of the archive, which may change its length.
         let exact = ended && name == PagesJsonl::NAME;
         if length < *vouched || exact && length > *vouched {
             findings.add(format!("{name} has {length} bytes, and the state vouches for {vouched}"));

@@ -2,7 +2,6 @@
 //! visits as its record says.
 
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use dedup_stage::store::{self, Session, Space};
 use dedup_stage::url::{Keys, PageId, Sites, UrlId};
@@ -29,14 +28,13 @@ pub(super) struct Sums {
 
 /// Compares each line for which the state vouches with the record of its page.
 pub(super) fn check_lines(
-    path: &Path,
-    length: u64,
+    lines: &Lines,
     (keys, sites): (&Keys, &Sites),
     session: &Session,
     findings: &mut Findings,
 ) -> anyhow::Result<Sums> {
     let (mut sums, mut failure) = (Sums::default(), None);
-    Lines::open(path, Some(length))?.each(&mut |offset, line| {
+    lines.each(&mut |offset, line| {
         let parsed = PageLine::parse(line).and_then(|page| Some((Url::parse(&page.url).ok()?, page)));
         let Some((url, page)) = parsed else {
             return findings.add(format!("the line of pages.jsonl at byte {offset} cannot be read"));

@@ -25,8 +25,7 @@ pub(super) fn check(
     session: &Session,
     findings: &mut Findings,
 ) -> anyhow::Result<()> {
-    let path = dir.join(SkippedJsonl::NAME);
-    if !path.exists() {
+    if !dir.join(SkippedJsonl::NAME).exists() {
         findings.add("skipped.jsonl is missing".into());
         return Ok(());
     }
@@ -36,7 +35,7 @@ pub(super) fn check(
     write_lines(&mut wanted, frontier, Walk::new(false), &rule, session, &mut |_| {})?;
     let mut lines = wanted.lines;
     let (mut failure, mut withheld) = (None, HashSet::new());
-    Lines::open(&path, None)?.each(&mut |offset, line| {
+    Lines::open(dir, SkippedJsonl::NAME, None)?.each(&mut |offset, line| {
         let known = lines.get_mut(&xxh3_64(line)).filter(|count| **count > 0);
         if let Some(count) = known {
             *count -= 1;

@@ -1,7 +1,6 @@
 //! Making snapshots, beside the crawl: the engine only says when one is due. The streams are cut after that.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,6 +19,7 @@ use super::super::{Result, broker, links, pages};
 use super::{Entry, Folder, Kept, Manifest, Places, Segment, kept};
 use crate::crawl::Member;
 use crate::engine;
+use crate::series::Series;
 use crate::sink::Lengths;
 use crate::spaces;
 
@@ -123,9 +123,8 @@ impl Maker {
             let from = self.last.as_ref().map_or(0, |last| last.length(&file));
             if to > from {
                 let part = self.folder.write(&name(&format!("{}.segment", file.replace('/', "."))), |out| {
-                    let mut output = File::open(self.dir.join(&file))?;
-                    output.seek(SeekFrom::Start(from))?;
-                    let copied = io::copy(&mut Going { from: output.take(to - from), gone: &gone }, out)?;
+                    let output = Series::open(&self.dir, &file)?;
+                    let copied = io::copy(&mut Going { from: output.bytes(from, to), gone: &gone }, out)?;
                     if copied == to - from { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
                 })?;
                 outputs.entry(file).or_default().push(Segment { from, part, to });

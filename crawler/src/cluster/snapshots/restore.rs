@@ -12,7 +12,7 @@ use super::super::task::WorkerError;
 use super::super::{ClusterError, Result};
 use super::{Entry, Folder, Kept, Manifest};
 use crate::crawl::{CrawlDir, Member};
-use crate::spaces;
+use crate::{series, spaces};
 
 /// Bytes of records in one batch, about.
 const BATCH: usize = 4 << 20;
@@ -80,6 +80,7 @@ fn load(folder: &Folder, manifest: &Manifest, dir: &Path, member: &Member) -> st
         for (file, segments) in &manifest.outputs {
             let path = dir.join(file);
             path.parent().map_or(Ok(()), fs::create_dir_all)?;
+            series::remove(dir, file)?;
             let mut output = File::create(path)?;
             for segment in segments {
                 io::copy(&mut folder.read(&segment.part)?, &mut output)?;

@@ -5,7 +5,7 @@
 //! and new URLs compete in one currency: what the fetch buys, in weighted days of freshness, as a share of what the first
 //! fetch of the best page would buy. On each host that has both, `--refresh-share` bounds the visits (`share`).
 //!
-//! All that is known is read from the records of pages at the start (`roster`), and kept up with each page that is recorded.
+//! All that is known is read from the records of pages and lists at the start (`roster`), and kept up with each that is recorded.
 //! So a run that was killed goes on as before: nothing else is stored that could disagree with the records.
 
 use std::collections::{HashMap, HashSet};
@@ -14,12 +14,14 @@ use dedup_stage::store::{Result, Session};
 use dedup_stage::url::{PageId, SiteId, UrlId};
 use frontier::refresh::scheduler::{Refresh, Verdict};
 use frontier::refresh::settings::Settings;
+use frontier::refresh::signals::Source;
 use frontier::refresh::time::{DAY, Seconds, days};
 use frontier::refresh::turns::{HostId, Turn};
 use frontier::{Frontier, Millis};
 
 use super::freshness::{Freshness, Pages, Survey};
 use super::listed::{self, Listed};
+use super::lists::{List, Lists};
 use super::member::{Life, Member, seconds};
 use super::roster::Roster;
 use super::share::Balance;
@@ -38,6 +40,8 @@ pub(in crate::engine) struct Continuous {
     hosts: HashMap<SiteId, HostId>,
     /// By number of the host.
     sites: Vec<Site>,
+    /// Sitemaps and feeds.
+    pub(super) lists: Lists,
     /// By place: whether the scheduler has it as a cluster.
     clusters: Vec<bool>,
     /// Copies that are to be checked as soon as may be.
@@ -64,7 +68,7 @@ struct Site {
 /// What could not be fetched is tried again after so many seconds.
 const AGAIN: Seconds = DAY as Seconds;
 /// While new URLs come first on a host, its visits are looked at again after so many seconds.
-const DEFER: Seconds = 1;
+pub(super) const DEFER: Seconds = 1;
 /// Visits a day over all hosts: more than any machine makes, since the hosts' delays and the least gain are what bounds them.
 const BUDGET: f32 = 1e9;
 
@@ -94,6 +98,7 @@ impl Continuous {
             refresh: Refresh::new(settings, Default::default(), Default::default()),
             hosts: HashMap::new(),
             sites: Vec::new(),
+            lists: Lists::default(),
             clusters: Vec::new(),
             pending: HashSet::new(),
             open: HashMap::new(),
@@ -101,6 +106,7 @@ impl Continuous {
             delay: settings_delay,
             survey: Survey::default(),
         };
+        List::all(session)?.into_iter().for_each(|(id, list)| visits.list_read(id, list));
         (0..visits.roster.members.len()).for_each(|at| visits.enter(at));
         // The first review finds what hosts differ by, the second one what pages differ by beside that.
         for _ in 0..2 {
@@ -152,6 +158,9 @@ impl Continuous {
     /// What to do with a turn that has come. True if a visit was queued.
     fn turn(&mut self, turn: Turn, now: Millis, frontier: &mut Frontier, session: &mut Session) -> Result<bool> {
         let at = seconds(now);
+        if let Some(queued) = self.turn_of_sitemap(turn, at, frontier, session)? {
+            return Ok(queued);
+        }
         let Some(place) = self.roster.at(turn.page) else {
             self.refresh.drop(turn);
             return Ok(false);
@@ -197,11 +206,10 @@ impl Continuous {
         if !waits {
             return Some(PRIORITY);
         }
-        let share = self.sites[host as usize].balance.share();
-        if share >= self.shares.most.0 {
+        if self.has_its_share(host) {
             return None;
         }
-        if share < self.shares.least.0 {
+        if self.sites[host as usize].balance.share() < self.shares.least.0 {
             return Some(PRIORITY);
         }
         let cluster = &self.roster.members[place].cluster;
@@ -210,6 +218,16 @@ impl Continuous {
             false => self.refresh.price(host),
         };
         Some((buys / self.refresh.worth_of_new(host, cluster.place, 1.0)).clamp(0.0, PRIORITY))
+    }
+
+    /// Whether a host's visits have as large a share as they may have while new URLs wait.
+    pub(super) fn has_its_share(&self, host: HostId) -> bool {
+        self.sites[host as usize].balance.share() >= self.shares.most.0
+    }
+
+    /// A visit to a host was made.
+    pub(super) fn count_visit(&mut self, host: HostId) {
+        self.sites[host as usize].balance.visited();
     }
 
     /// Visits that wait behind new URLs come first where visits have less than their share.
@@ -235,7 +253,7 @@ impl Continuous {
         match self.roster.place(page.url) {
             Some(place) => {
                 let host = self.host(page.url.site);
-                self.sites[host as usize].balance.visited();
+                self.count_visit(host);
                 let dated = listed::hear(&mut self.refresh, host, &self.roster.members[place], record);
                 listed::keep(page, dated, &self.refresh.learned(host).signals, session);
                 self.visited(place, page.visit, record, dated, now, round);
@@ -252,13 +270,19 @@ impl Continuous {
         Ok(())
     }
 
-    /// A sitemap says when a page has changed.
-    pub fn listed(&mut self, url: UrlId, listed: Listed) {
-        let Some(place) = self.roster.place(url) else { return };
+    /// A sitemap says when a page has changed. Returns how far a change that it tells of is believed, 0..1.
+    pub fn listed(&mut self, url: UrlId, listed: Listed) -> f32 {
+        let Some(place) = self.roster.place(url) else { return 0.0 };
+        if !self.roster.members[place].hear(listed) {
+            return 0.0;
+        }
         // A visit in the frontier's queue is on its way already.
-        if self.roster.members[place].hear(listed) && !self.open.contains_key(&url.url) {
+        if !self.open.contains_key(&url.url) {
             self.place(place);
         }
+        let host = self.host(url.site);
+        let signals = &self.refresh.learned(host).signals;
+        if signals.believes(Source::Sitemap) { signals.trust(Source::Sitemap) } else { 0.0 }
     }
 
     fn fetched_new(&mut self, site: SiteId) {
@@ -293,7 +317,7 @@ impl Continuous {
     pub(super) fn place(&mut self, place: usize) {
         let Member { id, of, life, cluster, .. } = self.roster.members[place];
         let host = self.host(id.site);
-        let is_cluster = of.is_none() && life == Life::Alive;
+        let is_cluster = of.is_none() && life == Life::Alive && !self.lists.is_feed(id.url);
         let was_cluster = std::mem::replace(&mut self.clusters[place], is_cluster);
         match (was_cluster, is_cluster) {
             (false, true) => return self.refresh.add(host, id.url, &cluster),
@@ -321,7 +345,7 @@ impl Continuous {
         }
         let asked = seconds(member.asked);
         let wait = match member.life {
-            Life::Alive => return None,
+            Life::Alive => return self.lists.due_of_feed(member.id.url, &self.refresh, &self.settings),
             // What is gone is looked for ever more seldom.
             Life::Missing { times: 2.., since } => asked.saturating_sub(since).saturating_mul(2).max(AGAIN),
             Life::Missing { .. } | Life::Moved | Life::Trouble => AGAIN,
@@ -349,6 +373,10 @@ impl Continuous {
 
     fn review(&mut self, host: HostId, now: Seconds) {
         self.refresh.review(host, now);
+        for sitemap in self.lists.sitemaps_of(host) {
+            let due = self.lists.due(*sitemap, &self.refresh, &self.settings);
+            due.into_iter().for_each(|due| self.refresh.pass_fixed(*sitemap, due));
+        }
         for place in std::mem::take(&mut self.sites[host as usize].places) {
             let Member { id, ref cluster, .. } = self.roster.members[place];
             let is_open = self.open.contains_key(&id.url);

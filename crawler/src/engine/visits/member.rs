@@ -65,7 +65,7 @@ pub(super) struct Checked {
 }
 
 /// A time of the crawl for the scheduler.
-pub(super) fn seconds(at: Millis) -> Seconds {
+pub(in crate::engine) fn seconds(at: Millis) -> Seconds {
     Seconds::try_from(at / 1_000).unwrap_or(Seconds::MAX)
 }
 

@@ -8,6 +8,7 @@
 mod continuous;
 mod freshness;
 mod listed;
+mod lists;
 mod member;
 mod plan;
 mod roster;
@@ -31,7 +32,9 @@ use crate::sink::Changed;
 pub(super) use continuous::Continuous;
 pub use freshness::{AGES, Freshness, HostRate};
 pub(super) use listed::Listed;
-use member::{Life, Member, seconds};
+pub(super) use lists::List;
+pub(super) use member::seconds;
+use member::{Life, Member};
 use plan::Plan;
 use roster::Roster;
 
@@ -175,15 +178,21 @@ impl Visits {
     }
 
     /// A sitemap says when a page has changed. If that is believed, a page that has changed is visited before all others of its
-    /// host.
-    pub fn listed(&mut self, url: UrlId, listed: Listed) {
-        let Some(place) = self.roster.place(url) else { return };
+    /// host. Returns how far a change that it tells of is believed, 0..1.
+    pub fn listed(&mut self, url: UrlId, listed: Listed) -> f32 {
+        let Some(place) = self.roster.place(url) else { return 0.0 };
         let tells = self.roster.members[place].hear(listed);
         let host = self.number(url.site);
-        if tells && self.refresh.learned(host).signals.believes(Source::Sitemap) && self.left.contains(&url.url) {
+        let signals = &self.refresh.learned(host).signals;
+        if !tells || !signals.believes(Source::Sitemap) {
+            return 0.0;
+        }
+        let trust = signals.trust(Source::Sitemap);
+        if self.left.contains(&url.url) {
             // Its entry with another rank is passed over when its turn comes.
             self.turns.push(self.hosts[&url.site], 0, url.url);
         }
+        trust
     }
 
     /// A page was fetched: compares what its host said of it with what the visit shows.

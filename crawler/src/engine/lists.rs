@@ -1,0 +1,118 @@
+//! What the desk does with sitemaps and feeds beside their links: it remembers what each reading has brought, so that they are read
+//! again when that is worth a fetch.
+
+use frontier::refresh::time::DAY;
+use frontier::{Job, JobKind, Millis};
+
+use super::Result;
+use super::desk::Desk;
+use super::message::PageFinding;
+use super::usage::is_tdm;
+use super::visits::{List, seconds};
+use crate::fetch::Validators;
+
+/// What the answer to a request for a list says.
+pub(super) struct Reading {
+    /// HTTP status.
+    pub status: u16,
+    /// Of what it lists; `None` where the answer is no list.
+    pub digest: Option<u64>,
+    /// What it has brought, in weighted pages.
+    pub news: f32,
+    /// For a later conditional request.
+    pub validators: Validators,
+}
+
+impl Desk<'_> {
+    /// The validators for a request for a sitemap.
+    pub(super) fn list_validators(&self, job: &Job) -> Result<Option<Validators>> {
+        let list = List::get(job.page.url, &self.ledger.session)?;
+        Ok(list.map(|list| list.validators).filter(|known| !known.is_empty()))
+    }
+
+    /// A sitemap was asked for.
+    pub(super) fn sitemap_read(&mut self, job: &Job, at: Millis, reading: Reading) -> Result<()> {
+        self.list_read(job, at, false, reading)
+    }
+
+    /// A page was visited: if it is a feed, or was one, its news is counted. `new`: URLs that it brought.
+    pub(super) fn feed_read(&mut self, job: &Job, at: Millis, finding: &PageFinding, new: u32) -> Result<()> {
+        let is_answer = (200..300).contains(&finding.status);
+        if !finding.is_feed || !is_answer {
+            let known = List::get(job.page.url, &self.ledger.session)?.is_some();
+            if !known {
+                return Ok(());
+            }
+            if is_answer {
+                List::forget(job.page.url, &mut self.ledger.session);
+                self.continuous.iter_mut().for_each(|visits| visits.list_gone(job.page.url));
+                return Ok(());
+            }
+        }
+        let digest = Some(finding.page.text).filter(|_| is_answer && finding.is_feed);
+        let reading = Reading { status: finding.status, digest, news: new as f32, validators: Validators::default() };
+        self.list_read(job, at, true, reading)
+    }
+
+    fn list_read(&mut self, job: &Job, at: Millis, is_feed: bool, reading: Reading) -> Result<()> {
+        let Reading { status, digest, news, validators } = reading;
+        let (id, session) = (job.page.url, &mut self.ledger.session);
+        let list = match List::get(id, session)? {
+            Some(mut list) => {
+                list.was_read(seconds(at), digest, news);
+                match status {
+                    200..300 => list.validators = validators,
+                    // A 304 need not repeat what it confirms.
+                    304 => {
+                        list.validators.etag = validators.etag.or(list.validators.etag);
+                        list.validators.last_modified = validators.last_modified.or(list.validators.last_modified);
+                    }
+                    _ => list.validators = Validators::default(),
+                }
+                list
+            }
+            // What it lists at first is no news: it may be years old.
+            None => List {
+                url: job.url.as_str().to_owned(),
+                is_feed,
+                read: seconds(at),
+                digest: digest.unwrap_or(0),
+                news: Default::default(),
+                validators,
+            },
+        };
+        list.put(id, session);
+        if let Some(visits) = &mut self.continuous {
+            visits.list_read(id, list);
+        }
+        Ok(())
+    }
+
+    /// A round of visits begins: sitemaps that are worth it are read, too. (Feeds are pages, and are planned with them.)
+    pub(super) fn poll_sitemaps(&mut self) -> Result<()> {
+        if !self.settings.scope.sitemaps {
+            return Ok(());
+        }
+        let lists = List::all(&self.ledger.session)?;
+        if lists.is_empty() {
+            // An earlier version has kept no records: they are named again by robots.txt.
+            self.frontier.forget_sitemaps();
+        }
+        let refresh = &self.settings.refresh;
+        let (price, now) = (refresh.min_gain.0 as f32 / (1_000.0 * DAY), self.clock.now());
+        let least = |list: &List| list.read.saturating_add(seconds(refresh.min_age.0));
+        for (_, list) in lists.into_iter().filter(|(_, list)| !list.is_feed) {
+            if list.due(price).max(least(&list)) <= seconds(now)
+                && let Ok(url) = url::Url::parse(&list.url)
+            {
+                self.frontier.poll_sitemap(&url, &mut self.ledger.session)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a job asks for a sitemap. (The file with what an origin says of text mining is fetched in the same way.)
+pub(super) fn is_sitemap(job: &Job) -> bool {
+    job.kind == JobKind::Sitemap && !is_tdm(&job.url)
+}

@@ -1,0 +1,212 @@
+//! Sitemaps and feeds, which are read for their news: the records that the state keeps of them, and when they are read again in a
+//! continuous crawl. They stand in the same queue as visits to pages, at the same price, and count for `--refresh-share`.
+//!
+//! A sitemap is no page: the frontier fetches it before the pages of its host. A feed is one: it is visited as pages are, but
+//! when its news is worth it, whatever its change rate.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use dedup_stage::store::{Result, Session, codec};
+use dedup_stage::url::UrlId;
+use frontier::Frontier;
+use frontier::refresh::news::News;
+use frontier::refresh::scheduler::Refresh;
+use frontier::refresh::settings::{READING, Settings};
+use frontier::refresh::signals::Source;
+use frontier::refresh::time::{DAY, Seconds, after};
+use frontier::refresh::turns::{HostId, Turn};
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use super::continuous::{Continuous, DEFER};
+use crate::fetch::Validators;
+use crate::spaces;
+
+/// What is known of a list. Its key is the identity of its last job: of a sitemap that is the frontier's own, of a feed that of
+/// its page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(in crate::engine) struct List {
+    /// Where it is.
+    pub url: String,
+    /// Whether it is a feed, which is a page; else it is a sitemap.
+    pub is_feed: bool,
+    /// When it was read last, or asked for in vain.
+    pub read: Seconds,
+    /// Of what it lists, dates included, in any order.
+    pub digest: u64,
+    /// What readings have brought.
+    pub news: News,
+    /// For a conditional request.
+    pub validators: Validators,
+}
+
+/// No list is read again sooner in a continuous crawl: many sites make them anew each quarter of an hour at most.
+const LEAST: Seconds = 900;
+/// A sitemap that was asked for, and of which nothing was heard, is asked for again after this time.
+const AGAIN: Seconds = DAY as Seconds;
+
+impl List {
+    /// The list with this key.
+    pub fn get(id: UrlId, session: &Session) -> Result<Option<Self>> {
+        let bytes = session.get(spaces::LISTS, &id.to_bytes())?;
+        bytes.map(|bytes| codec::decode(&bytes, "what is known of a sitemap")).transpose()
+    }
+
+    /// Writes it.
+    pub fn put(&self, id: UrlId, session: &mut Session) {
+        session.put(spaces::LISTS, id.to_bytes(), codec::encode(self));
+    }
+
+    /// It is no list any more.
+    pub fn forget(id: UrlId, session: &mut Session) {
+        session.delete(spaces::LISTS, id.to_bytes());
+    }
+
+    /// All lists.
+    pub fn all(session: &Session) -> Result<Vec<(UrlId, Self)>> {
+        let (mut lists, mut failure) = (Vec::new(), None);
+        session.scan(spaces::LISTS, &[], &[], &mut |key, value| {
+            match codec::decode(value, "what is known of a sitemap") {
+                Ok(list) => lists.extend(UrlId::read(key).map(|id| (id, list))),
+                Err(error) => failure = Some(error),
+            }
+            if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        failure.map_or(Ok(lists), Err)
+    }
+
+    /// It was read at this time. `digest`: of what it lists now, where that is known; `news`: what it has brought.
+    pub fn was_read(&mut self, at: Seconds, digest: Option<u64>, news: f32) {
+        let changed = digest.is_some_and(|digest| digest != self.digest);
+        self.news.read(at.saturating_sub(self.read) as f32 / DAY, news, changed);
+        self.read = at;
+        self.digest = digest.unwrap_or(self.digest);
+    }
+
+    /// When it is worth this price to be read again.
+    pub fn due(&self, price: f32) -> Seconds {
+        after(self.read, self.news.interval(price))
+    }
+}
+
+/// The lists of a continuous crawl.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
+    /// By the hash in their keys.
+    all: HashMap<u64, Entry>,
+    /// Sitemaps by host.
+    sitemaps: HashMap<HostId, Vec<u64>>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    host: HostId,
+    list: List,
+    /// When a sitemap was asked for that is not read yet.
+    asked: Option<Seconds>,
+}
+
+impl Lists {
+    /// Whether a page is a feed.
+    pub fn is_feed(&self, url: u64) -> bool {
+        self.all.get(&url).is_some_and(|entry| entry.list.is_feed)
+    }
+
+    /// When a list is due; `None` where it is not known.
+    pub fn due(&self, url: u64, refresh: &Refresh, settings: &Settings) -> Option<Seconds> {
+        let Entry { host, list, asked } = self.all.get(&url)?;
+        if let Some(asked) = asked {
+            return Some(asked.saturating_add(AGAIN));
+        }
+        let most = if refresh.learned(*host).signals.believes(Source::Sitemap) && !list.is_feed {
+            // Pages of this host are not visited while it tells of no change: it has to be heard.
+            READING.min(settings.max_age)
+        } else {
+            settings.max_age
+        };
+        let wait = list.due(refresh.price(*host)).saturating_sub(list.read);
+        Some(list.read.saturating_add(wait.max(LEAST).clamp(settings.min_age, most.max(settings.min_age))))
+    }
+
+    /// When a page is due because it is a feed; `None` where it is none.
+    pub fn due_of_feed(&self, url: u64, refresh: &Refresh, settings: &Settings) -> Option<Seconds> {
+        if self.is_feed(url) { self.due(url, refresh, settings) } else { None }
+    }
+
+    /// The sitemaps of a host.
+    pub fn sitemaps_of(&self, host: HostId) -> &[u64] {
+        self.sitemaps.get(&host).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Continuous {
+    /// Whether neither sitemaps nor feeds are known.
+    pub fn has_no_lists(&self) -> bool {
+        self.lists.all.is_empty()
+    }
+
+    /// A list was read, or is known from earlier runs.
+    pub fn list_read(&mut self, id: UrlId, list: List) {
+        let host = self.host(id.site);
+        let is_feed = list.is_feed;
+        let known = self.lists.all.insert(id.url, Entry { host, list, asked: None });
+        if is_feed {
+            // Its page is put into the queue when the visit is recorded.
+            return;
+        }
+        match known {
+            Some(_) => self.count_visit(host),
+            None => self.lists.sitemaps.entry(host).or_default().push(id.url),
+        }
+        self.queue_list(id.url);
+    }
+
+    /// A page is no feed any more.
+    pub fn list_gone(&mut self, id: UrlId) {
+        self.lists.all.remove(&id.url);
+    }
+
+    fn queue_list(&mut self, url: u64) {
+        if let (Some(entry), Some(due)) = (self.lists.all.get(&url), self.lists.due(url, &self.refresh, &self.settings))
+        {
+            self.refresh.queue_fixed(entry.host, url, due);
+        }
+    }
+
+    /// The turn of a sitemap has come; `None` if the turn is a page's. True if the sitemap was queued.
+    pub(super) fn turn_of_sitemap(
+        &mut self,
+        turn: Turn,
+        now: Seconds,
+        frontier: &mut Frontier,
+        session: &mut Session,
+    ) -> Result<Option<bool>> {
+        if self.lists.is_feed(turn.page) {
+            return Ok(None);
+        }
+        let Some(due) = self.lists.due(turn.page, &self.refresh, &self.settings) else { return Ok(None) };
+        if due > now {
+            self.refresh.drop(turn);
+            self.refresh.queue_fixed(turn.host, turn.page, due);
+            return Ok(Some(false));
+        }
+        let Some(entry) = self.lists.all.get(&turn.page) else { return Ok(None) };
+        let url = Url::parse(&entry.list.url).ok();
+        let waits = url.as_ref().is_some_and(|url| frontier.queued_of(frontier.id(url).site) > 0);
+        if waits && self.has_its_share(turn.host) {
+            self.refresh.defer(turn, now + DEFER);
+            return Ok(Some(false));
+        }
+        if let Some(entry) = self.lists.all.get_mut(&turn.page) {
+            entry.asked = Some(now);
+        }
+        self.refresh.take(turn);
+        self.refresh.rest(turn.host, now);
+        self.queue_list(turn.page);
+        match url {
+            Some(url) => frontier.poll_sitemap(&url, session).map(|_| Some(true)),
+            None => Ok(Some(false)),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Writing a series: records are appended to its newest part, which is closed when it is full.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{ends_of, part_name, put_ends, remove_file, start, sync_names};
+use crate::sink::AppendFile;
+
+/// Appends to a series.
+#[derive(Debug)]
+pub struct Writer {
+    dir: PathBuf,
+    name: String,
+    /// The newest part.
+    file: AppendFile,
+    /// Where the closed parts end.
+    ends: Vec<u64>,
+    /// Bytes after which a part is full.
+    most: u64,
+}
+
+impl Writer {
+    /// Opens the series `name` in `dir`, cut back to the first `length` bytes, which the state vouches for. Parts of `most`
+    /// bytes are full (`None`: they never are). A rotation that a crash has interrupted is undone.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidData` where the series is shorter than `length`, or a part that has to be cut is gone.
+    pub fn open(dir: &Path, name: &str, length: u64, most: Option<u64>) -> io::Result<Self> {
+        let mut ends = ends_of(dir, name)?;
+        if length > start(&ends) {
+            undo(dir, name, ends.len())?;
+        }
+        while ends.last().is_some_and(|end| *end > length) {
+            reopen_last(dir, name, &mut ends)?;
+        }
+        let file = AppendFile::open(&dir.join(name), length - start(&ends))?;
+        Ok(Self { dir: dir.to_owned(), name: name.to_owned(), file, ends, most: most.unwrap_or(u64::MAX) })
+    }
+
+    /// Its name, which is that of its newest part.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Bytes written so far, in all parts: where the next record begins.
+    pub fn length(&self) -> u64 {
+        start(&self.ends) + self.file.length()
+    }
+
+    /// Appends one record, given in pieces.
+    pub fn append(&mut self, pieces: &[&[u8]]) -> io::Result<()> {
+        self.file.append(pieces)
+    }
+
+    /// Makes everything durable; returns the length.
+    pub fn sync(&mut self) -> io::Result<u64> {
+        self.file.sync()?;
+        Ok(self.length())
+    }
+
+    /// The state vouches for everything that was appended. So the newest part may be closed: it is, where it is full, or where
+    /// a period has ended and something is in it.
+    pub fn committed(&mut self, period_ended: bool) -> io::Result<()> {
+        let length = self.file.length();
+        if length == 0 || !(period_ended || length >= self.most) {
+            return Ok(());
+        }
+        self.rename()?;
+        self.note()?;
+        self.begin()
+    }
+
+    /// Step 1 of closing the newest part.
+    pub(super) fn rename(&mut self) -> io::Result<()> {
+        self.file.sync()?;
+        let closed = self.dir.join(part_name(&self.name, self.ends.len() + 1));
+        if closed.exists() {
+            let what = format!("{} is in the way: no part of {} has this number yet", closed.display(), self.name);
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, what));
+        }
+        std::fs::rename(self.dir.join(&self.name), closed)?;
+        sync_names(&self.dir)
+    }
+
+    /// Step 2.
+    pub(super) fn note(&mut self) -> io::Result<()> {
+        let mut ends = self.ends.clone();
+        ends.push(self.length());
+        put_ends(&self.dir, &self.name, &ends)
+    }
+
+    /// Step 3.
+    pub(super) fn begin(&mut self) -> io::Result<()> {
+        let length = self.length();
+        self.file = AppendFile::open(&self.dir.join(&self.name), 0)?;
+        self.ends.push(length);
+        Ok(())
+    }
+}
+
+/// Undoes a rotation that ended after its first step.
+fn undo(dir: &Path, name: &str, closed: usize) -> io::Result<()> {
+    let (newest, next) = (dir.join(name), dir.join(part_name(name, closed + 1)));
+    if newest.exists() || !next.exists() {
+        return Ok(());
+    }
+    std::fs::rename(next, newest)?;
+    sync_names(dir)
+}
+
+/// Makes the last closed part the newest again: a damaged state may vouch for less than a state before did. The steps are those
+/// of a rotation, backwards.
+fn reopen_last(dir: &Path, name: &str, ends: &mut Vec<u64>) -> io::Result<()> {
+    let last = part_name(name, ends.len());
+    if !dir.join(&last).exists() {
+        let what = format!("{last} is gone, and has bytes that have to be cut: the state vouches for less of {name}");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    }
+    remove_file(&dir.join(name))?;
+    sync_names(dir)?;
+    ends.pop();
+    put_ends(dir, name, ends)?;
+    undo(dir, name, ends.len())
+}
