@@ -96,6 +96,9 @@ impl Judge {
     ) -> Result<Vec<Alike>> {
         let mut alike = Vec::new();
         for (fingerprint, _) in ring {
+            if self.accepted.rules_out(*fingerprint, &signature.sketch) {
+                continue;
+            }
             self.accepted.visit(*fingerprint, session, &mut |entry| {
                 if entry.id.url != case.id.url {
                     let look = signature.sketch.compare(&entry.sketch);

@@ -30,6 +30,7 @@ pub mod cut;
 mod digests;
 mod entry;
 mod follow;
+mod glances;
 mod links;
 mod look;
 mod mapping;

@@ -27,7 +27,7 @@ use outlinks::OutLinks;
 use simhash::WordSimhash;
 
 pub use odd::{Difference, OddSketch};
-pub use sketch::{SecondLook, Sketch};
+pub use sketch::{Glance, SecondLook, Sketch};
 
 /// What is kept of an accepted page for judging later ones: the simhash that finds candidates, and the sketch that takes
 /// the second look.
