@@ -5,6 +5,8 @@
 //! `design`. For index files, read [`frozen`] and [`search`]. For pairs and clusters of a corpus, read [`pairs`] and
 //! [`cluster`].
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 mod bucket;
 mod calibration;
 pub mod cluster;

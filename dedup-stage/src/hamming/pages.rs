@@ -19,6 +19,10 @@ pub unsafe trait Zero: Send + Sync + 'static {}
 
 // SAFETY: zero is a number, and numbers own nothing.
 unsafe impl Zero for u64 {}
+// SAFETY: as above.
+unsafe impl Zero for u32 {}
+// SAFETY: as above.
+unsafe impl Zero for u16 {}
 
 /// As many zeros as fit into a huge page, at the start of one: a random read of what lies in huge pages misses the caches, but not the
 /// page tables too.
