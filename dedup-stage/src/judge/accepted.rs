@@ -123,9 +123,9 @@ impl Accepted {
         }
     }
 
-    /// Whether all pages with this fingerprint certainly have other text than `sketch`. Answered from memory.
-    pub(super) fn rules_out(&self, fingerprint: u64, sketch: &Sketch) -> bool {
-        self.glances.rules_out(fingerprint, sketch)
+    /// Keeps those fingerprints whose pages may have the text of `sketch`. Answered from memory.
+    pub(super) fn retain_alike<T>(&self, near: &mut Vec<(u64, T)>, sketch: &Sketch) {
+        self.glances.retain(near, sketch);
     }
 
     /// Visits the pages with a fingerprint in their order. Nearly always there is one.

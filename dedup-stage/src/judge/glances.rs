@@ -13,58 +13,77 @@ use crate::signature::{Glance, Sketch};
 ///
 /// # Complexity
 ///
-/// 22 bytes a fingerprint on average. A look is a binary search among the tags of one shard, which has 64 of them at a
-/// million fingerprints. An insertion moves half of a shard. At a million fingerprints about 500 are unclear.
+/// 22 bytes a fingerprint on average. A look reads the tags of one shard, which has 64 of them at a million fingerprints. An
+/// insertion moves half of a shard. At a million fingerprints about 500 are unclear.
 #[derive(Debug)]
 pub(super) struct Glances {
-    shards: Box<[Vec<Slot>]>,
+    shards: Box<[Shard]>,
 }
 
-/// A place of a shard, which is sorted by tag.
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    tag: u16,
-    /// The glance; all zero if the place is unclear. (A text whose glance is all zero is unclear, too.)
-    glance: Glance,
+/// The places of a shard.
+#[derive(Clone, Debug, Default)]
+struct Shard {
+    /// Sorted.
+    tags: Vec<u16>,
+    /// One for each tag; all zero if the place is unclear. (A text whose glance is all zero is unclear, too.)
+    glances: Vec<Glance>,
 }
 
 /// The bits of a place that name the shard.
 const SHARD_BITS: u32 = 14;
 
+const UNCLEAR: Glance = [0; Sketch::GLANCE];
+
 impl Default for Glances {
     fn default() -> Self {
-        Self { shards: vec![Vec::new(); 1 << SHARD_BITS].into() }
+        Self { shards: vec![Shard::default(); 1 << SHARD_BITS].into() }
     }
 }
 
 impl Glances {
-    const UNCLEAR: Glance = [0; Sketch::GLANCE];
-
     /// Takes an accepted page. `is_new` says that no page ever had this fingerprint.
     pub(super) fn insert(&mut self, fingerprint: u64, is_new: bool, sketch: &Sketch) {
         let (shard, tag) = place(fingerprint);
         let shard = &mut self.shards[shard];
-        match shard.binary_search_by_key(&tag, |slot| slot.tag) {
-            Ok(at) => shard[at].glance = Self::UNCLEAR,
-            Err(at) => {
-                if shard.len() == shard.capacity() {
-                    // Doubled shards would be half empty.
-                    shard.reserve_exact(shard.len() / 4 + 1);
-                }
-                let glance = if is_new { sketch.glance() } else { Self::UNCLEAR };
-                shard.insert(at, Slot { tag, glance });
-            }
+        let at = shard.position(tag);
+        if shard.tags.get(at) == Some(&tag) {
+            shard.glances[at] = UNCLEAR;
+            return;
         }
+        if shard.tags.len() == shard.tags.capacity() {
+            // Doubled shards would be half empty.
+            let more = shard.tags.len() / 4 + 1;
+            shard.tags.reserve_exact(more);
+            shard.glances.reserve_exact(more);
+        }
+        shard.tags.insert(at, tag);
+        shard.glances.insert(at, if is_new { sketch.glance() } else { UNCLEAR });
+    }
+
+    /// Keeps those fingerprints whose pages may have the text of `sketch`. All pages with the others certainly have other text.
+    pub(super) fn retain<T>(&self, near: &mut Vec<(u64, T)>, sketch: &Sketch) {
+        // Each look waits for memory. The waits for the tags overlap here: these loads do not depend on each other. (The sum
+        // keeps them from being optimised away.)
+        let tags = near.iter().map(|(fingerprint, _)| &self.shards[place(*fingerprint).0].tags);
+        let ends = tags.flat_map(|tags| [tags.first(), tags.last()]).flatten();
+        std::hint::black_box(ends.fold(0, |sum: u16, tag| sum.wrapping_add(*tag)));
+        near.retain(|(fingerprint, _)| !self.rules_out(*fingerprint, sketch));
     }
 
     /// Whether the page with this fingerprint certainly has other text than `sketch`. False if there are several such pages.
-    pub(super) fn rules_out(&self, fingerprint: u64, sketch: &Sketch) -> bool {
+    fn rules_out(&self, fingerprint: u64, sketch: &Sketch) -> bool {
         let (shard, tag) = place(fingerprint);
         let shard = &self.shards[shard];
-        shard.binary_search_by_key(&tag, |slot| slot.tag).is_ok_and(|at| {
-            let glance = &shard[at].glance;
-            *glance != Self::UNCLEAR && sketch.rules_out(glance)
-        })
+        let at = shard.position(tag);
+        shard.tags.get(at) == Some(&tag) && shard.glances[at] != UNCLEAR && sketch.rules_out(&shard.glances[at])
+    }
+}
+
+impl Shard {
+    /// The position of a tag, or where it belongs. Vectors compare all tags faster than a search by halves, which guesses
+    /// wrong at every step.
+    fn position(&self, tag: u16) -> usize {
+        self.tags.iter().map(|other| u32::from(*other < tag)).sum::<u32>() as usize
     }
 }
 

@@ -42,8 +42,9 @@ impl Judge {
         let mut near = std::mem::take(&mut self.near);
         near.clear();
         self.index.within(signature.simhash, &mut near);
+        let is_known = near.iter().any(|(_, distance)| *distance == 0);
+        self.accepted.retain_alike(&mut near, &signature.sketch);
         near.sort_unstable_by_key(|(_, distance)| *distance);
-        let is_known = near.first().is_some_and(|(_, distance)| *distance == 0);
         let (mut acquitted, mut left) = (None, Self::COMPARED);
         let mut alike_text = None;
         let mut found = None;
@@ -96,9 +97,6 @@ impl Judge {
     ) -> Result<Vec<Alike>> {
         let mut alike = Vec::new();
         for (fingerprint, _) in ring {
-            if self.accepted.rules_out(*fingerprint, &signature.sketch) {
-                continue;
-            }
             self.accepted.visit(*fingerprint, session, &mut |entry| {
                 if entry.id.url != case.id.url {
                     let look = signature.sketch.compare(&entry.sketch);
