@@ -3,11 +3,11 @@
 use crate::store::{Layout, Space, Spaces};
 
 /// SHA-256 of a body → the page that had it first.
-pub(crate) const DIGESTS: Space = Space::new(1, "digests", Layout::Points);
+pub(crate) const DIGESTS: Space = Space::new(1, "digests", Layout::Known);
 /// Fingerprint of an accepted page (and its order, if it is not the earliest with this one) → the page and its sketch.
-pub(crate) const ACCEPTED: Space = Space::new(2, "accepted", Layout::Points);
+pub(crate) const ACCEPTED: Space = Space::new(2, "accepted", Layout::Known);
 /// Identity of an accepted page → hashes of its links and media. Nothing for a page without any.
-pub(crate) const LINKS: Space = Space::new(3, "links", Layout::Points);
+pub(crate) const LINKS: Space = Space::new(3, "links", Layout::Known);
 /// Host → the last differences between two visits to a page of it.
 pub(crate) const TEMPLATES: Space = Space::new(4, "templates", Layout::Points);
 

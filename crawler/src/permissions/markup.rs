@@ -1,11 +1,9 @@
 //! What the markup of a page says of its use: meta elements, and links to licences. Most pages say nothing of the kind: they
 //! are told by a few words, and cost no second look.
 
-use std::cell::RefCell;
 use std::sync::LazyLock;
 
-use html5ever::tokenizer::states::RawKind;
-use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer};
+use dedup_stage::page::tokenizer::{self, Attribute, Content, Name, Sink, Tag};
 use regex::bytes::Regex;
 
 /// What was found.
@@ -35,55 +33,57 @@ impl Markup {
         if !WORDS.is_match(head) {
             return Self::default();
         }
-        let tokenizer = Tokenizer::new(Sink::default(), Default::default());
-        let input = BufferQueue::default();
-        input.push_back(String::from_utf8_lossy(head).as_ref().into());
-        let _ = tokenizer.feed(&input);
-        tokenizer.end();
-        tokenizer.sink.found.into_inner()
+        let mut found = Self::default();
+        tokenizer::read(&String::from_utf8_lossy(head), &mut found);
+        found
     }
 }
 
-#[derive(Default)]
-struct Sink {
-    found: RefCell<Markup>,
-}
+impl Sink for Markup {
+    fn text(&mut self, _text: &str) {}
 
-impl TokenSink for Sink {
-    type Handle = ();
+    fn start(&mut self, tag: &Tag<'_>) -> Content {
+        const META: Name = Name::of("meta");
+        const LINK: Name = Name::of("link");
+        if tag.name == META && self.metas.len() < MAX_ELEMENTS {
+            if let (Some(name), Some(content)) = (value(tag, Attribute::Name), value(tag, Attribute::Content)) {
+                self.metas.push((name.trim().to_ascii_lowercase(), content));
+            }
+        } else if tag.name == LINK && self.licences.len() < MAX_ELEMENTS {
+            let rel = value(tag, Attribute::Rel).unwrap_or_default();
+            let is_licence = |word: &str| ["license", "licence"].iter().any(|rel| word.eq_ignore_ascii_case(rel));
+            if rel.split_ascii_whitespace().any(is_licence) {
+                self.licences.extend(value(tag, Attribute::Href));
+            }
+        }
+        content_of(tag.name)
+    }
 
-    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
-        let Token::TagToken(tag) = token else { return TokenSinkResult::Continue };
-        if tag.kind != TagKind::StartTag {
-            return TokenSinkResult::Continue;
-        }
-        let mut found = self.found.borrow_mut();
-        match &*tag.name {
-            "meta" if found.metas.len() < MAX_ELEMENTS => {
-                if let (Some(name), Some(content)) = (attribute(&tag, "name"), attribute(&tag, "content")) {
-                    found.metas.push((name.trim().to_ascii_lowercase(), content));
-                }
-            }
-            "link" if found.licences.len() < MAX_ELEMENTS => {
-                let rel = attribute(&tag, "rel").unwrap_or_default();
-                let is_licence = |word: &str| ["license", "licence"].iter().any(|rel| word.eq_ignore_ascii_case(rel));
-                if rel.split_ascii_whitespace().any(is_licence) {
-                    found.licences.extend(attribute(&tag, "href"));
-                }
-            }
-            "script" => return TokenSinkResult::RawData(RawKind::ScriptData),
-            "title" | "textarea" => return TokenSinkResult::RawData(RawKind::Rcdata),
-            "style" | "xmp" | "iframe" | "noembed" | "noframes" => return TokenSinkResult::RawData(RawKind::Rawtext),
-            "plaintext" => return TokenSinkResult::Plaintext,
-            _ => {}
-        }
-        TokenSinkResult::Continue
+    fn end(&mut self, _name: Name) {}
+
+    fn is_in_foreign(&self) -> bool {
+        false
     }
 }
 
-fn attribute(tag: &Tag, name: &str) -> Option<String> {
-    let found = tag.attrs.iter().find(|attribute| &*attribute.name.local == name)?;
-    (found.value.len() <= MAX_VALUE).then(|| found.value.to_string())
+/// How the content of an element is read.
+fn content_of(name: Name) -> Content {
+    const ELEMENTS: [(Name, Content); 9] = [
+        (Name::of("script"), Content::Script),
+        (Name::of("style"), Content::Raw),
+        (Name::of("title"), Content::Text),
+        (Name::of("textarea"), Content::Text),
+        (Name::of("xmp"), Content::Raw),
+        (Name::of("iframe"), Content::Raw),
+        (Name::of("noembed"), Content::Raw),
+        (Name::of("noframes"), Content::Raw),
+        (Name::of("plaintext"), Content::Plain),
+    ];
+    ELEMENTS.iter().find(|(element, _)| *element == name).map_or(Content::Markup, |(_, content)| *content)
+}
+
+fn value(tag: &Tag<'_>, attribute: Attribute) -> Option<String> {
+    tag.value(attribute).filter(|value| value.len() <= MAX_VALUE).map(String::from)
 }
 
 #[cfg(test)]
@@ -98,6 +98,10 @@ mod tests {
         let metas = [("robots", "NOAI, noarchive"), ("tdm-reservation", "1")];
         assert_eq!(found.metas, metas.map(|(name, content)| (name.to_owned(), content.to_owned())));
         assert_eq!(found.licences, ["/l"]);
+        let hidden = b"<script><meta name=robots content=noai></script><style><link rel=license href=/x></style>\
+            <textarea><link rel=license href=/y></textarea><!-- <link rel=license href=/z> -->\
+            <link href='&#47;l&amp;m' rel='licence'><plaintext><link rel=license href=/w>";
+        assert_eq!(Markup::read(hidden), Markup { metas: Vec::new(), licences: vec!["/l&m".to_owned()] });
         assert_eq!(Markup::read(b"<meta name=robots content=index><link rel=next href=/n>"), Markup::default());
     }
 }

@@ -91,7 +91,12 @@ impl Flow {
         let (judgement, twin) = self.judge.judge_beside_twin(case, url_of, session)?;
         let shown = Shown::after(case, &judgement);
         let by_links = judgement.acquitted == Some(Acquitted::ByLinks) && self.on_duplicate == OnDuplicate::Drop;
-        let links = match (gate(&judgement, self.on_duplicate), twin, judgement.verdict.known()) {
+        let factor = gate(&judgement, self.on_duplicate);
+        let twin = match twin {
+            None if factor.is_none() => self.judge.beside_twin(case, &judgement, session)?,
+            twin => twin,
+        };
+        let links = match (factor, twin, judgement.verdict.known()) {
             (Some(_), Some(twin), _) if by_links => Fate::Try(held(case, twin, url_of, session)?),
             (Some(factor), ..) => Fate::Follow(factor),
             (None, Some(twin), _) => Fate::Hold(held(case, twin, url_of, session)?),

@@ -1,10 +1,21 @@
 //! The inner loops: they compare all filters of a cache line with one word, or a list of fingerprints with a query.
 //!
-//! They are compiled three times: for machines with vector instructions that count ones (AVX-512 VPOPCNTDQ), for
-//! machines with a scalar instruction that does, and for machines with neither. When a table is made, it chooses the
-//! variant for its machine. All variants give the same results (see the tests).
+//! Compiled four times, for machines with vectors that count ones (AVX-512 VPOPCNTDQ), with other vectors (AVX2, see
+//! [`super::avx2`]), with an instruction that counts ones, and without any of these; which one runs is decided when a table is
+//! made. The results are equal (see the tests).
 
+#[cfg(target_arch = "x86_64")]
+use super::avx2::Avx2;
 use super::bucket::Bucket;
+
+/// How far parts of fingerprints may be from the same parts of a query.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The upper 16 bits of a part.
+    pub upper: u32,
+    /// All of its 32 bits.
+    pub whole: u32,
+}
 
 /// Compares words or fingerprints with a query.
 pub trait Kernel: Copy {
@@ -17,6 +28,9 @@ pub trait Kernel: Copy {
 
     /// Bit i of the result is set if fingerprint i is within `k` of `query`. There are at most 64 fingerprints.
     fn near_fingerprints(self, fingerprints: &[u64], query: u64, k: u32) -> u64;
+
+    /// Bit i is set where part i of at most 64 is within the limits of `query`.
+    fn near_parts(self, parts: &[u32], query: u32, limits: Limits) -> u64;
 }
 
 /// Compares one word after the other.
@@ -41,6 +55,14 @@ impl Kernel for Scalar {
     fn near_fingerprints(self, fingerprints: &[u64], query: u64, k: u32) -> u64 {
         let near = |(i, f): (usize, &u64)| u64::from((f ^ query).count_ones() <= k) << i;
         fingerprints.iter().enumerate().map(near).fold(0, std::ops::BitOr::bitor)
+    }
+
+    #[inline(always)]
+    fn near_parts(self, parts: &[u32], query: u32, limits: Limits) -> u64 {
+        let is_near =
+            |different: u32| different.count_ones() <= limits.whole && (different >> 16).count_ones() <= limits.upper;
+        let near = |(i, part): (usize, &u32)| u64::from(is_near(part ^ query)) << i;
+        parts.iter().enumerate().map(near).fold(0, std::ops::BitOr::bitor)
     }
 }
 
@@ -124,6 +146,26 @@ impl Kernel for Avx512 {
         }
         near
     }
+
+    #[inline(always)]
+    fn near_parts(self, parts: &[u32], query: u32, limits: Limits) -> u64 {
+        use std::arch::x86_64::*;
+        let mut near = 0;
+        for (i, line) in parts.chunks(16).enumerate() {
+            let used = ((1u32 << line.len()) - 1) as u16;
+            // SAFETY: the mask keeps the read within `line`, and `self` exists only where `new` found the instructions.
+            let mask = unsafe {
+                let words = _mm512_maskz_loadu_epi32(used, line.as_ptr().cast());
+                let different = _mm512_xor_si512(words, _mm512_set1_epi32(query as i32));
+                let whole = _mm512_set1_epi32(limits.whole as i32);
+                let near = _mm512_mask_cmple_epu32_mask(used, _mm512_popcnt_epi32(different), whole);
+                let (upper, limit) = (_mm512_srli_epi32::<16>(different), _mm512_set1_epi32(limits.upper as i32));
+                _mm512_mask_cmple_epu32_mask(near, _mm512_popcnt_epi32(upper), limit)
+            };
+            near |= u64::from(mask) << (16 * i);
+        }
+        near
+    }
 }
 
 /// The compiled variant for a machine.
@@ -134,6 +176,9 @@ pub enum Level {
     /// x86-64 with `popcnt`.
     #[cfg(target_arch = "x86_64")]
     Popcnt,
+    /// x86-64 with AVX2.
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
     /// x86-64 with AVX-512 and VPOPCNTDQ.
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
@@ -146,6 +191,9 @@ impl Level {
         {
             if let Some(avx512) = Avx512::new() {
                 return Level::Avx512(avx512);
+            }
+            if let Some(avx2) = Avx2::new() {
+                return Level::Avx2(avx2);
             }
             if is_x86_feature_detected!("popcnt") {
                 return Level::Popcnt;
@@ -163,7 +211,10 @@ impl Level {
             // SAFETY: `Level::detect` found the instruction.
             Level::Popcnt => unsafe { run_popcnt(work) },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: a kernel exists only if `Avx512::new` found the instructions.
+            // SAFETY: a kernel exists only where `Avx2::new` found the instructions.
+            Level::Avx2(kernel) => unsafe { run_avx2(kernel, work) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a kernel exists only where `Avx512::new` found the instructions.
             Level::Avx512(kernel) => unsafe { run_avx512(kernel, work) },
         }
     }
@@ -185,6 +236,12 @@ fn run_popcnt<W: Work>(work: W) -> W::Output {
 }
 
 #[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt,bmi1,bmi2,avx2")]
+fn run_avx2<W: Work>(kernel: Avx2, work: W) -> W::Output {
+    work.run(kernel)
+}
+
+#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512vpopcntdq")]
 fn run_avx512<W: Work>(kernel: Avx512, work: W) -> W::Output {
     work.run(kernel)
@@ -194,6 +251,21 @@ fn run_avx512<W: Work>(kernel: Avx512, work: W) -> W::Output {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// Does something with each kernel with vectors that this machine has.
+    macro_rules! for_each_vector_kernel {
+        (|$kernel:ident| $check:expr) => {
+            #[cfg(target_arch = "x86_64")]
+            {
+                if let Some($kernel) = Avx2::new() {
+                    $check;
+                }
+                if let Some($kernel) = Avx512::new() {
+                    $check;
+                }
+            }
+        };
+    }
 
     proptest! {
         #[test]
@@ -210,13 +282,27 @@ mod tests {
                 expected |= u32::from((bucket.0[i] ^ base).count_ones() <= k) << i;
             }
             prop_assert_eq!(Scalar.near(&bucket, base, k), expected);
-            #[cfg(target_arch = "x86_64")]
-            if let Some(avx512) = Avx512::new() {
-                prop_assert_eq!(u64::from(avx512.near(&bucket, base, k)) & used, u64::from(expected));
+            for_each_vector_kernel!(|kernel| {
+                prop_assert_eq!(u64::from(kernel.near(&bucket, base, k)) & used, u64::from(expected));
                 for (words, n) in [(&bucket.0[..], bucket.len()), (&bucket.0[..bucket.len().min(15)], 16), (&[], 0)] {
-                    prop_assert_eq!(avx512.near_words(words, n.min(words.len()), base, k), Scalar.near_words(words, n, base, k));
+                    prop_assert_eq!(kernel.near_words(words, n.min(words.len()), base, k), Scalar.near_words(words, n, base, k));
                 }
+            });
+        }
+
+        #[test]
+        fn vectors_and_scalars_agree_on_parts(
+            parts in proptest::collection::vec(any::<u32>(), 0..=64), query: u32, upper in 0u32..=16, more in 0u32..=16
+        ) {
+            // ANDing random words gives few errors.
+            let parts: Vec<u32> = parts.windows(2).map(|pair| query ^ pair[0] & pair[1] & pair[0].rotate_left(9)).collect();
+            let limits = Limits { upper, whole: (upper + more).min(32) };
+            let near = Scalar.near_parts(&parts, query, limits);
+            for (i, part) in parts.iter().enumerate() {
+                let (different, upper) = ((part ^ query).count_ones(), (part >> 16 ^ query >> 16).count_ones());
+                prop_assert_eq!(near >> i & 1 == 1, different <= limits.whole && upper <= limits.upper);
             }
+            for_each_vector_kernel!(|kernel| prop_assert_eq!(kernel.near_parts(&parts, query, limits), near));
         }
 
         #[test]
@@ -231,10 +317,7 @@ mod tests {
             for (i, fingerprint) in list.iter().enumerate() {
                 prop_assert_eq!(near >> i & 1 == 1, (fingerprint ^ base).count_ones() <= k);
             }
-            #[cfg(target_arch = "x86_64")]
-            if let Some(avx512) = Avx512::new() {
-                prop_assert_eq!(avx512.near_fingerprints(list, base, k), near);
-            }
+            for_each_vector_kernel!(|kernel| prop_assert_eq!(kernel.near_fingerprints(list, base, k), near));
         }
     }
 }

@@ -24,6 +24,8 @@
 //!   something else.
 //! - *row*: the position of a fingerprint in its file. A *value* is a fingerprint regardless of its rows.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 mod bucket;
 mod calibration;
 pub mod cluster;

@@ -19,6 +19,10 @@ pub unsafe trait Zero: Send + Sync + 'static {}
 
 // SAFETY: zero is a number, and numbers own nothing.
 unsafe impl Zero for u64 {}
+// SAFETY: as above.
+unsafe impl Zero for u32 {}
+// SAFETY: as above.
+unsafe impl Zero for u16 {}
 
 /// An array of zeros that fills one huge page, from the start of the page. A random read in a huge page misses the
 /// caches, but not the page tables, too.

@@ -1,13 +1,16 @@
 //! The accepted pages by fingerprint: their sketches, for the second look.
 //!
-//! The store has all sketches. The fingerprints of pages crowd, so many second looks are needed, and most of them find
-//! no twin. So memory has the pages that were accepted or looked at last.
+//! The store holds all of them. The fingerprints of pages crowd, so the second look is asked for often, and mostly finds
+//! nothing. So a part of each sketch is also in memory ([`Glances`]), and so are the pages that were accepted or looked at
+//! last.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use super::entry::Entry;
+use super::glances::Glances;
 use super::recent::Recent;
+use crate::signature::Sketch;
 use crate::spaces;
 use crate::store::cut::{KeyRange, each_part};
 use crate::store::{Result, Session, codec};
@@ -18,6 +21,8 @@ use crate::store::{Result, Session, codec};
 pub(super) struct Accepted {
     /// Fingerprints that several pages have or had.
     several: HashSet<u64>,
+    /// A part of each sketch.
+    glances: Glances,
     /// Pages in memory. Each is the earliest page with its fingerprint.
     recent: Recent,
 }
@@ -25,8 +30,8 @@ pub(super) struct Accepted {
 impl Accepted {
     /// At most this many pages with one and the same fingerprint are visited.
     const SAME_FINGERPRINT: usize = 64;
-    /// At most this many pages are in memory (4 MB).
-    const RECENT: usize = 1 << 15;
+    /// At most this many pages are in memory (1 MB).
+    const RECENT: usize = 1 << 13;
 
     /// Reads the accepted pages of `session`. Calls `each` with every distinct fingerprint.
     pub(super) fn open(session: &Session, each: &mut impl FnMut(u64)) -> Result<Self> {
@@ -34,24 +39,31 @@ impl Accepted {
     }
 
     fn open_with(session: &Session, most: usize, each: &mut impl FnMut(u64)) -> Result<Self> {
-        let mut several = HashSet::new();
-        session.scan(spaces::ACCEPTED, &[], &[], &mut |key, _| {
-            // The key of the earliest page is the shortest, so this page comes first.
-            if let Some((fingerprint, order)) = key.split_first_chunk() {
-                let fingerprint = u64::from_be_bytes(*fingerprint);
-                if order.is_empty() {
-                    each(fingerprint);
-                } else {
-                    several.insert(fingerprint);
+        let (mut several, mut glances, mut damage) = (HashSet::new(), Glances::default(), None);
+        session.scan(spaces::ACCEPTED, &[], &[], &mut |key, value| {
+            // The earliest page comes first: its key is the shortest.
+            let Some((fingerprint, order)) = key.split_first_chunk() else { return ControlFlow::Continue(()) };
+            let (fingerprint, is_first) = (u64::from_be_bytes(*fingerprint), order.is_empty());
+            match Entry::read(value) {
+                Ok(entry) => glances.insert(fingerprint, is_first, &entry.sketch),
+                Err(error) => {
+                    damage = Some(error);
+                    return ControlFlow::Break(());
                 }
+            }
+            if is_first {
+                each(fingerprint);
+            } else {
+                several.insert(fingerprint);
             }
             ControlFlow::Continue(())
         })?;
-        Ok(Self { several, recent: Recent::new(most) })
+        damage.map_or(Ok(Self { several, glances, recent: Recent::new(most) }), Err)
     }
 
     /// Adds a page. `is_new` says that no page ever had this fingerprint.
     pub(super) fn insert(&mut self, fingerprint: u64, is_new: bool, entry: Entry, session: &mut Session) -> Result<()> {
+        self.glances.insert(fingerprint, is_new, &entry.sketch);
         if is_new {
             self.recent.put(fingerprint, entry);
             session.put(spaces::ACCEPTED, fingerprint.to_be_bytes(), codec::encode(&entry));
@@ -111,7 +123,12 @@ impl Accepted {
         }
     }
 
-    /// Visits the pages with a fingerprint in their order. Nearly always there is only one.
+    /// Keeps those fingerprints whose pages may have the text of `sketch`. Answered from memory.
+    pub(super) fn retain_alike<T>(&self, near: &mut Vec<(u64, T)>, sketch: &Sketch) {
+        self.glances.retain(near, sketch);
+    }
+
+    /// Visits the pages with a fingerprint in their order. Nearly always there is one.
     pub(super) fn visit(
         &mut self,
         fingerprint: u64,

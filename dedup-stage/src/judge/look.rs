@@ -43,8 +43,9 @@ impl Judge {
         let mut near = std::mem::take(&mut self.near);
         near.clear();
         self.index.within(signature.simhash, &mut near);
+        let is_known = near.iter().any(|(_, distance)| *distance == 0);
+        self.accepted.retain_alike(&mut near, &signature.sketch);
         near.sort_unstable_by_key(|(_, distance)| *distance);
-        let is_known = near.first().is_some_and(|(_, distance)| *distance == 0);
         let (mut acquitted, mut left) = (None, Self::COMPARED);
         let mut alike_text = None;
         let mut found = None;

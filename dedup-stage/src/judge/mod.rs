@@ -30,6 +30,7 @@ pub mod cut;
 mod digests;
 mod entry;
 mod follow;
+mod glances;
 mod links;
 mod look;
 mod mapping;
@@ -154,7 +155,8 @@ impl Judge {
         Ok(self.judge_beside_twin(case, url_of, session)?.0)
     }
 
-    /// Like [`Judge::judge`]. For a duplicate, it also returns the comparison with the twin.
+    /// Like [`Judge::judge`]. If the page had to be compared with its twin, that comparison is returned, too. (Otherwise
+    /// [`Judge::beside_twin`] makes it.)
     pub(crate) fn judge_beside_twin(
         &mut self,
         case: &Case<'_>,
@@ -198,7 +200,7 @@ impl Judge {
         let digest = &case.page.sha256;
         if let Some(owner) = self.digests.owner(digest, session)?.filter(|owner| owner.id.url != case.id.url) {
             let judgement = Judgement { verdict: Verdict::Exact { of: owner.id }, novelty: 0.0, acquitted: None };
-            return Ok((judgement, Some(Comparison::new(case, owner.id, &self.keys, session)?)));
+            return Ok((judgement, None));
         }
         let owner = Owner { order: case.order, id: case.id };
         let Some(signature) = &case.page.signature else {

@@ -22,19 +22,22 @@ pub(super) fn name(site: SiteId, link: &OutLink) -> Option<u32> {
 /// A path and query with `*` in place of each opaque word.
 fn mask(target: &str) -> Cow<'_, str> {
     let mut masked = String::new();
-    let mut kept = 0;
-    let mut at = 0;
-    while at < target.len() {
-        let length = target[at..].bytes().take_while(u8::is_ascii_alphanumeric).count();
-        if is_opaque(&target.as_bytes()[at..at + length]) {
-            masked.push_str(&target[kept..at]);
-            masked.push('*');
-            kept = at + length;
-        }
-        at += length.max(1);
-        // URLs are ASCII. This is for a URL that is not.
-        while !target.is_char_boundary(at) {
-            at += 1;
+    let (mut kept, mut start, mut digits) = (0, 0, 0);
+    let bytes = target.as_bytes();
+    for end in 0..=bytes.len() {
+        match bytes.get(end) {
+            Some(b'0'..=b'9') => digits += 1,
+            Some(b'a'..=b'z' | b'A'..=b'Z') => {}
+            // The word from `start` to here ends.
+            _ => {
+                // Nearly every word is too short, or has no digits: this is tested first.
+                if digits > 0 && end - start >= LEAST && is_opaque(&bytes[start..end], digits) {
+                    masked.push_str(&target[kept..start]);
+                    masked.push('*');
+                    kept = end;
+                }
+                (start, digits) = (end + 1, 0);
+            }
         }
     }
     if kept == 0 {
@@ -45,12 +48,8 @@ fn mask(target: &str) -> Cow<'_, str> {
 }
 
 /// Whether a row of letters and digits looks drawn at random: hexadecimal digits of both kinds, or many changes between
-/// letters and digits.
-fn is_opaque(word: &[u8]) -> bool {
-    if word.len() < LEAST {
-        return false;
-    }
-    let digits = word.iter().filter(|letter| letter.is_ascii_digit()).count();
+/// letters and digits. `digits` is the number of its decimal digits.
+fn is_opaque(word: &[u8], digits: usize) -> bool {
     if digits == 0 || digits == word.len() {
         return false;
     }
@@ -69,6 +68,7 @@ mod tests {
             ("/a?session=1f3870be274f&page=2", "/a?session=*&page=2"),
             ("/x/Zq8Yt2Lk9Pw3/y", "/x/*/y"),
             ("/9f86d081884c7d65", "/*"),
+            ("/ä-9f86d081884c7d65ö", "/ä-*ö"),
         ] {
             assert_eq!(mask(target), masked);
         }

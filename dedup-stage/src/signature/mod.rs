@@ -35,7 +35,7 @@ use outlinks::OutLinks;
 use simhash::WordSimhash;
 
 pub use odd::{Difference, OddSketch};
-pub use sketch::{SecondLook, Sketch};
+pub use sketch::{Glance, SecondLook, Sketch};
 
 /// What the judge keeps of an accepted page to compare later pages with: the simhash finds candidates, and the sketch
 /// is for the second look.

@@ -47,7 +47,10 @@ impl From<Sketch> for [[u8; 32]; 2] {
     }
 }
 
-/// The result of the comparison of two pages at the second look.
+/// The first bits of the sketch of a text: a part of a [`Sketch`] that is small enough to be kept in memory for each page.
+pub type Glance = [u8; Sketch::GLANCE];
+
+/// How two pages compare at the second look.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SecondLook {
     /// Estimated resemblance of the texts, 0..1.
@@ -72,10 +75,14 @@ impl SecondLook {
 impl Sketch {
     /// Size of the stored form.
     pub const BYTES: usize = 64;
-    /// Two texts are duplicates if they have at least this resemblance.
+    /// Bytes of a [`Glance`]. Two unrelated texts differ in half of its bits, 72 on average; that is enough to rule out 99.9 % of
+    /// them.
+    pub const GLANCE: usize = 18;
+    /// Resemblance from which two texts are duplicates.
     pub const RESEMBLANCE: f32 = 0.71;
-    /// If the shorter text has less than this share of the words of the longer text, they are no duplicates, whatever
-    /// the bits say.
+    /// If more bits of two texts differ than these, the resemblance is below [`Sketch::RESEMBLANCE`].
+    const DIFFERING: u32 = 51;
+    /// Share of words of the shorter text in the longer, below which they are no duplicates whatever the bits say.
     const LENGTHS: f32 = 0.5;
     /// Pages with equal texts are different pages if they have less than this share of links in common …
     const COMMON_LINKS: f32 = 0.5;
@@ -117,7 +124,17 @@ impl Sketch {
         SecondLook { resemblance, same_text, links, other_links }
     }
 
-    /// Number of words of the content, at most 65,535.
+    /// The part of it that tells most unrelated texts from it ([`Sketch::rules_out`]).
+    pub fn glance(&self) -> Glance {
+        std::array::from_fn(|at| self.0[at])
+    }
+
+    /// Whether a sketch with this glance certainly has other text: [`Sketch::compare`] cannot find the same text.
+    pub fn rules_out(&self, glance: &Glance) -> bool {
+        self.0.iter().zip(glance).map(|(own, other)| (own ^ other).count_ones()).sum::<u32>() > Self::DIFFERING
+    }
+
+    /// Words of content, up to 65,535.
     pub fn words(&self) -> u32 {
         u32::from(u16::from_le_bytes([self.0[LINKS_END], self.0[LINKS_END + 1]]))
     }
@@ -243,6 +260,17 @@ mod tests {
                 torn_apart += u32::from(!one.compare(&page(number, 1)).is_duplicate());
             }
             assert!(mixed_up <= 2 && torn_apart <= 40, "{links} links: {mixed_up} and {torn_apart} of {pages}");
+        }
+    }
+
+    #[test]
+    fn a_glance_rules_out_what_has_other_text_and_nothing_else() {
+        let one = sketch(0..500, 0..3);
+        for differing in 0..8 * Sketch::GLANCE as u32 {
+            let mut bytes = one.to_bytes();
+            (0..differing).for_each(|bit| bytes[bit as usize / 8] ^= 1 << (bit % 8));
+            let other = Sketch::from_bytes(bytes);
+            assert_eq!(one.rules_out(&other.glance()), !one.compare(&other).same_text, "{differing} bits");
         }
     }
 

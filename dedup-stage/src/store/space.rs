@@ -15,6 +15,8 @@ pub struct Space {
 pub enum Layout {
     /// Single keys are asked for, often in vain.
     Points,
+    /// Single keys are asked for, and hardly ever in vain: memory elsewhere knows which are there.
+    Known,
     /// Entries are written and scanned in volume; a single key is hardly ever asked for, and then it is there.
     Volume,
 }

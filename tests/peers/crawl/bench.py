@@ -3,7 +3,7 @@
 
 bench.py compare    every contender in turn, several rounds; medians. --old PROGRAM: an earlier one of ours beside it
 bench.py choosing   ours in every mode, with learned rules and without: what scoring and rules cost
-bench.py growth     ours on a larger web: cost per page in the first and in the last tenth
+bench.py growth     ours on a larger web: cost per page and memory by tenth, by kind of thread (--old PROGRAM: of an earlier one)
 
 The web is served by a process of its own (serve-web), which also counts what was asked for, so pages and contents are the
 server's word, not the contender's. CPU time is the kernel's count for the contender's process (wait4), peak memory its VmHWM, looked
@@ -31,7 +31,7 @@ SERVER = ROOT / "target/release/serve-web"
 PEERS = HERE / "target/release"
 SCRAPY = ROOT / "target/peers/venv/bin/python"
 PORT, CONTROL = 8100, 8199
-LIMIT = 900  # seconds for one contender
+LIMIT = 1800  # seconds for one contender
 
 
 def ours_at(seeds, folder, program=OURS):
@@ -189,36 +189,54 @@ def compare(arguments):
         table(medians)
 
 
+def threads_of(pid):
+    """CPU seconds of each kind of thread of ours, by the scheduler's count. The engine is the main thread."""
+    kinds = {}
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        try:
+            name = (task / "comm").read_text().strip().split("-")[0]
+            seconds = int((task / "schedstat").read_text().split()[0]) / 1e9
+        except OSError:
+            continue
+        kind = "engine" if task.name == str(pid) else {"page": "page workers", "fjall:worker": "store"}.get(name, name)
+        kinds[kind] = kinds.get(kind, 0) + seconds
+    return kinds
+
+
 def growth(arguments):
-    """Samples CPU time against pages fetched while the crawl runs."""
-    ticks = os.sysconf("SC_CLK_TCK")
-    samples = [(0, 0.0)]
+    """Samples CPU time of all threads and memory against pages fetched while the crawl runs."""
+    columns = ("all threads", "engine", "page workers", "fetchers", "store")
+    samples = [(0, {}, 0)]
 
     def watch(pid):
         while True:
             try:
-                fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-            except OSError:
+                kinds = threads_of(pid)
+                status = Path(f"/proc/{pid}/status").read_text()
+                rss = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS:"))
+                samples.append((count("peek")["pages"], {"all threads": sum(kinds.values()), **kinds}, rss))
+            except (OSError, StopIteration):
                 return
-            samples.append((count("peek")["pages"], (int(fields[11]) + int(fields[12])) / ticks))
-            time.sleep(0.1)
+            # The server's answer names every content that was found: often asked for, it would disturb what is measured.
+            time.sleep(2)
 
     with tempfile.TemporaryDirectory(dir=ROOT / "target") as temporary, Server(arguments) as server:
         temporary = Path(temporary)
         seeds = server.list("--seeds", temporary / "seeds.txt")
-        command = contenders(seeds, seeds, temporary / "run")["ours, keep"]
+        command = ours_at(seeds, temporary / "run", arguments.old or OURS)("keep")
         row = run(command, temporary / "run", watch)
     table({"ours, keep": row})
 
-    def cost(low, high):
-        inside = [sample for sample in samples if low <= sample[0] <= high]
-        (pages_a, cpu_a), (pages_b, cpu_b) = inside[0], inside[-1]
-        return 1e6 * (cpu_b - cpu_a) / (pages_b - pages_a)
+    def at(pages):
+        return min(samples, key=lambda sample: abs(sample[0] - pages))
 
-    print()
+    print("\nCPU us/page, and memory at the end of each tenth\n")
+    print("| tenth | " + " | ".join(columns) + " | RSS MB |")
+    print("|---" * (len(columns) + 2) + "|")
     for tenth in range(10):
-        low, high = (row["pages"] * part / 10 for part in (tenth, tenth + 1))
-        print(f"tenth {tenth + 1}: {cost(low, high):.1f} CPU us/page")
+        (pages_a, cpu_a, _), (pages_b, cpu_b, rss) = (at(row["pages"] * part / 10) for part in (tenth, tenth + 1))
+        cells = [1e6 * (cpu_b.get(kind, 0) - cpu_a.get(kind, 0)) / max(pages_b - pages_a, 1) for kind in columns]
+        print(f"| {tenth + 1} | " + " | ".join(f"{cell:.1f}" for cell in cells + [rss * 1024 / 1e6]) + " |")
 
 
 def main():

@@ -35,7 +35,7 @@ impl Index {
         let (candidates, passed) = self.crowding();
         let runs = |n: f64| Cost::BALL + Cost::CANDIDATE * candidates * n;
         let tables = |n: f64| runs(n) + Cost::PASSED * passed * n;
-        // Runs take twice the memory, so they must be at least twice as fast.
+        // The estimate is rough, so runs must be at least twice as fast.
         let soon = n.max(Self::HORIZON);
         let is_crowded = self.distance() > 3 && tables(soon) > 2.0 * runs(soon);
         match is_crowded {
