@@ -21,9 +21,9 @@ const HOUR: u64 = 3_600_000;
 const DAY: u64 = 24 * HOUR;
 const PAGES: &str = "pages.jsonl";
 
-/// All pages of a synthetic web, at a pace that makes many commits.
-fn crawl(dir: &Path, rotate: &str, more: &[(&str, &str)]) -> anyhow::Result<Crawled> {
-    let (web, clock) = (Arc::new(Web::demo(12)), Clock::at(START));
+/// All pages of a synthetic web, so long after the start, at a pace that makes many commits.
+fn crawl(dir: &Path, rotate: &str, after: u64, more: &[(&str, &str)]) -> anyhow::Result<Crawled> {
+    let (web, clock) = (Arc::new(Web::demo(12)), Clock::at(START + after));
     let basic = [
         ("dedup.on-duplicate", "keep"),
         ("politeness.delay", "100ms"),
@@ -76,7 +76,7 @@ fn contents(pages: &[Value]) -> BTreeSet<(&str, &str)> {
 fn a_crawl_in_parts_is_read_as_one() -> anyhow::Result<()> {
     let base = tempfile::tempdir()?;
     let (one, many) = (base.path().join("one"), base.path().join("many"));
-    let (plain, cut) = (crawl(&one, "off", &[])?, crawl(&many, "60KiB", &[])?);
+    let (plain, cut) = (crawl(&one, "off", 0, &[])?, crawl(&many, "60KiB", 0, &[])?);
     let in_parts = parts(&many, PAGES)?;
     println!("{} pages in {} parts", cut.pages.len(), in_parts.len());
     assert_eq!(parts(&one, PAGES)?.len(), 1);
@@ -109,8 +109,8 @@ fn a_crawl_in_parts_is_read_as_one() -> anyhow::Result<()> {
     }
 
     // The next round compares with what earlier parts have, and writes into new ones.
-    let round =
-        crawl(&many, "60KiB", &[("fetch.recrawl", "true"), ("limits.max-pages", "0"), ("scope.max-depth", "6")])?;
+    let more = [("fetch.recrawl", "true"), ("limits.max-pages", "0"), ("scope.max-depth", "6")];
+    let round = crawl(&many, "60KiB", DAY, &more)?;
     let again: Vec<_> = round.pages.iter().filter(|page| page["visit"] == 2).collect();
     assert!(again.len() >= 300, "{} visits", again.len());
     assert!(again.iter().all(|page| page["changed"] != "content" && page["links_gone"].as_u64().unwrap_or(0) == 0));
@@ -127,7 +127,7 @@ fn a_crawl_in_parts_is_read_as_one() -> anyhow::Result<()> {
 fn a_part_that_is_gone_is_told_by_everyone() -> anyhow::Result<()> {
     let base = tempfile::tempdir()?;
     let dir = base.path().join("crawl");
-    crawl(&dir, "60KiB", &[])?;
+    crawl(&dir, "60KiB", 0, &[])?;
     let findings = || -> anyhow::Result<Vec<String>> { check(&mut CrawlDir::existing(&dir)?) };
     let complains = |words: &[&str]| -> anyhow::Result<bool> {
         let output = program(&dir, words)?;
