@@ -13,7 +13,7 @@ use crate::signature::{Glance, Sketch};
 ///
 /// # Complexity
 ///
-/// 22 bytes a fingerprint on average. A look reads the tags of one shard, which has 64 of them at a million fingerprints. An
+/// About 32 bytes a fingerprint, with the room that vectors keep to grow. A look reads the tags of one shard, which has 64 of them at a million fingerprints. An
 /// insertion moves half of a shard. At a million fingerprints about 500 are unclear.
 #[derive(Debug)]
 pub(super) struct Glances {
