@@ -40,7 +40,7 @@ impl Queues {
     /// Places put on record at once.
     const RESERVE: Seq = if cfg!(test) { 3 } else { 1 << 16 };
     /// Key in [`spaces::FRONTIER_OWN`] of the places on record.
-    const RESERVED: &[u8] = b"arrivals";
+    pub const RESERVED: &[u8] = b"arrivals";
 
     /// The order of arrival goes on where it was.
     pub fn open(session: &Session) -> Result<Self> {
