@@ -23,7 +23,6 @@ use std::time::{Duration, Instant};
 
 use dedup_stage::store::{self, Batch, Session, Space, Store, Visitor};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
-use tokio::time::sleep;
 
 use super::commits::{self, Commit, Writer};
 use super::links::{self, subject_of};
@@ -98,7 +97,7 @@ impl Post<'_> {
             }
             if !std::mem::replace(&mut is_told, true) {
                 // While hosts are on their way nobody may take this worker for quiet.
-                self.runtime.block_on(self.tell(None))?;
+                self.runtime.block_on(self.tell_busy())?;
             }
             if let Some(gift) = gift {
                 self.finish(&mut dir, &gift, writer)?;
@@ -128,16 +127,11 @@ impl Post<'_> {
         self.runtime.block_on(changed).map(|_| ())
     }
 
-    /// Says how this share stands while its engine does not run: `ended` where it never runs again.
-    async fn tell(&self, ended: Option<&Stats>) -> Result<()> {
+    /// Says how this share stands while its engine does not run, and that it is not quiet.
+    async fn tell_busy(&self) -> Result<()> {
         let key = keys::standing(self.place.share);
         let told = self.board.get::<Standing>(&key).await?.map(|told| told.record).unwrap_or_default();
-        let phase = if ended.is_some() { Phase::Ended } else { Phase::Busy };
-        let stop_reason = ended.map(|_| StopReason::Done);
-        let stats = ended.unwrap_or(&told.stats).clone();
-        let (queued, open) = if ended.is_some() { (0, 0) } else { (told.queued, told.open) };
-        let lost = told.lost.filter(|_| ended.is_none());
-        let standing = Standing { phase, round: told.round + 1, stats, queued, open, stop_reason, lost, ..told };
+        let standing = Standing { phase: Phase::Busy, round: told.round + 1, stop_reason: None, ..told };
         self.board.set(&key, &standing).await.map(|_| ())
     }
 
@@ -264,7 +258,8 @@ impl Post<'_> {
             let stream = cluster.context.get_stream_no_info(links::stream_of(cluster)).await;
             tail::last(&stream.map_err(broker("looking for links"))?, &subject_of(cluster, share)).await
         };
-        let links = runtime.block_on(async { links::between(cluster, share, taken..last.await?).await })?;
+        let last = runtime.block_on(last)?;
+        let links = runtime.block_on(links::between(cluster, share, taken..last))?;
         if !links.is_empty() {
             let named = (format!("{}-left", self.life), Default::default());
             let sent = links::send(
@@ -287,13 +282,9 @@ impl Post<'_> {
                 keeper.give_back(stats.pages).await
             })?;
         }
-        while let Err(error) = runtime.block_on(self.tell(Some(&stats))) {
-            if self.deadline.is_over() {
-                return Err(error.into());
-            }
-            tracing::warn!("{error}");
-            runtime.block_on(sleep(LOOK));
-        }
+        let (phase, stop_reason) = (Phase::Ended, Some(StopReason::Done));
+        let standing = Standing { phase, links_at: last, stats: stats.clone(), stop_reason, ..Standing::default() };
+        runtime.block_on(self.board.set(&keys::standing(share), &standing))?;
         Ok(stats)
     }
 }

@@ -2,8 +2,10 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
+use tokio::time::sleep;
 use url::Url;
 
 use super::ask::{Question, ask, nobody};
@@ -15,6 +17,9 @@ use super::shares::{Muster, Share};
 use super::worker::{crawl, machine};
 use super::{ClusterError, Result};
 use crate::crawl::CrawlDir;
+
+/// How long hosts that are on their way from one worker to another are waited for.
+const MOVES: Duration = Duration::from_secs(20);
 
 /// Who has which hosts.
 #[derive(Debug)]
@@ -34,7 +39,15 @@ impl Owners {
     pub async fn of(access: &Access) -> Result<Self> {
         let (cluster, board) = open(access).await?;
         let crawl = crawl(&board).await?.record;
-        let muster = board.get::<Muster>(keys::MUSTER).await?.map(|message| message.record).unwrap_or_default();
+        let begin = Instant::now();
+        let muster = loop {
+            let muster = board.get::<Muster>(keys::MUSTER).await?.map(|message| message.record).unwrap_or_default();
+            // Nobody can answer for hosts that are on their way.
+            if muster.moves.is_empty() || begin.elapsed() >= MOVES {
+                break muster;
+            }
+            sleep(Duration::from_millis(100)).await;
+        };
         if !muster.settled {
             return Err(ClusterError::Usage("the hosts are not shared yet: the crawl waits for its workers".into()));
         }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use config::Settings;
 use crossbeam_channel::{Receiver, Sender};
 use dedup_stage::signature;
-use dedup_stage::store::{self, Disk};
+use dedup_stage::store::{self, Disk, Session};
 use tokio::runtime::Runtime;
 use tokio::sync::{Mutex, watch};
 
@@ -31,7 +31,7 @@ use super::watch::Why;
 use super::{ClusterError, Result, broker};
 use crate::clock::Clock;
 use crate::crawl::{CrawlDir, Member, OpenError};
-use crate::engine::{Control, EngineError, Observer, StopReason};
+use crate::engine::{Control, EngineError, Observer, StopReason, places};
 
 /// Works until the crawl is over, or until somebody stops this worker or the crawl. `None` where it found no share to work
 /// on. `begins` makes what watches.
@@ -183,8 +183,9 @@ impl Post<'_> {
     /// Brings the disk up to the log: from a snapshot where that is needed, and from the commits after it.
     fn make_ready(&self, crawl: &Crawl) -> std::result::Result<Ready, WorkerError> {
         let Self { task, runtime, cluster, board, member, place, .. } = self;
-        let folder = |plan: &Snapshots| Folder::of(&plan.folder, &crawl.id, place.share);
-        let folder = task.snapshots.as_ref().map(folder);
+        let folder_of =
+            |share| task.snapshots.as_ref().map(|plan: &Snapshots| Folder::of(&plan.folder, &crawl.id, share));
+        let folder = folder_of(place.share);
         let kept = runtime.block_on(snapshots::kept(board, place.share))?;
         let (last, restored) = snapshots::restore(&kept, folder.as_ref(), &task.dir, member)?;
         let muster = runtime.block_on(self.roster.refresh(board))?;
@@ -196,6 +197,10 @@ impl Post<'_> {
             // A worker that has lost the share may have made a snapshot meanwhile, and cut the stream.
             if snapshots::kept(board, place.share).await?.floor().commits > from {
                 return Err(broker("reading the commits")("they were cut meanwhile; start this worker again").into());
+            }
+            let (_, pages) = places(&Session::new(Box::new(disk.reader().snapshot()))).map_err(EngineError::from)?;
+            if snapshots::is_cut(cluster, pages).await? {
+                snapshots::borrow(board, folder_of, &mut disk).await?;
             }
             Ok::<_, WorkerError>(replayed)
         };

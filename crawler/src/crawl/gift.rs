@@ -5,13 +5,13 @@
 //! keeps does not move: it is the same in all directories.
 
 use dedup_stage::store::cut::part;
-use dedup_stage::store::{self, Batch, Session, Space, codec};
+use dedup_stage::store::{self, Batch, Session, Space};
 use dedup_stage::url::Sites;
 use serde::{Deserialize, Serialize};
 
 use super::cut::{CutError, SHARE, copy_known, delete_known, get, put};
 use super::{CrawlDir, OpenError};
-use crate::record::{PageRecord, VerdictKind};
+use crate::record::PageRecord;
 use crate::spaces;
 
 /// Keys in [`Space::META`]: what is being given away.
@@ -147,10 +147,8 @@ fn forget_pages(sites: &Sites, session: &mut Session) -> store::Result<()> {
     for mut rest in sites.keys(spaces::PAGES, &[]) {
         while let Some(entries) = part(session, &mut rest)? {
             for (key, value) in entries {
-                let record = PageRecord::decode(&value)?;
-                if record.verdict == VerdictKind::Unique {
-                    let record = PageRecord { offset: PageRecord::ELSEWHERE, graph: None, shown: None, ..record };
-                    session.put(spaces::ELSEWHERE, key.as_slice(), codec::encode(&record));
+                if let Some(seen) = PageRecord::decode(&value)?.seen_from_elsewhere() {
+                    session.put(spaces::ELSEWHERE, key.as_slice(), seen);
                 }
                 session.delete(spaces::PAGES, key);
             }
