@@ -1,4 +1,4 @@
-//! A run of the engine of a worker. There are several where seeds or limits change while the worker runs.
+//! A run of the engine of a worker. There are several where seeds or limits change while the worker runs, and where hosts move.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -32,6 +32,8 @@ pub const LAST_WORD: Duration = Duration::from_secs(10);
 pub struct Run<'a> {
     /// The worker and its share.
     pub post: &'a Post<'a>,
+    /// Its number among the runs of this process.
+    pub number: u64,
     /// Orders of its owner.
     pub control: &'a (Sender<Control>, Receiver<Control>),
     /// The crawl.
@@ -64,7 +66,7 @@ impl Run<'_> {
         let mut dir = CrawlDir::with_session(&task.dir, session)?;
         let places = engine::places(dir.session()).map_err(EngineError::from)?;
         // Groups of pages, and what is asked of the quota, have a name of their own in each run.
-        let life = format!("{}-{}", life, self.message.revision);
+        let life = format!("{life}-{}", self.number);
         let most = settings.limits.max_pages;
         let keeper = Keeper {
             board: board.clone(),

@@ -133,7 +133,9 @@ impl Post<'_> {
             }
             .serve(),
         );
+        let mut number = 0;
         let ended = loop {
+            number += 1;
             let settings = settings(task, &message.record)?;
             match self.arrange(&message.record, &writer) {
                 Ok(Arranged::Ready) => {}
@@ -143,7 +145,9 @@ impl Post<'_> {
                 Err(error) => break Err(error),
             }
             let taken = snapshots.as_ref().map(|(taken, _)| taken);
-            let run = Run { post: &self, control, message: &message, writer: &writer, sent: &sent, open: &open, taken };
+            let (now, writer) = (&message, &writer);
+            let run =
+                Run { post: &self, number, control, message: now, writer, sent: &sent, open: &open, taken };
             let (reason, stats, why) = match run.engine(&settings, &mut observer) {
                 Ok(ended) => ended,
                 Err(error) => break Err(error),
