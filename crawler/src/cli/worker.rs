@@ -110,7 +110,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     watching.terminal.finish();
     if ended.has_left && !quiet {
-        say!("this worker has left the crawl: other workers have its hosts; what it has written stays in {}", task.dir.display());
+        say!(
+            "this worker has left the crawl: other workers have its hosts; what it has written stays in {}",
+            task.dir.display()
+        );
     }
     let (lost, learned) = watching.found.take().unwrap_or_default();
     if !quiet {

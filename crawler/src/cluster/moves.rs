@@ -152,12 +152,7 @@ impl Post<'_> {
     }
 
     /// Finishes what was begun, by this process or by one before.
-    fn finish(
-        &self,
-        dir: &mut CrawlDir,
-        gift: &Gift,
-        writer: &Writer,
-    ) -> std::result::Result<(), WorkerError> {
+    fn finish(&self, dir: &mut CrawlDir, gift: &Gift, writer: &Writer) -> std::result::Result<(), WorkerError> {
         let share = self.place.share;
         let is_given = || -> Result<bool> {
             let muster = self.runtime.block_on(self.roster.refresh(&self.board))?;
@@ -172,7 +167,10 @@ impl Post<'_> {
             self.task.without.halt("handed-over");
         }
         if is_given()? {
-            tracing::info!("{} partitions were given away", gift.partitions.iter().map(|(from, to)| to - from).sum::<u32>());
+            tracing::info!(
+                "{} partitions were given away",
+                gift.partitions.iter().map(|(from, to)| to - from).sum::<u32>()
+            );
             Ok(dir.end_gift(gift)?)
         } else {
             Ok(dir.keep_gift()?)

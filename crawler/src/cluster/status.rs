@@ -207,7 +207,8 @@ impl fmt::Display for Status {
         if self.workers.is_empty() {
             return Ok(());
         }
-        let head = ["share", "parts", "machine", "phase", "pages", "unique", "queued", "open", "links", "silent", "lease"];
+        let head =
+            ["share", "parts", "machine", "phase", "pages", "unique", "queued", "open", "links", "silent", "lease"];
         let mut rows = vec![head.map(str::to_owned)];
         for worker in &self.workers {
             let links = if worker.links_wait { "wait" } else { "-" };

@@ -146,8 +146,7 @@ impl Post<'_> {
             }
             let taken = snapshots.as_ref().map(|(taken, _)| taken);
             let (now, writer) = (&message, &writer);
-            let run =
-                Run { post: &self, number, control, message: now, writer, sent: &sent, open: &open, taken };
+            let run = Run { post: &self, number, control, message: now, writer, sent: &sent, open: &open, taken };
             let (reason, stats, why) = match run.engine(&settings, &mut observer) {
                 Ok(ended) => ended,
                 Err(error) => break Err(error),

@@ -201,7 +201,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             }
             Command::Remove(Remove { access, share }) => {
                 operate::remove(&access, share).await?;
-                say!("the worker of share {share} gives its hosts to the others, and ends; `status` shows how far it is");
+                say!(
+                    "the worker of share {share} gives its hosts to the others, and ends; `status` shows how far it is"
+                );
             }
             Command::Export(_) | Command::Try(_) | Command::Child(_) => {}
         }

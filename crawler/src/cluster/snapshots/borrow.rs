@@ -27,11 +27,7 @@ pub async fn is_cut(cluster: &Cluster, after: u64) -> Result<bool> {
 /// # Errors
 ///
 /// [`ClusterError::Usage`] where there is no folder, or nothing whole in it.
-pub async fn borrow(
-    board: &Board,
-    folder: impl Fn(usize) -> Option<Folder>,
-    disk: &mut impl Store,
-) -> Result<()> {
+pub async fn borrow(board: &Board, folder: impl Fn(usize) -> Option<Folder>, disk: &mut impl Store) -> Result<()> {
     let shares = board.need::<Muster>(keys::MUSTER).await?.record.shares.len();
     let mut all = Vec::new();
     for share in 0..shares {
