@@ -21,6 +21,7 @@ pub const TESTS: &[Test] = &[
     ("workers_that_leave_hand_their_hosts_to_the_others", workers_that_leave_hand_their_hosts_to_the_others),
     ("who_gives_hosts_away_may_die_at_any_moment", who_gives_hosts_away_may_die_at_any_moment),
     ("who_takes_hosts_may_die_at_any_moment", who_takes_hosts_may_die_at_any_moment),
+    ("a_worker_that_joins_late_knows_what_was_found", a_worker_that_joins_late_knows_what_was_found),
     ("a_worker_that_dies_as_it_leaves_is_replaced", a_worker_that_dies_as_it_leaves_is_replaced),
     ("links_to_hosts_that_moved_are_lost_where_nobody_sends_them_on", links_are_lost_where_nobody_sends_them_on),
 ];
@@ -281,6 +282,27 @@ fn a_worker_that_dies_as_it_leaves_is_replaced() -> anyhow::Result<()> {
     scene.team.wait(&mut workers, 0, LIMIT)?;
     let dirs: Vec<PathBuf> = (0..4).filter(|worker| *worker != leaver).map(|worker| scene.team.dir(worker)).collect();
     scene.check("dies as it leaves", &dirs).map(drop)
+}
+
+/// The stream of pages begins with what is in no snapshot.
+fn a_worker_that_joins_late_knows_what_was_found() -> anyhow::Result<()> {
+    let scene = Scene::new("late", 2, SHAPE, Town::new(SHAPE))?;
+    let folder = scene.team.base.join("snapshots").display().to_string();
+    let keeps = ["--snapshots", folder.as_str(), "--snapshot-every", "1"];
+    let mut workers = scene.start_all(2, &keeps)?;
+    scene.wait_for(300)?;
+    // Whoever cannot read snapshots does not get a share: nobody gives hosts to a worker that is gone.
+    let mut without = [scene.start(2, &[])?];
+    scene.team.wait(&mut without, 2, LIMIT)?;
+    ensure!(scene.log(2).contains("--snapshots") && scene.shares()?.len() == 2, "{}", scene.log(2));
+    workers.push(scene.start(3, &keeps)?);
+    scene.wait_until("three have all hosts", || scene.is_even(3))?;
+    scene.team.wait(&mut workers, 0, LIMIT)?;
+    let dirs: Vec<PathBuf> = [0, 1, 3].map(|worker| scene.team.dir(worker)).into();
+    ensure!(lines_in(&dirs[2]) > 0, "the third has fetched nothing");
+    let again = scene.check("late", &dirs)?;
+    ensure!(again == 0, "{again} pages were asked for again");
+    Ok(())
 }
 
 /// While the one that gives hosts away stands still, others go on to send it links to these hosts.

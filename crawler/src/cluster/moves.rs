@@ -46,7 +46,7 @@ pub enum Arranged {
     /// The share has what it is to have.
     Ready,
     /// The share has left the crawl; its counters.
-    Left(Stats),
+    Left(Box<Stats>),
 }
 
 /// A state into which a gift is copied: each commit becomes messages.
@@ -77,8 +77,20 @@ impl Store for Parcel {
 
 impl Post<'_> {
     /// Takes what was given to this share, gives away what it has too much of, and waits (not for long) for what others are
-    /// about to give. No engine may run.
+    /// about to give. No engine may run. Where the brokers fail, it goes on when they are back.
     pub fn arrange(&self, crawl: &Crawl, writer: &Writer) -> std::result::Result<Arranged, WorkerError> {
+        loop {
+            match self.arrange_once(crawl, writer) {
+                Err(WorkerError::Cluster(error @ ClusterError::Broker { .. })) if !self.deadline.is_over() => {
+                    tracing::warn!("{error}; trying again");
+                    std::thread::sleep(LOOK);
+                }
+                arranged => return arranged,
+            }
+        }
+    }
+
+    fn arrange_once(&self, crawl: &Crawl, writer: &Writer) -> std::result::Result<Arranged, WorkerError> {
         let (share, begin) = (self.place.share, Instant::now());
         let disk = Logged::for_moves(self.disk()?, writer.clone(), &self.task.dir).map_err(EngineError::from)?;
         let mut dir = CrawlDir::with_session(&self.task.dir, Session::new(Box::new(disk)))?;
@@ -106,7 +118,7 @@ impl Post<'_> {
             } else if let Some((_, partitions)) = muster.due(share) {
                 self.give(&mut dir, crawl, &partitions, writer)?;
             } else {
-                return Ok(Arranged::Left(self.leave(&mut dir, crawl)?));
+                return Ok(Arranged::Left(Box::new(self.leave(&mut dir, crawl)?)));
             }
         }
     }

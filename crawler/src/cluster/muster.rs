@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use super::Result;
 use super::board::{Board, Message};
+use super::connect::Cluster;
 use super::lease::{Claim, Held, Seen};
 use super::record::{Control, Crawl, Wish, Worker, keys};
 use super::shares::{Muster, Share, Stay};
+use super::{Result, snapshots};
 use crate::engine::{Phase, Standing};
 
 /// Where the number of workers was not said: the hosts are shared among those that have come when nobody has come for so
@@ -31,6 +32,8 @@ pub struct Place {
 /// A worker that looks for a share.
 #[derive(Clone, Debug)]
 pub struct Seeker<'a> {
+    /// The brokers.
+    pub cluster: &'a Cluster,
     /// The board.
     pub board: &'a Board,
     /// The crawl.
@@ -41,6 +44,8 @@ pub struct Seeker<'a> {
     pub bound: Option<usize>,
     /// Whether it only takes the place of one that is gone.
     pub is_spare: bool,
+    /// Whether it can read snapshots.
+    pub has_snapshots: bool,
 }
 
 impl Seeker<'_> {
@@ -75,6 +80,9 @@ impl Seeker<'_> {
             let has_no_place = named.is_none() && self.bound.is_none();
             if has_no_place && !self.is_spare && done + kept == wanted.len() {
                 // Every worker is well, so nobody's place is to be taken.
+                if !self.has_snapshots && snapshots::is_cut(self.cluster, 0).await? {
+                    return Err(snapshots::nameless());
+                }
                 muster = self.board.change(keys::MUSTER, |muster: &mut Muster| Ok(muster.join(&self.worker))).await?;
                 continue;
             }

@@ -49,8 +49,9 @@ pub fn work<O: Observer>(
     let _lock = lock(task)?;
     let dir = std::fs::canonicalize(&task.dir).map_err(ClusterError::from)?.display().to_string();
     let worker = Worker { id: member.worker.clone(), host: machine(), dir };
-    let (bound, is_spare) = (member.share, task.is_spare);
-    let seeker = Seeker { board: &board, crawl: &message.record, worker, bound, is_spare };
+    let (bound, is_spare, has_snapshots) = (member.share, task.is_spare, task.snapshots.is_some());
+    let (cluster_of, crawl) = (&cluster, &message.record);
+    let seeker = Seeker { cluster: cluster_of, board: &board, crawl, worker, bound, is_spare, has_snapshots };
     let Some((place, held)) = runtime.block_on(seeker.find())? else { return Ok(None) };
     let (life, deadline, held) = (held.life().to_owned(), held.deadline.clone(), Arc::new(Mutex::new(held)));
     let (lost_in, lost) = watch::channel(None);
@@ -140,7 +141,7 @@ impl Post<'_> {
             match self.arrange(&message.record, &writer) {
                 Ok(Arranged::Ready) => {}
                 Ok(Arranged::Left(stats)) => {
-                    break Ok(Ended { reason: StopReason::Done, stats, settings, has_left: true });
+                    break Ok(Ended { reason: StopReason::Done, stats: *stats, settings, has_left: true });
                 }
                 Err(error) => break Err(error),
             }

@@ -22,6 +22,11 @@ pub async fn is_cut(cluster: &Cluster, after: u64) -> Result<bool> {
     Ok(state.first_sequence > after + 1)
 }
 
+/// Why a worker without a folder of snapshots cannot join.
+pub fn nameless() -> ClusterError {
+    ClusterError::Usage("what was found so far is in snapshots: name their folder with --snapshots".into())
+}
+
 /// Puts what a judge knows into a state, from the newest whole snapshot there is. `folder` names those of a share.
 ///
 /// # Errors
@@ -31,10 +36,7 @@ pub async fn borrow(board: &Board, folder: impl Fn(usize) -> Option<Folder>, dis
     let shares = board.need::<Muster>(keys::MUSTER).await?.record.shares.len();
     let mut all = Vec::new();
     for share in 0..shares {
-        let Some(folder) = folder(share) else {
-            let what = "what was found so far is in snapshots: name their folder with --snapshots";
-            return Err(ClusterError::Usage(what.into()));
-        };
+        let folder = folder(share).ok_or_else(nameless)?;
         let newest = kept(board, share).await?.newest_first().next().cloned();
         all.extend(newest.map(|entry| (entry, folder)));
     }

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use borrow::{borrow, is_cut};
+pub use borrow::{borrow, is_cut, nameless};
 pub use folder::Folder;
 pub use make::{Maker, Taken, Tap};
 pub use restore::restore;
