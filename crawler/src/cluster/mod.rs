@@ -18,7 +18,7 @@
 //!   changes nothing.
 //! - The verdicts are those of one machine: a page is judged when it has come back from the stream of pages, and every judge
 //!   follows every page ([`dedup_stage::judge::Judge::follow`]).
-//! - Two workers never ask one host: a partition belongs to one share ([`shares`]; [`moves`] says how it gets to another), a
+//! - Two workers never ask one host: a partition belongs to one share (`shares`; `moves` says how it gets to another), a
 //!   share belongs to one directory, and a worker asks only while its *lease* on the
 //!   share was renewed lately ([`lease`]).
 //!
