@@ -2,7 +2,7 @@
 //! the hosts are shared evenly after it.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -140,7 +140,7 @@ impl Scene {
     }
 }
 
-fn lines_in(dir: &PathBuf) -> usize {
+fn lines_in(dir: &Path) -> usize {
     tests::crawl::lines(dir, "pages.jsonl").map_or(0, |lines| lines.len())
 }
 
