@@ -129,6 +129,12 @@ impl PageRecord {
         }
     }
 
+    /// What another directory has to know of this page; `None` where it says nothing new: then nobody names it.
+    pub fn seen_from_elsewhere(self) -> Option<Vec<u8>> {
+        let seen = Self { offset: Self::ELSEWHERE, graph: None, shown: None, ..self };
+        (seen.verdict == VerdictKind::Unique).then(|| codec::encode(&seen))
+    }
+
     /// Writes the record of a page that another process fetched.
     pub fn put_elsewhere(&self, page: PageId, session: &mut Session) {
         session.put(spaces::ELSEWHERE, Self::key(page), codec::encode(self));

@@ -5,6 +5,7 @@ mod asked;
 mod cost;
 mod failures;
 mod loopback;
+mod members;
 mod pages;
 mod snapshots;
 mod together;
@@ -19,9 +20,17 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let filters: Vec<&String> = arguments.iter().filter(|word| !word.starts_with('-')).collect();
     let is_meant = |name: &str| filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str()));
-    let all =
-        [together::TESTS, failures::TESTS, asked::TESTS, pages::TESTS, snapshots::TESTS, cost::TESTS, loopback::TESTS]
-            .concat();
+    let all = [
+        together::TESTS,
+        failures::TESTS,
+        members::TESTS,
+        asked::TESTS,
+        pages::TESTS,
+        snapshots::TESTS,
+        cost::TESTS,
+        loopback::TESTS,
+    ];
+    let all = all.concat();
     let tests: Vec<Test> = all.into_iter().filter(|(name, _)| is_meant(name)).collect();
     if arguments.iter().any(|word| word == "--list") {
         tests.iter().for_each(|(name, _)| println!("{name}: test"));

@@ -34,6 +34,12 @@ pub struct Args {
     /// Commits from one snapshot to the next; there is about one a second
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..))]
     snapshot_every: u32,
+    /// Do not join a crawl that runs: wait, and take the place of a worker that is gone
+    #[arg(long)]
+    spare: bool,
+    /// When stopped by a signal, leave the crawl for good: the other workers get the hosts
+    #[arg(long)]
+    leave: bool,
     /// How progress is shown: auto, plain or none
     #[arg(long, value_name = "VALUE", default_value = "auto", env = "CRAWLER_PROGRESS", value_parser = progress)]
     progress: config::Progress,
@@ -51,6 +57,12 @@ pub struct Args {
     /// For tests of the program: take pages as if there were no other worker
     #[arg(long, hide = true)]
     without_quota: bool,
+    /// For tests of the program: drop links to hosts that were given away
+    #[arg(long, hide = true)]
+    without_forwarding: bool,
+    /// For tests of the program: stand still amid a move of hosts
+    #[arg(long, hide = true, value_name = "PLACE")]
+    halt_at: Option<String>,
 }
 
 /// Runs the command.
@@ -65,11 +77,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         dashboard: args.dashboard,
         snapshots: args.snapshots.map(|folder| Snapshots { folder, every: args.snapshot_every }),
         answers: Arc::new(Answering),
+        is_spare: args.spare,
+        leaves: args.leave,
         without: Without {
             barrier: args.without_barrier,
             deadline: args.without_deadline,
             fence: args.without_fence,
             quota: args.without_quota,
+            forwarding: args.without_forwarding,
+            halt_at: args.halt_at,
         },
     };
     let (dir, control_in) = (task.dir.clone(), control.0.clone());
@@ -93,6 +109,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     watching.terminal.finish();
+    if ended.has_left && !quiet {
+        say!(
+            "this worker has left the crawl: other workers have its hosts; what it has written stays in {}",
+            task.dir.display()
+        );
+    }
     let (lost, learned) = watching.found.take().unwrap_or_default();
     if !quiet {
         let told = Told {

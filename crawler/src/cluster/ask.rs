@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_nats::{Client, HeaderMap, Message, Request, StatusCode};
 use dedup_stage::store::{Reader, Session};
@@ -28,6 +28,8 @@ const PART: usize = 256 << 10;
 const MOST: usize = 4;
 /// An asker that does not take a part for so long has gone, and so has a worker that sends none.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// An engine is begun again within so long, most often.
+const BEGIN: Duration = Duration::from_secs(20);
 /// The header that says what a part is.
 const KIND: &str = "Crawler-Part";
 /// The last part.
@@ -71,6 +73,15 @@ impl Open {
 
     fn get(&self) -> Option<Reader> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The same; an engine that takes hosts, say, is begun again soon.
+    fn wait(&self) -> Option<Reader> {
+        let begin = Instant::now();
+        while self.is_closed() && begin.elapsed() < BEGIN {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        self.get()
     }
 
     fn is_closed(&self) -> bool {
@@ -124,7 +135,7 @@ impl Responder {
     fn answer(&self, question: &[u8], mut parts: Parts) {
         let answer = |parts: &mut Parts| -> anyhow::Result<()> {
             let question: Question = serde_json::from_slice(question)?;
-            let reader = self.open.get().ok_or_else(|| anyhow::anyhow!("the worker begins or ends; ask again"))?;
+            let reader = self.open.wait().ok_or_else(|| anyhow::anyhow!("the worker begins or ends; ask again"))?;
             let mut dir = CrawlDir::running(&self.dir, Session::new(Box::new(reader.snapshot())))?;
             drop(reader);
             let mut out = io::BufWriter::with_capacity(PART, parts);

@@ -7,6 +7,7 @@
 //!
 //! What the judge keeps is not in the log: it follows from the stream of pages.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -52,6 +53,11 @@ pub fn stream_of(cluster: &Cluster) -> String {
 /// The subject of the commits of a share.
 pub fn subject_of(cluster: &Cluster, share: usize) -> String {
     cluster.subject(&format!("commits.done.{share}"))
+}
+
+/// The subject of what is given away under this name ([`super::moves`]).
+pub fn gift_of(cluster: &Cluster, name: &str) -> String {
+    cluster.subject(&format!("commits.gift.{name}"))
 }
 
 fn fence_of(cluster: &Cluster, share: usize) -> String {
@@ -109,9 +115,11 @@ fn fenced() -> ClusterError {
 }
 
 impl Commit {
-    /// What a batch changes, without what follows from the stream of pages, and what is this directory's own.
-    pub fn of(batch: &Batch, own: &[&[u8]]) -> Self {
-        let follows = |space: Space| dedup_stage::spaces::JUDGE.contains(&space) || space == spaces::ELSEWHERE;
+    /// What a batch changes, without what follows from the stream of pages, and what is this directory's own. Where hosts are
+    /// given away (`gives`), what is still said of their pages is in no stream.
+    pub fn of(batch: &Batch, own: &[&[u8]], gives: bool) -> Self {
+        let follows =
+            |space: Space| dedup_stage::spaces::JUDGE.contains(&space) || (space == spaces::ELSEWHERE && !gives);
         let is_own = |change: &Change| change.space == Space::META && own.contains(&change.key.as_slice());
         let logged = batch.iter().filter(|change| !follows(change.space) && !is_own(change));
         let changes = logged.map(|change| (change.space.number() as u8, change.key.clone(), change.value.clone()));
@@ -195,17 +203,23 @@ impl Writer {
     ///
     /// [`ClusterError::Lost`] where another worker has the share.
     pub fn append(&self, commit: &Commit) -> Result<u64> {
+        Ok(*self.append_to(&subject_of(&self.cluster, self.share), commit)?.end())
+    }
+
+    /// The same with another subject. Returns the places of its first and its last message.
+    pub fn append_to(&self, subject: &str, commit: &Commit) -> Result<RangeInclusive<u64>> {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
-        let mut place = 0;
+        let mut places = Vec::new();
         for (part, payload) in commit.encode()?.into_iter().enumerate() {
             let name = format!("commit.{}.{number}.{part}", self.life);
-            place = self.runtime.block_on(self.publish(&name, payload.into()))?;
+            places.push(self.runtime.block_on(self.publish(subject, &name, payload.into()))?);
         }
-        Ok(place)
+        let (first, last) = (places.first().copied(), places.last().copied());
+        Ok(first.unwrap_or_default()..=last.unwrap_or_default())
     }
 
     /// One message at a time: the brokers take one that names a fence only while no other is on its way.
-    async fn publish(&self, name: &str, payload: bytes::Bytes) -> Result<u64> {
+    async fn publish(&self, subject: &str, name: &str, payload: bytes::Bytes) -> Result<u64> {
         let mut pause = Duration::from_millis(20);
         loop {
             let mut headers = HeaderMap::new();
@@ -214,8 +228,8 @@ impl Writer {
                 headers.insert(header::NATS_EXPECTED_LAST_SUBJECT_SEQUENCE, fence.to_string().as_str());
                 headers.insert(FENCE_SUBJECT, fence_of(&self.cluster, self.share).as_str());
             }
-            let subject = subject_of(&self.cluster, self.share);
-            let acked = match self.cluster.context.publish_with_headers(subject, headers, payload.clone()).await {
+            let sent = self.cluster.context.publish_with_headers(subject.to_owned(), headers, payload.clone()).await;
+            let acked = match sent {
                 Ok(ack) => ack.await,
                 Err(error) => Err(error),
             };
@@ -259,7 +273,7 @@ mod tests {
             change(Space::META, LOG_AT),
             Change { space: Space::META, key: b"d".into(), value: None },
         ];
-        let mut commit = Commit::of(&batch, &[LOG_AT]);
+        let mut commit = Commit::of(&batch, &[LOG_AT], false);
         commit.grown.push(("pages.jsonl".into(), 7, bytes(2 * PART + 100)));
         let messages = commit.encode().unwrap();
         assert_eq!(messages.len(), 3);
@@ -272,5 +286,7 @@ mod tests {
         assert_eq!(back[2].as_ref(), Some(&commit));
         assert!(parts.add(&messages[1]).is_err(), "a part without those before");
         assert_eq!(commit.batch().unwrap(), [batch[0].clone(), batch[4].clone()]);
+        let given = Commit::of(&batch, &[LOG_AT], true).batch().unwrap();
+        assert_eq!(given, [batch[0].clone(), batch[2].clone(), batch[4].clone()]);
     }
 }

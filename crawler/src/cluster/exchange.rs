@@ -11,14 +11,13 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use dedup_stage::url::Keys;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
-use url::Url;
 
+use super::board::Board;
 use super::connect::Cluster;
 use super::lease::Deadline;
-use super::muster::Place;
 use super::pages::Group;
 use super::quota::Keeper;
-use super::record::Crawl;
+use super::roster::Roster;
 use super::tail::Listener;
 use super::{Result, links, pages, tail};
 use crate::engine::{Event, PageRequest, Peers, PeersError, Proposed, Standing};
@@ -28,8 +27,9 @@ use crate::outbound::Outbound;
 pub struct Exchange {
     cluster: Cluster,
     runtime: Handle,
-    crawl: Arc<Crawl>,
-    place: Place,
+    board: Board,
+    roster: Roster,
+    partitions: u32,
     keys: Keys,
     deadline: Deadline,
     /// The name of this process in its messages.
@@ -43,6 +43,7 @@ pub struct Exchange {
     proposals: Arc<UnderWay>,
     sent: Arc<AtomicU64>,
     ordered: bool,
+    forwards: bool,
     /// What this share may fetch at first, and how more is asked for; `None` where there is no limit.
     quota: Option<(u64, mpsc::UnboundedSender<PageRequest>)>,
     /// Set when the engine is gone: the readers end then.
@@ -55,10 +56,14 @@ pub struct Start {
     pub cluster: Cluster,
     /// Where its tasks run.
     pub runtime: Handle,
-    /// The crawl.
-    pub crawl: Arc<Crawl>,
+    /// The board.
+    pub board: Board,
+    /// Who has which hosts.
+    pub roster: Roster,
+    /// How many partitions there are.
+    pub partitions: u32,
     /// Which share this worker has.
-    pub place: Place,
+    pub share: usize,
     /// What identifies URLs.
     pub keys: Keys,
     /// Until when it may ask.
@@ -71,6 +76,8 @@ pub struct Start {
     pub sent: Arc<AtomicU64>,
     /// Whether pages wait for their place in the common order.
     pub ordered: bool,
+    /// Whether links for others that come here are sent on.
+    pub forwards: bool,
     /// What the share may fetch at first, and who asks for more; `None` where there is no limit.
     pub quota: Option<(u64, Keeper)>,
 }
@@ -94,7 +101,8 @@ impl UnderWay {
 impl Exchange {
     /// Starts to read. Returns what tells the engine more, and what the engine tells.
     pub fn start(start: Start) -> Result<(Self, Sender<Event>, watch::Receiver<Standing>)> {
-        let Start { cluster, runtime, crawl, place, keys, deadline, life, places, sent, ordered, quota } = start;
+        let Start { cluster, runtime, board, roster, partitions, share, keys, .. } = start;
+        let Start { deadline, life, places, sent, ordered, forwards, quota, .. } = start;
         let (events_in, events) = unbounded();
         let (groups, mut groups_out) = mpsc::unbounded_channel::<Group>();
         let (standing, standing_out) = watch::channel(Standing::default());
@@ -112,7 +120,7 @@ impl Exchange {
         });
 
         let listener = Listener { events: events_in.clone(), gone: Arc::clone(&gone) };
-        let (reader, to, share) = (cluster.clone(), listener.clone(), place.share);
+        let (reader, to) = (cluster.clone(), listener.clone());
         runtime.spawn(async move {
             let (stream, subject) = (links::stream_of(&reader), links::subject_of(&reader, share));
             let event = |at, message: &Message| match links::decode(&message.payload) {
@@ -146,8 +154,9 @@ impl Exchange {
         let exchange = Self {
             cluster,
             runtime,
-            crawl,
-            place,
+            board,
+            roster,
+            partitions,
             keys,
             deadline,
             life,
@@ -158,6 +167,7 @@ impl Exchange {
             proposals,
             sent,
             ordered,
+            forwards,
             quota,
             gone,
         };
@@ -178,27 +188,15 @@ impl Peers for Exchange {
     }
 
     fn send(&mut self, links: &[Outbound]) -> std::result::Result<(), PeersError> {
-        let shares = self.place.shares;
-        let mut by_share: Vec<Vec<&Outbound>> = vec![Vec::new(); shares];
-        for link in links {
-            // What is no URL leads nowhere.
-            let Ok(url) = Url::parse(&link.url) else { continue };
-            let partition = self.keys.site(&url).part(self.crawl.partitions);
-            by_share[self.crawl.share_of(partition, shares)].push(link);
-        }
-        let mut messages = Vec::new();
-        for (share, links) in by_share.iter().enumerate() {
-            for message in links::messages(links) {
-                let payload = links::encode(&message).map_err(|error| PeersError(error.to_string()))?;
-                messages.push((links::subject_of(&self.cluster, share), payload));
-            }
-        }
-        if messages.is_empty() {
-            return Ok(());
-        }
-        let name = format!("links.{}.{}", self.life, self.sent.fetch_add(1, Ordering::Relaxed));
-        let published = links::publish(&self.cluster, &name, messages, &self.deadline);
-        self.runtime.block_on(published).map_err(|error| PeersError(error.to_string()))
+        let sent = links::send(
+            &self.cluster,
+            (&self.board, &self.roster),
+            (&self.keys, self.partitions),
+            links,
+            (&self.life, &self.sent),
+            &self.deadline,
+        );
+        self.runtime.block_on(sent).map_err(|error| PeersError(error.to_string()))
     }
 
     fn pages(&self) -> Option<u64> {
@@ -219,6 +217,10 @@ impl Peers for Exchange {
 
     fn is_ordered(&self) -> bool {
         self.ordered
+    }
+
+    fn forwards(&self) -> bool {
+        self.forwards
     }
 }
 

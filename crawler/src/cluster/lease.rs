@@ -103,6 +103,15 @@ pub struct Held {
 pub struct Seen {
     revision: u64,
     since: Instant,
+    /// Whether it was renewed since this process looked first.
+    renewed: bool,
+}
+
+impl Seen {
+    /// Whether somebody renews the lease, which has this length. (The holder renews it every sixth of that.)
+    pub fn is_kept(self, length: Duration) -> bool {
+        self.renewed && self.since.elapsed() < length / 2
+    }
 }
 
 /// Who wants a lease.
@@ -129,9 +138,10 @@ impl Held {
         let message = board.get::<Lease>(&key).await?;
         let revision = message.as_ref().map_or(0, |message| message.revision);
         let since = seen.filter(|seen| seen.revision == revision).map_or_else(Instant::now, |seen| seen.since);
-        *seen = Some(Seen { revision, since });
-        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned();
         let other = message.map(|message| message.record).unwrap_or_default();
+        let renewed = seen.is_some_and(|seen| seen.renewed || seen.revision != revision) && !other.released;
+        *seen = Some(Seen { revision, since, renewed });
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned();
         // The directory is locked: a process of this boot that had it is dead.
         let was_here = other.worker == claim.worker && other.boot == boot && !boot.is_empty();
         let is_free = was_here || other.released || (revision == 0 && claim.is_named);

@@ -1,14 +1,26 @@
 //! Links on their way from one worker to another: the stream of links, one subject a share.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use async_nats::jetstream::consumer::DeliverPolicy;
+use async_nats::jetstream::consumer::pull::OrderedConfig;
 use async_nats::jetstream::stream::Config;
 use async_nats::{HeaderMap, header};
 use dedup_stage::store::codec;
+use dedup_stage::url::Keys;
+use futures_util::StreamExt;
 use tokio::time::sleep;
+use url::Url;
 
+use super::board::Board;
 use super::connect::Cluster;
 use super::lease::Deadline;
+use super::roster::Roster;
+use super::shares::Muster;
 use super::{ClusterError, Result, broker};
 use crate::outbound::{Outbound, Wish};
 
@@ -45,6 +57,82 @@ pub fn decode(message: &[u8]) -> Result<Vec<Outbound>> {
     let damaged = || ClusterError::Damaged("a message of links".into());
     let bytes = zstd::decode_all(message).map_err(|_| damaged())?;
     codec::decode(&bytes, "links").map_err(|_| damaged())
+}
+
+/// Sends links to the shares that have their hosts, as `roster` and then the board says. When this returns they cannot be lost:
+/// a share that leaves takes what was sent to it until then, and sends it on.
+///
+/// # Errors
+///
+/// As [`publish`].
+pub async fn send(
+    cluster: &Cluster,
+    (board, roster): (&Board, &Roster),
+    (keys, partitions): (&Keys, u32),
+    links: &[Outbound],
+    (life, sent): (&str, &AtomicU64),
+    deadline: &Deadline,
+) -> Result<()> {
+    // What is no URL leads nowhere.
+    let partition = |link: &Outbound| Some(keys.site(&Url::parse(&link.url).ok()?).part(partitions));
+    let links: Vec<(u32, &Outbound)> = links.iter().filter_map(|link| Some((partition(link)?, link))).collect();
+    let mut before: Option<Arc<Muster>> = None;
+    loop {
+        let now = roster.get();
+        let mut by_share: BTreeMap<usize, Vec<&Outbound>> = BTreeMap::new();
+        for (partition, link) in &links {
+            let share = now.share_of(*partition).ok_or_else(|| ClusterError::Damaged("the list of shares".into()))?;
+            if before.as_ref().is_none_or(|before| before.share_of(*partition) != Some(share)) {
+                by_share.entry(share).or_default().push(*link);
+            }
+        }
+        let mut all = Vec::new();
+        for (share, links) in by_share {
+            for message in messages(&links) {
+                all.push((subject_of(cluster, share), encode(&message)?));
+            }
+        }
+        if !all.is_empty() {
+            let name = format!("links.{life}.{}", sent.fetch_add(1, Ordering::Relaxed));
+            publish(cluster, &name, all, deadline).await?;
+        }
+        // Asked after the links were sent: a share that has left by then may not have taken them.
+        let after = loop {
+            match roster.refresh(board).await {
+                Ok(after) => break after,
+                Err(error) if deadline.is_over() => return Err(error),
+                Err(error) => tracing::warn!("{error}; asking again"),
+            }
+            sleep(Duration::from_millis(250)).await;
+        };
+        if Arc::ptr_eq(&after, &now) {
+            return Ok(());
+        }
+        before = Some(now);
+    }
+}
+
+/// The links that were sent to a share and that lie between these places, the first one not included.
+pub async fn between(cluster: &Cluster, share: usize, places: Range<u64>) -> Result<Vec<Outbound>> {
+    let (mut after, mut links) = (places.start, Vec::new());
+    let what = "reading the links";
+    let stream = cluster.context.get_stream_no_info(stream_of(cluster)).await.map_err(broker(what))?;
+    while after < places.end {
+        let from = OrderedConfig {
+            filter_subject: subject_of(cluster, share),
+            deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: after + 1 },
+            ..OrderedConfig::default()
+        };
+        let consumer = stream.create_consumer(from).await.map_err(broker(what))?;
+        let mut messages = consumer.messages().await.map_err(broker(what))?;
+        while after < places.end {
+            let Some(message) = messages.next().await else { break };
+            let message = message.map_err(broker(what))?;
+            after = message.info().map_err(broker(what))?.stream_sequence;
+            links.extend(decode(&message.payload)?);
+        }
+    }
+    Ok(links)
 }
 
 /// Cuts links into messages.

@@ -1,10 +1,11 @@
 //! The disk of a worker behind the log: a commit is in the log before it is on the disk, and a disk that is behind is
 //! brought up to the log before the worker begins.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use async_nats::jetstream::consumer::DeliverPolicy;
-use async_nats::jetstream::consumer::pull::OrderedConfig;
+use async_nats::jetstream::consumer::pull::{Ordered, OrderedConfig};
 use dedup_stage::store::{self, Batch, Change, Disk, Space, Store, Visitor};
 use futures_util::StreamExt;
 
@@ -30,13 +31,20 @@ pub struct Logged {
     lengths: Lengths,
     /// Told of every commit, where snapshots are made.
     tap: Option<Tap>,
+    /// Whether hosts are given away: see [`Commit::of`].
+    gives: bool,
 }
 
 impl Logged {
     /// A disk that has everything that is in the log.
     pub fn new(disk: Disk, writer: Writer, dir: &Path, tap: Option<Tap>) -> store::Result<Self> {
         let lengths = disk.get(Space::META, OUTPUTS)?.map(|json| lengths(&json)).transpose()?.unwrap_or_default();
-        Ok(Self { disk, writer, dir: dir.to_owned(), lengths, tap })
+        Ok(Self { disk, writer, dir: dir.to_owned(), lengths, tap, gives: false })
+    }
+
+    /// The same, while hosts move and nothing is crawled.
+    pub fn for_moves(disk: Disk, writer: Writer, dir: &Path) -> store::Result<Self> {
+        Ok(Self { gives: true, ..Self::new(disk, writer, dir, None)? })
     }
 
     /// The lengths of outputs that the batch records, if it does.
@@ -72,7 +80,7 @@ impl Store for Logged {
     }
 
     fn commit(&mut self, batch: &Batch) -> store::Result<()> {
-        let mut commit = Commit::of(batch, OWN);
+        let mut commit = Commit::of(batch, OWN, self.gives);
         let recorded = Self::recorded(batch)?;
         if let Some(now) = &recorded {
             commit.grown = self.grown(now)?;
@@ -103,30 +111,67 @@ pub fn place_of(disk: &Disk) -> store::Result<u64> {
 /// Brings a disk up to the log of its share, outputs included. Nobody may write to the log meanwhile but through the fence
 /// of the caller. How many commits were missing.
 pub async fn replay(cluster: &Cluster, share: usize, disk: &mut Disk, dir: &Path) -> Result<u64> {
-    let (subject, what) = (commits::subject_of(cluster, share), "reading the commits");
+    let subject = commits::subject_of(cluster, share);
     let last = commits::last(cluster, &subject).await?;
-    let mut after = place_of(disk).map_err(failed)?;
-    let (mut parts, mut count) = (Parts::default(), 0);
-    while after < last {
-        let from = OrderedConfig {
-            filter_subject: subject.clone(),
-            deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: after + 1 },
-            ..OrderedConfig::default()
-        };
-        let stream = cluster.context.get_stream_no_info(commits::stream_of(cluster)).await.map_err(broker(what))?;
-        let consumer = stream.create_consumer(from).await.map_err(broker(what))?;
-        let mut messages = consumer.messages().await.map_err(broker(what))?;
-        while after < last {
-            let Some(message) = messages.next().await else { break };
-            let message = message.map_err(broker(what))?;
-            after = message.info().map_err(broker(what))?.stream_sequence;
-            if let Some(commit) = parts.add(&message.payload)? {
-                apply(commit, after, disk, dir)?;
-                count += 1;
-            }
-        }
+    let after = place_of(disk).map_err(failed)?;
+    let (mut commits, mut count) = (Commits::new(cluster, subject, after..last), 0);
+    while let Some((commit, place)) = commits.next().await? {
+        apply(commit, place, disk, dir)?;
+        count += 1;
     }
     Ok(count)
+}
+
+/// The commits with a subject whose messages lie after the first of some places, up to the last.
+pub struct Commits {
+    cluster: Cluster,
+    subject: String,
+    places: Range<u64>,
+    parts: Parts,
+    messages: Option<Ordered>,
+}
+
+impl Commits {
+    /// Nothing is read yet.
+    pub fn new(cluster: &Cluster, subject: String, places: Range<u64>) -> Self {
+        Self { cluster: cluster.clone(), subject, places, parts: Parts::default(), messages: None }
+    }
+
+    /// The next one, with the place of its last message.
+    pub async fn next(&mut self) -> Result<Option<(Commit, u64)>> {
+        let what = "reading the commits";
+        while self.places.start < self.places.end {
+            let messages = match &mut self.messages {
+                Some(messages) => messages,
+                None => self.messages.insert(self.cluster.read_commits(&self.subject, self.places.start + 1).await?),
+            };
+            let Some(message) = messages.next().await else {
+                self.messages = None;
+                continue;
+            };
+            let message = message.map_err(broker(what))?;
+            self.places.start = message.info().map_err(broker(what))?.stream_sequence;
+            if let Some(commit) = self.parts.add(&message.payload)? {
+                return Ok(Some((commit, self.places.start)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Cluster {
+    /// The messages of a subject of the stream of commits, from a place on.
+    async fn read_commits(&self, subject: &str, start_sequence: u64) -> Result<Ordered> {
+        let what = "reading the commits";
+        let from = OrderedConfig {
+            filter_subject: subject.to_owned(),
+            deliver_policy: DeliverPolicy::ByStartSequence { start_sequence },
+            ..OrderedConfig::default()
+        };
+        let stream = self.context.get_stream_no_info(commits::stream_of(self)).await.map_err(broker(what))?;
+        let consumer = stream.create_consumer(from).await.map_err(broker(what))?;
+        consumer.messages().await.map_err(broker(what))
+    }
 }
 
 fn failed(error: store::Error) -> ClusterError {

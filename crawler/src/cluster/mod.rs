@@ -2,7 +2,7 @@
 //!
 //! # How the work is shared
 //!
-//! A *partition* is a range of hashes of registrable domains. A *share* is a range of partitions, and a worker has one
+//! A *partition* is a range of hashes of registrable domains. A *share* is a set of partitions, and a worker has one
 //! share: it alone fetches the pages of these hosts, so that a host has one queue and one politeness clock. A worker is an
 //! ordinary crawl ([`crate::engine`]) with a directory of its own. What it says to the others goes through four streams:
 //!
@@ -18,7 +18,8 @@
 //!   changes nothing.
 //! - The verdicts are those of one machine: a page is judged when it has come back from the stream of pages, and every judge
 //!   follows every page ([`dedup_stage::judge::Judge::follow`]).
-//! - Two workers never ask one host: a share belongs to one directory, and a worker asks only while its *lease* on the
+//! - Two workers never ask one host: a partition belongs to one share (`shares`; `moves` says how it gets to another), a
+//!   share belongs to one directory, and a worker asks only while its *lease* on the
 //!   share was renewed lately ([`lease`]).
 //!
 //! - No worker is needed for long. One that waits takes the place of one whose lease has run out, and makes its disk from
@@ -35,13 +36,16 @@ pub mod lease;
 mod links;
 mod logged;
 pub mod loopback;
+mod moves;
 mod muster;
 pub mod operate;
 mod owner;
 mod pages;
 mod quota;
 mod record;
+mod roster;
 mod run;
+mod shares;
 mod snapshots;
 mod status;
 mod tail;
@@ -60,6 +64,7 @@ pub use connect::{Access, Broker, Cluster};
 pub use muster::Place;
 pub use owner::Owners;
 pub use record::Wish;
+pub use shares::Stay;
 pub use status::{Held, OfWorker, Status, status};
 pub use task::{Begun, Ended, Snapshots, Task, Without, WorkerError};
 pub use total::Total;

@@ -1,14 +1,17 @@
-//! Who shares the hosts of a crawl. Workers come, and when all have come the hosts are shared among them, once. A worker
-//! that comes later waits, and takes the place of one that is gone.
+//! Who shares the hosts of a crawl. Workers come, and when all have come the hosts are shared among them. A worker that comes
+//! later takes the place of one that is gone; where none is, it joins: a new share is its own, and the others give it a part of
+//! their hosts ([`super::moves`]).
 
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use super::Result;
 use super::board::{Board, Message};
-use super::lease::{Claim, Held};
-use super::record::{Control, Crawl, Muster, Wish, Worker, keys};
+use super::connect::Cluster;
+use super::lease::{Claim, Held, Seen};
+use super::record::{Control, Crawl, Wish, Worker, keys};
+use super::shares::{Muster, Share, Stay};
+use super::{Result, snapshots};
 use crate::engine::{Phase, Standing};
 
 /// Where the number of workers was not said: the hosts are shared among those that have come when nobody has come for so
@@ -29,6 +32,8 @@ pub struct Place {
 /// A worker that looks for a share.
 #[derive(Clone, Debug)]
 pub struct Seeker<'a> {
+    /// The brokers.
+    pub cluster: &'a Cluster,
     /// The board.
     pub board: &'a Board,
     /// The crawl.
@@ -37,34 +42,52 @@ pub struct Seeker<'a> {
     pub worker: Worker,
     /// The share whose commits its directory has.
     pub bound: Option<usize>,
+    /// Whether it only takes the place of one that is gone.
+    pub is_spare: bool,
+    /// Whether it can read snapshots.
+    pub has_snapshots: bool,
 }
 
 impl Seeker<'_> {
-    /// Joins the workers of the crawl, waits until the hosts are shared, and takes a share: its own, or one that its worker
-    /// has abandoned. `None` if none is left, because the crawl is over or stopped.
+    /// Joins the workers of the crawl, waits until the hosts are shared, and takes a share: its own, one that its worker has
+    /// abandoned, or a new one. `None` if none is left, because the crawl is over or stopped.
     pub async fn find(&self) -> Result<Option<(Place, Held)>> {
-        let muster = self.join().await?;
-        let (shares, length) = (muster.workers.len(), Duration::from_millis(self.crawl.lease));
-        let named = muster.workers.iter().position(|other| other.id == self.worker.id);
-        let wanted: Vec<usize> = named.or(self.bound).map_or_else(|| (0..shares).collect(), |share| vec![share]);
-        let mut seen = vec![None; shares];
+        let mut muster = self.join().await?;
+        let length = Duration::from_millis(self.crawl.lease);
+        let mut seen = Vec::new();
         loop {
-            let mut done = 0;
+            let shares = muster.shares.len();
+            seen.resize(shares, None);
+            let named = muster.shares.iter().position(|share| share.worker.id == self.worker.id);
+            let wanted: Vec<usize> = named.or(self.bound).map_or_else(|| (0..shares).collect(), |share| vec![share]);
+            let (mut done, mut kept) = (0, 0);
             for share in wanted.iter().copied() {
                 let standing = self.board.get::<Standing>(&keys::standing(share)).await?;
                 let is_done = standing.is_some_and(|standing| standing.record.phase == Phase::Ended);
                 let claim = Claim { worker: &self.worker.id, is_named: named.is_some(), is_done };
-                if let Some(held) = Held::take(self.board, share, claim, length, &mut seen[share]).await? {
-                    self.name(share).await?;
+                let has_left = is_done && muster.shares[share].stay == Stay::Left;
+                if !has_left && let Some(held) = Held::take(self.board, share, claim, length, &mut seen[share]).await? {
+                    self.name(share, held.life()).await?;
                     return Ok(Some((Place { share, shares }, held)));
                 }
                 done += usize::from(is_done);
+                kept += usize::from(!is_done && seen[share].is_some_and(|seen: Seen| seen.is_kept(length)));
             }
             let control = self.board.get::<Control>(keys::CONTROL).await?;
             if done == wanted.len() || control.is_some_and(|control| control.record.wish == Wish::Stop) {
                 return Ok(None);
             }
+            let has_no_place = named.is_none() && self.bound.is_none();
+            if has_no_place && !self.is_spare && done + kept == wanted.len() {
+                // Every worker is well, so nobody's place is to be taken.
+                if !self.has_snapshots && snapshots::is_cut(self.cluster, 0).await? {
+                    return Err(snapshots::nameless());
+                }
+                muster = self.board.change(keys::MUSTER, |muster: &mut Muster| Ok(muster.join(&self.worker))).await?;
+                continue;
+            }
             sleep(length / 20).await;
+            muster = self.board.need(keys::MUSTER).await?.record;
         }
     }
 
@@ -72,17 +95,19 @@ impl Seeker<'_> {
     async fn join(&self) -> Result<Muster> {
         let Self { board, crawl, worker, .. } = self;
         let mut muster: Muster =
-            board.change(keys::MUSTER, |muster: &mut Muster| Ok(muster.add(worker, crawl.workers))).await?;
+            board.change(keys::MUSTER, |muster: &mut Muster| Ok(muster.add(worker, crawl))).await?;
         let (mut count, mut since) = (0, Instant::now());
         while !muster.settled {
-            if muster.workers.len() != count {
-                (count, since) = (muster.workers.len(), Instant::now());
+            if muster.shares.len() != count {
+                (count, since) = (muster.shares.len(), Instant::now());
             }
             if crawl.workers == 0 && since.elapsed() >= NOBODY {
                 // Another one may do this at the same time; and one more may come at the last moment, and belongs to them.
                 let settle = |muster: &mut Muster| {
-                    let changes = !muster.settled && muster.workers.len() == count;
-                    muster.settled |= changes;
+                    let changes = !muster.settled && muster.shares.len() == count;
+                    if changes {
+                        muster.settle(crawl.partitions);
+                    }
                     Ok(changes)
                 };
                 muster = board.change(keys::MUSTER, settle).await?;
@@ -96,12 +121,13 @@ impl Seeker<'_> {
         Ok(muster)
     }
 
-    /// Names this worker as the one of a share.
-    async fn name(&self, share: usize) -> Result<()> {
+    /// Names this worker and its process as those of a share.
+    async fn name(&self, share: usize, life: &str) -> Result<()> {
         let name = |muster: &mut Muster| {
-            let changes = muster.workers[share] != self.worker;
-            muster.workers[share].clone_from(&self.worker);
-            Ok(changes)
+            let share = &mut muster.shares[share];
+            share.worker.clone_from(&self.worker);
+            share.life = life.to_owned();
+            Ok(true)
         };
         self.board.change(keys::MUSTER, name).await.map(|_| ())
     }
@@ -109,18 +135,29 @@ impl Seeker<'_> {
 
 impl Muster {
     /// One more worker, or one that comes back. Once the hosts are shared, nobody is added. True if that changes anything.
-    fn add(&mut self, worker: &Worker, wanted: usize) -> bool {
-        if let Some(known) = self.workers.iter_mut().find(|known| known.id == worker.id) {
-            let moved = known != worker;
-            known.clone_from(worker);
+    fn add(&mut self, worker: &Worker, crawl: &Crawl) -> bool {
+        if let Some(known) = self.shares.iter_mut().find(|known| known.worker.id == worker.id) {
+            let moved = known.worker != *worker;
+            known.worker.clone_from(worker);
             return moved;
         }
         if self.settled {
             return false;
         }
-        self.workers.push(worker.clone());
-        self.settled = self.workers.len() == wanted;
+        self.shares.push(Share { worker: worker.clone(), ..Share::default() });
+        if self.shares.len() == crawl.workers {
+            self.settle(crawl.partitions);
+        }
         true
+    }
+
+    /// One more worker with a share that has nothing yet, where the hosts are shared. True if that changes anything.
+    fn join(&mut self, worker: &Worker) -> bool {
+        let is_new = self.shares.iter().all(|share| share.worker.id != worker.id);
+        if is_new {
+            self.shares.push(Share { worker: worker.clone(), ..Share::default() });
+        }
+        is_new
     }
 }
 
@@ -129,20 +166,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hosts_are_shared_once() {
+    fn the_hosts_are_shared_when_all_have_come_and_who_joins_later_begins_with_nothing() {
         let worker = |id: &str| Worker { id: id.into(), host: "here".into(), dir: "/crawl".into() };
+        let crawl = |workers| Crawl { workers, partitions: 10, ..Crawl::default() };
         let mut muster = Muster::default();
-        assert!(muster.add(&worker("a"), 2));
-        assert!(!muster.add(&worker("a"), 2), "it has come before");
+        assert!(muster.add(&worker("a"), &crawl(2)));
+        assert!(!muster.add(&worker("a"), &crawl(2)), "it has come before");
         assert!(!muster.settled);
-        assert!(muster.add(&worker("b"), 2));
+        assert!(muster.add(&worker("b"), &crawl(2)));
         assert!(muster.settled);
-        assert!(!muster.add(&worker("c"), 2), "it is too late");
+        assert!(!muster.add(&worker("c"), &crawl(2)), "it is too late");
         let moved = Worker { host: "there".into(), ..worker("b") };
-        assert!(muster.add(&moved, 2));
-        assert_eq!(muster.workers, [worker("a"), moved]);
+        assert!(muster.add(&moved, &crawl(2)));
+        let workers = |muster: &Muster| muster.shares.iter().map(|share| share.worker.clone()).collect::<Vec<_>>();
+        assert_eq!(workers(&muster), [worker("a"), moved.clone()]);
+        assert!(muster.join(&worker("c")) && !muster.join(&worker("c")));
+        assert_eq!(workers(&muster), [worker("a"), moved, worker("c")]);
+        assert_eq!(muster.shares.iter().map(|share| share.partitions.count()).collect::<Vec<_>>(), [5, 5, 0]);
         let mut open = Muster::default();
-        assert!(open.add(&worker("a"), 0));
+        assert!(open.add(&worker("a"), &crawl(0)));
         assert!(!open.settled, "nobody has said how many come");
     }
 }

@@ -8,6 +8,7 @@ use url::Url;
 use super::board::{Board, Message};
 use super::connect::{Access, Broker, Cluster};
 use super::record::{Control, Crawl, FORMAT, Wish, keys, random};
+use super::shares::{Muster, Stay};
 use super::worker::crawl;
 use super::{ClusterError, Result, broker, commits, links, pages};
 use crate::clock::Clock;
@@ -15,10 +16,10 @@ use crate::clock::Clock;
 /// The shape of a crawl on many machines.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Shape {
-    /// Parts into which the registrable domains are cut; a worker has a range of them
+    /// Parts into which the registrable domains are cut; each worker has as many of them as any other
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     partitions: u32,
-    /// Workers that share the hosts; crawling begins when all have come [default: those that have come when nobody has
+    /// Workers that share the hosts at first; crawling begins when all have come [default: those that have come when nobody has
     /// come for 5 s]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     workers: usize,
@@ -142,6 +143,26 @@ pub async fn add_seeds(access: &Access, seeds: Vec<Url>) -> Result<usize> {
             return Ok(added);
         }
     }
+}
+
+/// Has the worker of a share (by its number from 1) leave the crawl.
+///
+/// # Errors
+///
+/// [`ClusterError::Usage`] where there is no such share, or no other.
+pub async fn remove(access: &Access, number: usize) -> Result<()> {
+    let board = open(access).await?.1;
+    let remove = |muster: &mut Muster| {
+        let share = number.checked_sub(1).filter(|share| *share < muster.shares.len() && muster.settled);
+        let share = share.ok_or_else(|| ClusterError::Usage(format!("there is no share {number}: see status")))?;
+        let changes = muster.begin_to_leave(share);
+        if muster.shares[share].stay == Stay::Stays {
+            let what = "no other worker is to have hosts: start one first, or use `stop`";
+            return Err(ClusterError::Usage(what.into()));
+        }
+        Ok(changes)
+    };
+    board.change(keys::MUSTER, remove).await.map(|_| ())
 }
 
 /// Connects to the brokers of a crawl.

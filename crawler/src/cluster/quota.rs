@@ -66,7 +66,7 @@ pub struct Keeper {
     pub board: Board,
     /// The share.
     pub share: usize,
-    /// How many there are.
+    /// How many are crawled.
     pub shares: usize,
     /// The process.
     pub life: String,
@@ -102,7 +102,8 @@ impl Keeper {
         Ok(self.board.change(keys::QUOTA, take).await?.of(self.share).pages)
     }
 
-    async fn give_back(&self, to: u64) -> Result<()> {
+    /// Gives back what is above `to`.
+    pub async fn give_back(&self, to: u64) -> Result<()> {
         let give = |quota: &mut Quota| {
             let grant = self.own(quota)?;
             let changes = grant.pages > to;

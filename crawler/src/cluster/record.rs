@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 /// The version of everything that is written into the cluster.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// The keys of the board.
 pub mod keys {
     /// What the crawl is: [`super::Crawl`].
     pub const CRAWL: &str = "crawl";
-    /// Which worker has which share: [`super::Muster`].
+    /// Which worker has which share: [`super::super::shares::Muster`].
     pub const MUSTER: &str = "muster";
     /// What the operator wishes: [`super::Control`].
     pub const CONTROL: &str = "control";
@@ -37,7 +37,7 @@ pub mod keys {
 }
 
 /// A crawl.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Crawl {
     /// [`FORMAT`].
     pub format: u32,
@@ -59,15 +59,6 @@ pub struct Crawl {
     pub lease: u64,
     /// When the crawl was made, in milliseconds since 1970.
     pub created: u64,
-}
-
-/// The workers, in the order of their shares.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Muster {
-    /// Those that have come.
-    pub workers: Vec<Worker>,
-    /// Whether the hosts are shared among these: from then on another worker can only take the place of one.
-    pub settled: bool,
 }
 
 /// A worker: a crawl directory.
@@ -118,22 +109,6 @@ pub enum Wish {
 }
 
 impl Crawl {
-    /// The partitions of a share.
-    pub fn partitions_of(&self, share: usize, shares: usize) -> std::ops::Range<u32> {
-        let from = |share: usize| (u64::from(self.partitions) * share as u64 / shares as u64) as u32;
-        from(share)..from(share + 1)
-    }
-
-    /// The share that a partition belongs to.
-    pub fn share_of(&self, partition: u32, shares: usize) -> usize {
-        let estimate = (u64::from(partition) * shares as u64 / u64::from(self.partitions)) as usize;
-        let mut share = estimate.min(shares - 1);
-        while self.partitions_of(share, shares).end <= partition {
-            share += 1;
-        }
-        share
-    }
-
     /// The settings.
     pub fn settings(&self) -> std::result::Result<Settings, ConfigError> {
         Layers::new().text(Path::new("settings of the cluster"), &self.settings)?.finish()
@@ -158,28 +133,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_partition_belongs_to_one_share_and_shares_are_even() {
-        for (partitions, shares) in [(256, 1), (256, 3), (256, 256), (7, 7), (1000, 13), (5, 2)] {
-            let crawl = Crawl {
-                format: FORMAT,
-                recipe: String::new(),
-                id: String::new(),
-                secret: "00ff7f".into(),
-                settings: String::new(),
-                seeds: Vec::new(),
-                partitions,
-                workers: 0,
-                lease: 1,
-                created: 0,
-            };
-            let mut sizes = vec![0; shares];
-            for partition in 0..partitions {
-                let share = crawl.share_of(partition, shares);
-                assert!(crawl.partitions_of(share, shares).contains(&partition));
-                sizes[share] += 1;
-            }
-            assert!(sizes.iter().max().unwrap() - sizes.iter().min().unwrap() <= 1, "{sizes:?}");
-            assert_eq!(crawl.secret(), Some(vec![0, 255, 127]));
-        }
+    fn the_secret_is_hex() {
+        let crawl = Crawl { secret: "00ff7f".into(), ..Crawl::default() };
+        assert_eq!(crawl.secret(), Some(vec![0, 255, 127]));
+        assert_eq!(Crawl { secret: "0g".into(), ..crawl }.secret(), None);
     }
 }

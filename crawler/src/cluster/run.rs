@@ -1,12 +1,12 @@
-//! A run of the engine of a worker. There are several where seeds or limits change while the worker runs.
+//! A run of the engine of a worker. There are several where seeds or limits change while the worker runs, and where hosts move.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use config::Settings;
 use crossbeam_channel::{Receiver, Sender};
-use dedup_stage::store::{self, Disk, Session};
+use dedup_stage::store::Session;
 
 use super::ask::Open;
 use super::board::Message;
@@ -21,17 +21,19 @@ use super::task::WorkerError;
 use super::watch::{Watch, Why};
 use super::worker::Post;
 use crate::clock::Clock;
-use crate::crawl::{CrawlDir, OpenError};
+use crate::crawl::CrawlDir;
 use crate::engine::{self, Control, EngineError, Event, Observer, Stats, StopReason};
 use crate::fetch::http::HttpFetch;
 
 /// How long the last word of an engine may take to the board.
-const LAST_WORD: Duration = Duration::from_secs(10);
+pub const LAST_WORD: Duration = Duration::from_secs(10);
 
 /// One run of the engine: what it needs.
 pub struct Run<'a> {
     /// The worker and its share.
     pub post: &'a Post<'a>,
+    /// Its number among the runs of this process.
+    pub number: u64,
     /// Orders of its owner.
     pub control: &'a (Sender<Control>, Receiver<Control>),
     /// The crawl.
@@ -47,28 +49,15 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// The disk. An answer that is under way may have the state of the last run open, and ends soon.
-    fn disk(&self) -> std::result::Result<Disk, OpenError> {
-        let begin = Instant::now();
-        loop {
-            match CrawlDir::open_disk(&self.post.task.dir) {
-                Err(OpenError::Store { error: store::Error::Locked, .. }) if begin.elapsed() < LAST_WORD => {
-                    std::thread::sleep(Duration::from_millis(20));
-                }
-                opened => return opened,
-            }
-        }
-    }
-
     /// Runs the engine.
     pub fn engine(
         &self,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> std::result::Result<(StopReason, Stats, Why), WorkerError> {
-        let Post { task, runtime, cluster, board, place, life, deadline, lost, .. } = self.post;
-        let crawl = Arc::new(self.message.record.clone());
-        let disk = self.disk()?;
+        let Post { task, runtime, cluster, board, roster, place, life, deadline, lost, .. } = self.post;
+        let crawl = &self.message.record;
+        let disk = self.post.disk()?;
         self.open.set(Some(disk.reader()));
         let tap = self.taken.zip(task.snapshots.as_ref());
         let tap = tap.map(|(taken, snapshots)| Tap::new(snapshots.every, disk.reader(), taken.clone()));
@@ -77,12 +66,12 @@ impl Run<'_> {
         let mut dir = CrawlDir::with_session(&task.dir, session)?;
         let places = engine::places(dir.session()).map_err(EngineError::from)?;
         // Groups of pages, and what is asked of the quota, have a name of their own in each run.
-        let life = format!("{}-{}", life, self.message.revision);
+        let life = format!("{life}-{}", self.number);
         let most = settings.limits.max_pages;
         let keeper = Keeper {
             board: board.clone(),
             share: place.share,
-            shares: place.shares,
+            shares: roster.get().staying().max(1),
             life: life.clone(),
             most,
             careless: task.without.quota,
@@ -95,8 +84,10 @@ impl Run<'_> {
         let start = Start {
             cluster: cluster.clone(),
             runtime: runtime.handle().clone(),
-            crawl,
-            place: *place,
+            board: board.clone(),
+            roster: roster.clone(),
+            partitions: crawl.partitions,
+            share: place.share,
             keys: parts.context.keys.clone(),
             deadline: deadline.clone(),
             life,
@@ -104,6 +95,7 @@ impl Run<'_> {
             quota,
             sent: Arc::clone(self.sent),
             ordered: !task.without.barrier,
+            forwards: !task.without.forwarding,
         };
         let (exchange, events, standing) = Exchange::start(start)?;
         let watch = Watch {
@@ -113,6 +105,7 @@ impl Run<'_> {
             deadline: deadline.clone(),
             most,
             revision: self.message.revision,
+            roster: roster.clone(),
             events: events.clone(),
             control: self.control.0.clone(),
         };

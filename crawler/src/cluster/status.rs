@@ -8,7 +8,8 @@ use super::Result;
 use super::board::Board;
 use super::connect::{Access, Broker, Cluster};
 use super::operate::open;
-use super::record::{Control, Lease, Muster, Wish, Worker, keys};
+use super::record::{Control, Lease, Wish, Worker, keys};
+use super::shares::{Muster, Share, Stay};
 use super::total::Total;
 use super::watch::last_link;
 use super::worker::crawl;
@@ -38,6 +39,10 @@ pub struct Status {
 pub struct OfWorker {
     /// Number of its share, from 1.
     pub share: usize,
+    /// Partitions that it has.
+    pub partitions: u32,
+    /// Whether it stays, gives away what it has, or has left.
+    pub stay: Stay,
     /// Its machine.
     pub host: String,
     /// Its directory there.
@@ -112,7 +117,10 @@ pub(super) async fn look(access: &Access, cluster: &Cluster, board: &Board) -> R
     let muster = board.get::<Muster>(keys::MUSTER).await?.map(|message| message.record).unwrap_or_default();
     let now = (Clock::System.now() / 1_000) as i64;
     let mut workers = Vec::new();
-    for (share, Worker { host, dir, .. }) in muster.workers.into_iter().enumerate() {
+    for (share, Share { worker: Worker { host, dir, .. }, partitions, stay, .. }) in
+        muster.shares.into_iter().enumerate()
+    {
+        let partitions = partitions.count();
         let told = board.get::<Standing>(&keys::standing(share)).await?;
         let (standing, silent) =
             told.map_or((Standing::default(), 0), |told| (told.record, (now - told.written).max(0)));
@@ -123,6 +131,8 @@ pub(super) async fn look(access: &Access, cluster: &Cluster, board: &Board) -> R
         let share = share + 1;
         workers.push(OfWorker {
             share,
+            partitions,
+            stay,
             host,
             dir,
             phase,
@@ -192,18 +202,25 @@ impl fmt::Display for Status {
             0 => String::new(),
             most => format!("; {} of {most} pages", self.workers.iter().map(|worker| worker.stats.pages).sum::<u64>()),
         };
-        writeln!(f, "{wish}; {} workers{settled}{limit}; {}", self.workers.len(), self.well())?;
+        let left = self.workers.iter().filter(|worker| worker.stay == Stay::Left).count();
+        writeln!(f, "{wish}; {} workers{settled}{limit}; {}", self.workers.len() - left, self.well())?;
         if self.workers.is_empty() {
             return Ok(());
         }
-        let head = ["share", "machine", "phase", "pages", "unique", "queued", "open", "links", "silent", "lease"];
+        let head =
+            ["share", "parts", "machine", "phase", "pages", "unique", "queued", "open", "links", "silent", "lease"];
         let mut rows = vec![head.map(str::to_owned)];
         for worker in &self.workers {
             let links = if worker.links_wait { "wait" } else { "-" };
             rows.push([
                 worker.share.to_string(),
+                worker.partitions.to_string(),
                 worker.host.clone(),
-                format!("{:?}", worker.phase).to_lowercase(),
+                match worker.stay {
+                    Stay::Stays => format!("{:?}", worker.phase).to_lowercase(),
+                    Stay::Leaves => "leaves".into(),
+                    Stay::Left => "left".into(),
+                },
                 worker.stats.pages.to_string(),
                 worker.stats.unique.to_string(),
                 worker.queued.to_string(),

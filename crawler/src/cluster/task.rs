@@ -10,7 +10,7 @@ use super::ask::Answers;
 use super::connect::Access;
 use super::health::Health;
 use super::muster::Place;
-use crate::crawl::OpenError;
+use crate::crawl::{CutError, OpenError};
 use crate::engine::{EngineError, Stats, StopReason};
 
 /// What a worker is to do.
@@ -25,6 +25,10 @@ pub struct Task {
     pub snapshots: Option<Snapshots>,
     /// What answers questions about its directory.
     pub answers: Arc<dyn Answers>,
+    /// Whether it only takes the place of a worker that is gone, and does not join.
+    pub is_spare: bool,
+    /// Whether it leaves the crawl for good when its owner stops it.
+    pub leaves: bool,
     /// For tests: do without one of the safeguards.
     pub without: Without,
 }
@@ -39,7 +43,7 @@ pub struct Snapshots {
 }
 
 /// The safeguards that tests switch off, to see that they are needed.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Without {
     /// Judge pages before their place in the common order is known.
     pub barrier: bool,
@@ -49,6 +53,22 @@ pub struct Without {
     pub fence: bool,
     /// Take pages of `--max-pages` as if no other worker had any.
     pub quota: bool,
+    /// Drop links to hosts that were given away, instead of sending them on.
+    pub forwarding: bool,
+    /// Where to stand still for ever amid a move, so that the process can be killed there.
+    pub halt_at: Option<String>,
+}
+
+impl Without {
+    /// Stands still, if it is to do so here.
+    pub(super) fn halt(&self, at: &str) {
+        if self.halt_at.as_deref() == Some(at) {
+            tracing::warn!("it stands still: {at}");
+            loop {
+                std::thread::park();
+            }
+        }
+    }
 }
 
 /// How a worker begins.
@@ -75,6 +95,8 @@ pub struct Ended {
     pub stats: Stats,
     /// Its settings.
     pub settings: Settings,
+    /// Whether it has left the crawl for good.
+    pub has_left: bool,
 }
 
 /// Why a worker cannot go on.
@@ -89,6 +111,9 @@ pub enum WorkerError {
     /// The engine.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// Hosts on their way from one worker to another.
+    #[error(transparent)]
+    Cut(#[from] CutError),
     /// Settings.
     #[error(transparent)]
     Settings(#[from] config::ConfigError),

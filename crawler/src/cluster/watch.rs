@@ -8,6 +8,7 @@
 //! that no link was on its way: a quiet worker sends nothing, and only a link, which would have been found, could have made
 //! one busy. So the answer is right though nothing was read at one moment.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel::Sender;
@@ -20,6 +21,8 @@ use super::lease::Deadline;
 use super::muster::Place;
 use super::quota::Quota;
 use super::record::{Control, Crawl, Wish, keys};
+use super::roster::Roster;
+use super::shares::Muster;
 use super::tail::last;
 use super::{Result, broker, links};
 use crate::engine::{All, Control as ToEngine, Event, Phase, Standing};
@@ -43,6 +46,8 @@ pub struct Watch {
     pub most: u64,
     /// Revision of the crawl's record with which the engine was started: a later one has other seeds.
     pub revision: u64,
+    /// Who has which hosts, for the engine.
+    pub roster: Roster,
     /// Tells the engine what is heard.
     pub events: Sender<Event>,
     /// Tells the engine what the operator wishes.
@@ -56,6 +61,8 @@ pub enum Why {
     Itself,
     /// It is to start again: the crawl has more seeds.
     Seeds,
+    /// It is to start again, when hosts have been given away or taken.
+    Shares,
     /// The operator stopped the crawl.
     Operator,
 }
@@ -87,7 +94,7 @@ impl Watch {
             }
             looked_at = Some(Instant::now());
             match self.look(&now).await {
-                Ok(Seen { wished, seeds, quiet }) => {
+                Ok(Seen { wished, seeds, shares, quiet }) => {
                     if wished != wish {
                         wish = wished;
                         let order = match wish {
@@ -100,8 +107,8 @@ impl Watch {
                         }
                         let _ = self.control.send(order);
                     }
-                    if seeds && why == Why::Itself {
-                        why = Why::Seeds;
+                    if (seeds || shares) && why == Why::Itself {
+                        why = if shares { Why::Shares } else { Why::Seeds };
                         let _ = self.control.send(ToEngine::Stop);
                     }
                     if let Some(all) = quiet {
@@ -117,17 +124,22 @@ impl Watch {
     async fn look(&self, own: &Standing) -> Result<Seen> {
         let wished = self.board.get::<Control>(keys::CONTROL).await?.map_or(Wish::Run, |message| message.record.wish);
         let seeds = self.board.need::<Crawl>(keys::CRAWL).await?.revision != self.revision;
-        let quiet = if own.phase.is_quiet() { self.all_quiet(own).await? } else { None };
-        Ok(Seen { wished, seeds, quiet })
+        let muster = self.roster.refresh(&self.board).await?;
+        let shares = muster.concerns(self.place.share);
+        let quiet = if own.phase.is_quiet() && !shares { self.all_quiet(own, &muster).await? } else { None };
+        Ok(Seen { wished, seeds, shares, quiet })
     }
 
     /// Whether all workers were quiet at one time, this one in the round that it has told; if so, what follows.
     ///
     /// With `--max-pages`, a worker that was quiet may have taken pages since it said so. But pages that were taken and not
     /// fetched show: then the share may fetch more than it said to have fetched.
-    async fn all_quiet(&self, own: &Standing) -> Result<Option<All>> {
+    async fn all_quiet(&self, own: &Standing, muster: &Arc<Muster>) -> Result<Option<All>> {
+        if !muster.moves.is_empty() {
+            return Ok(None);
+        }
         let (mut places, mut over, mut is_full, mut fetched) = (Vec::new(), true, false, Vec::new());
-        for share in 0..self.place.shares {
+        for share in 0..muster.shares.len() {
             let Some(message) = self.board.get::<Standing>(&keys::standing(share)).await? else { return Ok(None) };
             let Standing { phase, round, links_at, stats, .. } = message.record;
             let is_own_past = share == self.place.share && round != own.round;
@@ -143,6 +155,10 @@ impl Watch {
             if phase != Phase::Ended && last_link(&self.cluster, share).await? > place {
                 return Ok(None);
             }
+        }
+        // Hosts that move are with nobody meanwhile, or with somebody who has not said so yet.
+        if !Arc::ptr_eq(&self.roster.refresh(&self.board).await?, muster) {
+            return Ok(None);
         }
         if self.most > 0 {
             let quota = self.board.get::<Quota>(keys::QUOTA).await?.map(|message| message.record).unwrap_or_default();
@@ -163,6 +179,8 @@ struct Seen {
     wished: Wish,
     /// There are other seeds than those of the start.
     seeds: bool,
+    /// Hosts are to be given away or taken.
+    shares: bool,
     /// All are quiet, and what follows from that.
     quiet: Option<All>,
 }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use config::Settings;
 use crossbeam_channel::{Receiver, Sender};
 use dedup_stage::signature;
-use dedup_stage::url::Sites;
+use dedup_stage::store::{self, Disk, Session};
 use tokio::runtime::Runtime;
 use tokio::sync::{Mutex, watch};
 
@@ -19,16 +19,19 @@ use super::connect::Cluster;
 use super::health::Health;
 use super::lease::{Deadline, Held};
 use super::logged;
+use super::moves::Arranged;
 use super::muster::{Place, Seeker};
 use super::record::{Crawl, FORMAT, Worker, keys, random};
-use super::run::Run;
+use super::roster::Roster;
+use super::run::{LAST_WORD, Run};
+use super::shares::Muster;
 use super::snapshots::{self, Folder, Maker, Taken};
 use super::task::{Begun, Ended, Snapshots, Task, WorkerError};
 use super::watch::Why;
 use super::{ClusterError, Result, broker};
 use crate::clock::Clock;
-use crate::crawl::{CrawlDir, Member};
-use crate::engine::{Control, EngineError, Observer};
+use crate::crawl::{CrawlDir, Member, OpenError};
+use crate::engine::{Control, EngineError, Observer, StopReason, places};
 
 /// Works until the crawl is over, or until somebody stops this worker or the crawl. `None` where it found no share to work
 /// on. `begins` makes what watches.
@@ -46,12 +49,15 @@ pub fn work<O: Observer>(
     let _lock = lock(task)?;
     let dir = std::fs::canonicalize(&task.dir).map_err(ClusterError::from)?.display().to_string();
     let worker = Worker { id: member.worker.clone(), host: machine(), dir };
-    let seeker = Seeker { board: &board, crawl: &message.record, worker, bound: member.share };
+    let (bound, is_spare, has_snapshots) = (member.share, task.is_spare, task.snapshots.is_some());
+    let (cluster_of, crawl) = (&cluster, &message.record);
+    let seeker = Seeker { cluster: cluster_of, board: &board, crawl, worker, bound, is_spare, has_snapshots };
     let Some((place, held)) = runtime.block_on(seeker.find())? else { return Ok(None) };
     let (life, deadline, held) = (held.life().to_owned(), held.deadline.clone(), Arc::new(Mutex::new(held)));
     let (lost_in, lost) = watch::channel(None);
     let keeping = runtime.spawn(keep(Arc::clone(&held), lost_in, task.without.fence));
-    let post = Post { task, runtime: &runtime, cluster, board, member, place, life, deadline, lost };
+    let roster = Roster::default();
+    let post = Post { task, runtime: &runtime, cluster, board, roster, member, place, life, deadline, lost };
     let worked = post.work(&control, message, begins);
     keeping.abort();
     // Also where nothing came of it: somebody else can have the share.
@@ -70,6 +76,8 @@ pub struct Post<'a> {
     pub cluster: Cluster,
     /// The board.
     pub board: Board,
+    /// Who has which hosts.
+    pub roster: Roster,
     /// Whose directory it is.
     member: Member,
     /// The share.
@@ -126,15 +134,34 @@ impl Post<'_> {
             }
             .serve(),
         );
+        let mut number = 0;
         let ended = loop {
+            number += 1;
             let settings = settings(task, &message.record)?;
-            let taken = snapshots.as_ref().map(|(taken, _)| taken);
-            let run = Run { post: &self, control, message: &message, writer: &writer, sent: &sent, open: &open, taken };
-            match run.engine(&settings, &mut observer) {
-                Ok((_, _, Why::Seeds)) => message = runtime.block_on(crawl(&self.board))?,
-                Ok((reason, stats, _)) => break Ok(Ended { reason, stats, settings }),
+            match self.arrange(&message.record, &writer) {
+                Ok(Arranged::Ready) => {}
+                Ok(Arranged::Left(stats)) => {
+                    break Ok(Ended { reason: StopReason::Done, stats: *stats, settings, has_left: true });
+                }
                 Err(error) => break Err(error),
             }
+            let taken = snapshots.as_ref().map(|(taken, _)| taken);
+            let (now, writer) = (&message, &writer);
+            let run = Run { post: &self, number, control, message: now, writer, sent: &sent, open: &open, taken };
+            let (reason, stats, why) = match run.engine(&settings, &mut observer) {
+                Ok(ended) => ended,
+                Err(error) => break Err(error),
+            };
+            let goes_on = match why {
+                Why::Seeds => true,
+                Why::Shares => reason == StopReason::Stopped,
+                Why::Itself => reason == StopReason::Stopped && task.leaves && self.begin_to_leave()?,
+                Why::Operator => false,
+            };
+            if !goes_on {
+                break Ok(Ended { reason, stats, settings, has_left: false });
+            }
+            message = runtime.block_on(crawl(&self.board))?;
         };
         if let Some((taken, maker)) = snapshots {
             drop(taken);
@@ -144,14 +171,29 @@ impl Post<'_> {
         ended.map(|ended| (ended, observer))
     }
 
+    /// The disk. An answer that is under way may have the state of the last run open, and ends soon.
+    pub fn disk(&self) -> std::result::Result<Disk, OpenError> {
+        let begin = Instant::now();
+        loop {
+            match CrawlDir::open_disk(&self.task.dir) {
+                Err(OpenError::Store { error: store::Error::Locked, .. }) if begin.elapsed() < LAST_WORD => {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                opened => return opened,
+            }
+        }
+    }
+
     /// Brings the disk up to the log: from a snapshot where that is needed, and from the commits after it.
     fn make_ready(&self, crawl: &Crawl) -> std::result::Result<Ready, WorkerError> {
         let Self { task, runtime, cluster, board, member, place, .. } = self;
-        let folder = |plan: &Snapshots| Folder::of(&plan.folder, &crawl.id, place.share);
-        let folder = task.snapshots.as_ref().map(folder);
+        let folder_of =
+            |share| task.snapshots.as_ref().map(|plan: &Snapshots| Folder::of(&plan.folder, &crawl.id, share));
+        let folder = folder_of(place.share);
         let kept = runtime.block_on(snapshots::kept(board, place.share))?;
         let (last, restored) = snapshots::restore(&kept, folder.as_ref(), &task.dir, member)?;
-        settle(task, crawl, member, *place)?;
+        let muster = runtime.block_on(self.roster.refresh(board))?;
+        settle(task, crawl, member, place.share, &muster)?;
         let replay = async {
             let mut disk = CrawlDir::open_disk(&task.dir)?;
             let from = logged::place_of(&disk).map_err(EngineError::from)?;
@@ -159,6 +201,10 @@ impl Post<'_> {
             // A worker that has lost the share may have made a snapshot meanwhile, and cut the stream.
             if snapshots::kept(board, place.share).await?.floor().commits > from {
                 return Err(broker("reading the commits")("they were cut meanwhile; start this worker again").into());
+            }
+            let (_, pages) = places(&Session::new(Box::new(disk.reader().snapshot()))).map_err(EngineError::from)?;
+            if snapshots::is_cut(cluster, pages).await? {
+                snapshots::borrow(board, folder_of, &mut disk).await?;
             }
             Ok::<_, WorkerError>(replayed)
         };
@@ -170,7 +216,6 @@ impl Post<'_> {
             folder,
             dir: task.dir.clone(),
             share: place.share,
-            shares: place.shares,
             life: self.life.clone(),
             last,
         });
@@ -226,11 +271,17 @@ fn foreign(task: &Task, what: &str) -> String {
     format!("{} {what}: name an empty directory with --dir", task.dir.display())
 }
 
-/// Gives the directory its hosts.
-fn settle(task: &Task, crawl: &Crawl, member: &Member, place: Place) -> std::result::Result<(), WorkerError> {
+/// Gives the directory the hosts that its share begins with.
+fn settle(
+    task: &Task,
+    crawl: &Crawl,
+    member: &Member,
+    share: usize,
+    muster: &Muster,
+) -> std::result::Result<(), WorkerError> {
     let secret = crawl.secret().ok_or_else(|| ClusterError::Damaged("the secret".into()))?;
-    let sites = Sites::parts(crawl.partitions_of(place.share, place.shares), crawl.partitions);
-    let member = Member { share: Some(place.share), ..member.clone() };
+    let sites = muster.at_first(share, crawl.partitions).sites(crawl.partitions);
+    let member = Member { share: Some(share), ..member.clone() };
     Ok(CrawlDir::open(&task.dir)?.settle(&member, &secret, &sites)?)
 }
 

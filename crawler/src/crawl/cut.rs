@@ -114,7 +114,8 @@ impl CrawlDir {
     pub(super) fn check_whole(&self) -> Result<(), OpenError> {
         let leaving: Option<Leaving> = self.stored(LEAVING)?;
         let arrived: Option<Arrived> = self.stored(ARRIVED)?;
-        if leaving.is_some() || arrived.is_some_and(|arrived| !arrived.complete) {
+        let gift = self.gift().map_err(|error| self.store_error(error))?;
+        if leaving.is_some() || gift.is_some() || arrived.is_some_and(|arrived| !arrived.complete) {
             return Err(OpenError::Cut(self.path.clone()));
         }
         Ok(())
@@ -156,20 +157,7 @@ impl CrawlDir {
         }
         to.session.commit()?;
         let (from, session) = (&self.session, &mut to.session);
-        let mut count = judge::cut::copy(sites, from, session)? + frontier::cut::copy(sites, from, session)?;
-        // The lines of these pages stay where they are.
-        let page = |_: &[u8], value: &[u8]| {
-            let record = PageRecord::decode(value)?;
-            Ok(Some(codec::encode(&PageRecord { offset: PageRecord::ELSEWHERE, graph: None, ..record })))
-        };
-        count += cut::copy(from, &sites.keys(spaces::PAGES, &[]), &page, session)?;
-        for space in spaces::BY_SITE {
-            count += cut::copy(from, &sites.keys(space, &[]), &as_it_is, session)?;
-        }
-        for (space, of) in by_name() {
-            let copied = |key: &[u8], value: &[u8]| Ok(of(key, sites, &keys).then(|| value.to_vec()));
-            count += cut::copy(from, &[KeyRange::whole(space)], &copied, session)?;
-        }
+        let count = judge::cut::copy(sites, from, session)? + copy_known(sites, &keys, from, session)?;
         to.count()?;
         put(ARRIVED, &Arrived { name: *name, complete: true }, &mut to.session);
         to.session.commit()?;
@@ -181,16 +169,8 @@ impl CrawlDir {
         let keys = self.keys()?;
         let session = &mut self.session;
         judge::cut::delete(sites, session)?;
-        frontier::cut::delete(sites, session)?;
         cut::delete(session, &sites.keys(spaces::PAGES, &[]), &all)?;
-        for space in spaces::BY_SITE {
-            cut::delete(session, &sites.keys(space, &[]), &all)?;
-        }
-        for (space, of) in by_name() {
-            // The cookies of a domain of which hosts are left are needed here, too.
-            let meant = |key: &[u8], _: &[u8]| Ok(of(key, sites, &keys) && !of(key, &kept, &keys));
-            cut::delete(session, &[KeyRange::whole(space)], &meant)?;
-        }
+        delete_known(sites, &kept, &keys, session)?;
         put(SHARE, &kept, session);
         self.count()?;
         self.session.delete(Space::META, LEAVING);
@@ -199,7 +179,7 @@ impl CrawlDir {
     }
 
     /// Has the counters say how many URLs there are now.
-    fn count(&mut self) -> Result<(), CutError> {
+    pub(super) fn count(&mut self) -> Result<(), CutError> {
         let (settings, keys) = (self.last_settings()?, self.keys()?);
         let (mut stats, _) = self.stats()?;
         let frontier = Frontier::open(&settings, &keys, &mut self.session, Clock::System.now())?;
@@ -225,6 +205,39 @@ impl CrawlDir {
         }
         Ok(unused)
     }
+}
+
+/// Copies what the frontier and the crawler know of some hosts; returns how many entries there were.
+pub(super) fn copy_known(sites: &Sites, keys: &Keys, from: &Session, to: &mut Session) -> store::Result<u64> {
+    let mut count = frontier::cut::copy(sites, from, to)?;
+    // The lines of these pages stay where they are.
+    let page = |_: &[u8], value: &[u8]| {
+        let record = PageRecord::decode(value)?;
+        Ok(Some(codec::encode(&PageRecord { offset: PageRecord::ELSEWHERE, graph: None, ..record })))
+    };
+    count += cut::copy(from, &sites.keys(spaces::PAGES, &[]), &page, to)?;
+    for space in spaces::BY_SITE {
+        count += cut::copy(from, &sites.keys(space, &[]), &as_it_is, to)?;
+    }
+    for (space, of) in by_name() {
+        let copied = |key: &[u8], value: &[u8]| Ok(of(key, sites, keys).then(|| value.to_vec()));
+        count += cut::copy(from, &[KeyRange::whole(space)], &copied, to)?;
+    }
+    Ok(count)
+}
+
+/// Deletes what [`copy_known`] copies, but for the records of pages.
+pub(super) fn delete_known(sites: &Sites, kept: &Sites, keys: &Keys, from: &mut Session) -> store::Result<()> {
+    frontier::cut::delete(sites, from)?;
+    for space in spaces::BY_SITE {
+        cut::delete(from, &sites.keys(space, &[]), &all)?;
+    }
+    for (space, of) in by_name() {
+        // The cookies of a domain of which hosts are left are needed here, too.
+        let meant = |key: &[u8], _: &[u8]| Ok(of(key, sites, keys) && !of(key, kept, keys));
+        cut::delete(from, &[KeyRange::whole(space)], &meant)?;
+    }
+    Ok(())
 }
 
 /// Tells from its key whether an entry is of a host of the set.

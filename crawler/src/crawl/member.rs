@@ -43,12 +43,17 @@ impl CrawlDir {
         entered.map_err(|error| self.store_error(error))
     }
 
-    /// Gives the directory its hosts, and the secret that the hashes of their URLs are made with.
+    /// Gives the directory the hosts that its share begins with, unless it has hosts, and the secret that the hashes of their
+    /// URLs are made with.
     pub fn settle(&mut self, member: &Member, secret: &[u8], sites: &Sites) -> Result<(), OpenError> {
         put(Member::KEY, member, &mut self.session);
         self.session.put(Space::META, *b"secret", secret);
-        put(SHARE, sites, &mut self.session);
-        let committed = self.session.commit();
-        committed.map_err(|error| self.store_error(error))
+        let settled = get::<Sites>(SHARE, &self.session).and_then(|known| {
+            if known.is_none() {
+                put(SHARE, sites, &mut self.session);
+            }
+            self.session.commit()
+        });
+        settled.map_err(|error| self.store_error(error))
     }
 }

@@ -4,6 +4,7 @@
 //! lengths that the state vouches for.
 
 mod cut;
+mod gift;
 mod member;
 mod start;
 
@@ -25,6 +26,7 @@ use crate::running::{Remote, Serving};
 use crate::sink::Lengths;
 use crate::spaces;
 pub use cut::CutError;
+pub use gift::{Gift, Rest};
 pub use member::Member;
 
 /// Format of the state. A state of another format is refused, with what to do.

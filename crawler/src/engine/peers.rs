@@ -39,12 +39,17 @@ pub trait Peers: Send {
     fn is_ordered(&self) -> bool {
         true
     }
+
+    /// Whether links that come here for hosts of other processes are sent on. Tests turn that off, to see that it is needed.
+    fn forwards(&self) -> bool {
+        true
+    }
 }
 
 /// What an engine hears.
 #[derive(Debug)]
 pub enum Event {
-    /// Links to hosts of this process; they may have come before.
+    /// Links to hosts of this process, or of one that has them now; they may have come before.
     Links {
         /// Place in the sequence of links to this process.
         at: u64,

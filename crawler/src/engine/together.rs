@@ -51,6 +51,9 @@ pub(super) struct Together {
     pub outgoing: BTreeSet<Vec<u8>>,
     /// Where pages are judged without waiting for their place: those that the others have not heard of.
     stale: Vec<Proposed>,
+    /// Links that came here, and whose hosts another process has now. They are sent on before the commit that says that they
+    /// came.
+    onward: Vec<Outbound>,
     /// Robots files that others were asked for, with the time; each is asked for again until the rules have come.
     errands: Vec<(Errand, Millis)>,
     links_at: u64,
@@ -71,9 +74,9 @@ struct Quiet {
 impl Together {
     pub fn new(peers: Box<dyn Peers>, session: &Session) -> Result<Self> {
         let (links_at, pages_at) = places(session)?;
-        let (barrier, outgoing, stale, errands) = Default::default();
-        let allowance = peers.pages().map(Allowance::new);
-        Ok(Self { peers, barrier, allowance, outgoing, stale, errands, links_at, pages_at, round: 0, quiet: None })
+        let (barrier, outgoing, stale, onward, errands) = Default::default();
+        let (allowance, round, quiet) = (peers.pages().map(Allowance::new), 0, None);
+        Ok(Self { peers, barrier, allowance, outgoing, stale, onward, errands, links_at, pages_at, round, quiet })
     }
 
     /// Whether something is awaited from others: while no page may be fetched here (`is_full`) leave to fetch more, and else
@@ -122,6 +125,7 @@ impl Desk<'_> {
         let mut all = together.due_errands(self.frontier.take_errands(), self.clock.now());
         all.extend(self.frontier.take_answers().into_iter().map(|(asker, rules)| Outbound::rules(asker, &rules)));
         all.extend(links.iter().cloned());
+        all.append(&mut together.onward);
         if !all.is_empty() {
             together.peers.send(&all)?;
             outbound::taken(&links, &|url| self.frontier.id(url), session)?;
@@ -234,11 +238,15 @@ impl Engine<'_> {
         match event {
             Event::Links { at, links } => {
                 let now = self.desk.clock.now();
-                for link in &links {
+                for link in links {
                     if let Wish::Rules(asker, _) = &link.wish {
                         together.rules_came(asker);
                     }
-                    link.arrive(&mut self.desk.frontier, now, &mut self.desk.ledger.session)?;
+                    if self.desk.frontier.has_host_of(&link.url) {
+                        link.arrive(&mut self.desk.frontier, now, &mut self.desk.ledger.session)?;
+                    } else if together.peers.forwards() {
+                        together.onward.push(link);
+                    }
                 }
                 together.links_at = at;
                 self.wake();

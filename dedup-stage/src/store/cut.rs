@@ -112,7 +112,7 @@ pub fn each_part(session: &Session, range: &KeyRange, show: &mut dyn FnMut(&[Ent
 }
 
 /// The next entries of a range, which begins behind them then; `None` where there are no more.
-fn part(session: &Session, rest: &mut KeyRange) -> Result<Option<Vec<Entry>>> {
+pub fn part(session: &Session, rest: &mut KeyRange) -> Result<Option<Vec<Entry>>> {
     let mut entries = Vec::new();
     session.scan(rest.space, &rest.from, &rest.to, &mut |key, value| {
         entries.push((key.to_vec(), value.to_vec()));

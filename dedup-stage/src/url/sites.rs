@@ -67,6 +67,12 @@ impl Sites {
         Self(both)
     }
 
+    /// The hosts that one of the sets has, or both.
+    pub fn or(&self, other: &Self) -> Self {
+        let all = self.0.iter().chain(&other.0);
+        Self::of_numbers(all.map(|(first, last)| (number(*first), number(*last))).collect())
+    }
+
     /// The hosts of this set that the other one does not have.
     pub fn without(&self, other: &Self) -> Self {
         let (mut others, mut next) = (Vec::new(), Some(0));
@@ -143,6 +149,8 @@ mod tests {
             let members = |sites: &Sites| few.iter().copied().filter(|site| sites.has(*site)).collect::<BTreeSet<_>>();
             assert_eq!(members(&a), of_a);
             assert_eq!(members(&a.and(&b)), &of_a & &of_b);
+            assert_eq!(members(&a.or(&b)), &of_a | &of_b);
+            assert_eq!(a.or(&b).without(&b), a.without(&b));
             assert_eq!(members(&a.without(&b)), &of_a - &of_b);
             assert_eq!(a.without(&b).without(&a.without(&b)), Sites::default());
             assert_eq!(a.and(&b).is_empty(), (&of_a & &of_b).is_empty());

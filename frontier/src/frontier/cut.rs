@@ -1,4 +1,5 @@
-//! Moves a set of hosts to another state of the same crawl. No frontier may have one of the states open.
+//! Moves a set of hosts to another state of the same crawl. No frontier may have one of the states open. The other state is
+//! empty ([`copy`]), or has other hosts: then what belongs to no host is put together ([`merge`]).
 //!
 //! All records of a host lie under keys that begin with the identity of the host (in the queue, with the era before it).
 //! So they move as ranges of keys. Three kinds of entries have other keys:
@@ -16,7 +17,7 @@
 use std::collections::BTreeSet;
 
 use dedup_stage::store::cut::{self, KeyRange, all, as_it_is, each_part};
-use dedup_stage::store::{Result, Session};
+use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::{Sites, UrlId};
 
 use crate::hold::is_lot;
@@ -60,6 +61,24 @@ pub fn copy(sites: &Sites, from: &Session, to: &mut Session) -> Result<u64> {
         |key: &[u8], value: &[u8]| Ok((is_work(key) || is_lot(key) || sleeps(key, sites)).then(|| value.to_vec()));
     count += cut::copy(from, &[KeyRange::whole(spaces::FRONTIER_OWN)], &own, to)?;
     Ok(count)
+}
+
+/// Puts entries of [`spaces::FRONTIER_OWN`] that were copied from another frontier beside those of this one, which has other
+/// hosts. Work in the background may be done twice then, which changes nothing.
+pub fn merge(entries: &[(Vec<u8>, Vec<u8>)], to: &mut Session) -> Result<()> {
+    let mut works = Works::open(to)?;
+    for (key, value) in entries {
+        if is_work(key) {
+            works.adopt(codec::decode(value, "work in the background")?, to);
+        } else if key == Queues::RESERVED {
+            // Places in the order of arrival are compared within a host, and never used twice.
+            let theirs = codec::decode(value, "the order of arrival")?;
+            Queues::reserve(Queues::open(to)?.arrivals().max(theirs), to);
+        } else {
+            to.put(spaces::FRONTIER_OWN, key.as_slice(), value.as_slice());
+        }
+    }
+    Ok(())
 }
 
 /// Deletes these hosts. Returns the number of entries.

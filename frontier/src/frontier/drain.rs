@@ -57,6 +57,11 @@ impl Frontier {
         self.bounds.owns = Some(sites);
     }
 
+    /// Whether the host of a URL belongs to this frontier; also where it is no URL, which leads nowhere.
+    pub fn has_host_of(&self, url: &str) -> bool {
+        Url::parse(url).map_or(true, |url| !self.is_foreign(self.keys.site(&url)))
+    }
+
     /// The identity of a URL.
     pub fn id(&self, url: &Url) -> UrlId {
         self.keys.id(url)

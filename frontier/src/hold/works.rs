@@ -111,6 +111,13 @@ impl Works {
         self.next += 1;
     }
 
+    /// Goes on with a piece of work of another frontier, whose URLs are now here.
+    pub fn adopt(&mut self, work: Work, session: &mut Session) {
+        session.put(spaces::FRONTIER_OWN, key(self.next), codec::encode(&work));
+        self.queue.push_back((self.next, work));
+        self.next += 1;
+    }
+
     /// The piece of work that is to be done now.
     pub fn first(&self) -> Option<&Work> {
         self.queue.front().map(|(_, work)| work)

@@ -42,7 +42,7 @@ impl Queues {
     /// This many places are put on record at once.
     const RESERVE: Seq = if cfg!(test) { 3 } else { 1 << 16 };
     /// Key in [`spaces::FRONTIER_OWN`] of the places on record.
-    const RESERVED: &[u8] = b"arrivals";
+    pub const RESERVED: &[u8] = b"arrivals";
 
     /// Continues the order of arrival of the last process.
     pub fn open(session: &Session) -> Result<Self> {

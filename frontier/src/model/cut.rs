@@ -1,11 +1,13 @@
 //! A set of hosts is cut out of the state of a random life, with a crash on the way. Both halves live on, apart.
 
+use std::ops::ControlFlow;
+
 use dedup_stage::store::{Fault, Result};
 use proptest::prelude::*;
 
 use super::tests::{live, live_on, step};
 use super::*;
-use crate::cut;
+use crate::{cut, spaces};
 
 impl World {
     /// Gives some hosts to another world. One of the two disks fails at the commit `fails`, if there are so many.
@@ -45,18 +47,54 @@ impl World {
             world.sites = sites;
         }
         other.now = self.now;
-        for world in [&mut self, &mut other] {
-            world.session = Session::new(Box::new(world.disk.clone()));
-            world.open_frontier();
-            world.open.clear();
-            world.last_start = None;
-            for place in places() {
-                world.not_before.insert(place.url().host_str().unwrap().to_owned(), world.now + 500);
-            }
-            world.commit();
-            world.check();
-        }
+        self.begin_again();
+        other.begin_again();
         [self, other]
+    }
+
+    /// The hosts of another world come to this one, which has others.
+    fn merge(&mut self, mut other: World) {
+        self.commit();
+        other.commit();
+        let mut from = Session::new(Box::new(other.disk.clone()));
+        cut::prepare(&other.sites, &mut from).unwrap();
+        from.commit().unwrap();
+        let between = Double::default();
+        cut::copy(&other.sites, &from, &mut Session::new(Box::new(between.clone()))).unwrap();
+        let (between, mut own) = (Session::new(Box::new(between)), Vec::new());
+        let mut to = Session::new(Box::new(self.disk.clone()));
+        for space in spaces::FRONTIER {
+            let mut take = |key: &[u8], value: &[u8]| {
+                match *space == spaces::FRONTIER_OWN {
+                    true => own.push((key.to_vec(), value.to_vec())),
+                    false => to.put(*space, key, value),
+                }
+                ControlFlow::Continue(())
+            };
+            between.scan(*space, &[], &[], &mut take).unwrap();
+        }
+        cut::merge(&own, &mut to).unwrap();
+        to.commit().unwrap();
+        let Model { met, attempts, done } = other.model;
+        self.model.met.extend(met);
+        self.model.attempts.extend(attempts);
+        self.model.done.extend(done);
+        self.sites = self.sites.or(&other.sites);
+        self.now = self.now.max(other.now);
+        self.begin_again();
+    }
+
+    /// A frontier begins with what is on the disk.
+    fn begin_again(&mut self) {
+        self.session = Session::new(Box::new(self.disk.clone()));
+        self.open_frontier();
+        self.open.clear();
+        self.last_start = None;
+        for place in places() {
+            self.not_before.insert(place.url().host_str().unwrap().to_owned(), self.now + 500);
+        }
+        self.commit();
+        self.check();
     }
 
     /// Links that another world returned arrive.
@@ -100,6 +138,33 @@ proptest! {
             prop_assert!(world.returned.is_empty(), "a finished world finds nothing new");
         }
         prop_assert!(a.model.met.is_disjoint(&b.model.met));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn halves_that_come_together_again_keep_the_promises_of_both(
+        lives in [0, 1, 2, 3].map(|_| proptest::collection::vec(step(), 1..120)),
+        hosts in proptest::sample::subsequence((0..HOSTS).collect::<Vec<_>>(), 1..HOSTS as usize),
+    ) {
+        let [before, here, there, after] = lives;
+        let [mut a, mut b] = live(before).cut(&hosts, (false, u64::MAX));
+        live_on(&mut a, here);
+        live_on(&mut b, there);
+        let links = [std::mem::take(&mut a.returned), std::mem::take(&mut b.returned)].concat();
+        let met = &a.model.met | &b.model.met;
+        a.merge(b);
+        prop_assert_eq!(&a.model.met, &met);
+        prop_assert_eq!(&a.sites, &Sites::all());
+        a.arrive(links);
+        live_on(&mut a, after);
+        a.finish();
+        a.commit();
+        a.crash();
+        a.finish();
+        prop_assert!(a.returned.is_empty(), "every host is here");
     }
 }
 

@@ -40,6 +40,8 @@ pub struct Town {
     shape: Shape,
     /// Whether the robots.txt of each host has moved to another host.
     robots_move: bool,
+    /// Whether each page has one link only, to a page of the next host that no other page links to.
+    is_chained: bool,
     start: Instant,
     asked: Mutex<Vec<Asked>>,
 }
@@ -75,7 +77,7 @@ impl Shape {
         if host < self.originals { host } else { host - self.originals }
     }
 
-    fn body(&self, host: usize, page: usize) -> String {
+    fn body(&self, host: usize, page: usize, is_chained: bool) -> String {
         let original = self.original(host);
         let seed = (original * self.pages + page) as u64;
         let mut random = Rng::with_seed(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -83,6 +85,11 @@ impl Shape {
         let mut words: Vec<String> = (0..400).map(|_| word()).collect();
         if host >= self.originals && host % 2 == 1 {
             words[70] = "mirrored".into();
+        }
+        if is_chained {
+            let next = format!("http://{}/p/{}", Self::name((host + 1) % self.hosts()), page + 1);
+            let link = if page + 1 < self.pages { format!("<a href={next}>next</a>") } else { String::new() };
+            return format!("<html><title>{seed}</title><main><p>{}</p>{link}</main></html>", words.join(" "));
         }
         let mut links = String::new();
         for child in [2 * page + 1, 2 * page + 2].into_iter().filter(|child| *child < self.pages) {
@@ -97,16 +104,22 @@ impl Shape {
 impl Town {
     /// Nobody has asked yet.
     pub fn new(shape: Shape) -> Arc<Self> {
-        Self::with(shape, false)
+        Self::with(shape, false, false)
+    }
+
+    /// The same, but each page has one link only, to a page of the next host that no other page links to: what follows a link
+    /// that is lost is never found.
+    pub fn chained(shape: Shape) -> Arc<Self> {
+        Self::with(shape, false, true)
     }
 
     /// The same, but the robots.txt of each host is at another host.
     pub fn with_moved_robots(shape: Shape) -> Arc<Self> {
-        Self::with(shape, true)
+        Self::with(shape, true, false)
     }
 
-    fn with(shape: Shape, robots_move: bool) -> Arc<Self> {
-        Arc::new(Self { shape, robots_move, start: Instant::now(), asked: Mutex::default() })
+    fn with(shape: Shape, robots_move: bool, is_chained: bool) -> Arc<Self> {
+        Arc::new(Self { shape, robots_move, is_chained, start: Instant::now(), asked: Mutex::default() })
     }
 
     /// Answers connections until it is dropped.
@@ -136,7 +149,7 @@ impl Town {
         }
         let url = format!("http://{}{target}", Shape::name(host));
         let Some((_, page)) = self.shape.content(&url) else { return status(StatusCode::NOT_FOUND) };
-        let body = self.shape.body(host, page);
+        let body = self.shape.body(host, page, self.is_chained);
         let response = Response::builder().header("content-type", "text/html");
         response.body(Full::new(body.into())).expect("headers of our own")
     }

@@ -44,9 +44,11 @@ pub(super) fn check_lines(
         if !sites.has(id.url.site) {
             return;
         }
-        sums.own += 1;
         match PageRecord::get(id, session) {
+            // Its host was given away and came back.
+            Ok(Some(record)) if record.offset == PageRecord::ELSEWHERE => {}
             Ok(Some(record)) => {
+                sums.own += 1;
                 for what in differences(&page, offset, &record) {
                     findings.add(format!(
                         "visit {} of {url}: pages.jsonl and the state tell of another {what}",
@@ -55,6 +57,7 @@ pub(super) fn check_lines(
                 }
             }
             Ok(None) => {
+                sums.own += 1;
                 let visit = page.visit;
                 findings.add(format!("visit {visit} of {url} has a line in pages.jsonl, but is not in the state"));
             }

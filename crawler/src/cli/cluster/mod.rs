@@ -41,6 +41,8 @@ enum Command {
     Stop(Named),
     /// Add seeds, while the crawl runs or later
     AddSeeds(AddSeeds),
+    /// Have a worker leave for good: the others get its hosts, and what it has written stays part of the crawl
+    Remove(Remove),
     /// Summary of all workers together, on stdout
     Report(Status),
     /// Why a URL was fetched, dropped, stopped by a rule, refused or never seen: asks the worker of its host
@@ -86,6 +88,15 @@ struct Create {
     start: Start,
     #[command(flatten)]
     shape: operate::Shape,
+}
+
+#[derive(Debug, clap::Args)]
+struct Remove {
+    #[command(flatten)]
+    access: Access,
+    /// Number of its share, as `status` shows it
+    #[arg(value_name = "SHARE")]
+    share: usize,
 }
 
 #[derive(Debug, clap::Args)]
@@ -187,6 +198,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 }
                 let added = operate::add_seeds(&access, seeds).await?;
                 say!("{added} seeds added");
+            }
+            Command::Remove(Remove { access, share }) => {
+                operate::remove(&access, share).await?;
+                say!(
+                    "the worker of share {share} gives its hosts to the others, and ends; `status` shows how far it is"
+                );
             }
             Command::Export(_) | Command::Try(_) | Command::Child(_) => {}
         }

@@ -15,6 +15,7 @@ use super::super::board::Board;
 use super::super::commits::{self, LOG_AT};
 use super::super::connect::Cluster;
 use super::super::record::keys;
+use super::super::shares::{Muster, Stay};
 use super::super::{Result, broker, links, pages};
 use super::{Entry, Folder, Kept, Manifest, Places, Segment, kept};
 use crate::crawl::Member;
@@ -87,8 +88,6 @@ pub struct Maker {
     pub dir: PathBuf,
     /// The share.
     pub share: usize,
-    /// How many there are.
-    pub shares: usize,
     /// The name of this process.
     pub life: String,
     /// The last snapshot, as far as it is whole; `None` where there is none.
@@ -159,7 +158,9 @@ impl Maker {
         .await?;
         // Pages are for all shares.
         let mut pages = floor.pages;
-        for share in 0..self.shares {
+        // One that joins is on the list before it takes what judges know from a snapshot.
+        let muster = self.board.need::<Muster>(keys::MUSTER).await?.record;
+        for (share, _) in muster.shares.iter().enumerate().filter(|(_, share)| share.stay != Stay::Left) {
             pages = pages.min(kept(&self.board, share).await?.floor().pages);
         }
         cut(&self.cluster, &pages::stream_of(&self.cluster), &pages::subject_of(&self.cluster), pages).await?;

@@ -8,7 +8,10 @@
 //!
 //! When a snapshot is on the board, the streams are cut: what the snapshot *before* it has is dropped. So there are always two
 //! from which the share can be made again, and a damaged one is no loss.
+//!
+//! A share that is added later has no snapshot. Its judge begins with what that of another share knows ([`borrow`]).
 
+mod borrow;
 mod folder;
 mod make;
 mod restore;
@@ -17,6 +20,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use borrow::{borrow, is_cut, nameless};
 pub use folder::Folder;
 pub use make::{Maker, Taken, Tap};
 pub use restore::restore;
@@ -24,6 +28,9 @@ pub use restore::restore;
 use super::Result;
 use super::board::Board;
 use super::record::keys;
+
+/// Bytes of records in one batch, about.
+const BATCH: usize = 4 << 20;
 
 /// How far a state is in each stream: the places of the last messages that are in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

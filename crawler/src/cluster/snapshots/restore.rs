@@ -10,12 +10,9 @@ use super::super::commits::LOG_AT;
 use super::super::logged::place_of;
 use super::super::task::WorkerError;
 use super::super::{ClusterError, Result};
-use super::{Entry, Folder, Kept, Manifest};
+use super::{BATCH, Entry, Folder, Kept, Manifest};
 use crate::crawl::{CrawlDir, Member};
 use crate::{series, spaces};
-
-/// Bytes of records in one batch, about.
-const BATCH: usize = 4 << 20;
 
 /// Makes a disk from the newest whole snapshot, if it needs one: where it is empty, or where commits that it lacks were dropped.
 /// What the last snapshot is that later ones may build on, and the place of the commit that was restored, if one was.
@@ -63,7 +60,7 @@ fn manifest(folder: &Folder, entry: &Entry) -> io::Result<Manifest> {
 }
 
 /// The manifest of a snapshot whose files are all what was written.
-fn whole(folder: &Folder, entry: &Entry) -> io::Result<Manifest> {
+pub fn whole(folder: &Folder, entry: &Entry) -> io::Result<Manifest> {
     let manifest = manifest(folder, entry)?;
     folder.check(&manifest.state)?;
     manifest.outputs.values().flatten().try_for_each(|segment| folder.check(&segment.part))?;
@@ -124,10 +121,10 @@ fn read_records(from: &mut dyn Read, disk: &mut Disk) -> Result<()> {
 }
 
 /// Number of the space, key, value.
-type Record = (u8, Vec<u8>, Vec<u8>);
+pub type Record = (u8, Vec<u8>, Vec<u8>);
 
 /// The next record; `None` at the end.
-fn read_record(from: &mut dyn Read) -> io::Result<Option<Record>> {
+pub fn read_record(from: &mut dyn Read) -> io::Result<Option<Record>> {
     let mut number = [0; 1];
     if from.read(&mut number)? == 0 {
         return Ok(None);

@@ -1,0 +1,300 @@
+//! Hosts move from one worker to another, between two runs of their engines.
+//!
+//! What has to move follows from the list of shares ([`Muster::due`]). Whoever has too much
+//!
+//! 1. ends its engine, and notes in its state what it gives away: it will not crawl these hosts again;
+//! 2. publishes what it knows of them, under a new name, in the stream of commits;
+//! 3. changes the list of shares: the partitions are the other's now, and the name says where what is known of them lies;
+//! 4. deletes what it knows of them, and the note.
+//!
+//! Whoever finds on the list that something was given to it ends its engine, puts what is known of the hosts into its state, says
+//! there that it has, and takes the name off the list. So there is one moment at which the hosts change hands, the third, and
+//! until the other has taken them nobody crawls them. All of this is in the commits of both shares, so whoever takes a share over
+//! after a crash goes on where it was: a gift that is not on the list is published again under another name, and one that was
+//! taken is known by its name.
+//!
+//! The list names the process that has a share. One that has lost its share without knowing it cannot change the list.
+//!
+//! Links to these hosts that come to the one who had them are sent on ([`super::links`]). The new owner waits one full delay
+//! before it asks them anything, as after every start, and longer where a host has asked for that.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use dedup_stage::store::{self, Batch, Session, Space, Store, Visitor};
+use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
+
+use super::commits::{self, Commit, Writer};
+use super::links::{self, subject_of};
+use super::logged::{Commits, Logged};
+use super::quota::Keeper;
+use super::record::{Crawl, keys, random};
+use super::shares::{Move, Muster, Partitions, Stay};
+use super::tail;
+use super::task::WorkerError;
+use super::worker::Post;
+use super::{ClusterError, Result, broker};
+use crate::crawl::{CrawlDir, Gift, Rest};
+use crate::engine::{EngineError, Phase, Standing, Stats, StopReason, places};
+
+/// How often the list is looked at while others are about to give.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What comes of moving hosts.
+#[derive(Debug)]
+pub enum Arranged {
+    /// The share has what it is to have.
+    Ready,
+    /// The share has left the crawl; its counters.
+    Left(Box<Stats>),
+}
+
+/// A state into which a gift is copied: each commit becomes messages.
+struct Parcel {
+    writer: Writer,
+    subject: String,
+    /// The first and the last message so far.
+    places: Arc<Mutex<Option<(u64, u64)>>>,
+}
+
+impl Store for Parcel {
+    fn get(&self, _: Space, _: &[u8]) -> store::Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    fn scan(&self, _: Space, _: &[u8], _: &[u8], _: &mut Visitor<'_>) -> store::Result<()> {
+        Ok(())
+    }
+
+    fn commit(&mut self, batch: &Batch) -> store::Result<()> {
+        let written = self.writer.append_to(&self.subject, &Commit::of(batch, &[], false));
+        let written = written.map_err(|error| std::io::Error::other(error.to_string()))?;
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        *places = Some((places.map_or(*written.start(), |(first, _)| first), *written.end()));
+        Ok(())
+    }
+}
+
+impl Post<'_> {
+    /// Takes what was given to this share, gives away what it has too much of, and waits (not for long) for what others are
+    /// about to give. No engine may run. Where the brokers fail, it goes on when they are back.
+    pub fn arrange(&self, crawl: &Crawl, writer: &Writer) -> std::result::Result<Arranged, WorkerError> {
+        loop {
+            match self.arrange_once(crawl, writer) {
+                Err(WorkerError::Cluster(error @ ClusterError::Broker { .. })) if !self.deadline.is_over() => {
+                    tracing::warn!("{error}; trying again");
+                    std::thread::sleep(LOOK);
+                }
+                arranged => return arranged,
+            }
+        }
+    }
+
+    fn arrange_once(&self, crawl: &Crawl, writer: &Writer) -> std::result::Result<Arranged, WorkerError> {
+        let (share, begin) = (self.place.share, Instant::now());
+        let disk = Logged::for_moves(self.disk()?, writer.clone(), &self.task.dir).map_err(EngineError::from)?;
+        let mut dir = CrawlDir::with_session(&self.task.dir, Session::new(Box::new(disk)))?;
+        let mut is_told = false;
+        loop {
+            let muster = self.runtime.block_on(self.roster.refresh(&self.board))?;
+            self.own(&muster)?;
+            let gift = dir.gift().map_err(EngineError::from)?;
+            if gift.is_none() && !muster.concerns(share) {
+                let has_nothing = muster.shares[share].partitions.is_empty();
+                if has_nothing && muster.is_owed(share) && begin.elapsed() < self.deadline.length() {
+                    std::thread::sleep(LOOK);
+                    continue;
+                }
+                return Ok(Arranged::Ready);
+            }
+            if !std::mem::replace(&mut is_told, true) {
+                // While hosts are on their way nobody may take this worker for quiet.
+                self.runtime.block_on(self.tell_busy())?;
+            }
+            if let Some(gift) = gift {
+                self.finish(&mut dir, &gift, writer)?;
+            } else if let Some(one) = muster.moves.iter().find(|one| one.to == share) {
+                self.take(&mut dir, crawl, one)?;
+            } else if let Some((_, partitions)) = muster.due(share) {
+                self.give(&mut dir, crawl, &partitions, writer)?;
+            } else {
+                return Ok(Arranged::Left(Box::new(self.leave(&mut dir, crawl)?)));
+            }
+        }
+    }
+
+    /// An error where another process has the share.
+    fn own(&self, muster: &Muster) -> Result<()> {
+        let is_own = muster.shares.get(self.place.share).is_some_and(|share| share.life == self.life);
+        let lost = || ClusterError::Lost("another worker has taken these hosts".into());
+        if is_own { Ok(()) } else { Err(lost()) }
+    }
+
+    /// Changes the list of shares, as long as it names this process. `change` returns false where nothing is to be written.
+    fn change(&self, change: impl Fn(&mut Muster) -> bool) -> Result<()> {
+        let changed = self.board.change(keys::MUSTER, |muster: &mut Muster| {
+            self.own(muster)?;
+            Ok(change(muster))
+        });
+        self.runtime.block_on(changed).map(|_| ())
+    }
+
+    /// Says how this share stands while its engine does not run, and that it is not quiet.
+    async fn tell_busy(&self) -> Result<()> {
+        let key = keys::standing(self.place.share);
+        let told = self.board.get::<Standing>(&key).await?.map(|told| told.record).unwrap_or_default();
+        let standing = Standing { phase: Phase::Busy, round: told.round + 1, stop_reason: None, ..told };
+        self.board.set(&key, &standing).await.map(|_| ())
+    }
+
+    /// Begins to give partitions away.
+    fn give(
+        &self,
+        dir: &mut CrawlDir,
+        crawl: &Crawl,
+        partitions: &Partitions,
+        writer: &Writer,
+    ) -> std::result::Result<(), WorkerError> {
+        let name = format!("{}-{}", self.place.share, random::<8>().map_err(ClusterError::from)?);
+        let ranges = partitions.ranges().to_vec();
+        let gift = Gift { name, partitions: ranges, sites: partitions.sites(crawl.partitions) };
+        dir.begin_gift(&gift)?;
+        self.task.without.halt("noted");
+        self.finish(dir, &gift, writer)
+    }
+
+    /// Finishes what was begun, by this process or by one before.
+    fn finish(&self, dir: &mut CrawlDir, gift: &Gift, writer: &Writer) -> std::result::Result<(), WorkerError> {
+        let share = self.place.share;
+        let is_given = || -> Result<bool> {
+            let muster = self.runtime.block_on(self.roster.refresh(&self.board))?;
+            self.own(&muster)?;
+            Ok(muster.shares[share].gave == gift.name)
+        };
+        if !is_given()? {
+            let places = self.publish(dir, gift, writer)?;
+            self.task.without.halt("sent");
+            let partitions = Partitions::of(gift.partitions.iter().copied());
+            self.change(|muster| muster.hand_over(share, &gift.name, &partitions, places))?;
+            self.task.without.halt("handed-over");
+        }
+        if is_given()? {
+            tracing::info!(
+                "{} partitions were given away",
+                gift.partitions.iter().map(|(from, to)| to - from).sum::<u32>()
+            );
+            Ok(dir.end_gift(gift)?)
+        } else {
+            Ok(dir.keep_gift()?)
+        }
+    }
+
+    /// Publishes what is known of the hosts of a gift. The places of its first and last message.
+    fn publish(
+        &self,
+        dir: &mut CrawlDir,
+        gift: &Gift,
+        writer: &Writer,
+    ) -> std::result::Result<(u64, u64), WorkerError> {
+        let subject = commits::gift_of(&self.cluster, &gift.name);
+        // Another process may have published a part of it.
+        self.runtime.block_on(self.drop_messages(&subject))?;
+        let places = Arc::<Mutex<Option<(u64, u64)>>>::default();
+        let parcel = Parcel { writer: writer.clone(), subject, places: Arc::clone(&places) };
+        dir.copy_gift(gift, &mut Session::new(Box::new(parcel)))?;
+        let places = *places.lock().unwrap_or_else(PoisonError::into_inner);
+        // What is known has at least the format of the frontier.
+        Ok(places.ok_or_else(|| ClusterError::Damaged("what is given away".into()))?)
+    }
+
+    /// Takes what was given to this share.
+    fn take(&self, dir: &mut CrawlDir, crawl: &Crawl, one: &Move) -> std::result::Result<(), WorkerError> {
+        let subject = commits::gift_of(&self.cluster, &one.name);
+        if !dir.has_taken(&one.name).map_err(EngineError::from)? {
+            let (first, last) = one.places;
+            let mut commits = Commits::new(&self.cluster, subject.clone(), first - 1..last);
+            let mut rest = Rest::default();
+            while let Some((commit, _)) = self.runtime.block_on(commits.next())? {
+                dir.take_part(commit.batch()?, &mut rest)?;
+                self.task.without.halt("taken-in-part");
+            }
+            let muster = self.roster.get();
+            let is_named = |name: &str| muster.moves.iter().any(|one| one.name == name);
+            dir.end_taking(&one.name, &one.partitions.sites(crawl.partitions), &rest, is_named)?;
+            tracing::info!("{} partitions were taken", one.partitions.count());
+            self.task.without.halt("taken");
+        }
+        // The state has it, and so have the commits.
+        self.runtime.block_on(self.drop_messages(&subject))?;
+        let take_off = |muster: &mut Muster| {
+            let before = muster.moves.len();
+            muster.moves.retain(|other| other.name != one.name);
+            muster.moves.len() < before
+        };
+        Ok(self.change(take_off)?)
+    }
+
+    async fn drop_messages(&self, subject: &str) -> Result<()> {
+        let what = "dropping what was given away";
+        let stream = self.cluster.context.get_stream_no_info(commits::stream_of(&self.cluster)).await;
+        stream.map_err(broker(what))?.purge().filter(subject).await.map_err(broker(what))?;
+        Ok(())
+    }
+
+    /// Says that this share is to give away what it has. False where there is nobody to have it.
+    pub fn begin_to_leave(&self) -> Result<bool> {
+        let share = self.place.share;
+        self.change(|muster| muster.begin_to_leave(share))?;
+        let muster = self.runtime.block_on(self.roster.refresh(&self.board))?;
+        Ok(muster.shares[share].stay != Stay::Stays)
+    }
+
+    /// Nothing is left to this share: sends on the links that have come meanwhile, and says that it has left.
+    fn leave(&self, dir: &mut CrawlDir, crawl: &Crawl) -> std::result::Result<Stats, WorkerError> {
+        let share = self.place.share;
+        self.change(|muster| {
+            let leaves = muster.shares[share].stay != Stay::Left;
+            muster.shares[share].stay = Stay::Left;
+            leaves
+        })?;
+        // Whoever sends a link from now on finds that this share has left.
+        let settings = crawl.settings()?;
+        let secret = crawl.secret().and_then(|secret| secret.try_into().ok());
+        let secret = secret.ok_or_else(|| ClusterError::Damaged("the secret".into()))?;
+        let of_urls = Keys { canonicalizer: Canonicalizer::new(&settings.urls), hasher: KeyHasher::new(secret) };
+        let (taken, _) = places(dir.session()).map_err(EngineError::from)?;
+        let (cluster, runtime) = (&self.cluster, self.runtime);
+        let last = async {
+            let stream = cluster.context.get_stream_no_info(links::stream_of(cluster)).await;
+            tail::last(&stream.map_err(broker("looking for links"))?, &subject_of(cluster, share)).await
+        };
+        let last = runtime.block_on(last)?;
+        let links = runtime.block_on(links::between(cluster, share, taken..last))?;
+        if !links.is_empty() {
+            let named = (format!("{}-left", self.life), Default::default());
+            let sent = links::send(
+                cluster,
+                (&self.board, &self.roster),
+                (&of_urls, crawl.partitions),
+                &links,
+                (&named.0, &named.1),
+                &self.deadline,
+            );
+            runtime.block_on(sent)?;
+        }
+        dir.close_empty()?;
+        let (stats, _) = dir.stats()?;
+        if settings.limits.max_pages > 0 {
+            let (board, life, most) = (self.board.clone(), self.life.clone(), settings.limits.max_pages);
+            let keeper = Keeper { board, share, shares: 1, life, most, careless: false };
+            runtime.block_on(async {
+                keeper.claim().await?;
+                keeper.give_back(stats.pages).await
+            })?;
+        }
+        let (phase, stop_reason) = (Phase::Ended, Some(StopReason::Done));
+        let standing = Standing { phase, links_at: last, stats: stats.clone(), stop_reason, ..Standing::default() };
+        runtime.block_on(self.board.set(&keys::standing(share), &standing))?;
+        Ok(stats)
+    }
+}

@@ -1,0 +1,381 @@
+//! Which share has which partitions, and how they are made even when workers join and leave.
+//!
+//! The record is [`Muster`], and it is changed by compare-and-set. What has to move follows from it: every worker that looks at
+//! the record computes the same moves ([`Muster::due`]), so nobody has to plan. A worker gives away what it has too much of.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use dedup_stage::url::Sites;
+use serde::{Deserialize, Serialize};
+
+use super::record::Worker;
+
+/// A set of partitions: ranges of their numbers, sorted, none empty, with room between two.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Partitions(Vec<(u32, u32)>);
+
+/// The shares of a crawl, and their workers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Muster {
+    /// The shares, by number. A share stays on the list when its worker has left.
+    pub shares: Vec<Share>,
+    /// Whether the hosts are shared. From then on shares are added one by one, and begin with nothing.
+    pub settled: bool,
+    /// Shares among which the hosts were shared first.
+    pub first: usize,
+    /// What was given away, and was not taken yet.
+    pub moves: Vec<Move>,
+}
+
+/// A share, and who has it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Share {
+    /// The directory that has its state.
+    pub worker: Worker,
+    /// The process that took it last. No other changes what the record says of the share.
+    pub life: String,
+    /// Its partitions.
+    pub partitions: Partitions,
+    /// What it gave away last ([`Move::name`]).
+    pub gave: String,
+    /// Whether it is to have partitions.
+    pub stay: Stay,
+}
+
+/// Whether a share is to have partitions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stay {
+    /// As many as any other.
+    #[default]
+    Stays,
+    /// It gives away what it has.
+    Leaves,
+    /// It has given everything away, and takes nothing any more.
+    Left,
+}
+
+/// Partitions on their way from one share to another: the record says already that they are the other's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Move {
+    /// Names it; no two are alike.
+    pub name: String,
+    /// To which share.
+    pub to: usize,
+    /// What moves.
+    pub partitions: Partitions,
+    /// Its first and its last message in the stream of commits.
+    pub places: (u64, u64),
+}
+
+impl Partitions {
+    /// From ranges of numbers.
+    pub fn of(ranges: impl IntoIterator<Item = (u32, u32)>) -> Self {
+        let mut ranges: Vec<(u32, u32)> = ranges.into_iter().filter(|(from, to)| from < to).collect();
+        ranges.sort_unstable();
+        let mut joined: Vec<(u32, u32)> = Vec::new();
+        for (from, to) in ranges {
+            match joined.last_mut() {
+                Some((_, end)) if from <= *end => *end = to.max(*end),
+                _ => joined.push((from, to)),
+            }
+        }
+        Self(joined)
+    }
+
+    /// As ranges of numbers.
+    pub fn ranges(&self) -> &[(u32, u32)] {
+        &self.0
+    }
+
+    /// How many.
+    pub fn count(&self) -> u32 {
+        self.0.iter().map(|(from, to)| to - from).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether this is one of them.
+    pub fn has(&self, partition: u32) -> bool {
+        let before = self.0.partition_point(|(from, _)| *from <= partition);
+        before > 0 && partition < self.0[before - 1].1
+    }
+
+    /// Whether all of the others are among them.
+    pub fn has_all(&self, others: &Self) -> bool {
+        others.0.iter().all(|(from, to)| self.0.iter().any(|(begin, end)| begin <= from && to <= end))
+    }
+
+    /// Both sets together.
+    pub fn or(&self, other: &Self) -> Self {
+        Self::of(self.0.iter().chain(&other.0).copied())
+    }
+
+    /// Those that are not among the others.
+    pub fn without(&self, others: &Self) -> Self {
+        let mut left = Vec::new();
+        for &(first, to) in &self.0 {
+            let mut from = first;
+            for &(begin, end) in others.0.iter().filter(|(begin, end)| *end > first && *begin < to) {
+                left.push((from, begin));
+                from = from.max(end);
+            }
+            left.push((from, to));
+        }
+        Self::of(left)
+    }
+
+    /// The last of them, so many.
+    fn last(&self, mut count: u32) -> Self {
+        let mut last = Vec::new();
+        for (from, to) in self.0.iter().rev() {
+            let some = count.min(to - from);
+            last.push((to - some, *to));
+            count -= some;
+        }
+        Self::of(last)
+    }
+
+    /// The hosts of these of so many partitions.
+    pub fn sites(&self, partitions: u32) -> Sites {
+        let parts = self.0.iter().map(|(from, to)| Sites::parts(*from..*to, partitions));
+        parts.fold(Sites::default(), |all, part| all.or(&part))
+    }
+}
+
+impl Muster {
+    /// The partitions that a share had at first.
+    pub fn at_first(&self, share: usize, partitions: u32) -> Partitions {
+        Partitions::of((share < self.first).then(|| even(partitions, share, self.first)).map(|at| (at.start, at.end)))
+    }
+
+    /// Shares the hosts among those that have come.
+    pub fn settle(&mut self, partitions: u32) {
+        (self.settled, self.first) = (true, self.shares.len());
+        for share in 0..self.first {
+            self.shares[share].partitions = self.at_first(share, partitions);
+        }
+    }
+
+    /// The share that a partition belongs to.
+    pub fn share_of(&self, partition: u32) -> Option<usize> {
+        self.shares.iter().position(|share| share.partitions.has(partition))
+    }
+
+    /// Shares that are to have partitions.
+    pub fn staying(&self) -> usize {
+        self.shares.iter().filter(|share| share.stay == Stay::Stays).count()
+    }
+
+    /// What a share is to give away next, and to whom.
+    pub fn due(&self, share: usize) -> Option<(usize, Partitions)> {
+        let wanted = self.wanted()?;
+        let has: Vec<u32> = self.shares.iter().map(|share| share.partitions.count()).collect();
+        // What one has too much is poured into what others lack, both in the order of the shares.
+        let mut lacks: BTreeMap<usize, u32> =
+            (0..has.len()).filter(|at| wanted[*at] > has[*at]).map(|at| (at, wanted[at] - has[at])).collect();
+        for from in 0..=share {
+            let mut over = has[from].saturating_sub(wanted[from]);
+            while over > 0 {
+                let mut next = lacks.first_entry()?;
+                let some = over.min(*next.get());
+                if from == share {
+                    return Some((*next.key(), self.shares[share].partitions.last(some)));
+                }
+                over -= some;
+                *next.get_mut() -= some;
+                if *next.get() == 0 {
+                    next.remove();
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether others have partitions to give to this share.
+    pub fn is_owed(&self, share: usize) -> bool {
+        (0..self.shares.len()).any(|from| self.due(from).is_some_and(|(to, _)| to == share))
+    }
+
+    /// How many partitions each share is to have: as many as any other, ± 1, so that few of them move. `None` where no share is
+    /// to have any.
+    fn wanted(&self) -> Option<Vec<u32>> {
+        let all: u32 = self.shares.iter().map(|share| share.partitions.count()).sum();
+        let mut staying: Vec<usize> =
+            (0..self.shares.len()).filter(|share| self.shares[*share].stay == Stay::Stays).collect();
+        // Those that have most have the one more.
+        staying.sort_by_key(|share| std::cmp::Reverse(self.shares[*share].partitions.count()));
+        let (each, more) = (all.checked_div(staying.len() as u32)?, all as usize % staying.len());
+        let mut wanted = vec![0; self.shares.len()];
+        for (place, share) in staying.into_iter().enumerate() {
+            wanted[share] = each + u32::from(place < more);
+        }
+        Some(wanted)
+    }
+
+    /// Whether a share has to do something: give, take or leave.
+    pub fn concerns(&self, share: usize) -> bool {
+        self.due(share).is_some() || self.moves.iter().any(|one| one.to == share) || self.is_empty_handed(share)
+    }
+
+    /// A share is to give away what it has. False where that changes nothing, or nobody else is to have partitions.
+    pub fn begin_to_leave(&mut self, share: usize) -> bool {
+        let others = self.staying() - usize::from(self.shares[share].stay == Stay::Stays);
+        let changes = self.shares[share].stay == Stay::Stays && others > 0;
+        if changes {
+            self.shares[share].stay = Stay::Leaves;
+        }
+        changes
+    }
+
+    /// Whether a share that leaves (or that died when it had just left) has given everything away.
+    pub fn is_empty_handed(&self, share: usize) -> bool {
+        let Share { stay, partitions, .. } = &self.shares[share];
+        *stay != Stay::Stays && partitions.is_empty() && self.moves.iter().all(|one| one.to != share)
+    }
+
+    /// Hands partitions over. False where they were not this share's (any more), or nobody is to have them.
+    pub fn hand_over(&mut self, from: usize, name: &str, partitions: &Partitions, places: (u64, u64)) -> bool {
+        // Workers may have come and gone since the gift was begun.
+        let to = self.due(from).map(|(to, _)| to).filter(|_| self.shares[from].partitions.has_all(partitions));
+        let Some(to) = to else { return false };
+        let left = self.shares[from].partitions.without(partitions);
+        self.shares[from].partitions = left;
+        self.shares[from].gave = name.to_owned();
+        self.shares[to].partitions = self.shares[to].partitions.or(partitions);
+        self.moves.push(Move { name: name.to_owned(), to, partitions: partitions.clone(), places });
+        true
+    }
+}
+
+/// The range of a share where all have as many.
+fn even(partitions: u32, share: usize, shares: usize) -> Range<u32> {
+    let from = |share: usize| (u64::from(partitions) * share as u64 / shares as u64) as u32;
+    from(share)..from(share + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn muster(partitions: u32, shares: usize) -> Muster {
+        let mut muster = Muster { shares: vec![Share::default(); shares], ..Muster::default() };
+        muster.settle(partitions);
+        muster
+    }
+
+    /// Every partition has one owner.
+    fn check(muster: &Muster, partitions: u32) {
+        let all = muster.shares.iter().fold(Partitions::default(), |all, share| all.or(&share.partitions));
+        assert_eq!(all, Partitions::of([(0, partitions)]));
+        assert_eq!(muster.shares.iter().map(|share| share.partitions.count()).sum::<u32>(), partitions);
+    }
+
+    /// Moves until nothing is due, the donors in a random order; how many partitions moved.
+    fn move_all(muster: &mut Muster, partitions: u32, random: &mut fastrand::Rng) -> u32 {
+        let mut moved = 0;
+        loop {
+            let donors: Vec<usize> = (0..muster.shares.len()).filter(|share| muster.due(*share).is_some()).collect();
+            let Some(&from) = random.choice(&donors) else { return moved };
+            let (to, some) = muster.due(from).unwrap();
+            assert!(from != to && !some.is_empty());
+            assert!(muster.hand_over(from, &moved.to_string(), &some, (1, 1)));
+            moved += some.count();
+            check(muster, partitions);
+            assert!(moved < 4 * partitions, "it goes on for ever");
+        }
+    }
+
+    #[test]
+    fn shares_are_even_at_first() {
+        for (partitions, shares) in [(256, 1), (256, 3), (256, 256), (7, 7), (1000, 13), (5, 2)] {
+            let muster = muster(partitions, shares);
+            check(&muster, partitions);
+            for partition in 0..partitions {
+                let share = muster.share_of(partition).unwrap();
+                assert!(muster.at_first(share, partitions).has(partition));
+            }
+            assert!((0..shares).all(|share| !muster.concerns(share)));
+        }
+    }
+
+    #[test]
+    fn whoever_comes_and_goes_shares_are_even_and_few_partitions_move() {
+        let mut random = fastrand::Rng::with_seed(5);
+        for partitions in [256, 100, 7] {
+            let mut muster = muster(partitions, 3);
+            for _ in 0..40 {
+                let staying: Vec<usize> =
+                    (0..muster.shares.len()).filter(|share| muster.shares[*share].stay == Stay::Stays).collect();
+                let mut least = 0;
+                if staying.len() > 1 && random.bool() {
+                    let leaver = *random.choice(&staying).unwrap();
+                    muster.shares[leaver].stay = Stay::Leaves;
+                    least = muster.shares[leaver].partitions.count();
+                } else {
+                    muster.shares.push(Share::default());
+                }
+                let moved = move_all(&mut muster, partitions, &mut random);
+                muster.moves.clear();
+                let (mut most, mut fewest) = (0, u32::MAX);
+                for (number, share) in muster.shares.iter().enumerate() {
+                    let count = share.partitions.count();
+                    if share.stay == Stay::Stays {
+                        (most, fewest) = (most.max(count), fewest.min(count));
+                    } else {
+                        assert_eq!(count, 0);
+                        assert!(muster.is_empty_handed(number));
+                    }
+                }
+                assert!(most - fewest <= 1, "{most} and {fewest}");
+                // One that comes takes its part; what one that goes has goes to the others, and nothing else moves.
+                let staying = muster.staying() as u32;
+                let expected = if least > 0 { least } else { partitions / staying };
+                assert!(moved <= expected + staying, "{moved} moved, {expected} expected");
+            }
+        }
+    }
+
+    #[test]
+    fn nobody_gives_what_is_another_s_or_nobody_is_to_have() {
+        let mut muster = muster(8, 2);
+        let (mine, theirs) = (Partitions::of([(0, 2)]), Partitions::of([(4, 6)]));
+        assert!(!muster.hand_over(0, "a", &mine, (1, 1)), "shares are even");
+        muster.shares.push(Share::default());
+        assert!(!muster.hand_over(0, "a", &theirs, (1, 1)));
+        assert!(muster.hand_over(0, "a", &mine, (1, 1)));
+        assert!(!muster.hand_over(0, "b", &mine, (1, 1)), "it was given away before");
+        assert_eq!((muster.share_of(0), muster.shares[0].gave.as_str()), (Some(2), "a"));
+        assert!(muster.concerns(2) && !muster.concerns(0));
+        assert!(muster.begin_to_leave(1) && !muster.begin_to_leave(1));
+        assert!(muster.begin_to_leave(0) && !muster.begin_to_leave(2), "the last one stays");
+    }
+
+    #[test]
+    fn sets_of_partitions_do_what_sets_do() {
+        let mut random = fastrand::Rng::with_seed(9);
+        for _ in 0..500 {
+            let mut draw = || -> Vec<u32> { (0..20).filter(|_| random.bool()).collect() };
+            let (a, b) = (draw(), draw());
+            let set = |numbers: &[u32]| Partitions::of(numbers.iter().map(|number| (*number, number + 1)));
+            let numbers = |set: &Partitions| (0..20).filter(|number| set.has(*number)).collect::<Vec<_>>();
+            assert_eq!(numbers(&set(&a)), a);
+            assert_eq!(set(&a).count() as usize, a.len());
+            let without: Vec<u32> = a.iter().copied().filter(|number| !b.contains(number)).collect();
+            assert_eq!(set(&a).without(&set(&b)), set(&without));
+            assert_eq!(set(&without).or(&set(&b)), set(&a).or(&set(&b)));
+            assert_eq!(set(&a).has_all(&set(&b)), b.iter().all(|number| a.contains(number)));
+            let last = a.len() / 2;
+            assert_eq!(numbers(&set(&a).last(last as u32)), a[a.len() - last..]);
+            let sites = set(&a).sites(20);
+            for number in 0..20 {
+                let part = Sites::parts(number..number + 1, 20);
+                assert_eq!(sites.and(&part).is_empty(), !a.contains(&number));
+            }
+        }
+    }
+}
