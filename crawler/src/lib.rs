@@ -41,4 +41,5 @@ pub mod score;
 pub mod signing;
 pub mod sink;
 pub mod spaces;
+pub mod stub;
 pub mod wacz;

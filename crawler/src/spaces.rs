@@ -29,11 +29,17 @@ pub const DATED: Space = Space::new(39, "dated", Layout::Points);
 /// Identity of a host → how far what it says of changes of its pages can be believed.
 pub const SIGNALS: Space = Space::new(40, "signals", Layout::Points);
 
+/// Identity of a URL that is queued → the last attempt at it, which failed.
+pub const ATTEMPTS: Space = Space::new(42, "attempts", Layout::Points);
+
+/// Host, what a stub shows → the URLs of the host that have shown it, in numbers.
+pub const STUBS: Space = Space::new(43, "stubs", Layout::Points);
+
 /// Of these, those that are kept under identities of hosts or URLs and are moved as they are.
-pub const BY_SITE: [Space; 4] = [TRIALS, LISTED, DATED, SIGNALS];
+pub const BY_SITE: [Space; 6] = [TRIALS, LISTED, DATED, SIGNALS, ATTEMPTS, STUBS];
 
 /// All spaces of a crawl directory.
 pub fn of_crawl() -> Spaces {
-    let own = [PAGES, TRIALS, COOKIES, USAGE, OUTBOUND, ELSEWHERE, LISTED, DATED, SIGNALS];
+    let own = [PAGES, TRIALS, COOKIES, USAGE, OUTBOUND, ELSEWHERE, LISTED, DATED, SIGNALS, ATTEMPTS, STUBS];
     Spaces::new(&[dedup_stage::spaces::JUDGE, frontier::spaces::FRONTIER, &own])
 }

@@ -44,6 +44,7 @@ mod harm;
 mod invariants;
 mod kill;
 mod known;
+mod labels;
 mod lastmod;
 mod neighbours;
 mod noticing;

@@ -1,5 +1,6 @@
 //! The command line: what `crawler` understands, and one file for each command.
 
+mod attempts;
 pub mod check;
 #[cfg(feature = "cluster")]
 mod cluster;
@@ -7,6 +8,7 @@ mod crawl;
 mod diff;
 mod export;
 mod flags;
+mod how;
 mod key;
 mod links;
 mod progress;

@@ -7,6 +7,7 @@
 
 mod alike;
 mod allowance;
+mod attempts;
 mod barren;
 mod barrier;
 mod batch;
@@ -32,6 +33,7 @@ mod scores;
 mod scoring;
 mod start;
 mod stats;
+mod stubs;
 mod together;
 mod trouble;
 mod under_way;
@@ -55,6 +57,7 @@ use crate::clock::Clock;
 use crate::outbound::Outbound;
 use crate::sink::Sink;
 
+pub use attempts::Attempt;
 use desk::Desk;
 use jobs::Jobs;
 use ledger::Ledger;
@@ -389,7 +392,7 @@ impl Engine<'_> {
             counts,
             frontier: &self.desk.frontier,
             in_flight: self.jobs.open(),
-            lost: lost(session).ok().flatten(),
+            lost: stats.lost(lost(session).ok().flatten()),
             harvest: stats.harvest(),
             trouble: self.desk.local.what(),
             now,
