@@ -18,6 +18,7 @@ mod running;
 mod scores;
 mod slots;
 mod tls;
+mod usage;
 // Inside other people's crawlers, and over their archives.
 mod agree;
 mod hostile_crawl;
