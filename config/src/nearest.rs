@@ -11,8 +11,10 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     candidates.into_iter().min_by_key(|candidate| {
         let whole = 2 * levenshtein(&word, candidate);
         let part = candidate.rsplit_once('.').map_or(whole, |(_, part)| 2 * levenshtein(&word, part) + 1);
+        let ends = |text: &str| text.rsplit_once('.').map(|(_, part)| part.to_owned());
+        let ends = ends(&word).zip(ends(candidate)).map_or(whole, |(a, b)| 2 * levenshtein(&a, &b) + 2);
         let begins = word.bytes().zip(candidate.bytes()).take_while(|(a, b)| a == b).count();
-        (whole.min(part), Reverse(begins))
+        (whole.min(part).min(ends), Reverse(begins))
     })
 }
 
@@ -26,6 +28,7 @@ mod tests {
         assert_eq!(nearest("dedup.distanse", keys), Some("dedup.distance"));
         assert_eq!(nearest("max_depht", keys), Some("scope.max-depth"));
         assert_eq!(nearest("dealy", keys), Some("politeness.delay"));
+        assert_eq!(nearest("fetch.delai", keys), Some("politeness.delay"), "of another group");
         assert_eq!(nearest("dealy", []), None);
     }
 }

@@ -42,4 +42,5 @@ pub mod series;
 pub mod signing;
 pub mod sink;
 pub mod spaces;
+pub mod stub;
 pub mod wacz;

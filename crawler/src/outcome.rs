@@ -1,10 +1,13 @@
 //! How a crawl went, in words. Terminal, report, live page and scripts all tell it from here, so that they tell the same.
 
+use std::collections::BTreeMap;
+
 use frontier::Failure;
 
 use crate::engine::Stats;
 use crate::estimate::Lost;
 use crate::report::units;
+use crate::stub::Label;
 
 /// Something that went wrong, or kept URLs from being fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +32,14 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
         add(&status.to_string(), *count, format!("answers with status {status}"));
     }
     for (kind, count) in &stats.failures {
-        add(kind, *count, format!("given up without an answer: {}", failure(kind)));
+        add(kind, *count, format!("given up without an answer: {}", cause(kind, &stats.tls)));
+    }
+    for (kind, count) in &stats.retrying {
+        add(
+            &format!("retry_{kind}"),
+            *count,
+            format!("still queued, to be tried again: the last attempt brought {}", attempt(kind)),
+        );
     }
     for (kind, count) in &stats.withheld {
         let meaning = match kind.strip_prefix("robots_") {
@@ -37,9 +47,20 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
                 format!("not asked for: robots.txt cannot be had (the server answers it with {status})")
             }
             None if kind == "robots" => "not asked for: robots.txt says no".into(),
-            None => format!("not asked for: neither address nor robots.txt of the host can be had ({})", failure(kind)),
+            None => format!(
+                "not asked for: neither address nor robots.txt of the host can be had ({})",
+                cause(kind, &stats.withheld_tls)
+            ),
         };
         add(&format!("withheld_{kind}"), *count, meaning);
+    }
+    for label in Label::ALL {
+        let count = stats.labels.get(label.name()).copied().unwrap_or(0);
+        let what = match label {
+            Label::Wall => "that ask to log in, to subscribe or to solve a captcha, the same under many URLs",
+            Label::Soft404 => "that say with status 200 that nothing is there, the same under many URLs",
+        };
+        add(label.name(), count, format!("pages ({} of all) {what}", units::share(count, stats.pages)));
     }
     add("redirected_out", stats.redirects_out, "redirects that lead out of --scope".into());
     add(
@@ -65,6 +86,17 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
     found
 }
 
+/// What came of an attempt, in words. `kind`: a status, or the word for a failure.
+pub fn attempt(kind: &str) -> String {
+    if kind.parse::<u16>().is_ok() { format!("status {kind}") } else { format!("no answer: {}", failure(kind)) }
+}
+
+/// What a failure is, in words. For a failure of TLS, the most frequent of its `causes`.
+fn cause(kind: &str, causes: &BTreeMap<String, u64>) -> String {
+    let most = causes.iter().max_by_key(|(_, count)| **count).filter(|_| kind == Failure::Tls.name());
+    most.map_or_else(|| failure(kind), |(cause, _)| cause.clone())
+}
+
 fn failure(kind: &str) -> String {
     let known = Failure::ALL.into_iter().find(|failure| failure.name() == kind);
     known.map_or_else(|| kind.to_owned(), |failure| failure.to_string())
@@ -74,9 +106,10 @@ fn failure(kind: &str) -> String {
 pub fn ending(stats: &Stats, reason: &str, lost: Option<Lost>) -> String {
     match reason {
         "done" | "waiting" if !stats.any_page() => "Not one page could be fetched.".into(),
+        "done" if stats.complete && !stats.beyond.is_empty() => limited(stats),
         "done" if stats.complete => "It is complete: nothing in scope is left to fetch.".into(),
         "done" => done(stats, lost),
-        "waiting" => "It ended because nothing became due within --patience; what is queued stays queued.".into(),
+        "waiting" => waiting(stats),
         "page_limit" => "It stopped at --max-pages; with a higher one it goes on.".into(),
         "time_limit" => "It stopped at --time-limit; the same command goes on.".into(),
         "stopped" => "It was stopped, and can be taken up again.".into(),
@@ -85,12 +118,38 @@ pub fn ending(stats: &Stats, reason: &str, lost: Option<Lost>) -> String {
     }
 }
 
+/// The end of a crawl that fetched everything within its limits.
+fn limited(stats: &Stats) -> String {
+    let beyond = stats.beyond.iter().map(|(flag, count)| format!("{} beyond --{flag}", are(*count)));
+    let beyond = beyond.collect::<Vec<_>>().join(", ");
+    format!("All that its limits allow is fetched: {beyond}.")
+}
+
+/// The end of a crawl that would have had to wait for too long.
+fn waiting(stats: &Stats) -> String {
+    let mut text = "It ended because nothing became due within --patience; what is queued stays queued.".to_owned();
+    let retrying = stats.retrying.values().sum::<u64>();
+    if retrying > 0 {
+        let (is, most) = (are(retrying), stats.retrying.iter().max_by_key(|(_, count)| **count));
+        let why = most.map(|(kind, _)| attempt(kind)).unwrap_or_default();
+        text.push_str(&format!(" {is} to be tried again, mostly after {why}: the same command goes on."));
+    }
+    text
+}
+
 /// The end of a crawl that fetched all that it queued, and is not complete.
 fn done(stats: &Stats, lost: Option<Lost>) -> String {
     let mut text = "All that was queued is fetched.".to_owned();
-    let failed = stats.failed + stats.statuses.range(500..).map(|(_, count)| *count).sum::<u64>();
-    if failed > 0 {
-        text.push_str(&format!(" {} failed.", units::counted(failed, "URL")));
+    if stats.failed > 0 {
+        text.push_str(&format!(" {} given up without an answer.", are(stats.failed)));
+    }
+    let errors = stats.statuses.range(500..).map(|(_, count)| *count).sum::<u64>();
+    if errors > 0 {
+        text.push_str(&format!(" {} answered with a server error.", units::counted(errors, "URL")));
+    }
+    let cut = stats.cut.values().sum::<u64>();
+    if cut > 0 {
+        text.push_str(&format!(" The bodies of {} were cut.", units::counted(cut, "page")));
     }
     if stats.uncovered > 0 {
         let lost = lost.map(|lost| format!(": an estimated {} unique pages are lost with them", lost.short()));
@@ -117,7 +176,13 @@ mod tests {
     fn the_word_complete_is_only_said_where_it_is_true() {
         let mut stats = Stats { pages: 3, statuses: [(200, 3)].into(), complete: true, ..Stats::default() };
         assert!(ending(&stats, "done", None).contains("complete"));
+        stats.beyond = [("max-depth".to_owned(), 7), ("max-pages-per-host".to_owned(), 1)].into();
+        let text = ending(&stats, "done", None);
+        let beyond = "7 URLs are beyond --max-depth, 1 URL is beyond --max-pages-per-host";
+        assert!(!text.contains("complete") && text.contains(beyond), "{text}");
         stats.complete = false;
+        stats.cut = [("too_large".to_owned(), 1)].into();
+        assert!(ending(&stats, "done", None).contains("The bodies of 1 page were cut"), "{stats:?}");
         stats.uncovered = 2;
         let lost = Lost { estimate: 1.0, low: 0.0, high: 2.0 };
         let text = ending(&stats, "done", Some(lost));
@@ -137,6 +202,7 @@ mod tests {
         let stats = Stats {
             statuses: [(200, 9), (404, 2), (503, 7)].into(),
             failures: [("timeout".to_owned(), 3)].into(),
+            retrying: [("503".to_owned(), 8), ("reset".to_owned(), 6)].into(),
             withheld: [("refused".to_owned(), 5), ("robots".to_owned(), 1)].into(),
             redirects_out: 4,
             ..Stats::default()
@@ -144,7 +210,9 @@ mod tests {
         let troubles = troubles(&stats);
         let kinds: Vec<_> = troubles.iter().map(|trouble| (&*trouble.kind, trouble.count)).collect();
         let expected = [
+            ("retry_503", 8),
             ("503", 7),
+            ("retry_reset", 6),
             ("withheld_refused", 5),
             ("redirected_out", 4),
             ("timeout", 3),
@@ -152,6 +220,11 @@ mod tests {
             ("withheld_robots", 1),
         ];
         assert_eq!(kinds, expected);
-        assert!(troubles[1].meaning.contains("the connection was refused"), "{}", troubles[1].meaning);
+        let meaning = |kind: &str| &troubles.iter().find(|trouble| trouble.kind == kind).unwrap().meaning;
+        assert!(meaning("withheld_refused").contains("the connection was refused"), "{troubles:?}");
+        assert!(meaning("retry_503").contains("status 503"), "{troubles:?}");
+        assert!(meaning("retry_reset").contains("the connection ended early"), "{troubles:?}");
+        let text = ending(&stats, "waiting", None);
+        assert!(text.contains("14 URLs are to be tried again, mostly after status 503"), "{text}");
     }
 }

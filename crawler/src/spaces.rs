@@ -32,11 +32,17 @@ pub const SIGNALS: Space = Space::new(40, "signals", Layout::Points);
 /// Identity of a sitemap or a feed → what is known of it.
 pub const LISTS: Space = Space::new(41, "lists", Layout::Points);
 
+/// Identity of a URL that is queued → the last attempt at it, which failed.
+pub const ATTEMPTS: Space = Space::new(42, "attempts", Layout::Points);
+
+/// Host, what a stub shows → the URLs of the host that have shown it, in numbers.
+pub const STUBS: Space = Space::new(43, "stubs", Layout::Points);
+
 /// Of these, those that are kept under identities of hosts or URLs and are moved as they are.
-pub const BY_SITE: [Space; 5] = [TRIALS, LISTED, DATED, SIGNALS, LISTS];
+pub const BY_SITE: [Space; 7] = [TRIALS, LISTED, DATED, SIGNALS, LISTS, ATTEMPTS, STUBS];
 
 /// All spaces of a crawl directory.
 pub fn of_crawl() -> Spaces {
-    let own = [PAGES, TRIALS, COOKIES, USAGE, OUTBOUND, ELSEWHERE, LISTED, DATED, SIGNALS, LISTS];
+    let own = [PAGES, TRIALS, COOKIES, USAGE, OUTBOUND, ELSEWHERE, LISTED, DATED, SIGNALS, LISTS, ATTEMPTS, STUBS];
     Spaces::new(&[dedup_stage::spaces::JUDGE, frontier::spaces::FRONTIER, &own])
 }

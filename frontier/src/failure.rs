@@ -29,11 +29,19 @@ pub enum Failure {
     NoRoom,
     /// Something on this machine failed: files, memory, the network as a whole.
     Local,
+    /// TLS: the certificate has expired, or is not valid yet.
+    TlsTime,
+    /// TLS: the certificate is for other names.
+    TlsName,
+    /// TLS: nobody who is trusted has signed the certificate.
+    TlsIssuer,
+    /// TLS: the certificate may only sign others, as that of an authority. Many certificates that sign themselves are such.
+    TlsAuthority,
 }
 
 impl Failure {
     /// Every kind.
-    pub const ALL: [Failure; 11] = [
+    pub const ALL: [Failure; 15] = [
         Failure::Refused,
         Failure::Timeout,
         Failure::Reset,
@@ -45,16 +53,23 @@ impl Failure {
         Failure::Slow,
         Failure::NoRoom,
         Failure::Local,
+        Failure::TlsTime,
+        Failure::TlsName,
+        Failure::TlsIssuer,
+        Failure::TlsAuthority,
     ];
 
-    /// The word used in outputs.
+    /// The kinds that have the word `tls`, and say more than [`Failure::Tls`].
+    pub const OF_TLS: [Failure; 4] = [Failure::TlsTime, Failure::TlsName, Failure::TlsIssuer, Failure::TlsAuthority];
+
+    /// The word used in outputs. All failures of TLS have the same; their texts say more.
     pub fn name(self) -> &'static str {
         match self {
             Failure::Refused => "refused",
             Failure::Timeout => "timeout",
             Failure::Reset => "reset",
             Failure::Name => "name",
-            Failure::Tls => "tls",
+            Failure::Tls | Failure::TlsTime | Failure::TlsName | Failure::TlsIssuer | Failure::TlsAuthority => "tls",
             Failure::Protocol => "protocol",
             Failure::TooLarge => "too_large",
             Failure::Address => "address",
@@ -74,7 +89,8 @@ impl Failure {
             | Failure::Slow
             | Failure::NoRoom
             | Failure::Local => true,
-            Failure::Tls | Failure::Protocol | Failure::TooLarge | Failure::Address => false,
+            Failure::Protocol | Failure::TooLarge | Failure::Address => false,
+            Failure::Tls | Failure::TlsTime | Failure::TlsName | Failure::TlsIssuer | Failure::TlsAuthority => false,
         }
     }
 }
@@ -94,6 +110,15 @@ impl std::fmt::Display for Failure {
             Failure::Slow => "the answer came too slowly",
             Failure::NoRoom => "the answer did not fit in memory beside the others",
             Failure::Local => "this machine had a fault",
+            Failure::TlsTime => "TLS failed: the certificate has expired, or is not valid yet",
+            Failure::TlsName => "TLS failed: the certificate is for another name",
+            Failure::TlsIssuer => {
+                "TLS failed: the issuer of the certificate is unknown (--ca-file FILE with its certificate makes it known)"
+            }
+            Failure::TlsAuthority => {
+                "TLS failed: the certificate is that of an authority, which may sign certificates and be none of a server \
+                 (--ca-file FILE with this very certificate accepts it)"
+            }
         })
     }
 }

@@ -19,6 +19,7 @@ mod running;
 mod scores;
 mod slots;
 mod tls;
+mod usage;
 // Inside other people's crawlers, and over their archives.
 mod agree;
 mod hostile_crawl;
@@ -45,6 +46,7 @@ mod harm;
 mod invariants;
 mod kill;
 mod known;
+mod labels;
 mod lastmod;
 mod neighbours;
 mod noticing;

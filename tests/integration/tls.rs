@@ -8,11 +8,11 @@ use config::Settings;
 use crawler::fetch::budget::Budget;
 use crawler::fetch::http::HttpFetch;
 use crawler::fetch::{Fetch, FetchError, Request, Response};
-use frontier::JobKind;
+use frontier::{Failure, JobKind};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::pki_types::PrivateKeyDer;
-use rustls::server::WebPkiClientVerifier;
-use rustls::{RootCertStore, ServerConfig};
+use rustls::server::{WantsServerCert, WebPkiClientVerifier};
+use rustls::{ConfigBuilder, RootCertStore, ServerConfig};
 use tests::background::Background;
 use tests::crawl::settings;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -43,6 +43,15 @@ fn server(issuer: &CertifiedIssuer<'static, KeyPair>, asks: bool) -> anyhow::Res
         ServerConfig::builder().with_no_client_auth()
     };
     let (certificate, key) = certificate(issuer);
+    serve(&certificate, &key, builder)
+}
+
+/// The same with this certificate.
+fn serve(
+    certificate: &rcgen::Certificate,
+    key: &KeyPair,
+    builder: ConfigBuilder<ServerConfig, WantsServerCert>,
+) -> anyhow::Result<Background> {
     let key = PrivateKeyDer::try_from(key.serialize_der()).map_err(anyhow::Error::msg)?;
     let acceptor = TlsAcceptor::from(Arc::new(builder.with_single_cert(vec![certificate.der().clone()], key)?));
     Background::start(|listener| async move {
@@ -138,6 +147,43 @@ fn files_without_certificates_are_named() -> anyhow::Result<()> {
                 HttpFetch::new(&settings(&[(key, file)])?).err().map(|error| format!("{error:#}")).unwrap_or_default();
             assert!(error.contains(flag) && error.contains(file.as_str()), "{key}: {error:?}");
         }
+    }
+    Ok(())
+}
+
+/// Catches a certificate that signs itself and is refused although `--ca-file` names it, one that is accepted for another name or after
+/// its time, and a failure whose cause is not named.
+#[test]
+fn a_certificate_that_signs_itself_is_accepted_where_the_settings_name_it_and_causes_are_named() -> anyhow::Result<()> {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let dir = tempfile::tempdir()?;
+    let made = |is_ca: bool, ends: i32| -> anyhow::Result<_> {
+        let mut params = CertificateParams::new(vec!["own.test".to_owned()])?;
+        params.is_ca = if is_ca { IsCa::Ca(BasicConstraints::Unconstrained) } else { IsCa::NoCa };
+        params.not_before = rcgen::date_time_ymd(2000, 1, 1);
+        params.not_after = rcgen::date_time_ymd(ends, 1, 1);
+        let key = KeyPair::generate()?;
+        let certificate = params.self_signed(&key)?;
+        let server = serve(&certificate, &key, ServerConfig::builder().with_no_client_auth())?;
+        let file = write(&dir.path().join(format!("{is_ca}-{ends}.pem")), &certificate.pem())?;
+        Ok((server, file))
+    };
+    let kind = |server: &Background, host: &str, file: &str| -> anyhow::Result<_> {
+        let answered = fetch(server, host, |settings| settings.fetch.ca_file = file.to_owned())?;
+        Ok(answered.map(|response| response.status).map_err(|error| (error.kind(), error.to_string())))
+    };
+    for is_ca in [true, false] {
+        let (server, file) = made(is_ca, 2_500)?;
+        assert_eq!(kind(&server, "own.test", &file)?, Ok(200), "named, {is_ca}");
+        let stranger = kind(&server, "own.test", "")?.expect_err("not named");
+        let expected = if is_ca { Failure::TlsAuthority } else { Failure::TlsIssuer };
+        assert_eq!(stranger.0, expected, "{stranger:?}");
+        let other_name = kind(&server, "other.test", &file)?.expect_err("another name");
+        assert_eq!(other_name.0, Failure::TlsName, "{other_name:?}");
+        let (old, file) = made(is_ca, 2_001)?;
+        let expired = kind(&old, "own.test", &file)?.expect_err("expired");
+        assert_eq!(expired.0, Failure::TlsTime, "{expired:?}");
+        assert!(expired.1.contains("has expired"), "{expired:?}");
     }
     Ok(())
 }

@@ -45,6 +45,12 @@ pub enum Manner {
     Half,
     /// The rest of the body never comes.
     Stuck,
+    /// The front page is answered, and has five links. They are answered with this status, and a Retry-After of an hour.
+    LaterStatus(u16),
+    /// The same, and the connection is cut after a request for one of them.
+    LaterReset,
+    /// The same, and they are not answered.
+    LaterHang,
     /// All is well.
     Fine,
 }
@@ -128,6 +134,14 @@ async fn converse(mut stream: TcpStream, manner: Manner, last: &AtomicBool) -> s
         let number: u32 = path.trim_start_matches('/').parse().unwrap_or(0);
         let html = "content-type: text/html\r\n";
         match manner {
+            Manner::LaterStatus(_) | Manner::LaterReset | Manner::LaterHang if path == "/" => {
+                let links: String = (1..=5).map(|n| format!("<a href=\"/{n}\">{n}</a>")).collect();
+                let page = format!("<title>Home</title><p>{}</p>{links}", "word ".repeat(30));
+                send(&mut stream, 200, html, page.as_bytes()).await?;
+            }
+            Manner::LaterStatus(status) => send(&mut stream, status, "retry-after: 3600\r\n", b"").await?,
+            Manner::LaterReset => return stream.set_zero_linger(),
+            Manner::LaterHang => std::future::pending().await,
             Manner::Status(status) => send(&mut stream, status, html, b"<p>no</p>").await?,
             Manner::Hang | Manner::Silent => std::future::pending().await,
             Manner::Reset => return stream.set_zero_linger(),

@@ -15,7 +15,7 @@ use super::flags::SettingFlags;
 use super::progress::Terminal;
 use super::say::say;
 use super::summary::{self, Place, Told};
-use super::{Usage, end_code, signals, typed};
+use super::{Usage, end_code, message, signals, typed};
 use crate::clock::Clock;
 use crate::crawl::{CrawlDir, OpenError};
 use crate::dashboard::{Dashboard, Reach};
@@ -110,9 +110,15 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
     let seeds = seeds(&args.start.seeds)?;
     // Everything that may be wrong with the arguments is checked before anything is written to the disk.
     layers(&args.start, None)?.finish()?;
-    if seeds.is_empty() && !CrawlDir::is_at(&args.dir) {
-        return Err(OpenError::NoSeeds.into());
+    if !CrawlDir::is_at(&args.dir) {
+        if refresh.is_some() {
+            return Err(OpenError::Missing(args.dir.clone()).into());
+        }
+        if seeds.is_empty() {
+            return Err(OpenError::NoSeeds.into());
+        }
     }
+    let mut unmade = Unmade::of(&args.dir);
     let mut dir = if refresh.is_some() { CrawlDir::existing(&args.dir)? } else { CrawlDir::open(&args.dir)? };
     if !args.add_seeds {
         no_others(&dir, &seeds)?;
@@ -135,6 +141,7 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
         tracing::warn!("`why` and `report` cannot ask this crawl while it runs: {error}");
         None
     });
+    address(&settings.output.dashboard)?;
     if let Some(budget) = refresh {
         settings.fetch.recrawl = true;
         settings.refresh.continuous = false;
@@ -142,7 +149,7 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
         settings.limits.max_pages = if let Budget::Pages(pages) = budget { resumed + pages.max(1) } else { 0 };
         settings.limits.time_limit = config::Duration(if let Budget::Time(time) = budget { time.max(1) } else { 0 });
     }
-    let fetch = HttpFetch::new(&settings)?;
+    let fetch = HttpFetch::new(&settings).map_err(|error| Usage(message(&error)))?;
     Topic::open(&settings.focus, dir.session(), &mut |url| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime =
@@ -156,6 +163,7 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
         say!("going on with the crawl in {} after {resumed} pages", args.dir.display());
     }
     let parts = dir.start(&settings, seeds, Clock::System, control)?;
+    unmade.keep();
     let parts = engine::Parts { only_visits: refresh.is_some(), ..parts };
     let live = live_page(&settings.output.dashboard, &args.dir, control_in, Reach::default())?;
     let mut watching =
@@ -184,7 +192,43 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
     Ok(end_code(if spent { StopReason::Done } else { reason }, stats.any_page()))
 }
 
-/// The displays that watch the crawl.
+/// A directory that this run has made. It is deleted again if the run ends before the crawl has begun: a call that is wrong leaves
+/// nothing that looks like a crawl.
+struct Unmade {
+    /// The directory.
+    dir: PathBuf,
+    /// Whether its state is to be deleted: it was not there before.
+    state: bool,
+    /// Whether the directory is to be deleted: it was not there before.
+    whole: bool,
+}
+
+impl Unmade {
+    /// What is not there of a crawl directory.
+    fn of(dir: &Path) -> Self {
+        Self { dir: dir.to_owned(), state: !CrawlDir::is_at(dir), whole: !dir.exists() }
+    }
+
+    /// The crawl has begun.
+    fn keep(&mut self) {
+        (self.state, self.whole) = (false, false);
+    }
+}
+
+impl Drop for Unmade {
+    fn drop(&mut self) {
+        let is_alone = || std::fs::read_dir(&self.dir).is_ok_and(|entries| entries.count() == 1);
+        // If something cannot be deleted, it stays: the error of the call is what has to be told.
+        if self.state && is_alone() {
+            let _ = std::fs::remove_dir_all(self.dir.join("state"));
+        }
+        if self.whole {
+            let _ = std::fs::remove_dir(&self.dir);
+        }
+    }
+}
+
+/// Who watches the crawl.
 pub(super) struct Watching {
     pub terminal: Terminal,
     pub live: Option<Dashboard>,
@@ -211,10 +255,7 @@ pub(super) fn live_page(
     control: Sender<Control>,
     reach: Reach,
 ) -> anyhow::Result<Option<Dashboard>> {
-    if address.is_empty() {
-        return Ok(None);
-    }
-    let address: SocketAddr = address.parse().map_err(|_| Usage(format!("--dashboard {address}: no address")))?;
+    let Some(address) = self::address(address)? else { return Ok(None) };
     let live = Dashboard::start_with(address, dir, control, reach).with_context(|| format!("--dashboard {address}"))?;
     if !live.address().ip().is_loopback() {
         say!("note: the live page can be read by everybody who reaches {}", live.address());
@@ -223,7 +264,15 @@ pub(super) fn live_page(
     Ok(Some(live))
 }
 
-/// Environment variables that the program reads itself. They are flags, and no settings.
+/// The address of the live page, where one is wanted.
+fn address(text: &str) -> anyhow::Result<Option<SocketAddr>> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(text.parse().map_err(|_| Usage(format!("--dashboard {text}: no address")))?))
+}
+
+/// Variables that the program reads itself: they are flags, and no settings.
 const OTHER_VARIABLES: &[&str] =
     &["CRAWLER_DIR", "CRAWLER_CONFIG", "CRAWLER_CLUSTER", "CRAWLER_MONITOR", "CRAWLER_SNAPSHOTS"];
 
@@ -285,7 +334,7 @@ fn no_others(dir: &CrawlDir, seeds: &[Url]) -> anyhow::Result<()> {
 }
 
 fn parse_seed(text: &str) -> Result<Url, String> {
-    let mut url = typed(text).map_err(|error| error.to_string())?;
+    let mut url = typed(text)?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(format!("{} is not fetched, only http and https", url.scheme()));
     }

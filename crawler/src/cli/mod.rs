@@ -1,5 +1,6 @@
 //! The command line of `crawler`. Each command has a file of its own.
 
+mod attempts;
 pub mod check;
 #[cfg(feature = "cluster")]
 mod cluster;
@@ -7,6 +8,7 @@ mod crawl;
 mod diff;
 mod export;
 mod flags;
+mod how;
 mod key;
 mod links;
 mod progress;
@@ -34,6 +36,7 @@ use crate::access::AccessError;
 use crate::clock::Clock;
 use crate::crawl::{CrawlDir, OpenError};
 use crate::engine::StopReason;
+use crate::focus::TopicError;
 use say::say;
 
 /// A polite crawler that expands each page of the web once, not each URL.
@@ -111,16 +114,33 @@ fn frontier(dir: &mut CrawlDir) -> anyhow::Result<Frontier> {
     Ok(Frontier::open(&settings, &keys, dir.session(), Clock::System.now())?)
 }
 
-/// A URL as people type it. `example.com` and `localhost:8080/x` are taken as https.
-fn typed(text: &str) -> Result<Url, url::ParseError> {
+/// A URL as people type it: `example.com` and `localhost:8080/x` are meant as https.
+fn typed(text: &str) -> Result<Url, String> {
+    let parse = |text: &str| Url::parse(text).map_err(|error| error.to_string());
+    let is_web = text.starts_with("http:") || text.starts_with("https:");
+    let (head, rest) = text.split_once(':').unwrap_or((text, ""));
+    if let Some(rest) = ["http//", "https//", "http/", "https/"].iter().find_map(|slip| text.strip_prefix(slip)) {
+        return Err(format!("a colon is missing; perhaps https://{} is meant", rest.trim_start_matches('/')));
+    }
     match Url::parse(text) {
         Ok(url) if url.has_host() => Ok(url),
-        _ if !text.contains("://") => Url::parse(&format!("https://{text}")),
-        parsed => parsed,
+        _ if text.contains("://") || is_web => parse(text),
+        Ok(url) if !is_host_and_port(head, rest) => {
+            Err(format!("{} is not fetched, only http and https", url.scheme()))
+        }
+        _ => parse(&format!("https://{text}")),
     }
 }
 
-/// The exit codes that `--help` documents.
+/// Whether what stands before and behind a colon is a host and a port, and not a scheme and the rest of a URL.
+fn is_host_and_port(head: &str, rest: &str) -> bool {
+    const SCHEMES: [&str; 8] = ["javascript", "mailto", "tel", "data", "file", "ftp", "about", "urn"];
+    let port = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    is_port && !SCHEMES.contains(&head.to_ascii_lowercase().as_str())
+}
+
+/// Exit codes, as documented in `--help`.
 pub mod exit {
     /// I/O, damaged state.
     pub const FAILED: u8 = 1;
@@ -167,12 +187,24 @@ pub fn main() -> ExitCode {
         if error.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
             return ExitCode::SUCCESS;
         }
-        say!("crawler: {error:#}");
+        say!("crawler: {}", message(&error));
         ExitCode::from(exit_code(&error))
     })
 }
 
-/// Writes data to stdout. If the reader has closed it, this is an error that ends the program quietly.
+/// An error with its causes, outermost first. Some errors tell their cause themselves; it is not told twice.
+fn message(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if !text.ends_with(&cause) {
+            text.push_str(if text.is_empty() { "" } else { ": " });
+            text.push_str(&cause);
+        }
+    }
+    text
+}
+
+/// Writes data to stdout. That its reader has seen enough is an error, which ends the program quietly.
 fn tell(text: impl AsRef<[u8]>) -> anyhow::Result<ExitCode> {
     std::io::stdout().write_all(text.as_ref())?;
     Ok(ExitCode::SUCCESS)
@@ -203,6 +235,7 @@ fn exit_code(error: &anyhow::Error) -> u8 {
     }
     let usage = error.is::<config::ConfigError>()
         || error.is::<Usage>()
+        || matches!(error.downcast_ref(), Some(TopicError::File { .. } | TopicError::Empty))
         || matches!(
             error.downcast_ref(),
             Some(
@@ -211,6 +244,8 @@ fn exit_code(error: &anyhow::Error) -> u8 {
                     | OpenError::Missing(_)
                     | OpenError::Pattern(_)
                     | OpenError::Access(AccessError::File(..))
+                    | OpenError::Topic(TopicError::File { .. } | TopicError::Empty)
+                    | OpenError::Known(_)
             )
         );
     if usage { exit::USAGE } else { exit::FAILED }
@@ -231,3 +266,39 @@ fn end_code(reason: StopReason, any_page: bool) -> ExitCode {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Usage(String);
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context as _;
+
+    use super::*;
+
+    #[test]
+    fn urls_are_read_as_people_type_them_and_slips_are_refused() {
+        for (text, url) in [
+            ("example.com", "https://example.com/"),
+            ("localhost:8080/x", "https://localhost:8080/x"),
+            ("wiki", "https://wiki/"),
+            ("httpbin.org/get", "https://httpbin.org/get"),
+            ("http://a.test/x", "http://a.test/x"),
+            ("a.test:8080", "https://a.test:8080/"),
+            ("a.test/x:y", "https://a.test/x:y"),
+        ] {
+            assert_eq!(typed(text).map(String::from), Ok(url.to_owned()), "{text}");
+        }
+        for text in
+            ["htp:/foo", "javascript:1", "http//x.test/", "https//x.test/", "http:/", "mailto:a@b.test", "http://"]
+        {
+            assert!(typed(text).is_err(), "{text}: {:?}", typed(text));
+        }
+    }
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let cause = || std::io::Error::other("the disk is full");
+        let error = anyhow::Error::new(crate::engine::EngineError::Output(cause())).context("stopped");
+        assert_eq!(message(&error), "stopped: output: the disk is full");
+        let error = Err::<(), _>(cause()).context("report.html").unwrap_err();
+        assert_eq!(message(&error), "report.html: the disk is full");
+    }
+}

@@ -132,6 +132,7 @@ impl Known {
         "stopped",
         "refused",
         "withheld",
+        "retrying",
         "uncovered",
         "complete",
         "skipped",
@@ -153,6 +154,7 @@ impl Known {
         let (stats, reason) = dir.stats()?;
         let settings = dir.last_settings()?;
         Ok(Self {
+            lost: stats.lost(engine::lost(dir.session())?),
             stats,
             // A crawl that was killed has not recorded why it ended.
             stop_reason: match reason {
@@ -163,7 +165,6 @@ impl Known {
             settings_text: dir.settings()?,
             seeds: dir.seeds()?.into_iter().map(String::from).collect(),
             lengths: Some(dir.lengths()?),
-            lost: engine::lost(dir.session())?,
             learned: Some(Learned::stored(settings.dedup.on_duplicate, dir.session())?),
             settings,
         })

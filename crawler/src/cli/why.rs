@@ -9,12 +9,13 @@ use config::{OnDuplicate, Settings};
 use dedup_stage::store::Session;
 use dedup_stage::url::{Keys, PageId, UrlId};
 use frontier::rules::{RuleId, stored};
-use frontier::{Cause, Detail, End, Frontier, HostNote, Kept, Merits, QueuedAs, Release, SkipReason, State, Via};
+use frontier::{Cause, Detail, End, Frontier, HostNote, Kept, Merits, QueuedAs, SkipReason, State, Via};
 use serde_json::Value;
 use url::Url;
 
+use super::how::{how, words};
 use super::shown::Shown;
-use super::{Dir, Usage, rules, tell, typed};
+use super::{Dir, Usage, attempts, rules, tell, typed};
 use crate::clock::{Clock, rfc3339};
 use crate::crawl::CrawlDir;
 use crate::priority::Scoring;
@@ -140,7 +141,8 @@ impl Story<'_> {
             Some(QueuedAs { priority, merits, depth, source, via }) => {
                 put!(out, "  queued with priority {priority:.3} at depth {depth}; not fetched yet\n");
                 self.explain(out, merits, depth, "    ");
-                put!(out, "  {}\n", how(via));
+                attempts::tell(out, url, id, self.frontier, self.session)?;
+                put!(out, "  {}\n", how(via, source, self.settings, self.session)?);
                 self.found_on(out, source, "  ")?;
             }
             None if self.is_running => put!(out, "  being fetched now, or fetched since the last commit\n"),
@@ -213,6 +215,14 @@ impl Story<'_> {
         Ok(())
     }
 
+    /// Tells about a fetched page what its record has, where its line cannot be read. `but` says why.
+    fn in_short(&self, out: &mut String, record: PageRecord, but: &str, indent: &str) -> anyhow::Result<()> {
+        let (url, at, status) = (&record.url, rfc3339(record.fetched_at), record.status);
+        put!(out, "{indent}fetched {url} at {at}: status {status}, depth {}\n{indent}{but}\n", record.depth);
+        put!(out, "{indent}{}\n", how(record.via, record.source, self.settings, self.session)?);
+        self.found_on(out, record.source, indent)
+    }
+
     fn found_on(&self, out: &mut String, source: Option<PageId>, indent: &str) -> anyhow::Result<()> {
         match source {
             Some(page) => {
@@ -264,16 +274,17 @@ impl Story<'_> {
         }
         if let Via::Requisite { .. } = record.via {
             let what = if record.status > 0 { format!("status {}", record.status) } else { "no answer".into() };
-            put!(out, "{indent}fetched for the archive alone: {what}\n{indent}{}\n", how(record.via));
+            put!(out, "{indent}fetched for the archive alone: {what}\n{indent}{}\n", words(record.via));
             return self.found_on(out, record.source, indent);
         }
+        let gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
         let line: Value = match Series::open(self.dir, PagesJsonl::NAME)?.line_at(record.offset) {
+            _ if record.offset == PageRecord::ELSEWHERE => {
+                return self.in_short(out, record, "the rest is in the outputs of another worker", indent);
+            }
             Ok(line) => serde_json::from_slice(&line.context("the line of the page is not there")?)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let (url, at, status) = (&record.url, rfc3339(record.fetched_at), record.status);
-                put!(out, "{indent}fetched {url} at {at}: status {status}, depth {}\n", record.depth);
-                put!(out, "{indent}the rest is not there any more: {error}\n{indent}{}\n", how(record.via));
-                return self.found_on(out, record.source, indent);
+            Err(error) if gone(&error) => {
+                return self.in_short(out, record, &format!("the rest is not there any more: {error}"), indent);
             }
             Err(error) => return Err(error.into()),
         };
@@ -315,7 +326,7 @@ impl Story<'_> {
             line["links_admitted"],
             line["links_dropped"]
         );
-        put!(out, "{indent}{}\n", how(record.via));
+        put!(out, "{indent}{}\n", how(record.via, record.source, self.settings, self.session)?);
         self.found_on(out, record.source, indent)
     }
 }
@@ -373,30 +384,5 @@ fn verdict(out: &mut String, line: &Value, indent: &str) {
         ),
         "unchanged" => put!(out, "{indent}verdict unchanged: says what it said at the last visit\n"),
         _ => put!(out, "{indent}not judged: an error status, no page, or no text\n"),
-    }
-}
-
-/// How a URL came to be queued, as a sentence.
-fn how(via: Via) -> &'static str {
-    match via {
-        Via::Seed => "queued as a seed",
-        Via::Link => "queued because a page that is no duplicate links to it",
-        Via::Redirect { .. } => "queued as the target of a redirect",
-        Via::Sitemap => "queued because a sitemap names it",
-        Via::Feed => "queued because a feed names it",
-        Via::Requisite { .. } => "queued because a page needs it to be shown",
-        Via::Again => "queued to be visited again",
-        Via::Trial => "queued as a trial: it was held or stopped, to see whether that is right",
-        Via::Rescue => "queued as part of the sample of what was held or stopped at the end",
-        Via::Released { why } => match why {
-            Release::Counterpart => "released: what it was held for failed, was refused or does not exist",
-            Release::Waited => "released: what it was held for was not fetched when everything else was done",
-            Release::Template => "released: links like it brought new pages",
-            Release::Pair => "released: the pages of the other domain show something else",
-            Release::Rule => "released: the rule that stopped it was withdrawn",
-            Release::Lot => "released: a sample of URLs like it brought new pages",
-            Release::Reason => "released: the reason for which it was refused is gone",
-            Release::Mode => "released: the crawl follows the links of duplicates now",
-        },
     }
 }

@@ -54,6 +54,11 @@ impl Collector for Metrics {
         for (reason, count) in refused {
             ConstGauge::new(count as f64).encode(refusals.encode_family(&[("reason", reason)])?)?;
         }
+        let help = "URLs queued whose last attempt failed, by what came of it";
+        let mut retries = out.encode_descriptor("urls_to_retry", help, None, MetricType::Gauge)?;
+        for (kind, count) in &stats.retrying {
+            ConstGauge::new(*count as f64).encode(retries.encode_family(&[("kind", kind.as_str())])?)?;
+        }
         gauge(&mut out, "urls_held", "Links of duplicates that are held", stats.held as f64)?;
         gauge(
             &mut out,

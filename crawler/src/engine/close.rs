@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use frontier::SkipReason;
+use frontier::{Detail, Failure, SkipReason};
 use url::Url;
 
 use super::Result;
@@ -17,14 +17,23 @@ const FORBIDDEN: &str = "robots";
 
 impl Desk<'_> {
     /// Writes `skipped.jsonl` anew, and updates the counters that need the whole state. The crawl is complete if nothing
-    /// is queued, nothing failed, every held or stopped URL is so for a page that was fetched, and no sample of them shows that
-    /// new pages are among them.
+    /// is queued, nothing failed or was cut, every held or stopped URL is so for a page that was fetched, and no sample of them
+    /// shows that new pages are among them.
     pub(super) fn close(&mut self, reason: StopReason, dir: &Path) -> Result<()> {
         self.ledger.note_end(reason)?;
         let rules = self.frontier.rules();
-        let mut withheld = BTreeMap::<String, u64>::new();
+        let (mut withheld, mut beyond) = (BTreeMap::<String, u64>::new(), BTreeMap::<String, u64>::new());
+        let mut tls = BTreeMap::<String, u64>::new();
         let (session, hosts) = (&self.ledger.session, &mut self.hosts);
         write_skipped(dir, &self.frontier, &|id| rules?.get(id), session, &mut |skipped| {
+            if let Some(limit) = limit(skipped.reason, skipped.detail) {
+                *beyond.entry(limit.to_owned()).or_default() += 1;
+            }
+            if let Detail::NoRobots(failure) | Detail::NoAddress(failure) = skipped.detail
+                && Failure::OF_TLS.contains(&failure)
+            {
+                *tls.entry(failure.to_string()).or_default() += 1;
+            }
             let forbidden = (skipped.reason == SkipReason::Robots).then(|| FORBIDDEN.to_owned());
             let Some(kind) = withheld_for(skipped.detail).or(forbidden) else { return };
             if let Ok(url) = Url::parse(&skipped.url) {
@@ -32,10 +41,12 @@ impl Desk<'_> {
             }
             *withheld.entry(kind).or_default() += 1;
         })?;
+        self.count_attempts()?;
+        let session = &self.ledger.session;
         let sample = self.frontier.sample_held(0, 0, 0, session)?;
         let lost = rescue::lost(session)?;
         let stats = &mut self.ledger.stats;
-        stats.withheld = withheld;
+        (stats.withheld, stats.withheld_tls, stats.beyond) = (withheld, tls, beyond);
         stats.uncovered = sample.held.saturating_sub(sample.covered);
         stats.worst_host = self.hosts.worst().or(stats.worst_host.take());
         let server_errors: u64 = stats.statuses.range(500..).map(|(_, count)| *count).sum();
@@ -44,8 +55,19 @@ impl Desk<'_> {
             && stats.uncovered == 0
             && !lost.is_some_and(|lost| lost.is_sure())
             && stats.failed == 0
+            && stats.cut.is_empty()
             && stats.withheld.keys().all(|kind| kind == FORBIDDEN)
             && server_errors == 0;
         Ok(())
+    }
+}
+
+/// The limit of the crawl that a URL lies beyond, if it was refused for that.
+fn limit(reason: SkipReason, detail: Detail) -> Option<&'static str> {
+    match (reason, detail) {
+        (SkipReason::Depth, _) => Some("max-depth"),
+        (_, Detail::HostCap) => Some("max-pages-per-host"),
+        (_, Detail::DomainCap) => Some("max-pages-per-domain"),
+        _ => None,
     }
 }

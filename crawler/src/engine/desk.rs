@@ -179,7 +179,11 @@ impl Desk<'_> {
         if matches!(job.kind, JobKind::Resolve | JobKind::Robots) && matches!(outcome, Outcome::Failed(_)) {
             self.ledger.stats.count_errand_failure(error.kind().name().to_owned());
         }
+        let failed = matches!(outcome, Outcome::Failed(_));
         let again = self.frontier.report(job, outcome, at, &mut self.ledger.session)?;
+        if again && failed {
+            self.failed_for_now(job, error.kind().name().to_owned(), at)?;
+        }
         if !again && is_tdm(&job.url) {
             self.usage.heard(&job.url, Vec::new(), &mut self.ledger.session);
         }
@@ -189,6 +193,7 @@ impl Desk<'_> {
         if is_requisite(job) {
             return self.lose_requisite(job, at);
         }
+        self.no_more_attempts(job)?;
         self.ledger.stats.count_failure(error.kind());
         self.hosts.note(&job.url, error.kind().name());
         let before = self.before(job)?;

@@ -22,6 +22,7 @@ use crate::hints::Hints;
 #[cfg(feature = "pdf")]
 use crate::pdf::{Document, PdfError};
 use crate::sink::Texts;
+use crate::stub::Stub;
 
 /// A job as the engine hands it to the fetchers.
 #[derive(Debug)]
@@ -203,6 +204,8 @@ pub struct PageFinding {
     pub cut: Option<&'static str>,
     /// Whether the judge may compare it.
     pub judgeable: bool,
+    /// What it says of itself, if it has little text and was answered with 200.
+    pub stub: Option<Stub>,
     /// Text, title, fingerprints; its links have moved to `links`.
     pub page: Page,
     /// Out-links, one per identity; a redirect has exactly one.

@@ -7,6 +7,7 @@
 
 mod alike;
 mod allowance;
+mod attempts;
 mod barren;
 mod barrier;
 mod batch;
@@ -33,6 +34,7 @@ mod scores;
 mod scoring;
 mod start;
 mod stats;
+mod stubs;
 mod together;
 mod trouble;
 mod under_way;
@@ -56,6 +58,7 @@ use crate::clock::Clock;
 use crate::outbound::Outbound;
 use crate::sink::Sink;
 
+pub use attempts::Attempt;
 use desk::Desk;
 use jobs::Jobs;
 use ledger::Ledger;
@@ -390,7 +393,7 @@ impl Engine<'_> {
             counts,
             frontier: &self.desk.frontier,
             in_flight: self.jobs.open(),
-            lost: lost(session).ok().flatten(),
+            lost: stats.lost(lost(session).ok().flatten()),
             harvest: stats.harvest(),
             trouble: self.desk.local.what(),
             now,

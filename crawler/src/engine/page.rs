@@ -20,6 +20,7 @@ use super::vanished::Vanished;
 use super::visits::Ended;
 use crate::record::PageRecord;
 use crate::sink::{Changed, PageOut, Twin};
+use crate::stub::Label;
 
 /// The words for redirects that are not followed: out of the scope, or without end.
 const OUT: &str = "redirected_out";
@@ -37,14 +38,16 @@ impl Desk<'_> {
         let outcome = Outcome::Done { status, elapsed, retry_after, target };
         if self.frontier.report(&job, outcome, ended_at, &mut self.ledger.session)? {
             // The server asked to come back later: the URL is queued again, and nothing has been fetched yet.
-            return Ok(());
+            return self.failed_for_now(&job, status.to_string(), ended_at);
         }
+        self.no_more_attempts(&job)?;
         let before = self.before(&job)?;
         let (passage, alike) = self.judge(&job, &finding, before.as_ref().and_then(|before| before.shown.as_ref()))?;
         let Passage { judgement, links: fate, shown } = passage;
         let relevance = self.scores.relevance(&job, finding.hits.as_ref(), finding.score);
         let twin = judgement.verdict.twin().map(|of| self.ledger.page(of)).transpose()?.flatten();
         let content = content(&job, &finding, &judgement, twin.as_ref(), before.as_ref());
+        let label = self.label(&job, &finding, &judgement, content, twin.as_ref())?;
         let (counts, new_links) = self.take_links(&job, &judgement, relevance, &finding, fate)?;
         let new_urls = counts.new;
         let vanished = self.vanished(&job, &finding, &judgement, before.as_ref())?;
@@ -87,7 +90,7 @@ impl Desk<'_> {
             &job,
             ended_at,
             &finding,
-            Taken { judgement, before, twin, content, shown, relevance, counts, new_links, vanished, alike },
+            Taken { judgement, before, twin, content, shown, relevance, counts, new_links, vanished, alike, label },
         )?;
         self.feed_read(&job, ended_at, &finding, new_urls)?;
         self.visit_ended(&job, ended_at, ended)
@@ -183,7 +186,8 @@ impl Desk<'_> {
 
     /// Writes a page to the outputs and to the state.
     fn record(&mut self, job: &Job, at: Millis, finding: &PageFinding, taken: Taken) -> Result<()> {
-        let Taken { judgement, before, twin, content, shown, relevance, counts, new_links, vanished, alike } = taken;
+        let Taken { judgement, before, twin, content, shown, relevance, counts, new_links, vanished, alike, label } =
+            taken;
         let mut validators = finding.validators.clone();
         if finding.unchanged
             && let Some(before) = &before
@@ -206,6 +210,7 @@ impl Desk<'_> {
             is_requisite: false,
             texts: Some(&finding.texts),
             relevance,
+            label: label.map(Label::name),
             links: [counts.new, counts.admitted, counts.dropped],
             changed: Changed::of(&judgement, before.as_ref().and_then(|before| before.shown.as_ref())),
             resemblance_before: alike,
@@ -245,6 +250,7 @@ struct Taken {
     vanished: Option<Vanished>,
     /// Resemblance to what the URL showed at its last visit.
     alike: Option<f32>,
+    label: Option<Label>,
 }
 
 /// Whether a page is unique, and says so little that nothing is learned from it: an endless site that echoes its URLs has a

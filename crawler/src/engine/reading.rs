@@ -26,6 +26,7 @@ use crate::hints::{self, Hints};
 use crate::permissions::Permissions;
 use crate::permissions::markup::Markup;
 use crate::sink::Texts;
+use crate::stub::Stub;
 use crate::{requisites, score};
 
 impl Worker<'_> {
@@ -41,6 +42,7 @@ impl Worker<'_> {
         } else {
             self.text(answered, kind, content_type)
         };
+        let stub = self.stub(response, &page);
         let permissions = self.permissions(answered, &page);
         let forbidden = self.context.purpose.and_then(|purpose| permissions.forbids(purpose, is_image(content_type)));
         let headers = response.headers.get_all("x-robots-tag").iter().filter_map(|value| value.to_str().ok());
@@ -126,6 +128,7 @@ impl Worker<'_> {
             wire_bytes: response.wire_bytes,
             cut: cut.map(Truncation::kind),
             judgeable,
+            stub: stub.filter(|_| judgeable),
             page,
             links,
             notes,
@@ -142,6 +145,15 @@ impl Worker<'_> {
             unchanged,
             line,
         }
+    }
+
+    /// What a page with little text says of itself.
+    fn stub(&self, response: &Response, page: &Page) -> Option<Stub> {
+        if response.status != 200 || !page.is_text {
+            return None;
+        }
+        let all = self.reader.content().next().is_none().then(|| self.reader.text());
+        Stub::read(&page.title, page.words, self.reader.content().chain(all), &response.body)
     }
 
     /// Reads text and links of an answer, by the kind of its content.

@@ -44,6 +44,10 @@ pub struct Stats {
     pub statuses: BTreeMap<u16, u64>,
     /// URLs given up, by the word for why.
     pub failures: BTreeMap<String, u64>,
+    /// Of those given up because TLS failed: by the cause, in words, where it is known.
+    pub tls: BTreeMap<String, u64>,
+    /// URLs queued whose last attempt failed, by what came of it: a status, or the word for the failure.
+    pub retrying: BTreeMap<String, u64>,
     /// Out-links read, one per key and page.
     pub links_found: u64,
     /// Out-links not seen before.
@@ -61,6 +65,10 @@ pub struct Stats {
     /// At the end of a run: URLs that could not be fetched because robots.txt forbids it or cannot be read, or because
     /// their host cannot be found, by the word for the reason.
     pub withheld: BTreeMap<String, u64>,
+    /// Of those withheld because TLS failed: by the cause, in words, where it is known.
+    pub withheld_tls: BTreeMap<String, u64>,
+    /// At the end of a run: URLs that were refused because they lie beyond a limit of the crawl, by the name of its flag.
+    pub beyond: BTreeMap<String, u64>,
     /// URLs that were held as links of duplicates, at the last commit.
     pub held: u64,
     /// URLs that learned rules had stopped, at the last commit.
@@ -73,6 +81,8 @@ pub struct Stats {
     pub complete: bool,
     /// The host with which most went wrong.
     pub worst_host: Option<WorstHost>,
+    /// Pages that are walls or soft 404s, by label. The first pages of each, which have no label in the outputs, count too.
+    pub labels: BTreeMap<String, u64>,
     /// Links beyond the cap on the links of one page: they were not read.
     pub links_cut: u64,
     /// Requisites of pages fetched, which are no pages.
@@ -121,6 +131,9 @@ impl Stats {
     pub fn count_failure(&mut self, failure: Failure) {
         self.failed += 1;
         *self.failures.entry(failure.name().to_owned()).or_default() += 1;
+        if Failure::OF_TLS.contains(&failure) {
+            *self.tls.entry(failure.to_string()).or_default() += 1;
+        }
     }
 
     /// Counts a look-up of an address or a request for robots.txt that failed.
@@ -151,6 +164,17 @@ impl Stats {
     /// Whether any page was answered with 2xx or 304.
     pub fn any_page(&self) -> bool {
         self.statuses.iter().any(|(status, count)| *count > 0 && matches!(status, 200..=299 | 304))
+    }
+
+    /// The estimate of the unique pages among the URLs held back, as far as it still holds: `found` may be of an earlier run, and
+    /// no more can be lost than is held now.
+    pub fn lost(&self, found: Option<Lost>) -> Option<Lost> {
+        let held = (self.held + self.stopped) as f64;
+        found.map(|Lost { estimate, low, high }| Lost {
+            estimate: estimate.min(held),
+            low: low.min(held),
+            high: high.min(held),
+        })
     }
 
     /// Mean relevance of the pages fetched, 0..1; `None` in a crawl without a topic.
@@ -238,4 +262,19 @@ pub struct Nobody;
 
 impl Observer for Nobody {
     fn tick(&mut self, _snapshot: &Snapshot<'_>) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_is_lost_than_is_held() {
+        let found = Some(Lost { estimate: 30.0, low: 10.0, high: 50.0 });
+        let stats = Stats { held: 15, stopped: 5, ..Stats::default() };
+        assert_eq!(stats.lost(found), Some(Lost { estimate: 20.0, low: 10.0, high: 20.0 }));
+        assert_eq!(Stats { held: 90, ..Stats::default() }.lost(found), found);
+        assert_eq!(Stats::default().lost(found), Some(Lost::default()), "everything was fetched since");
+        assert_eq!(Stats::default().lost(None), None);
+    }
 }

@@ -7,11 +7,14 @@ use std::time::Duration;
 
 use anyhow::Context;
 use reqwest::{Certificate, Client, ClientBuilder, Identity};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 use url::Url;
 
 use super::failure;
 use super::fields::request_headers;
 use super::route::Pinned;
+use super::trust;
 
 /// How long a connection waits in the pool for its host's next turn.
 pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -44,43 +47,52 @@ impl Clients {
     pub(super) fn new(fetch: &config::Fetch, roots: &[&[u8]]) -> anyhow::Result<Self> {
         // An error means that a provider is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let roots: Result<Vec<_>, _> = roots.iter().map(|der| Certificate::from_der(der)).collect();
-        let mut roots = roots.context("certificate")?;
-        if let Some(file) = named(&fetch.ca_file) {
-            let pem = std::fs::read(file).with_context(|| format!("--ca-file {}", file.display()))?;
-            let found = Certificate::from_pem_bundle(&pem).unwrap_or_default();
-            anyhow::ensure!(!found.is_empty(), "--ca-file {}: there is no certificate in it (PEM)", file.display());
-            roots.extend(found);
-        }
+        let roots: Vec<_> = roots.iter().map(|der| CertificateDer::from_slice(der).into_owned()).collect();
+        let own = named(&fetch.ca_file).map(certificates).transpose()?.unwrap_or_default();
         let identity = named(&fetch.client_cert).map(identity).transpose()?;
         let settings = fetch.clone();
-        let builder = move |only_roots: bool| -> anyhow::Result<ClientBuilder> {
+        let builder = move |only_roots: bool, http1: bool| -> anyhow::Result<ClientBuilder> {
             let builder = basic(&settings)?;
-            let builder = match identity.clone() {
-                Some(identity) => builder.identity(identity),
+            let builder = if http1 { builder.http1_only().pool_max_idle_per_host(0) } else { builder };
+            if !own.is_empty() {
+                let pem = identity.as_ref().map(|(_, pem)| &pem[..]);
+                return Ok(builder.tls_backend_preconfigured(trust::config(&own, &roots, only_roots, pem, http1)?));
+            }
+            let builder = match &identity {
+                Some((identity, _)) => builder.identity(identity.clone()),
                 None => builder,
             };
-            let roots = roots.clone();
+            let roots: Result<Vec<_>, _> = roots.iter().map(|root| Certificate::from_der(root)).collect();
+            let roots = roots.context("certificate")?;
             Ok(if only_roots { builder.tls_certs_only(roots) } else { builder.tls_certs_merge(roots) })
         };
         let mut no_roots = None;
-        let pooled = match builder(false)?.build() {
+        let pooled = match builder(false, false).and_then(|builder| Ok(builder.build()?)) {
             Ok(client) => client,
             // Plain HTTP needs no certificates.
             Err(error) => {
-                no_roots = Some(failure::last(&error).to_string());
-                builder(true)?.build()?
+                no_roots = Some(failure::last(error.as_ref()).to_string());
+                builder(true, false)?.build()?
             }
         };
         let only_roots = no_roots.is_some();
-        let unpooled = || Ok::<_, anyhow::Error>(builder(only_roots)?.http1_only().pool_max_idle_per_host(0));
+        let unpooled = || builder(only_roots, true);
+        // It trusts nobody, and everybody: the certificates of the settings are of no use to it.
+        let unchecked = || -> anyhow::Result<ClientBuilder> {
+            let builder = basic(fetch)?.http1_only().pool_max_idle_per_host(0).tls_danger_accept_invalid_certs(true);
+            let shown = named(&fetch.client_cert).map(self::identity).transpose()?;
+            Ok(match shown {
+                Some((identity, _)) => builder.identity(identity),
+                None => builder,
+            })
+        };
         Ok(Self {
             pooled: RwLock::new(pooled),
             single: unpooled()?.build()?,
-            unchecked: unpooled()?.tls_danger_accept_invalid_certs(true).build()?,
+            unchecked: unchecked()?.build()?,
             insecure: fetch.insecure_hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
             no_roots,
-            make: Box::new(move || Ok(builder(only_roots)?.build()?)),
+            make: Box::new(move || Ok(builder(only_roots, false)?.build()?)),
         })
     }
 
@@ -109,12 +121,21 @@ fn named(setting: &str) -> Option<&Path> {
     (!setting.is_empty()).then(|| Path::new(setting))
 }
 
-/// The certificate of `--client-cert`, with its key.
-fn identity(file: &Path) -> anyhow::Result<Identity> {
+/// The certificates of `--ca-file`.
+fn certificates(file: &Path) -> anyhow::Result<Vec<CertificateDer<'static>>> {
+    let pem = std::fs::read(file).with_context(|| format!("--ca-file {}", file.display()))?;
+    let found = CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>().unwrap_or_default();
+    anyhow::ensure!(!found.is_empty(), "--ca-file {}: there is no certificate in it (PEM)", file.display());
+    Ok(found)
+}
+
+/// The certificate of `--client-cert`, with its key, and the text of both.
+fn identity(file: &Path) -> anyhow::Result<(Identity, Vec<u8>)> {
     let flag = || format!("--client-cert {}", file.display());
     let pem = std::fs::read(file).with_context(flag)?;
-    Identity::from_pem(&pem)
-        .with_context(|| format!("{}: a certificate and its private key (PEM) are expected in it", flag()))
+    let identity = Identity::from_pem(&pem)
+        .with_context(|| format!("{}: a certificate and its private key (PEM) are expected in it", flag()))?;
+    Ok((identity, pem))
 }
 
 /// What all clients share.

@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::io;
 
+use frontier::Failure;
+
 use super::{FetchError, Truncation};
 
 /// Names the failure of a request that brought no answer.
@@ -16,7 +18,7 @@ pub(super) fn of_request(error: &reqwest::Error) -> FetchError {
     }
     for cause in causes(error) {
         if let Some(tls) = cause.downcast_ref::<rustls::Error>() {
-            return FetchError::Tls(tls.to_string());
+            return FetchError::Tls(tls_text(tls));
         }
         if let Some(http2) = cause.downcast_ref::<h2::Error>() {
             // What we detected breaks the protocol; what we were told is an end like any other.
@@ -48,6 +50,40 @@ pub(super) fn of_request(error: &reqwest::Error) -> FetchError {
     } else {
         FetchError::Protocol(text)
     }
+}
+
+/// What is wrong with a handshake. Where it is known what to do about it, the text begins with the cause.
+fn tls_text(error: &rustls::Error) -> String {
+    use rustls::CertificateError as Bad;
+    let rustls::Error::InvalidCertificate(bad) = error else { return error.to_string() };
+    let cause = match bad {
+        Bad::Expired | Bad::ExpiredContext { .. } | Bad::NotValidYet | Bad::NotValidYetContext { .. } => {
+            Failure::TlsTime
+        }
+        Bad::NotValidForName | Bad::NotValidForNameContext { .. } => Failure::TlsName,
+        Bad::UnknownIssuer => Failure::TlsIssuer,
+        Bad::Other(why) if is_authority(why) => Failure::TlsAuthority,
+        _ => return error.to_string(),
+    };
+    format!("{}: {error}", cause_of_tls(cause))
+}
+
+/// Whether a certificate was refused because it is that of an authority, and was shown as that of a server.
+pub(super) fn is_authority(why: &rustls::OtherError) -> bool {
+    why.0.to_string() == "CaUsedAsEndEntity"
+}
+
+/// The cause alone: `the certificate is for another name`.
+fn cause_of_tls(failure: Failure) -> String {
+    let text = failure.to_string();
+    let cause = text.split_once(": ").map_or(&*text, |(_, cause)| cause);
+    cause.split(" (--").next().unwrap_or_default().to_owned()
+}
+
+/// The kind of a failure of TLS, from the text of its error.
+pub(super) fn of_tls(text: &str) -> Failure {
+    let known = Failure::OF_TLS.into_iter().find(|failure| text.starts_with(&cause_of_tls(*failure)));
+    known.unwrap_or(Failure::Tls)
 }
 
 /// Whether an error tells of this machine and not of the host: no more files, no memory, no network.

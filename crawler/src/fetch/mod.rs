@@ -15,6 +15,7 @@ mod names;
 pub mod pressure;
 pub mod retry_after;
 mod route;
+mod trust;
 
 use std::future::Future;
 use std::net::IpAddr;
@@ -217,7 +218,7 @@ impl FetchError {
             FetchError::Dns(_) => Failure::Name,
             FetchError::Address(_) => Failure::Address,
             FetchError::Connect(_) => Failure::Refused,
-            FetchError::Tls(_) => Failure::Tls,
+            FetchError::Tls(text) => failure::of_tls(text),
             FetchError::Timeout(_) => Failure::Timeout,
             FetchError::Reset(_) => Failure::Reset,
             FetchError::Protocol(_) => Failure::Protocol,

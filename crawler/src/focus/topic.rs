@@ -23,8 +23,10 @@ pub struct Topic {
 #[derive(Debug, thiserror::Error)]
 pub enum TopicError {
     /// A file of words, or an example page, cannot be read.
-    #[error("{}: {error}", .path.display())]
+    #[error("--{flag} {}: {error}", .path.display())]
     File {
+        /// The flag that names it.
+        flag: &'static str,
         /// The file.
         path: PathBuf,
         /// What is wrong.
@@ -80,18 +82,20 @@ impl Topic {
         focus: &config::Focus,
         fetch: &mut dyn FnMut(&Url) -> Result<String, TopicError>,
     ) -> Result<Self, TopicError> {
-        let file = |path: &str| std::fs::read(path).map_err(|error| TopicError::File { path: path.into(), error });
+        let file =
+            |flag, path: &str| std::fs::read(path).map_err(|error| TopicError::File { flag, path: path.into(), error });
         let mut counts = BTreeMap::<String, f32>::new();
         for text in &focus.topic {
             stems(text).for_each(|stem| *counts.entry(stem).or_default() += 1.0);
         }
         for path in &focus.topic_file {
-            stems(&String::from_utf8_lossy(&file(path)?)).for_each(|stem| *counts.entry(stem).or_default() += 1.0);
+            stems(&String::from_utf8_lossy(&file("topic-file", path)?))
+                .for_each(|stem| *counts.entry(stem).or_default() += 1.0);
         }
         for example in &focus.like {
             let text = match Url::parse(example) {
                 Ok(url) if matches!(url.scheme(), "http" | "https") => fetch(&url)?,
-                _ => text_of(&file(example)?, None),
+                _ => text_of(&file("like", example)?, None),
             };
             let long = stems(&text).filter(|stem| stem.chars().count() >= Self::SHORTEST);
             long.for_each(|stem| *counts.entry(stem).or_default() += 1.0);

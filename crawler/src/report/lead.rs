@@ -7,10 +7,13 @@ impl Report {
     /// Says that the crawl has failed, if nothing, or little, was answered well.
     pub(super) fn failure(&self) -> Option<String> {
         let (verdicts, statuses) = (&self.tally.verdicts, &self.tally.statuses);
-        let asked = verdicts.pages() + verdicts.failed;
+        let troubles = &self.summary.troubles;
+        let retrying = troubles.iter().filter(|trouble| trouble.kind.starts_with("retry_"));
+        let failed = verdicts.failed + retrying.map(|trouble| trouble.count).sum::<u64>();
+        let asked = verdicts.pages() + failed;
         let sum = |from: u16, to: u16| statuses.range(from..to).map(|(_, count)| *count).sum::<u64>();
-        let (good, bad) = (sum(200, 300) + sum(304, 305), sum(400, 1_000) + verdicts.failed);
-        let why = self.summary.troubles.first().map(|trouble| format!(" Most often: {}.", Web(&trouble.meaning)));
+        let (good, bad) = (sum(200, 300) + sum(304, 305), sum(400, 1_000) + failed);
+        let why = troubles.first().map(|trouble| format!(" Most often: {}.", Web(&trouble.meaning)));
         let why = why.unwrap_or_default();
         if good == 0 {
             return Some(format!("This crawl failed: not one page could be had.{why}"));

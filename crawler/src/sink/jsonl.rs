@@ -68,7 +68,9 @@ impl Sink for PagesJsonl {
         serde_json::to_writer(&mut *tail, &count)?;
         tail.extend(b",\"gone_links\":");
         serde_json::to_writer(&mut *tail, &named)?;
-        tail.extend(b",\"label\":null,\"known\":");
+        tail.extend(b",\"label\":");
+        serde_json::to_writer(&mut *tail, &page.label)?;
+        tail.extend(b",\"known\":");
         serde_json::to_writer(&mut *tail, &page.known)?;
         let [new, admitted, dropped] = page.links;
         writeln!(tail, ",\"links_new\":{new},\"links_admitted\":{admitted},\"links_dropped\":{dropped}}}")?;

@@ -51,6 +51,8 @@ pub struct PageOut<'a> {
     pub texts: Option<&'a Texts>,
     /// In a focused crawl: how much the page has to do with the topic.
     pub relevance: Option<f32>,
+    /// `wall` or `soft-404`, if it is either.
+    pub label: Option<&'a str>,
     /// Link counts: not seen before, passed to the frontier, kept from it.
     pub links: [u32; 3],
     /// What changed since the last visit to this URL; `None` at the first.
@@ -81,6 +83,7 @@ impl<'a> PageOut<'a> {
             is_requisite: false,
             texts,
             relevance,
+            label: None,
             links,
             changed,
             resemblance_before,

@@ -48,7 +48,7 @@ impl Corpora {
 
 /// A known corpus that cannot be opened.
 #[derive(Debug, thiserror::Error)]
-#[error("known corpus {}", file.display())]
+#[error("--known {}", file.display())]
 pub struct Unknown {
     file: PathBuf,
     #[source]

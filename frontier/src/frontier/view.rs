@@ -187,6 +187,16 @@ impl Frontier {
         }
     }
 
+    /// If the host of a URL is slowed down or set aside after failures: the time before which it is not asked.
+    pub fn rests_until(&self, url: &Url, session: &Session) -> Result<Option<Millis>> {
+        let site = self.keys.site(url);
+        let until = |host: &Host| host.pace.is_troubled().then_some(host.pace.not_before);
+        match self.hosts.find(site) {
+            Some(id) => Ok(until(self.hosts.get(id))),
+            None => Ok(Hosts::read(site, session)?.and_then(|host| until(&host))),
+        }
+    }
+
     /// The budgets of hosts in memory of which at least half is spent.
     pub fn budgets(&self) -> Vec<BudgetView> {
         let mut found = Vec::new();

@@ -1,6 +1,7 @@
 //! One truth for failure: each way in which a site can fail is told in the same words on the terminal, by `report --json`, in
 //! `report.html`, by `/metrics` and by `why`; and the exit code says whether there was any page at all.
 
+mod later;
 mod rows;
 
 use std::io::{BufRead, BufReader};
@@ -51,7 +52,10 @@ impl Town {
     /// The crawl of the row's host and of further seeds, not started yet.
     fn crawl(&self, dir: &Path, flags: &[&str], more: &[String]) -> Command {
         let mut command = program("crawl");
-        command.arg("--dir").arg(dir).args(["--allow-private", "--scope", "host", "--attempts", "1"]);
+        command.arg("--dir").arg(dir).args(["--allow-private", "--scope", "host"]);
+        if !flags.contains(&"--attempts") {
+            command.args(["--attempts", "1"]);
+        }
         command.args(["--timeout", "700ms", "--connect-timeout", "700ms", "--idle-timeout", "700ms"]);
         command.args(["--delay", "20ms", "--delay-factor", "0", "--address-delay", "0ms", "--patience", "1s"]);
         command.args(["--max-body", "1MiB", "--progress", "none"]);

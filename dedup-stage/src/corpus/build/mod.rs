@@ -78,6 +78,7 @@ pub fn splits(inputs: &[PathBuf], format: Option<Format>) -> Result<Vec<Split>, 
         let format = match known {
             Some(format) => format,
             None if path.as_os_str() == "-" => Format::Jsonl,
+            None if !path.exists() => return Err(format!("{}: no such file", path.display())),
             None => return Err(format!("{}: its name does not tell its format; say --format", path.display())),
         };
         match splits.last_mut() {
