@@ -118,8 +118,10 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
             return Err(OpenError::NoSeeds.into());
         }
     }
+    // Declared before `dir`, and so dropped after it.
     let mut unmade = Unmade::of(&args.dir);
     let mut dir = if refresh.is_some() { CrawlDir::existing(&args.dir)? } else { CrawlDir::open(&args.dir)? };
+    unmade.opened = true;
     if !args.add_seeds {
         no_others(&dir, &seeds)?;
     }
@@ -197,6 +199,8 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
 struct Unmade {
     /// The directory.
     dir: PathBuf,
+    /// Whether this run has opened it. If another process was first, all is that one's.
+    opened: bool,
     /// Whether its state is to be deleted: it was not there before.
     state: bool,
     /// Whether the directory is to be deleted: it was not there before.
@@ -206,17 +210,20 @@ struct Unmade {
 impl Unmade {
     /// What is not there of a crawl directory.
     fn of(dir: &Path) -> Self {
-        Self { dir: dir.to_owned(), state: !CrawlDir::is_at(dir), whole: !dir.exists() }
+        Self { dir: dir.to_owned(), opened: false, state: !CrawlDir::is_at(dir), whole: !dir.exists() }
     }
 
     /// The crawl has begun.
     fn keep(&mut self) {
-        (self.state, self.whole) = (false, false);
+        self.opened = false;
     }
 }
 
 impl Drop for Unmade {
     fn drop(&mut self) {
+        if !self.opened {
+            return;
+        }
         let is_alone = || std::fs::read_dir(&self.dir).is_ok_and(|entries| entries.count() == 1);
         // If something cannot be deleted, it stays: the error of the call is what has to be told.
         if self.state && is_alone() {
