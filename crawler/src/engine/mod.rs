@@ -13,6 +13,7 @@ mod barrier;
 mod batch;
 mod close;
 mod desk;
+mod error;
 mod fetchers;
 mod jobs;
 mod ledger;
@@ -50,16 +51,18 @@ use std::time::{Duration, Instant};
 use config::Settings;
 use crossbeam_channel::{Receiver, never, select_biased};
 use dedup_stage::flow::Flow;
-use dedup_stage::store::{self, Session};
+use dedup_stage::store::Session;
 use frontier::{Frontier, Millis, Next};
 
-use crate::access::{Access, AccessError, LoggedIn, LoginError};
+use crate::access::{Access, LoggedIn};
 use crate::clock::Clock;
 use crate::outbound::Outbound;
 use crate::sink::Sink;
 
 pub use attempts::Attempt;
 use desk::Desk;
+pub use error::EngineError;
+use error::Result;
 use jobs::Jobs;
 use ledger::Ledger;
 use login::LogIn;
@@ -82,31 +85,6 @@ pub enum Control {
     /// Go on.
     Resume,
 }
-
-/// Why a crawl cannot go on. What was committed stays; the next start continues from there.
-#[derive(Debug, thiserror::Error)]
-pub enum EngineError {
-    /// The state failed.
-    #[error(transparent)]
-    Store(#[from] store::Error),
-    /// An output failed: most often a full disk.
-    #[error("output: {0}")]
-    Output(#[from] std::io::Error),
-    /// A request could not be given its header fields.
-    #[error(transparent)]
-    Access(#[from] AccessError),
-    /// Nobody could be logged in.
-    #[error(transparent)]
-    Login(#[from] LoginError),
-    /// The processes that crawl with this one cannot be reached, or this one lost its hosts.
-    #[error("the cluster: {0}")]
-    Peers(#[from] PeersError),
-    /// A thread ended that should not have.
-    #[error("internal: {0}")]
-    Internal(&'static str),
-}
-
-type Result<T> = std::result::Result<T, EngineError>;
 
 /// The parts of a crawl before it runs.
 pub struct Parts<'a> {

@@ -123,7 +123,7 @@ impl Rescue {
             put(job.page.url, result(trial), session);
         } else if let Some(frontier::Trial::Lot(lot)) = job.trial.as_deref() {
             put(job.page.url, result(Trial { lot: lot.0, ..Trial::default() }), session);
-            frontier.lot_brought(*lot, new, session);
+            frontier.lot_brought(*lot, job.page.url.site, new, session);
         }
         let (mut at, mut steps) = (source.filter(|_| new), 0);
         while let Some(id) = at
@@ -134,7 +134,7 @@ impl Rescue {
         {
             put(id, Trial { led: true, ..trial }, session);
             if trial.round == 0 {
-                frontier.lot_led(Lot(trial.lot), session);
+                frontier.lot_led(Lot(trial.lot), id.site, session);
             }
             (at, steps) = (trial.source, steps + 1);
         }

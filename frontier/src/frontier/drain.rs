@@ -104,14 +104,19 @@ impl Frontier {
         self.fallen.has(lot)
     }
 
-    /// The page of a job was fetched whose URL was followed because its lot has fallen.
-    pub fn lot_brought(&mut self, lot: Lot, new: bool, session: &mut Session) {
-        self.fallen.brought(lot, new, session);
+    /// The page of a URL of the host `site` was fetched that was followed because its lot has fallen.
+    pub fn lot_brought(&mut self, lot: Lot, site: SiteId, new: bool, session: &mut Session) {
+        if self.fallen.brought(lot, new, session) {
+            self.works.add(Task::Records { of: Some(site), which: Which::Lot(lot.0) }, session);
+        }
     }
 
     /// A page that was not new, and whose URL was followed because its lot has fallen, led to a new page.
-    pub fn lot_led(&mut self, lot: Lot, session: &mut Session) {
-        self.fallen.led(lot, session);
+    pub fn lot_led(&mut self, lot: Lot, site: SiteId, session: &mut Session) {
+        if self.fallen.led(lot, session) {
+            // URLs were held or stopped in between.
+            self.works.add(Task::Records { of: Some(site), which: Which::Lot(lot.0) }, session);
+        }
     }
 
     /// Queues one URL that is held or stopped, as [`Via::Rescue`]. False if it was not queued.

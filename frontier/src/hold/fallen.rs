@@ -73,24 +73,26 @@ impl Fallen {
         self.save(lot, session);
     }
 
-    /// The page of a URL of a lot was fetched.
-    pub fn brought(&mut self, lot: Lot, new: bool, session: &mut Session) {
-        self.change(lot, session, |results| *(if new { &mut results.good } else { &mut results.barren }) += 1);
+    /// The page of a URL of a lot was fetched. True if the lot is followed again because of it.
+    pub fn brought(&mut self, lot: Lot, new: bool, session: &mut Session) -> bool {
+        self.change(lot, session, |results| *(if new { &mut results.good } else { &mut results.barren }) += 1)
     }
 
-    /// A page that was not new led to one that is.
-    pub fn led(&mut self, lot: Lot, session: &mut Session) {
+    /// A page that was not new led to one that is. True if the lot is followed again because of it.
+    pub fn led(&mut self, lot: Lot, session: &mut Session) -> bool {
         self.change(lot, session, |results| {
             results.good += 1;
             results.barren = results.barren.saturating_sub(1);
-        });
+        })
     }
 
-    fn change(&mut self, lot: Lot, session: &mut Session, change: impl FnOnce(&mut Results)) {
-        if let Some(results) = self.lots.get_mut(&lot) {
-            change(results);
-            self.save(lot, session);
-        }
+    fn change(&mut self, lot: Lot, session: &mut Session, change: impl FnOnce(&mut Results)) -> bool {
+        let Some(results) = self.lots.get_mut(&lot) else { return false };
+        let before = results.are_worth_it();
+        change(results);
+        let again = !before && results.are_worth_it();
+        self.save(lot, session);
+        again
     }
 
     fn save(&self, lot: Lot, session: &mut Session) {
@@ -126,8 +128,8 @@ mod tests {
         }
         fallen.brought(lot, false, &mut session);
         assert!(fallen.has(lot) && !fallen.are_followed(lot), "twenty pages brought nothing");
-        fallen.led(lot, &mut session);
-        assert!(fallen.are_followed(lot), "one of them led to something");
+        assert!(fallen.led(lot, &mut session), "one of them led to something");
+        assert!(fallen.are_followed(lot) && !fallen.led(lot, &mut session), "it is followed again once");
         session.commit().unwrap();
         assert!(Fallen::open(&session).unwrap().are_followed(lot));
     }

@@ -40,7 +40,7 @@ fn a_host_that_fails_later_is_told_in_every_place() -> anyhow::Result<()> {
         let mut asked = 0;
         for page in 1..=5 {
             let why = text(program("why").arg(&dir).arg(format!("{}{page}", town.url)).output()?)?;
-            assert!(why.contains(last) && why.contains("next attempt not before"), "{kind}: why\n{why}");
+            assert!(why.contains(last) && tells_when(&why), "{kind}: why\n{why}");
             asked += u32::from(why.contains("last answer (attempt"));
         }
         assert!(asked >= 1, "{kind}");
@@ -61,6 +61,11 @@ fn a_seed_that_is_to_be_asked_later_names_the_reason() -> anyhow::Result<()> {
     let lines = last_lines(&output);
     assert!(lines.contains("status 503") && lines.contains(&town.host), "{lines}");
     let why = text(program("why").arg(&dir).arg(&town.url).output()?)?;
-    assert!(why.contains("status 503") && why.contains("next attempt not before"), "{why}");
+    assert!(why.contains("status 503") && tells_when(&why), "{why}");
     Ok(())
+}
+
+/// Whether `why` tells when the next attempt comes. Its time may have come since the crawl ended.
+fn tells_when(why: &str) -> bool {
+    why.contains("next attempt not before") || why.contains("it is tried again at its turn")
 }

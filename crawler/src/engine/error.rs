@@ -1,0 +1,31 @@
+//! Why a crawl cannot go on.
+
+use dedup_stage::store;
+
+use super::peers::PeersError;
+use crate::access::{AccessError, LoginError};
+
+/// Why a crawl cannot go on. What was committed stays; the next start continues from there.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The state failed.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// An output failed: most often a full disk.
+    #[error("output: {0}")]
+    Output(#[from] std::io::Error),
+    /// A request could not be given its header fields.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    /// Nobody could be logged in.
+    #[error(transparent)]
+    Login(#[from] LoginError),
+    /// The processes that crawl with this one cannot be reached, or this one lost its hosts.
+    #[error("the cluster: {0}")]
+    Peers(#[from] PeersError),
+    /// A thread ended that should not have.
+    #[error("internal: {0}")]
+    Internal(&'static str),
+}
+
+pub(super) type Result<T> = std::result::Result<T, EngineError>;
