@@ -37,6 +37,10 @@ impl Desk<'_> {
 
     /// A page was visited: if it is a feed, or was one, its news is counted. `new`: URLs that it brought.
     pub(super) fn feed_read(&mut self, job: &Job, at: Millis, finding: &PageFinding, new: u32) -> Result<()> {
+        if !finding.is_feed && job.page.visit == 1 {
+            // Most pages are no feed and never were one.
+            return Ok(());
+        }
         let is_answer = (200..300).contains(&finding.status);
         if !finding.is_feed || !is_answer {
             let known = List::get(job.page.url, &self.ledger.session)?.is_some();

@@ -115,6 +115,10 @@ impl Rescue {
     /// A URL was fetched. If it was drawn or its lot has fallen, records whether its page is `new`, and whether the page had
     /// links that were not met before (`opened`). A new page counts for the pages on the way to it, too.
     pub fn fetched(&self, job: &Job, new: bool, opened: bool, frontier: &mut Frontier, session: &mut Session) {
+        if self.round.number == 0 {
+            // Nothing was drawn yet. Most pages of a crawl come before the rescue, and cost no look into the state here.
+            return;
+        }
         let source = job.source.map(|page| page.url);
         let result = |trial| Trial { new: Some(new), opened, source, ..trial };
         if job.via == Via::Rescue

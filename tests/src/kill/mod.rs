@@ -13,8 +13,8 @@ use std::fs::OpenOptions;
 use std::io::Read;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
@@ -151,14 +151,7 @@ impl Victim {
     fn run(&self, dir: &Path, moment: Option<Moment>) -> anyhow::Result<Life> {
         let start = Instant::now();
         let mut child = self.command(dir).stderr(Stdio::piped()).spawn()?;
-        let mut stderr = child.stderr.take().context("stderr")?;
-        // What it said, when it has ended.
-        let (tell, ended) = mpsc::channel();
-        std::thread::spawn(move || {
-            let mut said = String::new();
-            let read = stderr.read_to_string(&mut said);
-            tell.send(read.map(|_| said))
-        });
+        let ended = said_by(&mut child)?;
         let said = match moment {
             None => ended.recv()?,
             Some(Moment { after, aim }) => {
@@ -223,6 +216,18 @@ impl Victim {
             }
         }
     }
+}
+
+/// What a process says to people, sent when it has ended.
+fn said_by(child: &mut Child) -> anyhow::Result<Receiver<std::io::Result<String>>> {
+    let mut stderr = child.stderr.take().context("stderr")?;
+    let (tell, ended) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut said = String::new();
+        let read = stderr.read_to_string(&mut said);
+        tell.send(read.map(|_| said))
+    });
+    Ok(ended)
 }
 
 /// What is done, one of them at random.

@@ -1,16 +1,15 @@
 //! The programs that read the directory of a crawl, killed while they do. The crawl may not depend on it.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use fastrand::Rng;
 
 use super::files::log_of;
+use super::said_by;
 
 /// The longest life of a reader.
 const LONGEST: Duration = Duration::from_millis(120);
@@ -46,13 +45,7 @@ pub(super) fn kill_one(
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()?;
-    let mut stderr = child.stderr.take().context("stderr")?;
-    let (tell, ended) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut said = String::new();
-        let read = stderr.read_to_string(&mut said);
-        tell.send(read.map(|_| said))
-    });
+    let ended = said_by(&mut child)?;
     let said = match ended.recv_timeout(LONGEST.mul_f64(random.f64())) {
         Ok(said) => said?,
         Err(_) => {
