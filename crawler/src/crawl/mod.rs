@@ -11,6 +11,7 @@ mod start;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use config::{Layers, Settings};
 use dedup_stage::store::{self, Disk, Reader, Session, Space};
@@ -92,6 +93,23 @@ fn advice(error: &store::Error) -> &'static str {
     }
 }
 
+/// A command that reads a crawl (`why`, say) has its state open for a moment. Others wait for it this long.
+const MOMENT: Duration = Duration::from_secs(5);
+
+/// Opens the state in a directory. If another process has it open, and is no crawl that answers questions, this waits until it
+/// has done.
+fn open_free(state: &Path) -> store::Result<Disk> {
+    let begin = Instant::now();
+    loop {
+        match Disk::open(state, &spaces::of_crawl()) {
+            Err(store::Error::Locked) if begin.elapsed() < MOMENT && Remote::connect(state).is_err() => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            opened => return opened,
+        }
+    }
+}
+
 /// An open crawl directory.
 #[derive(Debug)]
 pub struct CrawlDir {
@@ -121,7 +139,7 @@ impl CrawlDir {
         std::fs::create_dir_all(&state).map_err(output)?;
         // It holds cookies.
         std::fs::set_permissions(&state, Permissions::from_mode(0o700)).map_err(output)?;
-        Disk::open(&state, &spaces::of_crawl()).map_err(|error| OpenError::Store { dir: path.to_owned(), error })
+        open_free(&state).map_err(|error| OpenError::Store { dir: path.to_owned(), error })
     }
 
     /// Whether there is a crawl directory.

@@ -2,8 +2,9 @@
 //!
 //! Each link from a scored page is evidence about its target, for or against, as far as that page is better or worse than the
 //! average. How much the evidence counts is learned: each page that is scored shows what the links to it were worth. The model
-//! is a logistic regression on the sum of the evidence, fitted by stochastic gradient descent; where links say nothing of
-//! quality its weight goes to zero, and pages come in the order in which they are found.
+//! is a logistic regression, fitted by stochastic gradient descent, on two sums: the evidence for the target and the evidence
+//! against it. The sums have a weight each, because a link from a good page may say more than one from a bad page. Where links
+//! say nothing of quality, the weights go to zero, and pages come in the order in which they are found.
 
 use dedup_stage::store::{Result, Session, Space};
 use serde::{Deserialize, Serialize};
@@ -14,8 +15,11 @@ pub struct Likely {
     model: Model,
     /// Two rows of sums of evidence, as in a count-min sketch (see [`crate::priority::InLinks`]): of two URLs that share a place
     /// in one row, few share one in the other. What stands nearer to zero is believed.
-    rows: [Vec<i16>; 2],
+    rows: [Vec<Sums>; 2],
 }
+
+/// The sums of the evidence for a page and of the evidence against it, in steps.
+type Sums = [u16; 2];
 
 /// What was learned; it outlives the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,8 +30,8 @@ struct Model {
     mean: f32,
     /// Log odds of a page about which there is no evidence.
     bias: f32,
-    /// Log odds for each unit of evidence.
-    weight: f32,
+    /// Log odds for each unit of evidence for a page, and for each unit against it.
+    weights: [f32; 2],
 }
 
 impl Likely {
@@ -35,8 +39,8 @@ impl Likely {
     const SUMS: usize = 1 << 19;
     /// Steps of evidence to a unit.
     const STEPS: f32 = 64.0;
-    /// Evidence counts up to so many units.
-    const MOST: f32 = 4.0;
+    /// The evidence for a page counts up to so many units, and so does the evidence against it.
+    const MOST: f32 = 6.0;
     /// Key in [`Space::META`].
     const RECORD: &[u8] = b"scores";
 
@@ -44,9 +48,9 @@ impl Likely {
     pub fn open(session: &Session) -> Result<Self> {
         let stored = session.get(Space::META, Self::RECORD)?;
         let model = stored.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        // To begin with, a link from a good page is thought to lead to a good one.
-        let model = model.unwrap_or(Model { pages: 0, mean: 0.5, bias: 0.0, weight: 2.0 });
-        Ok(Self { model, rows: [(); 2].map(|()| vec![0; Self::SUMS]) })
+        // To begin with, a link from a good page is thought to lead to a good one, and one from a bad page to a bad one.
+        let model = model.unwrap_or(Model { pages: 0, mean: 0.5, bias: 0.0, weights: [2.0, -2.0] });
+        Ok(Self { model, rows: [(); 2].map(|()| vec![Sums::default(); Self::SUMS]) })
     }
 
     /// Writes down what was learned; to be called before a commit.
@@ -65,29 +69,34 @@ impl Likely {
         let rate = 0.02 + 1.0 / (2.0 + model.pages as f32 / 8.0);
         model.mean += (score - model.mean) * (1.0 / model.pages.min(500) as f32);
         model.bias = (model.bias + rate * error).clamp(-6.0, 6.0);
-        model.weight = (model.weight + rate * error * evidence).clamp(-8.0, 8.0);
+        for (weight, sum) in model.weights.iter_mut().zip(evidence) {
+            *weight = (*weight + rate * error * sum).clamp(-8.0, 8.0);
+        }
     }
 
     /// A page with this score links to the URL with this hash: the score that is to be expected there.
     pub fn link(&mut self, url: u64, score: f32) -> f32 {
-        let step = ((score - self.model.mean) * Self::STEPS) as i16;
-        let most = (Self::MOST * Self::STEPS) as i16;
+        let better = score - self.model.mean;
+        let (side, step) = (usize::from(better < 0.0), (better.abs() * Self::STEPS) as u16);
+        let most = (Self::MOST * Self::STEPS) as u16;
         for (row, place) in self.rows.iter_mut().zip(places(url)) {
-            row[place] = (row[place] + step).clamp(-most, most);
+            let sum = &mut row[place][side];
+            *sum = (*sum + step).min(most);
         }
         self.expected(self.evidence(url))
     }
 
-    /// The sum of the evidence about a URL, in units.
-    fn evidence(&self, url: u64) -> f32 {
+    /// The sums of the evidence for a URL and against it, in units.
+    fn evidence(&self, url: u64) -> [f32; 2] {
         let [first, second] = places(url);
         let (first, second) = (self.rows[0][first], self.rows[1][second]);
-        f32::from(if first.abs() <= second.abs() { first } else { second }) / Self::STEPS
+        [0, 1].map(|side| f32::from(first[side].min(second[side])) / Self::STEPS)
     }
 
-    fn expected(&self, evidence: f32) -> f32 {
-        let Model { bias, weight, .. } = self.model;
-        1.0 / (1.0 + (-(bias + weight * evidence)).exp())
+    fn expected(&self, evidence: [f32; 2]) -> f32 {
+        let Model { bias, weights, .. } = self.model;
+        let log_odds = bias + weights[0] * evidence[0] + weights[1] * evidence[1];
+        1.0 / (1.0 + (-log_odds).exp())
     }
 }
 
