@@ -9,7 +9,7 @@ use super::progress::Progress;
 use super::rows;
 use crate::corpus::build::write;
 use crate::corpus::{Known, Signatures};
-use crate::hamming::frozen::{self, Plan};
+use crate::hamming::frozen::{self, IndexSpec};
 use crate::hamming::{Design, Fingerprints};
 use crate::signature;
 
@@ -64,7 +64,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             None => return Ok(rows::wrong_usage(&format_args!("no design {name:?} for distance {k}"))),
         },
     };
-    let plan = Plan { design, recipe: args.recipe, with_rows: true, threads, part: Plan::PART };
+    let plan = IndexSpec { design, recipe: args.recipe, with_rows: true, threads, part: IndexSpec::PART };
     let progress = Progress::new("index", fingerprints.len(), "fingerprints");
     let bytes = write(output, |file| {
         let mut out = BufWriter::with_capacity(1 << 20, file);

@@ -7,7 +7,7 @@ use super::changes::{Pattern, exponential, normal};
 
 /// What to make.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
+pub struct WebSpec {
     /// URLs, copies included.
     pub pages: usize,
     /// Hosts; their sizes follow Zipf's law.
@@ -53,7 +53,7 @@ pub struct Page {
 #[derive(Clone, Debug)]
 pub struct Web {
     /// What was asked for.
-    pub plan: Plan,
+    pub plan: WebSpec,
     /// All pages. Originals first.
     pub pages: Vec<Page>,
     /// Change rates of the sources, changes a day.
@@ -66,7 +66,7 @@ pub struct Web {
 
 impl Web {
     /// Makes one.
-    pub fn new(plan: Plan) -> Self {
+    pub fn new(plan: WebSpec) -> Self {
         let mut random = Rng::with_seed(plan.seed);
         let mut hosts = Zipf::new(plan.hosts, &mut random);
         let originals = plan.pages - (plan.copies * plan.pages as f64).round() as usize;

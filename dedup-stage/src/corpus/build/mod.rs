@@ -21,7 +21,7 @@ pub use parts::{temporary, write};
 
 /// What to make, and with what.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct SigningOptions {
     /// Names of fields and columns.
     pub fields: Fields,
     /// Threads that sign.
@@ -93,10 +93,10 @@ pub fn splits(inputs: &[PathBuf], format: Option<Format>) -> Result<Vec<Split>, 
 
 /// Makes the signature file `output`. Returns the sums over all splits. Errors where something cannot be written, or an
 /// input cannot be opened at all.
-pub fn build(splits: &[Split], plan: &Plan, output: &Path, watch: &dyn Watch) -> Result<Tally, Error> {
+pub fn build(splits: &[Split], plan: &SigningOptions, output: &Path, watch: &dyn Watch) -> Result<Tally, Error> {
     let parts = Parts::open(output)?;
     let lanes = plan.threads.min(splits.len()).max(1);
-    let each = Plan { threads: plan.threads.div_ceil(lanes), memory: plan.memory / lanes, ..plan.clone() };
+    let each = SigningOptions { threads: plan.threads.div_ceil(lanes), memory: plan.memory / lanes, ..plan.clone() };
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -137,7 +137,7 @@ pub fn build(splits: &[Split], plan: &Plan, output: &Path, watch: &dyn Watch) ->
 }
 
 /// One split: what an earlier build left, or done now.
-fn one(split: &Split, plan: &Plan, parts: &Parts, watch: &dyn Watch) -> Result<(Tally, Vec<PathBuf>), Error> {
+fn one(split: &Split, plan: &SigningOptions, parts: &Parts, watch: &dyn Watch) -> Result<(Tally, Vec<PathBuf>), Error> {
     if split.format == Format::Signatures {
         let path = split.paths[0].clone();
         let signatures = super::Signatures::open(&path)?;

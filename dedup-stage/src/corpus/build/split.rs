@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::parts::{self, Parts};
-use super::{Plan, Tally, Watch};
+use super::{SigningOptions, Tally, Watch};
 use crate::corpus::Error;
 use crate::corpus::input::{Bad, Fields, Piece, Split};
 use crate::corpus::record::Record;
 use crate::corpus::sign::Signing;
-use crate::corpus::writer::{Shape, Writer};
-use crate::pipeline::{Limits, Turn, ordered};
+use crate::corpus::writer::{Shape, SignatureWriter};
+use crate::pipeline::{Limits, NextItem, ordered};
 use crate::signature::RECIPE;
 
 /// What a worker made of a piece.
@@ -25,7 +25,7 @@ struct Signed {
 pub fn sign(
     split: &Split,
     pieces: Box<dyn Iterator<Item = Piece> + Send>,
-    plan: &Plan,
+    plan: &SigningOptions,
     parts: &Parts,
     watch: &dyn Watch,
 ) -> Result<(Tally, Vec<PathBuf>), Error> {
@@ -37,7 +37,7 @@ pub fn sign(
     });
     let (mut tally, mut files) = (Tally::default(), Vec::new());
     let (mut held, mut weight) = (Vec::new(), 0);
-    while let Turn::Item(signed) = results.wait() {
+    while let NextItem::Item(signed) = results.wait() {
         watch.documents(signed.records.len() as u64);
         tally.documents += signed.records.len() as u64;
         tally.judged += signed.records.iter().filter(|record| record.signature.is_some()).count() as u64;
@@ -79,7 +79,7 @@ fn write(records: &mut Vec<Record>, parts: &Parts) -> Result<PathBuf, Error> {
     records.iter().for_each(|record| shape.add(&record.row()));
     let path = parts.fresh();
     parts::write(&path, |file| {
-        let mut writer = Writer::new(file, RECIPE, shape);
+        let mut writer = SignatureWriter::new(file, RECIPE, shape);
         records.iter().try_for_each(|record| writer.push(&record.row()))?;
         Ok(writer.finish()?.1)
     })?;

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use tempfile::TempDir;
 
 use super::*;
-use crate::corpus::build::{Plan, Tally, Watch, build, splits};
+use crate::corpus::build::{SigningOptions, Tally, Watch, build, splits};
 use crate::corpus::input::{Bad, Fields};
 use crate::signature::RECIPE;
 
@@ -24,8 +24,8 @@ impl Watch for Noted {
     fn merged(&self, _: u64) {}
 }
 
-fn plan(memory: usize) -> Plan {
-    Plan { fields: Fields::default(), threads: 2, memory }
+fn plan(memory: usize) -> SigningOptions {
+    SigningOptions { fields: Fields::default(), threads: 2, memory }
 }
 
 /// Files of JSON Lines with these texts, ids from 0; and where they are.

@@ -10,7 +10,7 @@ use crossbeam_channel::bounded;
 
 use super::bins::Bins;
 use super::cells::{Cell, GROUP, LARGE};
-use super::format::{Header, PartPlace, TablePlace};
+use super::format::{IndexHeader, PartPlace, TablePlace};
 use super::output::{Built, Output};
 use super::packed;
 use crate::hamming::Error;
@@ -40,7 +40,7 @@ impl Source for [u64] {
 
 /// What to build, and with how much memory.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct IndexSpec {
     /// The design.
     pub design: Design,
     /// The recipe of the fingerprints.
@@ -53,7 +53,7 @@ pub struct Plan {
     pub part: u64,
 }
 
-impl Plan {
+impl IndexSpec {
     /// With this value, two threads need 2 GiB, or 4 GiB with rows.
     pub const PART: u64 = 1 << 27;
 
@@ -68,7 +68,7 @@ impl Plan {
 /// its last call.
 pub fn build(
     source: &(impl Source + ?Sized),
-    plan: &Plan,
+    plan: &IndexSpec,
     out: &mut (impl Write + Seek),
     done: &(dyn Fn(f64) + Sync),
 ) -> Result<u64, Error> {
@@ -81,7 +81,7 @@ pub fn build(
     let mut tables = Vec::new();
     let mut further = Vec::new();
     for (i, key) in plan.design.keys.iter().enumerate() {
-        let bits = Plan::bits(*key, rows);
+        let bits = IndexSpec::bits(*key, rows);
         let part_bits = rows.div_ceil(part).next_power_of_two().ilog2().min(bits);
         let with_rows = plan.with_rows && i == 0;
         let row_bits = with_rows.then(|| 64 - rows.leading_zeros());
@@ -105,7 +105,7 @@ pub fn build(
     further.sort_unstable();
     let further = out.section(&further.iter().flat_map(|(value, row)| [*value, *row]).collect::<Vec<u64>>())?;
     let distinct = tables[0].parts.iter().map(|part| part.entries).sum();
-    let header = Header {
+    let header = IndexHeader {
         recipe: plan.recipe.clone(),
         design: plan.design.clone(),
         rows,
@@ -235,8 +235,8 @@ impl Shape {
         let rest_bits = 32 - self.bits;
         let mut built = Built { filters: in_huge_pages(entries), ..Built::default() };
         let mut ends: Vec<u64> = in_huge_pages(buckets);
-        let mut rests = packed::Writer::new(entries, rest_bits);
-        let mut rows = packed::Writer::new(entries, self.row_bits.map_or(0, |bits| bits + 1));
+        let mut rests = packed::BitWriter::new(entries, rest_bits);
+        let mut rows = packed::BitWriter::new(entries, self.row_bits.map_or(0, |bits| bits + 1));
         let mut last = None;
         let mut bin = Vec::new();
         let first_bucket = (part << (self.bits - self.part_bits)) as usize;

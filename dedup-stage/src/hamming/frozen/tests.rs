@@ -7,11 +7,11 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn plan(design: Design, part: u64) -> Plan {
-    Plan { design, recipe: "test".into(), with_rows: true, threads: 2, part }
+fn plan(design: Design, part: u64) -> IndexSpec {
+    IndexSpec { design, recipe: "test".into(), with_rows: true, threads: 2, part }
 }
 
-fn bytes(fingerprints: &[u64], plan: &Plan) -> Vec<u8> {
+fn bytes(fingerprints: &[u64], plan: &IndexSpec) -> Vec<u8> {
     let mut out = Cursor::new(Vec::new());
     let written = build(fingerprints, plan, &mut out, &|_| {}).expect("memory does not fail");
     let bytes = out.into_inner();
@@ -51,7 +51,7 @@ fn search(index: &Frozen, queries: &[u64]) -> Vec<(usize, u64, u32)> {
     hits
 }
 
-fn check(stored: &[u64], queries: &[u64], plan: &Plan) {
+fn check(stored: &[u64], queries: &[u64], plan: &IndexSpec) {
     let index = open(&bytes(stored, plan)).expect("undamaged");
     assert_eq!(index.rows(), stored.len() as u64);
     let expected = scan(stored, queries, plan.design.distance);
@@ -121,13 +121,13 @@ fn equals_a_scan_on_adversarial_sets() {
 #[test]
 fn the_same_file_whatever_the_threads() {
     let stored = clustered(4000, 1000);
-    let with = |threads| bytes(&stored, &Plan { threads, ..plan(Design::halves(3), 500) });
+    let with = |threads| bytes(&stored, &IndexSpec { threads, ..plan(Design::halves(3), 500) });
     assert_eq!(with(1), with(4));
 }
 
 #[test]
 fn another_recipe_is_refused() {
-    let bytes = bytes(&[1, 2, 3], &Plan { recipe: "other".into(), ..plan(Design::halves(3), 64) });
+    let bytes = bytes(&[1, 2, 3], &IndexSpec { recipe: "other".into(), ..plan(Design::halves(3), 64) });
     assert!(matches!(open(&bytes), Err(Error::Recipe { .. })));
 }
 

@@ -8,7 +8,7 @@ use super::Hit;
 use super::pieces::in_pieces;
 use crate::hamming::design::Design;
 use crate::hamming::filter::Filter;
-use crate::hamming::frozen::{self, Frozen, Plan};
+use crate::hamming::frozen::{self, Frozen, IndexSpec};
 use crate::hamming::index::{Fill, Index, Probe};
 
 /// A thread looks at this many stored fingerprints before it takes more work.
@@ -71,7 +71,7 @@ fn filtered(
 
 /// An index with the format of an index file, in memory only.
 fn in_memory(fingerprints: &[u64], design: Design, threads: usize) -> Frozen {
-    let plan = Plan { design, recipe: String::new(), with_rows: true, threads, part: Plan::PART };
+    let plan = IndexSpec { design, recipe: String::new(), with_rows: true, threads, part: IndexSpec::PART };
     let mut file = Cursor::new(Vec::new());
     frozen::build(fingerprints, &plan, &mut file, &|_| {}).expect("memory does not fail");
     let file = file.into_inner();
