@@ -105,7 +105,7 @@ impl PeerExchange {
         let Start { deadline, life, places, sent, ordered, forwards, quota, .. } = start;
         let (events_in, events) = unbounded();
         let (groups, mut groups_out) = mpsc::unbounded_channel::<Group>();
-        let (progress, standing_out) = watch::channel(PeerProgress::default());
+        let (progress, progress_out) = watch::channel(PeerProgress::default());
         let gone = Arc::<AtomicBool>::default();
 
         let (publisher, over, failed) = (cluster.clone(), deadline.clone(), events_in.clone());
@@ -171,7 +171,7 @@ impl PeerExchange {
             quota,
             gone,
         };
-        Ok((exchange, events_in, standing_out))
+        Ok((exchange, events_in, progress_out))
     }
 }
 

@@ -29,10 +29,10 @@ pub fn built(n: u64, design: Design, with_rows: bool) -> (Frozen, Duration) {
     let size = (upper + if with_rows { 5.0 } else { 0.0 }) * n as f64 + 1e6;
     let mut memory = MmapMut::map_anon(size as usize).expect("address space");
     let _ = memory.advise(Advice::HugePage);
-    let plan = IndexSpec { design, recipe: "bench".into(), with_rows, threads: 2, part };
+    let spec = IndexSpec { design, recipe: "bench".into(), with_rows, threads: 2, part };
     let start = Instant::now();
     let mut out = std::io::Cursor::new(&mut memory[..]);
-    let bytes = frozen::build(&ByRow(n), &plan, &mut out, &|_| {}).expect("memory does not fail");
+    let bytes = frozen::build(&ByRow(n), &spec, &mut out, &|_| {}).expect("memory does not fail");
     let built = start.elapsed();
     (Frozen::from_memory(memory, bytes as usize, "bench").expect("undamaged"), built)
 }

@@ -46,10 +46,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Err(what) => return Ok(rows::wrong_usage(&what)),
     };
     let threads = args.threads.unwrap_or_else(rows::cores).max(1);
-    let plan = SigningOptions { fields: args.fields, threads, memory: args.memory as usize };
+    let options = SigningOptions { fields: args.fields, threads, memory: args.memory as usize };
     let start = Instant::now();
     let said = Said(Documents::new(splits.len()));
-    let tally = build(&splits, &plan, &args.output, &said)?;
+    let tally = build(&splits, &options, &args.output, &said)?;
     drop(said);
     let (seconds, bytes) = (start.elapsed().as_secs_f64(), std::fs::metadata(&args.output)?.len());
     eprintln!(

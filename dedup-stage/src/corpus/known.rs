@@ -86,7 +86,7 @@ impl Known {
         let signatures = Signatures::open(path)?;
         signatures.advise_sequential();
         let fingerprints = signatures.fingerprints();
-        let plan = IndexSpec {
+        let spec = IndexSpec {
             design: Design::for_size(distance, fingerprints.len() as u64),
             recipe: index_recipe(&signatures),
             with_rows: false,
@@ -95,7 +95,7 @@ impl Known {
         };
         super::build::write(&Self::index_path(path, distance), |mut file| {
             let mut out = std::io::BufWriter::with_capacity(1 << 20, &mut file);
-            frozen::build(fingerprints, &plan, &mut out, done)
+            frozen::build(fingerprints, &spec, &mut out, done)
         })
     }
 

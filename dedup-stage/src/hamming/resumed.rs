@@ -71,8 +71,8 @@ fn write(
     out: &mut (impl Write + Seek),
 ) -> Result<u64, Error> {
     let design = Design::for_size(k, fingerprints.len() as u64);
-    let plan = IndexSpec { design, recipe: recipe.into(), with_rows: false, threads, part: IndexSpec::PART };
-    frozen::build(fingerprints, &plan, out, &|_| {})
+    let spec = IndexSpec { design, recipe: recipe.into(), with_rows: false, threads, part: IndexSpec::PART };
+    frozen::build(fingerprints, &spec, out, &|_| {})
 }
 
 #[cfg(test)]

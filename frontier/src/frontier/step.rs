@@ -150,7 +150,7 @@ impl Frontier {
         self.urls.change(id, &State::Stopped { rules, reason, representative, link }, session)
     }
 
-    /// A held link of a template is followed (if the template is) or tried. False if no more may be tried now.
+    /// A held link of a template is followed (if the template is followed) or tried. False if no more may be tried now.
     fn template_ended(&mut self, id: UrlId, template: u64, follow: bool, session: &mut Session) -> Result<bool> {
         let Some(State::HeldAs { cause: Cause::News { .. }, link }) = self.urls.state(id, session)? else {
             return Ok(true);

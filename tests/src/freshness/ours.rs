@@ -67,10 +67,10 @@ impl<'a> Ours<'a> {
     /// All pages were just fetched.
     pub fn new(web: &'a Web, settings: Settings) -> Self {
         let mut refresh = Refresh::new(settings, Default::default(), Default::default());
-        (0..web.plan.hosts).for_each(|_| _ = refresh.add_host((web.delay() * 86_400.0) as f32, Default::default()));
+        (0..web.spec.hosts).for_each(|_| _ = refresh.add_host((web.delay() * 86_400.0) as f32, Default::default()));
         let start = seconds(0.0);
         let mut copies = vec![Vec::new(); web.pages.len()];
-        let mut by_host = vec![Vec::new(); web.plan.hosts];
+        let mut by_host = vec![Vec::new(); web.spec.hosts];
         for (n, page) in web.pages.iter().enumerate() {
             by_host[page.host as usize].push(n as u32);
             if let Some(original) = page.original {
@@ -96,7 +96,7 @@ impl<'a> Ours<'a> {
         let mut ours = Self { web, refresh, records, by_host, copies, suspects, pairs, showing, tally };
         // The first round finds the demand, the second the dues.
         for _ in 0..2 {
-            (0..web.plan.hosts as HostId).for_each(|host| ours.review(host, start));
+            (0..web.spec.hosts as HostId).for_each(|host| ours.review(host, start));
         }
         ours
     }

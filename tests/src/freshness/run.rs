@@ -90,7 +90,7 @@ pub fn run(web: &Web, budget: f64, policy: &mut dyn Policy) -> FreshnessResult {
     let mut archive = Archive::new(web);
     let step = 1.0 / (budget * web.pages.len() as f64);
     let slots = (DAYS / step) as u64;
-    let mut free_at = vec![0.0; web.plan.hosts];
+    let mut free_at = vec![0.0; web.spec.hosts];
     let mut unspent = 0;
     for slot in 0..slots {
         let now = slot as f64 * step;

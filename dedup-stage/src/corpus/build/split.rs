@@ -25,12 +25,12 @@ struct Signed {
 pub fn sign(
     split: &Split,
     pieces: Box<dyn Iterator<Item = Piece> + Send>,
-    plan: &SigningOptions,
+    options: &SigningOptions,
     parts: &Parts,
     watch: &dyn Watch,
 ) -> Result<(Tally, Vec<PathBuf>), Error> {
-    let context = Arc::new((split.name(), plan.fields.clone()));
-    let limits = Limits { threads: plan.threads.max(1), inputs: 16 * plan.threads.max(1), bytes: 64 << 20 };
+    let context = Arc::new((split.name(), options.fields.clone()));
+    let limits = Limits { threads: options.threads.max(1), inputs: 16 * options.threads.max(1), bytes: 64 << 20 };
     let (mut results, _) = ordered(limits, pieces, move || {
         let (context, mut signing) = (Arc::clone(&context), Signing::default());
         move |piece: Piece| work(&piece, &context.0, &context.1, &mut signing)
@@ -45,7 +45,7 @@ pub fn sign(
         signed.bad.into_iter().for_each(|bad| tally.add_bad(bad));
         weight += signed.records.iter().map(Record::weight).sum::<usize>();
         held.extend(signed.records);
-        if weight > plan.memory {
+        if weight > options.memory {
             files.push(write(&mut held, parts)?);
             weight = 0;
         }

@@ -68,32 +68,32 @@ impl IndexSpec {
 /// its last call.
 pub fn build(
     source: &(impl Source + ?Sized),
-    plan: &IndexSpec,
+    spec: &IndexSpec,
     out: &mut (impl Write + Seek),
     done: &(dyn Fn(f64) + Sync),
 ) -> Result<u64, Error> {
     let rows = source.rows();
-    let threads = plan.threads.max(1);
+    let threads = spec.threads.max(1);
     let mut out = Output::new(out)?;
     // There are at least four parts, so that several threads have work. The number of parts does not depend on the
     // number of threads, so neither does the file. No part is so large that its tables take much memory.
-    let part = plan.part.min((rows / 4).clamp(1 << 20, 1 << 26));
+    let part = spec.part.min((rows / 4).clamp(1 << 20, 1 << 26));
     let mut tables = Vec::new();
     let mut further = Vec::new();
-    for (i, key) in plan.design.keys.iter().enumerate() {
+    for (i, key) in spec.design.keys.iter().enumerate() {
         let bits = IndexSpec::bits(*key, rows);
         let part_bits = rows.div_ceil(part).next_power_of_two().ilog2().min(bits);
-        let with_rows = plan.with_rows && i == 0;
+        let with_rows = spec.with_rows && i == 0;
         let row_bits = with_rows.then(|| 64 - rows.leading_zeros());
         // The number of parts that may be held in memory at a time.
-        let held = plan.part.saturating_mul(threads as u64) / (rows >> part_bits).max(1);
+        let held = spec.part.saturating_mul(threads as u64) / (rows >> part_bits).max(1);
         let together = held.clamp(1, 1 << part_bits);
         // A bin of about 2^14 entries is sorted in the cache. With 2^14 bins, the lines that are being filled fit into
         // the cache, too.
         let of_part = (rows >> part_bits >> 14).max(1).ilog2();
         let bin_bits = of_part.min(14u32.saturating_sub(together.ilog2())).min(bits - part_bits);
         let shape = Shape { view: View::new(*key), bits, part_bits, bin_bits, row_bits, together };
-        let share = 1.0 / plan.design.keys.len() as f64 / f64::from(1 << part_bits);
+        let share = 1.0 / spec.design.keys.len() as f64 / f64::from(1 << part_bits);
         let done = |part| done(part * share);
         let parts = if with_rows {
             build_table::<(u64, u64)>(source, &shape, threads, &mut out, &mut further, &done)?
@@ -106,11 +106,11 @@ pub fn build(
     let further = out.section(&further.iter().flat_map(|(value, row)| [*value, *row]).collect::<Vec<u64>>())?;
     let distinct = tables[0].parts.iter().map(|part| part.entries).sum();
     let header = IndexHeader {
-        recipe: plan.recipe.clone(),
-        design: plan.design.clone(),
+        recipe: spec.recipe.clone(),
+        design: spec.design.clone(),
         rows,
         distinct,
-        with_rows: plan.with_rows,
+        with_rows: spec.with_rows,
         tables,
         further,
     };

@@ -18,8 +18,8 @@
 //! # Lists
 //!
 //! A page without content of its own *leads* to something if it has links of another template that is followed
-//! because of contents. Then the page belongs to a list, and its next page is worth a trial. A template that is followed because
-//! its pages lead to something does not make other templates lead. Otherwise two templates of a trap could keep each
+//! because of contents. Then the page belongs to a list, and its next page is worth a trial. A template that is followed
+//! because its pages lead to something does not make other templates lead. Otherwise two templates of a trap could keep each
 //! other going for ever. If the page has no such links, but links of templates that are still being tried, the trial tells
 //! nothing.
 
