@@ -142,7 +142,7 @@ fn read<T: Weigh, U>(
 }
 
 impl<U> Ordered<U> {
-    /// The next turn if it is there already.
+    /// The next item if it is there already.
     pub fn poll(&mut self) -> Option<NextItem<U>> {
         loop {
             if let Some(next_item) = self.next_item() {
@@ -153,7 +153,7 @@ impl<U> Ordered<U> {
         }
     }
 
-    /// The next turn, waited for.
+    /// The next item, waited for.
     pub fn wait(&mut self) -> NextItem<U> {
         loop {
             if let Some(next_item) = self.next_item() {
