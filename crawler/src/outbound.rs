@@ -6,7 +6,7 @@
 
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::{PageId, UrlId};
-use frontier::robots::Rules;
+use frontier::robots::RobotsRules;
 use frontier::{Admission, Asker, Errand, Found, Frontier, Hold, Merits, Millis, SkipReason, Via};
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -50,7 +50,7 @@ pub enum Wish {
     /// To be asked for as the robots.txt of these origins, which has moved there. It never waits in a state: who sends it
     /// sends it again until the rules come.
     Robots(Vec<Asker>),
-    /// No link: the rules that were found for an origin ([`Rules::to_bytes`]), in answer to [`Wish::Robots`].
+    /// No link: the rules that were found for an origin ([`RobotsRules::to_bytes`]), in answer to [`Wish::Robots`].
     Rules(Asker, Vec<u8>),
 }
 
@@ -102,7 +102,7 @@ impl Outbound {
     }
 
     /// The rules of an origin of another frontier have been found.
-    pub fn rules(asker: Asker, rules: &Rules) -> Self {
+    pub fn rules(asker: Asker, rules: &RobotsRules) -> Self {
         Self::errand(&asker.of.clone(), Wish::Rules(asker, rules.to_bytes()))
     }
 
@@ -149,7 +149,7 @@ impl Outbound {
             }
             Wish::Rules(asker, rules) => {
                 let damaged = || dedup_stage::store::Error::Damaged("the rules of an origin".into());
-                frontier.asker_knows(asker, Rules::from_bytes(rules).ok_or_else(damaged)?, now, session)?;
+                frontier.asker_knows(asker, RobotsRules::from_bytes(rules).ok_or_else(damaged)?, now, session)?;
                 Ok(Admission::Seen)
             }
         }

@@ -1,7 +1,7 @@
 //! What the state keeps of each visit to a URL: enough to name a twin, to answer `why`, to compare the next visit with, and to
 //! ask again conditionally.
 
-use dedup_stage::corpus::Twin;
+use dedup_stage::corpus::CorpusMatch;
 use dedup_stage::judge::{Shown, Verdict};
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::{PageId, UrlId};
@@ -64,7 +64,9 @@ impl From<Verdict> for VerdictKind {
     fn from(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Unique => VerdictKind::Unique,
-            Verdict::Exact { .. } | Verdict::Known { twin: Twin { exact: true, .. }, .. } => VerdictKind::Exact,
+            Verdict::Exact { .. } | Verdict::Known { document: CorpusMatch { exact: true, .. }, .. } => {
+                VerdictKind::Exact
+            }
             Verdict::Near { .. } | Verdict::Known { .. } => VerdictKind::Near,
             Verdict::Unchanged { .. } => VerdictKind::Unchanged,
             Verdict::Unjudged => VerdictKind::Unjudged,

@@ -9,7 +9,7 @@ use std::io;
 use std::path::Path;
 use std::time::Instant;
 
-use dedup_stage::corpus::{Known, NO_DATE, Output, Record, Row, Shape, Signatures, Writer, merge};
+use dedup_stage::corpus::{Known, NO_DATE, Output, Record, Row, Shape, SignatureWriter, Signatures, merge};
 use dedup_stage::signature::{RECIPE, Sketch};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -137,7 +137,7 @@ fn plant(n: u64, planted: u64, path: &Path) {
     let shape = Shape { rows: n + planted, judged: n + planted, splits: 1, text_ids: n + planted, ..Shape::default() };
     let file = File::create(path).expect("a file");
     file.set_len(shape.bytes()).expect("a file");
-    let mut writer = Writer::new(Sparse(file), RECIPE, shape);
+    let mut writer = SignatureWriter::new(Sparse(file), RECIPE, shape);
     let (zeros, nothing) = ([0; Sketch::BYTES], [0; 32]);
     let mut real = real.into_iter().peekable();
     // Bucket by bucket of the highest bits, each sorted by itself.

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use ::url::Url;
 
-use crate::flow::{Flow, Held, OnDuplicate, Passage};
+use crate::flow::{Flow, FlowResult, Held, OnDuplicate};
 use crate::judge::{Case, Proposal, Shown, Verdict};
 use crate::stage::{Prepared, Preparer, Source};
 use crate::store::{Memory, Result, Session, Space};
@@ -66,7 +66,7 @@ impl Web {
     }
 
     /// A URL shows a page.
-    pub fn show(&mut self, url: &str, body: &str) -> Passage {
+    pub fn show(&mut self, url: &str, body: &str) -> FlowResult {
         self.answer(url, 200, body)
     }
 
@@ -76,15 +76,15 @@ impl Web {
     }
 
     /// A URL answers with this status.
-    pub fn answer(&mut self, url: &str, status: u16, body: &str) -> Passage {
+    pub fn answer(&mut self, url: &str, status: u16, body: &str) -> FlowResult {
         let prepared = self.prepare(url, status, body);
         let mut record = self.records.remove(&prepared.id);
         let visits = record.as_ref().map_or(1, |record| record.visits + 1);
         let before = record.as_mut().and_then(|record| record.shown.take());
-        let passage = self.pass(&prepared, visits, before.as_ref());
-        let shown = passage.shown.clone();
+        let result = self.pass(&prepared, visits, before.as_ref());
+        let shown = result.shown.clone();
         self.records.insert(prepared.id, Record { url: prepared.url, visits, shown });
-        passage
+        result
     }
 
     /// What other webs have to hear of a page that this URL is about to show.
@@ -107,7 +107,7 @@ impl Web {
     }
 
     /// A prepared page passes at this visit.
-    pub fn pass(&mut self, prepared: &Prepared, visit: u32, before: Option<&Shown>) -> Passage {
+    pub fn pass(&mut self, prepared: &Prepared, visit: u32, before: Option<&Shown>) -> FlowResult {
         self.order += 1;
         let case = case(prepared, self.order, visit, before);
         let records = &self.records;
@@ -115,10 +115,10 @@ impl Web {
     }
 
     /// The links of a duplicate beside those of its twin.
-    pub fn held(&self, prepared: &Prepared, passage: &Passage) -> Option<Held> {
+    pub fn held(&self, prepared: &Prepared, result: &FlowResult) -> Option<Held> {
         let case = case(prepared, self.order, 1, None);
         let of = |page, _: &Session| url_of(&self.records, page);
-        self.flow.held(&case, &passage.judgement, &of, &self.session).unwrap()
+        self.flow.held(&case, &result.judgement, &of, &self.session).unwrap()
     }
 
     /// What a URL showed last.

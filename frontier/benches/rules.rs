@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use config::{ScopeKind, Settings};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use frontier::robots::{Answer, Rules};
+use frontier::robots::{Answer, RobotsRules};
 use frontier::scope::Scope;
 use frontier::sitemap::Sitemap;
 use url::Url;
@@ -42,7 +42,7 @@ fn robots(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("robots");
     let origin = url("https://a.example/robots.txt");
     let read = |body: &str| {
-        Rules::read(
+        RobotsRules::read(
             &Answer { url: &origin, status: 200, retry_after: None, body: body.as_bytes(), at: 0 },
             "once-crawler",
         )
@@ -53,7 +53,7 @@ fn robots(criterion: &mut Criterion) {
         writeln!(usual, "disallow: /section-{n}/*/print\nallow: /section-{n}/").unwrap();
     }
     for n in 0.. {
-        if hostile.len() >= Rules::MAX_BYTES - 30 {
+        if hostile.len() >= RobotsRules::MAX_BYTES - 30 {
             break;
         }
         writeln!(hostile, "allow:/*a*a{n:x}").unwrap();

@@ -1,6 +1,6 @@
 //! What a robots.txt says to a crawler: `cargo run -p dedup-stage-frontier --example read_robots -- robots.txt mybot /a /b/c`
 
-use frontier::robots::{Answer, Rules};
+use frontier::robots::{Answer, RobotsRules};
 use url::Url;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -9,7 +9,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("say a file, a product token and paths".into());
     };
     let (url, body) = (Url::parse("https://some.site/robots.txt")?, std::fs::read(file)?);
-    let rules = Rules::read(&Answer { url: &url, status: 200, retry_after: None, body: &body, at: 0 }, token);
+    let rules = RobotsRules::read(&Answer { url: &url, status: 200, retry_after: None, body: &body, at: 0 }, token);
     for path in paths {
         let word = if rules.allowed(&url.join(path)?) { "may be fetched" } else { "may not be fetched" };
         println!("{path} {word}");

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::hold::Trial;
 use crate::numbers::Millis;
 use crate::reason::SkipReason;
-use crate::robots::Rules;
+use crate::robots::RobotsRules;
 
 /// How a URL came to be queued. The queue entry carries it, so that `why` can name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -265,7 +265,7 @@ pub enum Outcome {
     /// `Resolve`: the addresses that may be connected to. Empty if the host has none of these.
     Resolved(Vec<IpAddr>),
     /// `Robots`: the answer.
-    Robots(Rules),
+    Robots(RobotsRules),
     /// `Robots`: the file is elsewhere, perhaps on another host. The frontier asks for it there, as politely as for
     /// anything else (at most five hops, then the file counts as unavailable: RFC 9309, section 2.3.1.2).
     RobotsMoved(Url),

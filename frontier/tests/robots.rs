@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use frontier::robots::{Answer, Rules};
+use frontier::robots::{Answer, RobotsRules};
 use serde_json::Value;
 use url::{Position, Url};
 
@@ -33,9 +33,9 @@ fn files(archive: &str) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-fn rules(body: &[u8], token: &str) -> Rules {
+fn rules(body: &[u8], token: &str) -> RobotsRules {
     let url = Url::parse("https://a.example/robots.txt").unwrap();
-    Rules::read(&Answer { url: &url, status: 200, retry_after: None, body, at: 0 }, token)
+    RobotsRules::read(&Answer { url: &url, status: 200, retry_after: None, body, at: 0 }, token)
 }
 
 fn allowed(body: &[u8], token: &str, path: &str) -> bool {
@@ -126,7 +126,7 @@ fn real() {
             rules.allowed(&Url::parse("https://a.example/").unwrap().join(path).unwrap());
         }
         let bytes = rules.to_bytes();
-        assert_eq!(Rules::from_bytes(&bytes).as_ref(), Some(&rules), "{name}");
+        assert_eq!(RobotsRules::from_bytes(&bytes).as_ref(), Some(&rules), "{name}");
         let count = String::from_utf8(bytes).unwrap().lines().filter(|line| line.contains("allow: ")).count();
         with_rules += usize::from(count > 0);
         most = most.max((count, name.clone()));

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use config::Settings;
-use crawler::fetch::budget::Budget;
+use crawler::fetch::budget::ByteBudget;
 use crawler::fetch::http::HttpFetch;
 use crawler::fetch::{Fetch, FetchError, Request, Response, Truncation, Validators};
 use frontier::JobKind;
@@ -73,7 +73,7 @@ fn html(headers: &str, body: &[u8]) -> Vec<u8> {
 
 fn request(url: &str) -> Request {
     let local = [IpAddr::from([127, 0, 0, 1])];
-    Request::new(url.parse().expect("a URL"), JobKind::Page, local, Budget::new(64 << 20))
+    Request::new(url.parse().expect("a URL"), JobKind::Page, local, ByteBudget::new(64 << 20))
 }
 
 fn run<T>(future: impl Future<Output = T>) -> T {
@@ -153,7 +153,7 @@ fn every_coding_is_undone_and_the_wire_kept() {
 #[test]
 fn a_plain_body_is_kept_once() {
     let server = Server::new(|_| html("", b"words"));
-    let budget = Budget::new(1 << 20);
+    let budget = ByteBudget::new(1 << 20);
     let wanted = Request { keep_wire: true, budget: Arc::clone(&budget), ..request("http://a.test/") };
     let response = fetch(&server.settings(), wanted).expect("an answer");
     assert_eq!((&response.body[..], &response.wire), (&b"words"[..], &None));
@@ -276,7 +276,7 @@ fn a_name_is_not_resolved_again() {
 #[test]
 fn a_body_that_does_not_fit_the_budget_is_given_up() {
     let server = Server::new(|_| html("", &vec![b'x'; 200_000]));
-    let budget = Budget::new(100_000);
+    let budget = ByteBudget::new(100_000);
     let wanted = Request { budget: Arc::clone(&budget), ..request("http://a.test/") };
     assert_eq!(fetch(&server.settings(), wanted).map(|_| ()), Err(FetchError::Budget));
     assert_eq!(budget.used(), 0);

@@ -138,7 +138,7 @@ const BEFORE: [(Trap, [u64; 4]); 8] = [
     (Trap::Ads, [113, 142, 98, 166]),
 ];
 
-/// Catches trials, acquittals by links or by pictures, and rescues that a trap can feed on: each trap costs no more than it
+/// Catches trials, verdicts `unique` by links or by pictures, and rescues that a trap can feed on: each trap costs no more than it
 /// did before there were any, and the honest part beside it is found.
 #[test]
 fn traps_cost_what_they_cost_before() -> anyhow::Result<()> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::Settings;
-use crawler::fetch::budget::Budget;
+use crawler::fetch::budget::ByteBudget;
 use crawler::fetch::http::HttpFetch;
 use crawler::fetch::{Fetch, FetchError, Request, Response};
 use frontier::JobKind;
@@ -21,7 +21,7 @@ fn settings(server: &Hostile, timeouts: [config::Duration; 3]) -> Settings {
     settings
 }
 
-fn request(url: &str, kind: JobKind, budget: &Arc<Budget>) -> Request {
+fn request(url: &str, kind: JobKind, budget: &Arc<ByteBudget>) -> Request {
     Request::new(url.parse().expect("a URL"), kind, [IpAddr::from([127, 0, 0, 1])], Arc::clone(budget))
 }
 
@@ -80,7 +80,7 @@ const ENDINGS: &[(&str, &[&str])] = &[
     ("200", &["tls-long-chain", "tls-many-names"]),
 ];
 
-async fn fetch(fetcher: Arc<HttpFetch>, case: Case, budget: Arc<Budget>) -> (Case, String) {
+async fn fetch(fetcher: Arc<HttpFetch>, case: Case, budget: Arc<ByteBudget>) -> (Case, String) {
     let robots = case.name.starts_with("robots-");
     let (kind, path) = if robots { (JobKind::Robots, "robots.txt") } else { (JobKind::Page, "") };
     (case, ending(&fetcher.fetch(request(&case.url(path), kind, &budget)).await))
@@ -98,7 +98,7 @@ const BY_TIME: [&str; 2] = ["200 Time", "timeout"];
 fn check(by_time: bool, timeouts: [config::Duration; 3]) {
     let server = Hostile::start(Duration::from_millis(100)).expect("a server");
     let settings = settings(&server, timeouts);
-    let budget = Budget::new(settings.fetch.body_budget.0);
+    let budget = ByteBudget::new(settings.fetch.body_budget.0);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
     let wanted =

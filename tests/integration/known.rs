@@ -2,7 +2,7 @@
 //! known.
 
 use crawler::clock::Clock;
-use dedup_stage::corpus::build::{Plan, Tally, Watch, build, splits};
+use dedup_stage::corpus::build::{SigningOptions, Tally, Watch, build, splits};
 use dedup_stage::corpus::input::Fields;
 use tests::crawl::{crawl_with, settings, text};
 use tests::scripted::{Scripted, html, missing, words};
@@ -23,9 +23,9 @@ fn what_a_known_corpus_has_is_a_duplicate_of_it() -> anyhow::Result<()> {
     let dir = tempfile::tempdir()?;
     let (documents, corpus) = (dir.path().join("old.jsonl"), dir.path().join("old.sig"));
     std::fs::write(&documents, serde_json::json!({ "id": "p", "text": words(7, 120) }).to_string())?;
-    let plan = Plan { fields: Fields::default(), threads: 1, memory: 1 << 20 };
+    let options = SigningOptions { fields: Fields::default(), threads: 1, memory: 1 << 20 };
     let inputs = splits(&[documents], None).map_err(anyhow::Error::msg)?;
-    build(&inputs, &plan, &corpus, &Unwatched)?;
+    build(&inputs, &options, &corpus, &Unwatched)?;
     let corpus = corpus.to_string_lossy().into_owned();
 
     let links = |folder: &str| (0..8).map(|n| format!("<a href=/{folder}/{n}>n</a> ")).collect::<String>();

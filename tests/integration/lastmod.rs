@@ -11,7 +11,7 @@ use tests::freshness::changes::Pattern;
 use tests::freshness::ours::Ours;
 use tests::freshness::run::run;
 use tests::freshness::sitemaps::{Lastmod, WithSitemaps};
-use tests::freshness::web::{Plan, Web};
+use tests::freshness::web::{Web, WebSpec};
 use tests::scripted::{Scripted, html, missing, words};
 
 const START: u64 = 1_700_000_000_000;
@@ -25,7 +25,8 @@ fn in_a_synthetic_web_an_honest_sitemap_keeps_pages_fresher_and_a_lying_one_does
     for (budget, better) in [(0.05, 0.03), (0.2, 0.0)] {
         for seed in 11..14 {
             let pattern = Pattern::Poisson;
-            let web = Web::new(Plan { pages: 600, hosts: 10, copies: 0.0, lying: 0.0, pattern, deviation: 2.5, seed });
+            let web =
+                Web::new(WebSpec { pages: 600, hosts: 10, copies: 0.0, lying: 0.0, pattern, deviation: 2.5, seed });
             let fresh = |lastmod| {
                 let settings = Settings { budget: budget * web.pages.len() as f32, ..Settings::default() };
                 let mut policy = WithSitemaps::new(&web, Ours::new(&web, settings), lastmod);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crawler::demo::web::Web;
 use serde_json::{Value, json};
 use tests::pipe::feed::{breadth_first, small};
-use tests::pipe::kill::{self, Plan};
+use tests::pipe::kill::{self, KillPlan};
 use tests::pipe::{Pipe, abuse, answers, program};
 
 #[test]
@@ -30,7 +30,7 @@ fn who_misbehaves_is_borne() -> anyhow::Result<()> {
 #[test]
 fn kills_change_no_answer() -> anyhow::Result<()> {
     // Small pages enough that the program writes ahead of a flush.
-    let plan = Plan { kills: 4, web: 150, small: 4800, flush: 4500, seed: 7 };
+    let plan = KillPlan { kills: 4, web: 150, small: 4800, flush: 4500, seed: 7 };
     assert!(kill::run(plan, |line| println!("{line}"))?);
     Ok(())
 }

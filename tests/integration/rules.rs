@@ -8,7 +8,7 @@ use crawler::clock::Clock;
 use crawler::crawl::CrawlDir;
 use crawler::demo::web::{Features, Options, Web};
 use crawler::engine::{self, StopReason};
-use frontier::rules::{Rule, Status, stored};
+use frontier::rules::{Rule, RuleStatus, stored};
 use serde_json::Value;
 use tests::crawl::{Crawled, crawl_with, settings, text};
 use tests::memory::MemoryFetch;
@@ -130,7 +130,7 @@ fn traps_end_and_what_lies_beside_them_is_found() -> anyhow::Result<()> {
         assert!(contents * 100 >= web.contents() * 99, "{mode}: {contents} of {}", web.contents());
         // In `drop` trials end most traps before a rule is proven.
         let rules = run.rules()?;
-        let trap = rules.iter().any(|rule| rule.kind() == "trap" && rule.status == Status::Proven);
+        let trap = rules.iter().any(|rule| rule.kind() == "trap" && rule.status == RuleStatus::Proven);
         assert!(trap || mode == "drop", "{rules:?}");
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use config::Settings;
-use crawler::fetch::budget::Budget;
+use crawler::fetch::budget::ByteBudget;
 use crawler::fetch::http::HttpFetch;
 use crawler::fetch::{Fetch, FetchError, Request, Response};
 use frontier::{Failure, JobKind};
@@ -78,7 +78,7 @@ fn fetch(
     let mut settings = settings(&[("fetch.connect-to", &connect_to)])?;
     change(&mut settings);
     let local = [IpAddr::from([127, 0, 0, 1])];
-    let request = Request::new(format!("https://{host}/").parse()?, JobKind::Page, local, Budget::new(1 << 20));
+    let request = Request::new(format!("https://{host}/").parse()?, JobKind::Page, local, ByteBudget::new(1 << 20));
     let fetch = HttpFetch::new(&settings)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     Ok(runtime.block_on(fetch.fetch(request)))

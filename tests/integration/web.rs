@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crawler::demo::record::Record;
 use crawler::demo::server::serve_web;
 use crawler::demo::web::{Shown, Web};
-use crawler::fetch::budget::Budget;
+use crawler::fetch::budget::ByteBudget;
 use crawler::fetch::{Fetch, Request};
 use frontier::JobKind;
 use tests::background::Background;
@@ -26,7 +26,7 @@ fn http_and_memory_give_the_same_answers() -> anyhow::Result<()> {
     let server = Background::start(|listener| serve_web(listener, Arc::clone(&web), Arc::clone(&record)))?;
     let memory = MemoryFetch::new(Arc::clone(&web));
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    let budget = Budget::new(1 << 20);
+    let budget = ByteBudget::new(1 << 20);
     let mut urls: Vec<Url> = web.seeds().iter().map(|seed| seed.parse()).collect::<Result<_, _>>()?;
     urls.push(urls[0].join("/robots.txt")?);
     urls.push(urls[0].join("/nowhere")?);

@@ -14,12 +14,12 @@ use url::Url;
 pub struct Watch<F> {
     inner: F,
     clock: Clock,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<SeenByHost>>,
 }
 
 /// What was seen, by host.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct SeenByHost {
     /// Times of requests, in order, with their path.
     pub requests: BTreeMap<String, Vec<(Millis, String)>>,
     /// Requests open now.
@@ -37,11 +37,11 @@ impl<F> Watch<F> {
     }
 
     /// What was seen so far.
-    pub fn seen(&self) -> Seen {
+    pub fn seen(&self) -> SeenByHost {
         self.lock().clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Seen> {
+    fn lock(&self) -> MutexGuard<'_, SeenByHost> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -12,7 +12,7 @@ pub struct Heard {
     pub cookies: Vec<String>,
     /// Values of `WWW-Authenticate` of a 401.
     pub challenges: Vec<String>,
-    /// Whether the answer looks as it does for somebody who is not logged in. The plan of a login says how to tell.
+    /// Whether the answer looks as it does for somebody who is not logged in. The login file says how to tell.
     pub is_lost: bool,
 }
 

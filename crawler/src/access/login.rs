@@ -1,9 +1,9 @@
 //! Logs in: makes the requests for the steps of [`crate::auth::login`].
 //!
 //! The user has named these pages, so robots.txt is not asked about them. The delay of the crawl lies between two
-//! requests. A login takes a while. So a copy of [`Access`] does it in a thread of its own ([`Access::leave`]), and
-//! [`Access::come_back`] takes over what the copy brings back. Until then, requests to the sites of the logins wait
-//! ([`Access::waits`]).
+//! requests. A login takes a while. So a copy of [`SiteAccess`] does it in a thread of its own ([`SiteAccess::leave`]), and
+//! [`SiteAccess::come_back`] takes over what the copy brings back. Until then, requests to the sites of the logins wait
+//! ([`SiteAccess::waits`]).
 
 use std::time::Duration;
 
@@ -13,17 +13,17 @@ use dedup_stage::url::registrable_domain;
 use frontier::JobKind;
 use url::Url;
 
-use super::{Access, AccessError};
+use super::{AccessError, SiteAccess};
 use crate::auth::Secret;
-use crate::auth::login::{Answer, Session as Login, Step};
+use crate::auth::login::{Answer, LoginSession as Login, Step};
 use crate::clock::Clock;
-use crate::fetch::budget::Budget;
+use crate::fetch::budget::ByteBudget;
 use crate::fetch::{Fetch, FetchError, Request, Response};
 
 /// The reason for which a login failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LoginError {
-    /// The plan could not be carried out.
+    /// The login could not be carried out.
     #[error("login at {0}: {1}")]
     Failed(Url, &'static str),
     /// An answer did not come.
@@ -31,7 +31,7 @@ pub enum LoginError {
     Fetch(Url, FetchError),
     /// A request could not be made.
     #[error(transparent)]
-    Access(#[from] AccessError),
+    SiteAccess(#[from] AccessError),
 }
 
 /// At most this many redirects of one request are followed.
@@ -46,7 +46,7 @@ pub struct LoggedIn {
     result: Result<(), LoginError>,
 }
 
-impl Access {
+impl SiteAccess {
     /// Whether a login has not been done yet, or its session was lost, and no copy does it now.
     pub fn must_log_in(&self) -> bool {
         !self.is_away && self.logins.iter().any(|login| !login.is_inside())
@@ -57,7 +57,7 @@ impl Access {
         self.is_away
     }
 
-    /// A copy that is to [log in](Access::log_in).
+    /// A copy that is to [log in](SiteAccess::log_in).
     pub fn leave(&mut self) -> Self {
         self.is_away = true;
         self.clone()
@@ -154,7 +154,7 @@ impl Access {
         let failed = |error| LoginError::Fetch(url.clone(), error);
         tokio::time::sleep(Duration::from_millis(settings.politeness.delay.0)).await;
         let addresses = fetch.resolve(url.clone()).await.map_err(failed)?;
-        let budget = Budget::new(settings.fetch.body_budget.0);
+        let budget = ByteBudget::new(settings.fetch.body_budget.0);
         let worn = self.wear(url, clock.now())?;
         let request =
             Request { fields: worn.fields, form, ..Request::new(url.clone(), JobKind::Page, addresses, budget) };

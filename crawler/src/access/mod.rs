@@ -1,7 +1,7 @@
 //! What the crawl shows a site of itself: cookies, accounts and logins, and the signature of its requests.
 //!
-//! The engine owns one [`Access`]. When it hands out a job, it asks [`Access::wear`] for the header fields of the
-//! request. When a report comes back, it passes what the answer said to [`Access::hear`]. Both functions know one URL
+//! The engine owns one [`SiteAccess`]. When it hands out a job, it asks [`SiteAccess::wear`] for the header fields of the
+//! request. When a report comes back, it passes what the answer said to [`SiteAccess::hear`]. Both functions know one URL
 //! at a time, because every redirect is a job of its own. So a field for one host is never sent to another.
 
 mod heard;
@@ -16,7 +16,7 @@ use dedup_stage::store::{self, Session};
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 
-use crate::auth::{Credentials, Plan, login as steps};
+use crate::auth::{Credentials, LoginFile, login as steps};
 use crate::cookies::{Jars, Limits, file};
 use crate::fetch::fields::METHOD;
 use crate::signing::{Key, Signer};
@@ -42,11 +42,11 @@ pub enum AccessError {
 
 /// Cookies, accounts, logins and the key.
 #[derive(Clone, Debug, Default)]
-pub struct Access {
+pub struct SiteAccess {
     /// `None` with `--cookies off`.
     jars: Option<Jars>,
     credentials: Credentials,
-    logins: Vec<steps::Session>,
+    logins: Vec<steps::LoginSession>,
     signer: Option<Arc<Signer>>,
     /// Whether a copy is logging in now.
     is_away: bool,
@@ -64,7 +64,7 @@ pub struct Worn {
 /// A signature is valid for this many seconds.
 const SIGNATURE_LIFE: u64 = 300;
 
-impl Access {
+impl SiteAccess {
     /// Reads the files that `settings` name, and the cookies of the state.
     pub fn open(settings: &config::Access, session: &mut Session) -> Result<Self, AccessError> {
         let mut access = Self::default();
@@ -72,9 +72,9 @@ impl Access {
             access.jars = Some(jars(&settings.cookies_file, session)?);
         }
         if !settings.login.is_empty() {
-            let plan = read("login", &settings.login, |text| Plan::read(text, |name| std::env::var(name).ok()))?;
-            access.credentials = plan.credentials;
-            access.logins = plan.logins.into_iter().map(steps::Session::new).collect();
+            let file = read("login", &settings.login, |text| LoginFile::read(text, |name| std::env::var(name).ok()))?;
+            access.credentials = file.credentials;
+            access.logins = file.logins.into_iter().map(steps::LoginSession::new).collect();
         }
         if !settings.web_bot_auth.is_empty() {
             let agent = &settings.web_bot_auth_agent;
@@ -115,7 +115,7 @@ impl Access {
     }
 
     /// Learns from an answer from `url`. True if the same request should be made once more: because the server has
-    /// asked for an account, or because a session was lost (then [`Access::must_log_in`] is true, too).
+    /// asked for an account, or because a session was lost (then [`SiteAccess::must_log_in`] is true, too).
     pub fn hear(&mut self, url: &Url, status: u16, heard: &Heard, session: &mut Session) -> bool {
         self.take_cookies(url, &heard.cookies, session);
         let challenges = heard.challenges.iter().map(String::as_str);

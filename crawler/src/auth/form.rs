@@ -11,7 +11,7 @@ use super::Secret;
 /// A form as the page has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Form {
-    /// Attributes by which a plan can name it.
+    /// Attributes by which the login file can name it.
     pub names: Vec<String>,
     /// `action`, unresolved.
     pub action: String,
@@ -57,7 +57,7 @@ pub fn forms(html: &str) -> Vec<Form> {
     tokenizer.sink.state.into_inner().forms
 }
 
-/// The form that a plan means: the one of this name, else the first with a password field, else (a login in two pages) the
+/// The form that the login file means: the one of this name, else the first with a password field, else (a login in two pages) the
 /// first that is posted.
 pub fn choose<'a>(forms: &'a [Form], name: Option<&str>) -> Option<&'a Form> {
     match name {

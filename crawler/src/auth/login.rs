@@ -5,7 +5,7 @@ use url::Url;
 use super::Secret;
 use super::form::{Submission, choose, forms};
 
-/// What a plan says of one login.
+/// What the login file says of one login.
 #[derive(Clone, Debug)]
 pub struct Login {
     /// The page with the form.
@@ -43,9 +43,9 @@ pub struct Lost {
 /// What to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Fetch this, following redirects, and give the answer to [`Session::answer`].
+    /// Fetch this, following redirects, and give the answer to [`LoginSession::answer`].
     Get(Url),
-    /// Send this, following redirects, and give the answer to [`Session::answer`].
+    /// Send this, following redirects, and give the answer to [`LoginSession::answer`].
     Submit(Submission),
     /// Logged in.
     Done,
@@ -77,14 +77,14 @@ enum State {
 
 /// One login, and whether it holds.
 #[derive(Clone, Debug)]
-pub struct Session {
+pub struct LoginSession {
     login: Login,
     state: State,
     /// Logins since the last page that came with the session; bounded, so that a site that lets nobody in is not asked for ever.
     attempts: u32,
 }
 
-impl Session {
+impl LoginSession {
     /// Logins in a row without a page in between.
     pub const MAX_ATTEMPTS: u32 = 3;
 
@@ -133,7 +133,7 @@ impl Session {
         let Some(submission) = form.submit(answer.url, &self.login.fields) else {
             return self.fail("the form leads nowhere");
         };
-        // Passwords go to the site that the plan names, and never from TLS to plain text.
+        // Passwords go to the site that the login file names, and never from TLS to plain text.
         let page = &self.login.url;
         if submission.url.host() != page.host() && submission.url.host() != answer.url.host() {
             return self.fail("the form would be sent to another host");
@@ -165,7 +165,7 @@ impl Session {
     }
 
     /// An answer of this site has come; `is_lost` is what [`Login::is_lost`] says of it. True if the session is lost by it:
-    /// then the URL is queued again, and [`Session::begin`] gives the way back in.
+    /// then the URL is queued again, and [`LoginSession::begin`] gives the way back in.
     pub fn saw(&mut self, status: u16, is_lost: bool) -> bool {
         if self.state != State::Inside {
             return false;
@@ -178,7 +178,7 @@ impl Session {
         is_lost
     }
 
-    /// What the plan says.
+    /// What the login file says.
     pub fn login(&self) -> &Login {
         &self.login
     }

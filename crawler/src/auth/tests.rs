@@ -4,7 +4,7 @@ use url::Url;
 
 use super::digest::Challenge;
 use super::form::{choose, forms};
-use super::login::{Answer, Session, Step};
+use super::login::{Answer, LoginSession, Step};
 use super::logout::is_logout;
 use super::*;
 
@@ -110,7 +110,7 @@ const PLAN: &str = r#"
 
 #[test]
 fn a_host_gets_its_own_credentials_and_no_other_does() {
-    let mut credentials = Plan::read(PLAN, environment).unwrap().credentials;
+    let mut credentials = LoginFile::read(PLAN, environment).unwrap().credentials;
     for (address, expected) in [
         ("https://b.test/x", Some("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")),
         ("https://sub.b.test/", None),
@@ -150,10 +150,10 @@ fn a_plan_says_what_is_wrong_without_saying_secrets() {
         ("[[auth]]\nhost = \"a\"\nscheme = \"basic\"\npasswort = \"hunter2\"", "unknown field `passwort`"),
         ("[[auth]]\npassword = \"hunter2", "invalid basic string"),
     ] {
-        let error = Plan::read(text, environment).unwrap_err().to_string();
+        let error = LoginFile::read(text, environment).unwrap_err().to_string();
         assert!(error.starts_with(expected) && !error.contains("hunter2"), "{text}: {error}");
     }
-    assert!(!format!("{:?}", Plan::read(PLAN, environment).unwrap()).contains("horse"));
+    assert!(!format!("{:?}", LoginFile::read(PLAN, environment).unwrap()).contains("horse"));
 }
 
 const PAGE: &str = r#"<form action="/search"><input name=q></form>
@@ -216,7 +216,7 @@ impl Site {
     }
 
     /// Runs a login to its end.
-    fn run(&mut self, session: &mut Session) -> Step {
+    fn run(&mut self, session: &mut LoginSession) -> Step {
         let mut step = session.begin();
         for _ in 0..10 {
             let (address, (status, html)) = match &step {
@@ -231,7 +231,7 @@ impl Site {
 }
 
 /// Whether the session is lost by an answer.
-fn lost(session: &mut Session, status: u16, redirect: Option<&Url>, html: &str) -> bool {
+fn lost(session: &mut LoginSession, status: u16, redirect: Option<&Url>, html: &str) -> bool {
     let is_lost = session.login().is_lost(status, redirect, html.as_bytes());
     session.saw(status, is_lost)
 }
@@ -239,7 +239,7 @@ fn lost(session: &mut Session, status: u16, redirect: Option<&Url>, html: &str) 
 #[test]
 fn a_login_gets_in_and_gets_in_again_when_the_session_is_lost() {
     let mut site = Site::default();
-    let mut session = Session::new(Plan::read(PLAN, environment).unwrap().logins.remove(0));
+    let mut session = LoginSession::new(LoginFile::read(PLAN, environment).unwrap().logins.remove(0));
     assert_eq!(site.run(&mut session), Step::Done);
     assert!(session.is_inside());
     let login = url("https://a.test/login?next=/x");
@@ -251,24 +251,24 @@ fn a_login_gets_in_and_gets_in_again_when_the_session_is_lost() {
     assert_eq!(site.run(&mut session), Step::Done);
     assert_eq!(site.posts, 2);
     // A site that takes the session away at once is not asked for ever.
-    for _ in 1..Session::MAX_ATTEMPTS {
+    for _ in 1..LoginSession::MAX_ATTEMPTS {
         assert!(lost(&mut session, 401, None, ""));
         assert_eq!(site.run(&mut session), Step::Done);
     }
     assert!(lost(&mut session, 401, None, ""));
     assert!(matches!(site.run(&mut session), Step::Failed(_)));
-    assert_eq!(site.posts, 1 + Session::MAX_ATTEMPTS);
+    assert_eq!(site.posts, 1 + LoginSession::MAX_ATTEMPTS);
 }
 
 #[test]
 fn a_login_that_fails_says_why_and_is_not_tried_again() {
-    let plan = |password: &str| {
+    let session = |password: &str| {
         let text = format!(
             "[[login]]\nurl = \"https://a.test/login\"\nfields.user = \"me\"\nfields.password = \"{password}\"\ncheck.url = \"https://a.test/account\""
         );
-        Session::new(Plan::read(&text, environment).unwrap().logins.remove(0))
+        LoginSession::new(LoginFile::read(&text, environment).unwrap().logins.remove(0))
     };
-    let (mut right, mut wrong) = (plan("correct horse"), plan("wrong"));
+    let (mut right, mut wrong) = (session("correct horse"), session("wrong"));
     assert_eq!(Site::default().run(&mut right), Step::Done, "the control");
     let mut site = Site::default();
     assert!(matches!(site.run(&mut wrong), Step::Failed(why) if why.contains("wrong user or password")));
@@ -280,7 +280,7 @@ fn a_login_that_fails_says_why_and_is_not_tried_again() {
         ("<form action=http://a.test/ method=post><input type=password name=p></form>", "without TLS"),
         ("<p>no form</p>", "no such form"),
     ] {
-        let mut session = plan("correct horse");
+        let mut session = session("correct horse");
         session.begin();
         let step = session.answer(&Answer { url: &home, status: 200, html });
         assert!(matches!(step, Step::Failed(said) if said.contains(why)), "{step:?}");

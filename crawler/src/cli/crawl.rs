@@ -14,7 +14,7 @@ use url::Url;
 use super::flags::SettingFlags;
 use super::progress::Terminal;
 use super::say::say;
-use super::summary::{self, Place, Told};
+use super::summary::{self, SummaryFacts, SummaryOf};
 use super::{Usage, end_code, message, signals, typed};
 use crate::clock::Clock;
 use crate::crawl::{CrawlDir, OpenError};
@@ -85,7 +85,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// The budget of a round of visits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Budget {
+pub(super) enum RoundBudget {
     /// All visits of the round.
     All,
     /// This many pages. Pages that are found on the way count, too.
@@ -102,7 +102,7 @@ impl Args {
 }
 
 /// Starts a crawl or continues one. With a budget, makes one round of visits.
-pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCode> {
+pub(super) fn go(args: &Args, refresh: Option<RoundBudget>) -> anyhow::Result<ExitCode> {
     // From here on, a signal ends the crawl and saves its state, even if it comes before the crawl has begun.
     let (control_in, control) = crossbeam_channel::unbounded();
     signals::watch(control_in.clone())?;
@@ -148,8 +148,9 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
         settings.fetch.recrawl = true;
         settings.refresh.continuous = false;
         // The limits of the crawl do not hold for its rounds.
-        settings.limits.max_pages = if let Budget::Pages(pages) = budget { resumed + pages.max(1) } else { 0 };
-        settings.limits.time_limit = config::Duration(if let Budget::Time(time) = budget { time.max(1) } else { 0 });
+        settings.limits.max_pages = if let RoundBudget::Pages(pages) = budget { resumed + pages.max(1) } else { 0 };
+        settings.limits.time_limit =
+            config::Duration(if let RoundBudget::Time(time) = budget { time.max(1) } else { 0 });
     }
     let fetch = HttpFetch::new(&settings).map_err(|error| Usage(message(&error)))?;
     Topic::open(&settings.focus, dir.session(), &mut |url| {
@@ -177,8 +178,8 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
     let (reason, stats) =
         result.with_context(|| format!("stopped; run the same command again to go on in {}", args.dir.display()))?;
     if !args.voice.quiet {
-        let told = Told {
-            place: Place::Dir(&args.dir),
+        let facts = SummaryFacts {
+            about: SummaryOf::Dir(&args.dir),
             stats: &stats,
             stop_reason: reason.name(),
             on_duplicate: Some(&format!("{:?}", settings.dedup.on_duplicate).to_lowercase()),
@@ -187,7 +188,7 @@ pub(super) fn go(args: &Args, refresh: Option<Budget>) -> anyhow::Result<ExitCod
             notes: &learned.hosts,
             page: None,
         };
-        say!("{}", summary::text(&told).trim_end());
+        say!("{}", summary::text(&facts).trim_end());
     }
     // A round that has spent its budget has ended as it should.
     let spent = refresh.is_some() && matches!(reason, StopReason::PageLimit | StopReason::TimeLimit);

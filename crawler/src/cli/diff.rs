@@ -10,7 +10,7 @@ use super::{Dir, Usage, tell};
 use crate::clock::{self, Clock, rfc3339};
 use crate::crawl::{CrawlDir, OpenError};
 use crate::diff::edit::{Line, lines};
-use crate::diff::{Diff, Page, Place, Sentences};
+use crate::diff::{Diff, Page, Sentences, TextDifference};
 use crate::report::html::put;
 use crate::report::units;
 
@@ -163,7 +163,8 @@ fn tell_sentences(out: &mut String, Sentences { places, numbers, .. }: &Sentence
     }
     if places.len() > PLACES {
         let rest = &places[PLACES..];
-        let count = |side: fn(&Place) -> &Vec<String>| rest.iter().map(|place| side(place).len() as u64).sum::<u64>();
+        let count =
+            |side: fn(&TextDifference) -> &Vec<String>| rest.iter().map(|place| side(place).len() as u64).sum::<u64>();
         let (removed, added) = (count(|place| &place.removed), count(|place| &place.added));
         let (removed, added) = (units::count(removed), units::count(added));
         let places = units::counted(rest.len() as u64, "more place");
@@ -207,8 +208,8 @@ mod tests {
     #[test]
     fn the_text_tells_of_each_page_in_its_group() {
         let page = |url: &str| Page { url: url.into(), title: Some("T\u{1b}[2J".into()), ..Page::default() };
-        let place = Place { removed: vec!["Old.".into()], added: vec!["New.".into(); 6] };
-        let edit = Place { removed: vec!["It is so.".into()], added: vec!["It is not so.".into()] };
+        let place = TextDifference { removed: vec!["Old.".into()], added: vec!["New.".into(); 6] };
+        let edit = TextDifference { removed: vec!["It is so.".into()], added: vec!["It is not so.".into()] };
         let sentences = Sentences { places: vec![place, edit], numbers: 2, ..Sentences::default() };
         let changed = Page {
             sentences: Some(sentences),

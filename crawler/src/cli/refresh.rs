@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 
-use super::crawl::{self, Budget, Voice};
+use super::crawl::{self, RoundBudget, Voice};
 use super::flags::SettingFlags;
 
 /// Arguments of `crawler refresh`.
@@ -15,7 +15,7 @@ pub struct Args {
     /// What the round may cost: a number of pages, or a time such as 10m. Pages behind new links count, too [default:
     /// every visit of the round]
     #[arg(long, value_name = "PAGES|TIME")]
-    budget: Option<Budget>,
+    budget: Option<RoundBudget>,
     #[command(flatten)]
     voice: Voice,
     #[command(flatten)]
@@ -25,19 +25,23 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Args { dir, budget, voice, settings } = args;
-    crawl::go(&crawl::Args::over(dir, voice, settings), Some(budget.unwrap_or(Budget::All)))
+    crawl::go(&crawl::Args::over(dir, voice, settings), Some(budget.unwrap_or(RoundBudget::All)))
 }
 
-impl FromStr for Budget {
+impl FromStr for RoundBudget {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         if let Ok(pages) = text.parse() {
-            return if pages > 0 { Ok(Budget::Pages(pages)) } else { Err("a round needs at least one page".into()) };
+            return if pages > 0 {
+                Ok(RoundBudget::Pages(pages))
+            } else {
+                Err("a round needs at least one page".into())
+            };
         }
         let time: config::Duration =
             text.parse().map_err(|_| format!("{text:?} is no number of pages, and no time such as 30s, 10m or 2h"))?;
-        Ok(Budget::Time(time.0))
+        Ok(RoundBudget::Time(time.0))
     }
 }
 
@@ -47,10 +51,10 @@ mod tests {
 
     #[test]
     fn a_budget_is_a_number_of_pages_or_a_time() {
-        assert_eq!("250".parse(), Ok(Budget::Pages(250)));
-        assert_eq!("10m".parse(), Ok(Budget::Time(600_000)));
+        assert_eq!("250".parse(), Ok(RoundBudget::Pages(250)));
+        assert_eq!("10m".parse(), Ok(RoundBudget::Time(600_000)));
         for wrong in ["0", "ten", "10x", "-1", ""] {
-            assert!(wrong.parse::<Budget>().is_err(), "{wrong:?}");
+            assert!(wrong.parse::<RoundBudget>().is_err(), "{wrong:?}");
         }
     }
 }

@@ -10,7 +10,7 @@ use frontier::{Failure, HostNote};
 use serde_json::{Value, json};
 
 use super::say::say;
-use super::summary::{self, Place, Told};
+use super::summary::{self, SummaryFacts, SummaryOf};
 use super::{Telling, tell};
 use crate::crawl::{CrawlDir, OpenError};
 use crate::engine::{self, Stats};
@@ -60,8 +60,8 @@ pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
     let page = dir.join(Report::NAME);
     write(&page, &report.html()?).with_context(|| format!("{}", page.display()))?;
     let on_duplicate = format!("{:?}", known.settings.dedup.on_duplicate).to_lowercase();
-    let told = Told {
-        place: Place::Dir(dir),
+    let facts = SummaryFacts {
+        about: SummaryOf::Dir(dir),
         stats: &stats,
         stop_reason: known.stop_reason,
         on_duplicate: known.lengths.as_ref().map(|_| &*on_duplicate),
@@ -70,7 +70,7 @@ pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
         notes: known.learned.as_ref().map(|learned| &*learned.hosts).unwrap_or_default(),
         page: Some(&page),
     };
-    tell(summary::text(&told))
+    tell(summary::text(&facts))
 }
 
 /// Replaces the file as a whole, so that a reader never sees a half of it.

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use frontier::BudgetView;
-use frontier::rules::{Rule, Status};
+use frontier::rules::{Rule, RuleStatus};
 use serde_json::{Value, json};
 
 use super::say::say;
@@ -51,7 +51,7 @@ fn json(rule: &Rule) -> Value {
 
 /// One rule as text: what it says, and its evidence.
 pub(super) fn text(rule: &Rule) -> String {
-    let withdrawn = if rule.status == Status::Withdrawn { "; withdrawn" } else { "" };
+    let withdrawn = if rule.status == RuleStatus::Withdrawn { "; withdrawn" } else { "" };
     format!(
         "{:9} {}\n          {}; {} stopped; {}{withdrawn}",
         rule.kind(),

@@ -15,9 +15,9 @@ use crate::sink::{PagesJsonl, SkippedJsonl};
 
 /// The facts that the summary tells.
 #[derive(Clone, Debug)]
-pub struct Told<'a> {
+pub struct SummaryFacts<'a> {
     /// The crawl that it is about, which decides where to look next.
-    pub place: Place<'a>,
+    pub about: SummaryOf<'a>,
     /// The counters.
     pub stats: &'a Stats,
     /// Why the crawl ended, in the word of `report --json`.
@@ -36,7 +36,7 @@ pub struct Told<'a> {
 
 /// What the summary is about, which decides where to look next.
 #[derive(Clone, Copy, Debug)]
-pub enum Place<'a> {
+pub enum SummaryOf<'a> {
     /// A crawl directory.
     Dir(&'a Path),
     /// A crawl on many machines.
@@ -47,15 +47,15 @@ pub enum Place<'a> {
     Workers(&'a Path),
 }
 
-impl Place<'_> {
+impl SummaryOf<'_> {
     /// Commands to run next, and what each shows. `page` is the report, if it was written. `rules` says whether any
     /// rules were learned.
     fn next(self, page: Option<&Path>, rules: bool) -> Vec<(String, &'static str)> {
         const WHY: &str = "why a URL was fetched, held back or never seen";
         let dir = match self {
-            Place::Dir(dir) => dir.display(),
+            SummaryOf::Dir(dir) => dir.display(),
             #[cfg(feature = "cluster")]
-            Place::Cluster => {
+            SummaryOf::Cluster => {
                 return vec![
                     ("crawler cluster status".into(), "what each worker does"),
                     ("crawler cluster why URL".into(), WHY),
@@ -63,7 +63,7 @@ impl Place<'_> {
                 ];
             }
             #[cfg(feature = "cluster")]
-            Place::Workers(dir) => {
+            SummaryOf::Workers(dir) => {
                 let dir = dir.display();
                 return vec![
                     (format!("{dir}/worker-*/{}", PagesJsonl::NAME), "each page fetched, a JSON object a line"),
@@ -90,12 +90,12 @@ impl Place<'_> {
 }
 
 /// The summary, in about twenty lines.
-pub fn text(told: &Told<'_>) -> String {
-    let Told { stats, .. } = told;
+pub fn text(facts: &SummaryFacts<'_>) -> String {
+    let SummaryFacts { stats, .. } = facts;
     let mut out = String::new();
     let judged = stats.unique + stats.near + stats.exact;
     // While a crawl runs, another process has its state, and the outputs do not give all numbers.
-    let whole = told.stop_reason != "running";
+    let whole = facts.stop_reason != "running";
     let time = match whole {
         true => {
             format!(" in {} ({} pages/s)", units::duration(stats.elapsed_ms), units::rate(stats.pages_per_second()))
@@ -107,7 +107,7 @@ pub fn text(told: &Told<'_>) -> String {
         "{}{time}, {} decoded. {}\n",
         units::counted(stats.pages, "page"),
         units::bytes(stats.bytes),
-        outcome::ending(stats, told.stop_reason, told.lost)
+        outcome::ending(stats, facts.stop_reason, facts.lost)
     );
     let mut row = |head: &str, n: u64, share: String, meaning: &str| {
         let _ = writeln!(out, "{head:8}{:>13}  {share:>6}  {meaning}", units::count(n));
@@ -135,11 +135,11 @@ pub fn text(told: &Told<'_>) -> String {
     if stats.unscored > 0 {
         row("", stats.unscored, String::new(), "not scored: the program of --score-with gave no answer");
     }
-    let mode = told.on_duplicate.map(|mode| format!(" ({mode})")).unwrap_or_default();
+    let mode = facts.on_duplicate.map(|mode| format!(" ({mode})")).unwrap_or_default();
     let meaning = format!("held: only duplicates link to these{mode}");
     row("saved", stats.held, String::new(), &meaning);
     row("", stats.stopped, String::new(), "stopped before their fetch by what was learned");
-    if let Some(Lost { estimate, low, high }) = told.lost {
+    if let Some(Lost { estimate, low, high }) = facts.lost {
         let meaning = format!(
             "unique pages among these, as estimated (95 %: {low:.0} to {high:.0});\n{:31}what can only be reached through \
              them is unknown",
@@ -154,7 +154,7 @@ pub fn text(told: &Told<'_>) -> String {
             row(std::mem::take(&mut head), *count, String::new(), &meaning);
         }
     }
-    let Totals { proven, withdrawn, stopped } = told.rules;
+    let Totals { proven, withdrawn, stopped } = facts.rules;
     let rules = proven + withdrawn;
     if rules > 0 {
         let (stopped, withdrawn) = (units::counted(stopped, "URL"), units::count(withdrawn));
@@ -165,13 +165,13 @@ pub fn text(told: &Told<'_>) -> String {
     if whole {
         row("left", stats.frontier, String::new(), "URLs still queued");
     }
-    let next = told.place.next(told.page, rules > 0);
+    let next = facts.about.next(facts.page, rules > 0);
     let width = next.iter().map(|(what, _)| what.chars().count()).max().unwrap_or_default();
     for (at, (what, meaning)) in next.iter().enumerate() {
         let (gap, head) = if at == 0 { ("\n", "next") } else { ("", "") };
         let _ = writeln!(out, "{gap}{head:8}{what:width$}  {meaning}");
     }
-    stand_out(&mut out, told.notes);
+    stand_out(&mut out, facts.notes);
     went_wrong(&mut out, stats);
     out
 }
@@ -267,8 +267,8 @@ mod tests {
             ..Stats::default()
         };
         let lost = Some(Lost { estimate: 3.2, low: 0.0, high: 9.0 });
-        let told = Told {
-            place: Place::Dir(Path::new("x")),
+        let facts = SummaryFacts {
+            about: SummaryOf::Dir(Path::new("x")),
             stats: &stats,
             stop_reason: "done",
             on_duplicate: Some("drop"),
@@ -280,7 +280,7 @@ mod tests {
             ],
             page: None,
         };
-        let text = text(&told);
+        let text = text(&facts);
         for said in [
             "10 pages in 2.0 s (5.0 pages/s)",
             "got                 5    50 %  unique",
@@ -302,7 +302,7 @@ mod tests {
         }
         let last: Vec<_> = text.lines().rev().take(5).collect();
         assert!(last.iter().any(|line| line.contains("status 500")), "what went wrong stands last: {text}");
-        let running = super::text(&Told { stop_reason: "running", on_duplicate: None, ..told });
+        let running = super::text(&SummaryFacts { stop_reason: "running", on_duplicate: None, ..facts });
         assert!(running.starts_with("10 pages, 0 B decoded. It is still running"), "{running}");
         assert!(!running.contains("still queued"), "{running}");
     }

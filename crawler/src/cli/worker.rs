@@ -8,16 +8,16 @@ use super::cluster::Answering;
 use super::crawl::{Voice, Watching, live_page, start_log};
 use super::progress::Terminal;
 use super::say::say;
-use super::summary::{self, Place, Told};
+use super::summary::{self, SummaryFacts, SummaryOf};
 use super::{end_code, signals};
-use crate::cluster::{self, ClusterError, Snapshots, Task, Without, WorkerError};
+use crate::cluster::{self, ClusterError, Snapshots, Without, WorkerError, WorkerTask};
 use crate::dashboard::{Beside, Reach};
 
 /// Arguments of `crawler worker`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    cluster: cluster::Access,
+    cluster: cluster::BrokerArgs,
     /// Crawl directory: state and output of this worker
     #[arg(long, value_name = "DIR", default_value = "./crawl", env = "CRAWLER_DIR")]
     dir: PathBuf,
@@ -71,7 +71,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     signals::watch(control.0.clone())?;
     start_log(args.voice);
     let quiet = args.voice.quiet;
-    let task = Task {
+    let task = WorkerTask {
         access: args.cluster,
         dir: args.dir,
         dashboard: args.dashboard,
@@ -117,8 +117,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     let (lost, learned) = watching.found.take().unwrap_or_default();
     if !quiet {
-        let told = Told {
-            place: Place::Dir(&task.dir),
+        let facts = SummaryFacts {
+            about: SummaryOf::Dir(&task.dir),
             stats: &ended.stats,
             stop_reason: ended.reason.name(),
             on_duplicate: Some(&format!("{:?}", ended.settings.dedup.on_duplicate).to_lowercase()),
@@ -127,7 +127,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             notes: &learned.hosts,
             page: None,
         };
-        say!("{}", summary::text(&told).trim_end());
+        say!("{}", summary::text(&facts).trim_end());
     }
     // A share may have got no page at all.
     Ok(end_code(ended.reason, true))

@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::connect::Cluster;
+use super::connect::BrokerConnection;
 use super::lease::Deadline;
 use super::{ClusterError, Result, broker};
 use crate::crawl::CrawlDir;
@@ -93,7 +93,7 @@ impl Open {
 #[derive(Clone)]
 pub struct Responder {
     /// The brokers.
-    pub cluster: Cluster,
+    pub cluster: BrokerConnection,
     /// The share that is asked after.
     pub share: usize,
     /// The directory.
@@ -106,7 +106,7 @@ pub struct Responder {
     pub answers: Arc<dyn Answers>,
 }
 
-fn subject_of(cluster: &Cluster, share: usize) -> String {
+fn subject_of(cluster: &BrokerConnection, share: usize) -> String {
     cluster.subject(&format!("ask.{share}"))
 }
 
@@ -191,7 +191,7 @@ impl Write for Parts {
 /// # Errors
 ///
 /// Where the worker cannot answer, or ends amid its answer.
-pub async fn ask(cluster: &Cluster, share: usize, question: &Question, out: &mut dyn Write) -> Result<bool> {
+pub async fn ask(cluster: &BrokerConnection, share: usize, question: &Question, out: &mut dyn Write) -> Result<bool> {
     let (client, what) = (&cluster.client, "asking a worker");
     let inbox = client.new_inbox();
     let mut parts = client.subscribe(inbox.clone()).await.map_err(broker(what))?;

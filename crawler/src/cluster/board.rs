@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::time::sleep;
 
-use super::connect::Cluster;
+use super::connect::BrokerConnection;
 use super::{ANSWER, ClusterError, Result, broker, is_collision};
 
 /// The board of a crawl.
@@ -27,7 +27,7 @@ pub struct Board {
 
 /// A record, with what is needed to change it.
 #[derive(Clone, Debug)]
-pub struct Message<T> {
+pub struct Versioned<T> {
     /// What stands there.
     pub record: T,
     /// To be named in a change.
@@ -38,7 +38,7 @@ pub struct Message<T> {
 
 impl Board {
     /// Makes the stream of a new crawl.
-    pub async fn create(cluster: &Cluster, replicas: usize) -> Result<()> {
+    pub async fn create(cluster: &BrokerConnection, replicas: usize) -> Result<()> {
         let config = Config {
             name: cluster.stream("board"),
             subjects: vec![cluster.subject("board.>")],
@@ -50,14 +50,14 @@ impl Board {
     }
 
     /// The board of a crawl, whether there is one or not.
-    pub async fn open(cluster: &Cluster) -> Result<Self> {
+    pub async fn open(cluster: &BrokerConnection) -> Result<Self> {
         let context = cluster.context.clone();
         let stream = context.get_stream_no_info(cluster.stream("board")).await.map_err(broker("opening the board"))?;
         Ok(Self { context, stream, prefix: cluster.subject("board.") })
     }
 
     /// The record under a key.
-    pub async fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<Message<T>>> {
+    pub async fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<Versioned<T>>> {
         let subject = format!("{}{key}", self.prefix);
         let message = match self.stream.get_last_raw_message_by_subject(&subject).await {
             Ok(message) => message,
@@ -66,11 +66,11 @@ impl Board {
         };
         let record = serde_json::from_slice(&message.payload).map_err(|_| ClusterError::Damaged(key.to_owned()))?;
         let written = message.time.unix_timestamp();
-        Ok(Some(Message { record, revision: message.sequence, written }))
+        Ok(Some(Versioned { record, revision: message.sequence, written }))
     }
 
     /// The record under a key that must be there.
-    pub async fn need<T: DeserializeOwned>(&self, key: &str) -> Result<Message<T>> {
+    pub async fn need<T: DeserializeOwned>(&self, key: &str) -> Result<Versioned<T>> {
         let missing = || ClusterError::Usage(format!("the cluster has no {key}: was the crawl made to its end?"));
         self.get(key).await?.ok_or_else(missing)
     }
@@ -131,7 +131,7 @@ impl Board {
     {
         loop {
             let (mut record, revision) = match self.get(key).await? {
-                Some(Message { record, revision, .. }) => (record, revision),
+                Some(Versioned { record, revision, .. }) => (record, revision),
                 None => (T::default(), 0),
             };
             if !change(&mut record)? || self.put(key, &record, revision).await?.is_some() {
@@ -147,7 +147,7 @@ pub(super) fn is_nothing(kind: LastRawMessageErrorKind) -> bool {
 }
 
 /// Settings that all streams of a crawl share.
-impl Cluster {
+impl BrokerConnection {
     pub(super) fn config(&self, replicas: usize) -> stream::Config {
         Config {
             num_replicas: replicas,

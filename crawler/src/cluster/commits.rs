@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use tokio::time::sleep;
 
-use super::connect::Cluster;
+use super::connect::BrokerConnection;
 use super::lease::Deadline;
 use super::{ANSWER, ClusterError, Result, broker, is_collision, tail};
 use crate::series::Series;
@@ -46,26 +46,26 @@ pub struct Commit {
 }
 
 /// The name of the stream.
-pub fn stream_of(cluster: &Cluster) -> String {
+pub fn stream_of(cluster: &BrokerConnection) -> String {
     cluster.stream("commits")
 }
 
 /// The subject of the commits of a share.
-pub fn subject_of(cluster: &Cluster, share: usize) -> String {
+pub fn subject_of(cluster: &BrokerConnection, share: usize) -> String {
     cluster.subject(&format!("commits.done.{share}"))
 }
 
 /// The subject of what is given away under this name ([`super::moves`]).
-pub fn gift_of(cluster: &Cluster, name: &str) -> String {
+pub fn gift_of(cluster: &BrokerConnection, name: &str) -> String {
     cluster.subject(&format!("commits.gift.{name}"))
 }
 
-fn fence_of(cluster: &Cluster, share: usize) -> String {
+fn fence_of(cluster: &BrokerConnection, share: usize) -> String {
     cluster.subject(&format!("commits.fence.{share}"))
 }
 
 /// Makes the stream of a new crawl.
-pub async fn create(cluster: &Cluster, replicas: usize) -> Result<()> {
+pub async fn create(cluster: &BrokerConnection, replicas: usize) -> Result<()> {
     let subjects = vec![cluster.subject("commits.>")];
     let config = Config { name: stream_of(cluster), subjects, ..cluster.config(replicas) };
     cluster.context.create_stream(config).await.map_err(broker("making the stream of commits"))?;
@@ -73,7 +73,7 @@ pub async fn create(cluster: &Cluster, replicas: usize) -> Result<()> {
 }
 
 /// The place of the last message with a subject; 0 where there is none.
-pub async fn last(cluster: &Cluster, subject: &str) -> Result<u64> {
+pub async fn last(cluster: &BrokerConnection, subject: &str) -> Result<u64> {
     let stream = cluster.context.get_stream_no_info(stream_of(cluster)).await;
     tail::last(&stream.map_err(broker("reading the commits"))?, subject).await
 }
@@ -83,7 +83,7 @@ pub async fn last(cluster: &Cluster, subject: &str) -> Result<u64> {
 /// # Errors
 ///
 /// [`ClusterError::Lost`] where somebody else does so at the same time.
-pub async fn fence(cluster: &Cluster, share: usize, life: &str) -> Result<u64> {
+pub async fn fence(cluster: &BrokerConnection, share: usize, life: &str) -> Result<u64> {
     let subject = fence_of(cluster, share);
     let before = last(cluster, &subject).await?;
     let begin = Instant::now();
@@ -179,9 +179,9 @@ impl Parts {
 
 /// Writes the commits of a share.
 #[derive(Clone, Debug)]
-pub struct Writer {
+pub struct CommitWriter {
     /// The brokers.
-    pub cluster: Cluster,
+    pub cluster: BrokerConnection,
     /// Where the tasks run.
     pub runtime: Handle,
     /// The share.
@@ -196,7 +196,7 @@ pub struct Writer {
     pub deadline: Deadline,
 }
 
-impl Writer {
+impl CommitWriter {
     /// Writes a commit, and returns its place once it is acknowledged.
     ///
     /// # Errors

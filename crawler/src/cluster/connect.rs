@@ -12,12 +12,12 @@ use super::{ANSWER, ClusterError, Result, broker};
 
 /// Where the brokers are, and who asks.
 #[derive(Clone, Debug, clap::Args)]
-pub struct Access {
+pub struct BrokerArgs {
     /// The brokers, as nats://A,B,C
     #[arg(long = "cluster", value_name = "NATS", env = "CRAWLER_CLUSTER")]
     servers: String,
     /// The crawl: letters, digits and hyphens
-    #[arg(long, value_name = "CRAWL", default_value = Access::NAME)]
+    #[arg(long, value_name = "CRAWL", default_value = BrokerArgs::NAME)]
     name: String,
     /// File of credentials, as `nsc` writes it
     #[arg(long, value_name = "FILE")]
@@ -35,7 +35,7 @@ pub struct Access {
 
 /// A connection to the brokers of a crawl.
 #[derive(Clone, Debug)]
-pub struct Cluster {
+pub struct BrokerConnection {
     /// The connection.
     pub client: Client,
     /// Its streams.
@@ -60,7 +60,7 @@ pub struct Broker {
     pub is_well: bool,
 }
 
-impl Access {
+impl BrokerArgs {
     /// The name of the crawl where none is given.
     pub const NAME: &str = "crawl";
 
@@ -75,7 +75,7 @@ impl Access {
     /// # Errors
     ///
     /// [`ClusterError::Usage`] where they may not be used.
-    pub async fn connect(&self) -> Result<Cluster> {
+    pub async fn connect(&self) -> Result<BrokerConnection> {
         let is_word = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
         if !is_word(&self.name) {
             return Err(ClusterError::Usage(format!("--name {}: letters, digits and hyphens only", self.name)));
@@ -99,7 +99,7 @@ impl Access {
         self.check_sync().await?;
         let mut context = jetstream::new(client.clone());
         context.set_timeout(ANSWER);
-        Ok(Cluster { client, context, traffic: Arc::default(), name: self.name.clone() })
+        Ok(BrokerConnection { client, context, traffic: Arc::default(), name: self.name.clone() })
     }
 
     /// `nats://a,b,c` names three brokers.
@@ -130,7 +130,7 @@ impl Access {
                     continue;
                 }
             };
-            let told: Told = serde_json::from_slice(&told).map_err(|error| wrong(error.to_string()))?;
+            let told: StreamInfo = serde_json::from_slice(&told).map_err(|error| wrong(error.to_string()))?;
             if !told.config.sync_always {
                 let what = "this broker does not sync every write, and loses acknowledged messages in a power cut: put \
                             `sync_interval: always` into its `jetstream` block, or give --unsafe-sync";
@@ -169,17 +169,17 @@ async fn get(monitor: &str, what: &str) -> reqwest::Result<bytes::Bytes> {
 
 /// What a broker tells of its streams.
 #[derive(Deserialize)]
-struct Told {
-    config: ToldConfig,
+struct StreamInfo {
+    config: StreamSettings,
 }
 
 #[derive(Deserialize)]
-struct ToldConfig {
+struct StreamSettings {
     #[serde(default)]
     sync_always: bool,
 }
 
-impl Cluster {
+impl BrokerConnection {
     /// The name of the crawl.
     pub(super) fn name(&self) -> &str {
         &self.name
@@ -211,7 +211,7 @@ mod tests {
     #[derive(Parser)]
     struct Line {
         #[command(flatten)]
-        access: Access,
+        access: BrokerArgs,
     }
 
     #[test]

@@ -13,19 +13,19 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 
 use super::board::Board;
-use super::connect::Cluster;
+use super::connect::BrokerConnection;
 use super::lease::Deadline;
 use super::pages::Group;
 use super::quota::Keeper;
 use super::roster::Roster;
 use super::tail::Listener;
 use super::{Result, links, pages, tail};
-use crate::engine::{Event, PageRequest, Peers, PeersError, Proposed, Standing};
+use crate::engine::{Event, PeerProgress, Peers, PeersError, Proposed, QuotaRequest};
 use crate::outbound::Outbound;
 
 /// What one engine needs to talk with the others.
-pub struct Exchange {
-    cluster: Cluster,
+pub struct PeerExchange {
+    cluster: BrokerConnection,
     runtime: Handle,
     board: Board,
     roster: Roster,
@@ -36,7 +36,7 @@ pub struct Exchange {
     life: String,
     events: Receiver<Event>,
     groups: mpsc::UnboundedSender<Group>,
-    standing: watch::Sender<Standing>,
+    progress: watch::Sender<PeerProgress>,
     /// Groups proposed, and batches of links sent.
     proposed: u64,
     /// Those groups that have not come back.
@@ -45,7 +45,7 @@ pub struct Exchange {
     ordered: bool,
     forwards: bool,
     /// What this share may fetch at first, and how more is asked for; `None` where there is no limit.
-    quota: Option<(u64, mpsc::UnboundedSender<PageRequest>)>,
+    quota: Option<(u64, mpsc::UnboundedSender<QuotaRequest>)>,
     /// Set when the engine is gone: the readers end then.
     gone: Arc<AtomicBool>,
 }
@@ -53,7 +53,7 @@ pub struct Exchange {
 /// What an exchange is made of.
 pub struct Start {
     /// The brokers.
-    pub cluster: Cluster,
+    pub cluster: BrokerConnection,
     /// Where its tasks run.
     pub runtime: Handle,
     /// The board.
@@ -98,14 +98,14 @@ impl UnderWay {
     }
 }
 
-impl Exchange {
+impl PeerExchange {
     /// Starts to read. Returns what tells the engine more, and what the engine tells.
-    pub fn start(start: Start) -> Result<(Self, Sender<Event>, watch::Receiver<Standing>)> {
+    pub fn start(start: Start) -> Result<(Self, Sender<Event>, watch::Receiver<PeerProgress>)> {
         let Start { cluster, runtime, board, roster, partitions, share, keys, .. } = start;
         let Start { deadline, life, places, sent, ordered, forwards, quota, .. } = start;
         let (events_in, events) = unbounded();
         let (groups, mut groups_out) = mpsc::unbounded_channel::<Group>();
-        let (standing, standing_out) = watch::channel(Standing::default());
+        let (progress, progress_out) = watch::channel(PeerProgress::default());
         let gone = Arc::<AtomicBool>::default();
 
         let (publisher, over, failed) = (cluster.clone(), deadline.clone(), events_in.clone());
@@ -162,7 +162,7 @@ impl Exchange {
             life,
             events,
             groups,
-            standing,
+            progress,
             proposed: 0,
             proposals,
             sent,
@@ -171,11 +171,11 @@ impl Exchange {
             quota,
             gone,
         };
-        Ok((exchange, events_in, standing_out))
+        Ok((exchange, events_in, progress_out))
     }
 }
 
-impl Peers for Exchange {
+impl Peers for PeerExchange {
     fn events(&self) -> &Receiver<Event> {
         &self.events
     }
@@ -203,16 +203,16 @@ impl Peers for Exchange {
         self.quota.as_ref().map(|(pages, _)| *pages)
     }
 
-    fn ask_for_pages(&mut self, request: PageRequest) {
+    fn ask_for_pages(&mut self, request: QuotaRequest) {
         if let Some((_, requests)) = &self.quota {
             // It ends with the lease, and then the engine does.
             let _ = requests.send(request);
         }
     }
 
-    fn tell(&mut self, standing: Standing) {
+    fn tell(&mut self, progress: PeerProgress) {
         // Nobody listens any more when the process ends.
-        let _ = self.standing.send(standing);
+        let _ = self.progress.send(progress);
     }
 
     fn is_ordered(&self) -> bool {
@@ -224,7 +224,7 @@ impl Peers for Exchange {
     }
 }
 
-impl Drop for Exchange {
+impl Drop for PeerExchange {
     fn drop(&mut self) {
         self.gone.store(true, Ordering::Relaxed);
     }

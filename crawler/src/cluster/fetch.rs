@@ -66,7 +66,7 @@ mod tests {
     use frontier::JobKind;
 
     use super::*;
-    use crate::fetch::budget::Budget;
+    use crate::fetch::budget::ByteBudget;
 
     /// Counts requests, and never answers.
     #[derive(Default)]
@@ -85,7 +85,7 @@ mod tests {
 
     fn request() -> Request {
         let url = "http://a.test/".parse().unwrap();
-        Request::new(url, JobKind::Page, Vec::new(), Budget::for_slots(1 << 20, 1))
+        Request::new(url, JobKind::Page, Vec::new(), ByteBudget::for_slots(1 << 20, 1))
     }
 
     #[test]

@@ -15,7 +15,7 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use tokio::time::Instant;
 
-use super::board::{Board, Message};
+use super::board::{Board, Versioned};
 use super::record::{Lease, keys, random};
 use super::{ClusterError, Result};
 
@@ -100,14 +100,14 @@ pub struct Held {
 
 /// A lease as it was seen last, and since when it has been so, by this process's clock.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub struct LeaseSeen {
     revision: u64,
     since: Instant,
     /// Whether it was renewed since this process looked first.
     renewed: bool,
 }
 
-impl Seen {
+impl LeaseSeen {
     /// Whether somebody renews the lease, which has this length. (The holder renews it every sixth of that.)
     pub fn is_kept(self, length: Duration) -> bool {
         self.renewed && self.since.elapsed() < length / 2
@@ -132,15 +132,15 @@ impl Held {
         share: usize,
         claim: Claim<'_>,
         length: Duration,
-        seen: &mut Option<Seen>,
+        seen: &mut Option<LeaseSeen>,
     ) -> Result<Option<Self>> {
         let key = keys::lease(share);
-        let message = board.get::<Lease>(&key).await?;
-        let revision = message.as_ref().map_or(0, |message| message.revision);
+        let versioned = board.get::<Lease>(&key).await?;
+        let revision = versioned.as_ref().map_or(0, |versioned| versioned.revision);
         let since = seen.filter(|seen| seen.revision == revision).map_or_else(Instant::now, |seen| seen.since);
-        let other = message.map(|message| message.record).unwrap_or_default();
+        let other = versioned.map(|versioned| versioned.record).unwrap_or_default();
         let renewed = seen.is_some_and(|seen| seen.renewed || seen.revision != revision) && !other.released;
-        *seen = Some(Seen { revision, since, renewed });
+        *seen = Some(LeaseSeen { revision, since, renewed });
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned();
         // The directory is locked: a process of this boot that had it is dead.
         let was_here = other.worker == claim.worker && other.boot == boot && !boot.is_empty();
@@ -187,10 +187,10 @@ impl Held {
                     }
                 };
                 match there {
-                    Some(Message { record, revision, .. }) if record == next => {
+                    Some(Versioned { record, revision, .. }) if record == next => {
                         (self.revision, self.record) = (revision, next);
                     }
-                    Some(Message { record, .. }) if record == self.record => return Ok(()),
+                    Some(Versioned { record, .. }) if record == self.record => return Ok(()),
                     _ => {
                         self.deadline.end();
                         return Err(ClusterError::Lost("the lease on this worker's hosts is somebody else's".into()));

@@ -17,7 +17,7 @@ use tokio::time::sleep;
 use url::Url;
 
 use super::board::Board;
-use super::connect::Cluster;
+use super::connect::BrokerConnection;
 use super::lease::Deadline;
 use super::roster::Roster;
 use super::shares::Muster;
@@ -30,17 +30,17 @@ const MOST: usize = 2_000;
 const BYTES: usize = 512 << 10;
 
 /// The name of the stream of links.
-pub fn stream_of(cluster: &Cluster) -> String {
+pub fn stream_of(cluster: &BrokerConnection) -> String {
     cluster.stream("links")
 }
 
 /// The subject of the links to a share.
-pub fn subject_of(cluster: &Cluster, share: usize) -> String {
+pub fn subject_of(cluster: &BrokerConnection, share: usize) -> String {
     cluster.subject(&format!("links.{share}"))
 }
 
 /// Makes the stream of a new crawl.
-pub async fn create(cluster: &Cluster, replicas: usize) -> Result<()> {
+pub async fn create(cluster: &BrokerConnection, replicas: usize) -> Result<()> {
     let subjects = vec![cluster.subject("links.*")];
     let config = Config { name: stream_of(cluster), subjects, ..cluster.config(replicas) };
     cluster.context.create_stream(config).await.map_err(broker("making the stream of links"))?;
@@ -66,7 +66,7 @@ pub fn decode(message: &[u8]) -> Result<Vec<Outbound>> {
 ///
 /// As [`publish`].
 pub async fn send(
-    cluster: &Cluster,
+    cluster: &BrokerConnection,
     (board, roster): (&Board, &Roster),
     (keys, partitions): (&Keys, u32),
     links: &[Outbound],
@@ -113,7 +113,7 @@ pub async fn send(
 }
 
 /// The links that were sent to a share and that lie between these places, the first one not included.
-pub async fn between(cluster: &Cluster, share: usize, places: Range<u64>) -> Result<Vec<Outbound>> {
+pub async fn between(cluster: &BrokerConnection, share: usize, places: Range<u64>) -> Result<Vec<Outbound>> {
     let (mut after, mut links) = (places.start, Vec::new());
     let what = "reading the links";
     let stream = cluster.context.get_stream_no_info(stream_of(cluster)).await.map_err(broker(what))?;
@@ -170,7 +170,7 @@ fn size(link: &Outbound) -> usize {
 ///
 /// [`ClusterError::Lost`] once the lease has been over for long: then another may have the share.
 pub async fn publish(
-    cluster: &Cluster,
+    cluster: &BrokerConnection,
     name: &str,
     messages: Vec<(String, Vec<u8>)>,
     deadline: &Deadline,

@@ -9,8 +9,8 @@ use async_nats::jetstream::consumer::pull::{Ordered, OrderedConfig};
 use dedup_stage::store::{self, Batch, Change, Disk, Space, Store, Visitor};
 use futures_util::StreamExt;
 
-use super::commits::{self, Commit, LOG_AT, Parts, Writer};
-use super::connect::Cluster;
+use super::commits::{self, Commit, CommitWriter, LOG_AT, Parts};
+use super::connect::BrokerConnection;
 use super::snapshots::Tap;
 use super::{ClusterError, Result, broker};
 use crate::crawl::Member;
@@ -26,7 +26,7 @@ const OUTPUTS: &[u8] = b"outputs";
 /// A disk behind the log.
 pub struct Logged {
     disk: Disk,
-    writer: Writer,
+    writer: CommitWriter,
     dir: PathBuf,
     lengths: Lengths,
     /// Told of every commit, where snapshots are made.
@@ -37,13 +37,13 @@ pub struct Logged {
 
 impl Logged {
     /// A disk that has everything that is in the log.
-    pub fn new(disk: Disk, writer: Writer, dir: &Path, tap: Option<Tap>) -> store::Result<Self> {
+    pub fn new(disk: Disk, writer: CommitWriter, dir: &Path, tap: Option<Tap>) -> store::Result<Self> {
         let lengths = disk.get(Space::META, OUTPUTS)?.map(|json| lengths(&json)).transpose()?.unwrap_or_default();
         Ok(Self { disk, writer, dir: dir.to_owned(), lengths, tap, gives: false })
     }
 
     /// The same, while hosts move and nothing is crawled.
-    pub fn for_moves(disk: Disk, writer: Writer, dir: &Path) -> store::Result<Self> {
+    pub fn for_moves(disk: Disk, writer: CommitWriter, dir: &Path) -> store::Result<Self> {
         Ok(Self { gives: true, ..Self::new(disk, writer, dir, None)? })
     }
 
@@ -110,7 +110,7 @@ pub fn place_of(disk: &Disk) -> store::Result<u64> {
 
 /// Brings a disk up to the log of its share, outputs included. Nobody may write to the log meanwhile but through the fence
 /// of the caller. How many commits were missing.
-pub async fn replay(cluster: &Cluster, share: usize, disk: &mut Disk, dir: &Path) -> Result<u64> {
+pub async fn replay(cluster: &BrokerConnection, share: usize, disk: &mut Disk, dir: &Path) -> Result<u64> {
     let subject = commits::subject_of(cluster, share);
     let last = commits::last(cluster, &subject).await?;
     let after = place_of(disk).map_err(failed)?;
@@ -124,7 +124,7 @@ pub async fn replay(cluster: &Cluster, share: usize, disk: &mut Disk, dir: &Path
 
 /// The commits with a subject whose messages lie after the first of some places, up to the last.
 pub struct Commits {
-    cluster: Cluster,
+    cluster: BrokerConnection,
     subject: String,
     places: Range<u64>,
     parts: Parts,
@@ -133,7 +133,7 @@ pub struct Commits {
 
 impl Commits {
     /// Nothing is read yet.
-    pub fn new(cluster: &Cluster, subject: String, places: Range<u64>) -> Self {
+    pub fn new(cluster: &BrokerConnection, subject: String, places: Range<u64>) -> Self {
         Self { cluster: cluster.clone(), subject, places, parts: Parts::default(), messages: None }
     }
 
@@ -159,7 +159,7 @@ impl Commits {
     }
 }
 
-impl Cluster {
+impl BrokerConnection {
     /// The messages of a subject of the stream of commits, from a place on.
     async fn read_commits(&self, subject: &str, start_sequence: u64) -> Result<Ordered> {
         let what = "reading the commits";
@@ -186,7 +186,7 @@ fn apply(mut commit: Commit, place: u64, disk: &mut Disk, dir: &Path) -> Result<
             std::fs::create_dir_all(folder)?;
         }
         // Into the newest part, whatever parts the worker had that wrote this.
-        let mut output = series::Writer::open(dir, &file, from, None)?;
+        let mut output = series::SeriesWriter::open(dir, &file, from, None)?;
         output.append(&[&bytes])?;
         output.sync()?;
     }

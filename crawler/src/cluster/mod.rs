@@ -60,13 +60,13 @@ use async_nats::jetstream::context::PublishError;
 use async_nats::jetstream::{Error, ErrorCode};
 
 pub use ask::{Answers, Question};
-pub use connect::{Access, Broker, Cluster};
-pub use muster::Place;
+pub use connect::{Broker, BrokerArgs, BrokerConnection};
+pub use muster::WorkerShare;
 pub use owner::Owners;
 pub use record::Wish;
 pub use shares::Stay;
-pub use status::{Held, OfWorker, Status, status};
-pub use task::{Begun, Ended, Snapshots, Task, Without, WorkerError};
+pub use status::{CrawlStatus, Held, OfWorker, status};
+pub use task::{Begun, Ended, Snapshots, Without, WorkerError, WorkerTask};
 pub use total::Total;
 pub use worker::work;
 

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 use dedup_stage::store::{self, Batch, Session, Space, Store, Visitor};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
 
-use super::commits::{self, Commit, Writer};
+use super::commits::{self, Commit, CommitWriter};
 use super::links::{self, subject_of};
 use super::logged::{Commits, Logged};
 use super::quota::Keeper;
@@ -35,7 +35,7 @@ use super::task::WorkerError;
 use super::worker::Post;
 use super::{ClusterError, Result, broker};
 use crate::crawl::{CrawlDir, Gift, Rest};
-use crate::engine::{EngineError, Phase, Standing, Stats, StopReason, places};
+use crate::engine::{EngineError, PeerProgress, Phase, Stats, StopReason, places};
 
 /// How often the list is looked at while others are about to give.
 const LOOK: Duration = Duration::from_millis(100);
@@ -51,7 +51,7 @@ pub enum Arranged {
 
 /// A state into which a gift is copied: each commit becomes messages.
 struct Parcel {
-    writer: Writer,
+    writer: CommitWriter,
     subject: String,
     /// The first and the last message so far.
     places: Arc<Mutex<Option<(u64, u64)>>>,
@@ -78,7 +78,7 @@ impl Store for Parcel {
 impl Post<'_> {
     /// Takes what was given to this share, gives away what it has too much of, and waits (not for long) for what others are
     /// about to give. No engine may run. Where the brokers fail, it goes on when they are back.
-    pub fn arrange(&self, crawl: &Crawl, writer: &Writer) -> std::result::Result<Arranged, WorkerError> {
+    pub fn arrange(&self, crawl: &Crawl, writer: &CommitWriter) -> std::result::Result<Arranged, WorkerError> {
         loop {
             match self.arrange_once(crawl, writer) {
                 Err(WorkerError::Cluster(error @ ClusterError::Broker { .. })) if !self.deadline.is_over() => {
@@ -90,7 +90,7 @@ impl Post<'_> {
         }
     }
 
-    fn arrange_once(&self, crawl: &Crawl, writer: &Writer) -> std::result::Result<Arranged, WorkerError> {
+    fn arrange_once(&self, crawl: &Crawl, writer: &CommitWriter) -> std::result::Result<Arranged, WorkerError> {
         let (share, begin) = (self.place.share, Instant::now());
         let disk = Logged::for_moves(self.disk()?, writer.clone(), &self.task.dir).map_err(EngineError::from)?;
         let mut dir = CrawlDir::with_session(&self.task.dir, Session::new(Box::new(disk)))?;
@@ -141,10 +141,10 @@ impl Post<'_> {
 
     /// Says how this share stands while its engine does not run, and that it is not quiet.
     async fn tell_busy(&self) -> Result<()> {
-        let key = keys::standing(self.place.share);
-        let told = self.board.get::<Standing>(&key).await?.map(|told| told.record).unwrap_or_default();
-        let standing = Standing { phase: Phase::Busy, round: told.round + 1, stop_reason: None, ..told };
-        self.board.set(&key, &standing).await.map(|_| ())
+        let key = keys::progress(self.place.share);
+        let told = self.board.get::<PeerProgress>(&key).await?.map(|told| told.record).unwrap_or_default();
+        let progress = PeerProgress { phase: Phase::Busy, round: told.round + 1, stop_reason: None, ..told };
+        self.board.set(&key, &progress).await.map(|_| ())
     }
 
     /// Begins to give partitions away.
@@ -153,7 +153,7 @@ impl Post<'_> {
         dir: &mut CrawlDir,
         crawl: &Crawl,
         partitions: &Partitions,
-        writer: &Writer,
+        writer: &CommitWriter,
     ) -> std::result::Result<(), WorkerError> {
         let name = format!("{}-{}", self.place.share, random::<8>().map_err(ClusterError::from)?);
         let ranges = partitions.ranges().to_vec();
@@ -164,7 +164,7 @@ impl Post<'_> {
     }
 
     /// Finishes what was begun, by this process or by one before.
-    fn finish(&self, dir: &mut CrawlDir, gift: &Gift, writer: &Writer) -> std::result::Result<(), WorkerError> {
+    fn finish(&self, dir: &mut CrawlDir, gift: &Gift, writer: &CommitWriter) -> std::result::Result<(), WorkerError> {
         let share = self.place.share;
         let is_given = || -> Result<bool> {
             let muster = self.runtime.block_on(self.roster.refresh(&self.board))?;
@@ -194,7 +194,7 @@ impl Post<'_> {
         &self,
         dir: &mut CrawlDir,
         gift: &Gift,
-        writer: &Writer,
+        writer: &CommitWriter,
     ) -> std::result::Result<(u64, u64), WorkerError> {
         let subject = commits::gift_of(&self.cluster, &gift.name);
         // Another process may have published a part of it.
@@ -293,8 +293,9 @@ impl Post<'_> {
             })?;
         }
         let (phase, stop_reason) = (Phase::Ended, Some(StopReason::Done));
-        let standing = Standing { phase, links_at: last, stats: stats.clone(), stop_reason, ..Standing::default() };
-        runtime.block_on(self.board.set(&keys::standing(share), &standing))?;
+        let progress =
+            PeerProgress { phase, links_at: last, stats: stats.clone(), stop_reason, ..PeerProgress::default() };
+        runtime.block_on(self.board.set(&keys::progress(share), &progress))?;
         Ok(stats)
     }
 }

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use super::board::{Board, Message};
-use super::connect::Cluster;
-use super::lease::{Claim, Held, Seen};
+use super::board::{Board, Versioned};
+use super::connect::BrokerConnection;
+use super::lease::{Claim, Held, LeaseSeen};
 use super::record::{Control, Crawl, Wish, Worker, keys};
 use super::shares::{Muster, Share, Stay};
 use super::{Result, snapshots};
-use crate::engine::{Phase, Standing};
+use crate::engine::{PeerProgress, Phase};
 
 /// Where the number of workers was not said: the hosts are shared among those that have come when nobody has come for so
 /// long.
@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// The place of a worker among all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct WorkerShare {
     /// Its share.
     pub share: usize,
     /// How many there are.
@@ -33,7 +33,7 @@ pub struct Place {
 #[derive(Clone, Debug)]
 pub struct Seeker<'a> {
     /// The brokers.
-    pub cluster: &'a Cluster,
+    pub cluster: &'a BrokerConnection,
     /// The board.
     pub board: &'a Board,
     /// The crawl.
@@ -51,7 +51,7 @@ pub struct Seeker<'a> {
 impl Seeker<'_> {
     /// Joins the workers of the crawl, waits until the hosts are shared, and takes a share: its own, one that its worker has
     /// abandoned, or a new one. `None` if none is left, because the crawl is over or stopped.
-    pub async fn find(&self) -> Result<Option<(Place, Held)>> {
+    pub async fn find(&self) -> Result<Option<(WorkerShare, Held)>> {
         let mut muster = self.join().await?;
         let length = Duration::from_millis(self.crawl.lease);
         let mut seen = Vec::new();
@@ -62,16 +62,16 @@ impl Seeker<'_> {
             let wanted: Vec<usize> = named.or(self.bound).map_or_else(|| (0..shares).collect(), |share| vec![share]);
             let (mut done, mut kept) = (0, 0);
             for share in wanted.iter().copied() {
-                let standing = self.board.get::<Standing>(&keys::standing(share)).await?;
-                let is_done = standing.is_some_and(|standing| standing.record.phase == Phase::Ended);
+                let progress = self.board.get::<PeerProgress>(&keys::progress(share)).await?;
+                let is_done = progress.is_some_and(|progress| progress.record.phase == Phase::Ended);
                 let claim = Claim { worker: &self.worker.id, is_named: named.is_some(), is_done };
                 let has_left = is_done && muster.shares[share].stay == Stay::Left;
                 if !has_left && let Some(held) = Held::take(self.board, share, claim, length, &mut seen[share]).await? {
                     self.name(share, held.life()).await?;
-                    return Ok(Some((Place { share, shares }, held)));
+                    return Ok(Some((WorkerShare { share, shares }, held)));
                 }
                 done += usize::from(is_done);
-                kept += usize::from(!is_done && seen[share].is_some_and(|seen: Seen| seen.is_kept(length)));
+                kept += usize::from(!is_done && seen[share].is_some_and(|seen: LeaseSeen| seen.is_kept(length)));
             }
             let control = self.board.get::<Control>(keys::CONTROL).await?;
             if done == wanted.len() || control.is_some_and(|control| control.record.wish == Wish::Stop) {
@@ -114,7 +114,7 @@ impl Seeker<'_> {
                 continue;
             }
             sleep(LOOK).await;
-            if let Some(Message { record, .. }) = board.get(keys::MUSTER).await? {
+            if let Some(Versioned { record, .. }) = board.get(keys::MUSTER).await? {
                 muster = record;
             }
         }

@@ -5,8 +5,8 @@ use dedup_stage::signature;
 use dedup_stage::url::KeyHasher;
 use url::Url;
 
-use super::board::{Board, Message};
-use super::connect::{Access, Broker, Cluster};
+use super::board::{Board, Versioned};
+use super::connect::{Broker, BrokerArgs, BrokerConnection};
 use super::record::{Control, Crawl, FORMAT, Wish, keys, random};
 use super::shares::{Muster, Stay};
 use super::worker::crawl;
@@ -44,7 +44,7 @@ impl Shape {
 ///
 /// [`ClusterError::Usage`] where there is one of its name, or for settings that many machines cannot follow yet;
 /// [`ClusterError::Broker`] where a broker is not well.
-pub async fn create(access: &Access, shape: &Shape, mut settings: Settings, seeds: Vec<Url>) -> Result<()> {
+pub async fn create(access: &BrokerArgs, shape: &Shape, mut settings: Settings, seeds: Vec<Url>) -> Result<()> {
     refuse(&settings, shape)?;
     settings.output.dashboard.clear();
     let cluster = access.connect().await?;
@@ -103,7 +103,7 @@ fn refuse(settings: &Settings, shape: &Shape) -> Result<()> {
 }
 
 /// Tells all workers what to do; with a number, they may fetch so many pages in all from now on.
-pub async fn wish(access: &Access, wish: Wish, max_pages: Option<u64>) -> Result<()> {
+pub async fn wish(access: &BrokerArgs, wish: Wish, max_pages: Option<u64>) -> Result<()> {
     let board = open(access).await?.1;
     if let Some(most) = max_pages {
         allow(&board, most).await?;
@@ -114,7 +114,7 @@ pub async fn wish(access: &Access, wish: Wish, max_pages: Option<u64>) -> Result
 /// Changes `--max-pages`.
 async fn allow(board: &Board, most: u64) -> Result<()> {
     loop {
-        let Message { record: mut crawl, revision, .. } = crawl(board).await?;
+        let Versioned { record: mut crawl, revision, .. } = crawl(board).await?;
         let mut settings = crawl.settings().map_err(|error| ClusterError::Usage(error.to_string()))?;
         if settings.limits.max_pages == most {
             return Ok(());
@@ -128,10 +128,10 @@ async fn allow(board: &Board, most: u64) -> Result<()> {
 }
 
 /// Adds seeds. How many are new.
-pub async fn add_seeds(access: &Access, seeds: Vec<Url>) -> Result<usize> {
+pub async fn add_seeds(access: &BrokerArgs, seeds: Vec<Url>) -> Result<usize> {
     let board = open(access).await?.1;
     loop {
-        let Message { record: mut crawl, revision, .. } = crawl(&board).await?;
+        let Versioned { record: mut crawl, revision, .. } = crawl(&board).await?;
         let before = crawl.seeds.len();
         for seed in &seeds {
             if !crawl.seeds.contains(seed) {
@@ -150,7 +150,7 @@ pub async fn add_seeds(access: &Access, seeds: Vec<Url>) -> Result<usize> {
 /// # Errors
 ///
 /// [`ClusterError::Usage`] where there is no such share, or no other.
-pub async fn remove(access: &Access, number: usize) -> Result<()> {
+pub async fn remove(access: &BrokerArgs, number: usize) -> Result<()> {
     let board = open(access).await?.1;
     let remove = |muster: &mut Muster| {
         let share = number.checked_sub(1).filter(|share| *share < muster.shares.len() && muster.settled);
@@ -166,7 +166,7 @@ pub async fn remove(access: &Access, number: usize) -> Result<()> {
 }
 
 /// Connects to the brokers of a crawl.
-pub(super) async fn open(access: &Access) -> Result<(Cluster, Board)> {
+pub(super) async fn open(access: &BrokerArgs) -> Result<(BrokerConnection, Board)> {
     let cluster = access.connect().await?;
     let board = Board::open(&cluster).await?;
     Ok((cluster, board))

@@ -10,7 +10,7 @@ use url::Url;
 
 use super::ask::{Question, ask, nobody};
 use super::board::Board;
-use super::connect::{Access, Cluster};
+use super::connect::{BrokerArgs, BrokerConnection};
 use super::operate::open;
 use super::record::{Crawl, Worker, keys};
 use super::shares::{Muster, Share};
@@ -24,7 +24,7 @@ const MOVES: Duration = Duration::from_secs(20);
 /// Who has which hosts.
 #[derive(Debug)]
 pub struct Owners {
-    cluster: Cluster,
+    cluster: BrokerConnection,
     board: Board,
     crawl: Crawl,
     muster: Muster,
@@ -36,7 +36,7 @@ impl Owners {
     /// # Errors
     ///
     /// [`ClusterError::Usage`] where they are not shared yet.
-    pub async fn of(access: &Access) -> Result<Self> {
+    pub async fn of(access: &BrokerArgs) -> Result<Self> {
         let (cluster, board) = open(access).await?;
         let crawl = crawl(&board).await?.record;
         let begin = Instant::now();

@@ -5,7 +5,7 @@ use async_nats::{HeaderMap, header};
 use dedup_stage::store::codec;
 use serde::{Deserialize, Serialize};
 
-use super::connect::Cluster;
+use super::connect::BrokerConnection;
 use super::{ClusterError, Result, broker};
 use crate::engine::Proposed;
 
@@ -21,17 +21,17 @@ pub struct Group {
 }
 
 /// The name of the stream of pages.
-pub fn stream_of(cluster: &Cluster) -> String {
+pub fn stream_of(cluster: &BrokerConnection) -> String {
     cluster.stream("pages")
 }
 
 /// Its subject.
-pub fn subject_of(cluster: &Cluster) -> String {
+pub fn subject_of(cluster: &BrokerConnection) -> String {
     cluster.subject("pages")
 }
 
 /// Makes the stream of a new crawl.
-pub async fn create(cluster: &Cluster, replicas: usize) -> Result<()> {
+pub async fn create(cluster: &BrokerConnection, replicas: usize) -> Result<()> {
     let subjects = vec![subject_of(cluster)];
     let config = Config { name: stream_of(cluster), subjects, ..cluster.config(replicas) };
     cluster.context.create_stream(config).await.map_err(broker("making the stream of pages"))?;
@@ -52,7 +52,7 @@ impl Group {
     }
 
     /// Publishes it until it is acknowledged. Published twice, it is kept once.
-    pub async fn publish(&self, cluster: &Cluster, is_over: impl Fn() -> bool) -> Result<()> {
+    pub async fn publish(&self, cluster: &BrokerConnection, is_over: impl Fn() -> bool) -> Result<()> {
         let payload: bytes::Bytes = self.encode()?.into();
         let name = format!("pages.{}.{}", self.life, self.number);
         let mut pause = std::time::Duration::from_millis(20);

@@ -16,7 +16,7 @@ use super::board::Board;
 use super::lease::Deadline;
 use super::record::keys;
 use super::{ClusterError, Result};
-use crate::engine::{Event, PageRequest};
+use crate::engine::{Event, QuotaRequest};
 
 /// How often a worker that got nothing looks whether there is something.
 const LOOK: Duration = Duration::from_millis(250);
@@ -125,7 +125,7 @@ impl Keeper {
     pub async fn run(
         self,
         mut pages: u64,
-        mut requests: mpsc::UnboundedReceiver<PageRequest>,
+        mut requests: mpsc::UnboundedReceiver<QuotaRequest>,
         events: Sender<Event>,
         deadline: Deadline,
     ) {
@@ -135,8 +135,8 @@ impl Keeper {
             let next = if wanted.is_none() { Ok(requests.recv().await) } else { timeout(LOOK, requests.recv()).await };
             match next {
                 Ok(None) => return,
-                Ok(Some(PageRequest::More { number, pages })) => (wanted, told) = (Some((number, pages)), false),
-                Ok(Some(PageRequest::Back { to })) => {
+                Ok(Some(QuotaRequest::More { number, pages })) => (wanted, told) = (Some((number, pages)), false),
+                Ok(Some(QuotaRequest::Back { to })) => {
                     (wanted, pages) = (None, to);
                     while let Err(error) = self.give_back(to).await {
                         tracing::warn!("pages were not given back: {error}");

@@ -30,8 +30,8 @@ pub mod keys {
         format!("lease.{share}")
     }
 
-    /// How far the worker of a share is: [`crate::engine::Standing`].
-    pub fn standing(share: usize) -> String {
+    /// How far the worker of a share is: [`crate::engine::PeerProgress`].
+    pub fn progress(share: usize) -> String {
         format!("standing.{share}")
     }
 }

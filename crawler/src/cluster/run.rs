@@ -9,9 +9,9 @@ use crossbeam_channel::{Receiver, Sender};
 use dedup_stage::store::Session;
 
 use super::ask::Open;
-use super::board::Message;
-use super::commits::Writer;
-use super::exchange::{Exchange, Start};
+use super::board::Versioned;
+use super::commits::CommitWriter;
+use super::exchange::{PeerExchange, Start};
 use super::fetch::Leased;
 use super::logged::Logged;
 use super::quota::Keeper;
@@ -37,9 +37,9 @@ pub struct Run<'a> {
     /// Orders of its owner.
     pub control: &'a (Sender<Control>, Receiver<Control>),
     /// The crawl.
-    pub message: &'a Message<Crawl>,
+    pub versioned: &'a Versioned<Crawl>,
     /// Writes commits.
-    pub writer: &'a Writer,
+    pub writer: &'a CommitWriter,
     /// Batches of links sent so far.
     pub sent: &'a Arc<AtomicU64>,
     /// The state, for those who ask after it.
@@ -56,7 +56,7 @@ impl Run<'_> {
         observer: &mut dyn Observer,
     ) -> std::result::Result<(StopReason, Stats, Why), WorkerError> {
         let Post { task, runtime, cluster, board, roster, place, life, deadline, lost, .. } = self.post;
-        let crawl = &self.message.record;
+        let crawl = &self.versioned.record;
         let disk = self.post.disk()?;
         self.open.set(Some(disk.reader()));
         let tap = self.taken.zip(task.snapshots.as_ref());
@@ -97,19 +97,19 @@ impl Run<'_> {
             ordered: !task.without.barrier,
             forwards: !task.without.forwarding,
         };
-        let (exchange, events, standing) = Exchange::start(start)?;
+        let (exchange, events, progress) = PeerExchange::start(start)?;
         let watch = Watch {
             cluster: cluster.clone(),
             board: board.clone(),
             place: *place,
             deadline: deadline.clone(),
             most,
-            revision: self.message.revision,
+            revision: self.versioned.revision,
             roster: roster.clone(),
             events: events.clone(),
             control: self.control.0.clone(),
         };
-        let watching = runtime.spawn(watch.run(standing));
+        let watching = runtime.spawn(watch.run(progress));
         let mut lost = lost.clone();
         let telling = runtime.spawn(async move {
             if let Ok(why) = lost.wait_for(Option::is_some).await {

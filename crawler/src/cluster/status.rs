@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Result;
 use super::board::Board;
-use super::connect::{Access, Broker, Cluster};
+use super::connect::{Broker, BrokerArgs, BrokerConnection};
 use super::operate::open;
 use super::record::{Control, Lease, Wish, Worker, keys};
 use super::shares::{Muster, Share, Stay};
@@ -14,12 +14,12 @@ use super::total::Total;
 use super::watch::last_link;
 use super::worker::crawl;
 use crate::clock::Clock;
-use crate::engine::{Phase, Standing, Stats, StopReason};
+use crate::engine::{PeerProgress, Phase, Stats, StopReason};
 use crate::estimate::Lost;
 
 /// How a crawl stands.
 #[derive(Debug, Serialize)]
-pub struct Status {
+pub struct CrawlStatus {
     /// What the operator wishes.
     pub wish: Wish,
     /// Whether the hosts are shared among the workers.
@@ -103,13 +103,13 @@ impl Held {
 }
 
 /// Looks at a crawl.
-pub async fn status(access: &Access) -> Result<Status> {
+pub async fn status(access: &BrokerArgs) -> Result<CrawlStatus> {
     let (cluster, board) = open(access).await?;
     look(access, &cluster, &board).await
 }
 
 /// Looks at a crawl through a connection that there is.
-pub(super) async fn look(access: &Access, cluster: &Cluster, board: &Board) -> Result<Status> {
+pub(super) async fn look(access: &BrokerArgs, cluster: &BrokerConnection, board: &Board) -> Result<CrawlStatus> {
     let crawl = crawl(board).await?.record;
     let max_pages = crawl.settings().map_or(0, |settings| settings.limits.max_pages);
     let lease = crawl.lease;
@@ -121,10 +121,10 @@ pub(super) async fn look(access: &Access, cluster: &Cluster, board: &Board) -> R
         muster.shares.into_iter().enumerate()
     {
         let partitions = partitions.count();
-        let told = board.get::<Standing>(&keys::standing(share)).await?;
-        let (standing, silent) =
-            told.map_or((Standing::default(), 0), |told| (told.record, (now - told.written).max(0)));
-        let Standing { phase, links_at, queued, open, stats, stop_reason, lost, .. } = standing;
+        let told = board.get::<PeerProgress>(&keys::progress(share)).await?;
+        let (progress, silent) =
+            told.map_or((PeerProgress::default(), 0), |told| (told.record, (now - told.written).max(0)));
+        let PeerProgress { phase, links_at, queued, open, stats, stop_reason, lost, .. } = progress;
         let held = board.get::<Lease>(&keys::lease(share)).await?;
         let held = Held::of(held.map(|lease| (lease.record, (now - lease.written).max(0))), lease);
         let links_wait = last_link(cluster, share).await? > links_at;
@@ -146,10 +146,10 @@ pub(super) async fn look(access: &Access, cluster: &Cluster, board: &Board) -> R
             lost,
         });
     }
-    Ok(Status { wish, settled: muster.settled, lease, max_pages, brokers: access.brokers().await, workers })
+    Ok(CrawlStatus { wish, settled: muster.settled, lease, max_pages, brokers: access.brokers().await, workers })
 }
 
-impl Status {
+impl CrawlStatus {
     /// Whether every share has come to its end.
     pub fn is_over(&self) -> bool {
         self.settled && !self.workers.is_empty() && self.workers.iter().all(|worker| worker.phase == Phase::Ended)
@@ -189,7 +189,7 @@ impl fmt::Display for Held {
     }
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for CrawlStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let wish = match self.wish {
             _ if self.is_over() => "over",

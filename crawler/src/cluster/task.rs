@@ -7,16 +7,16 @@ use config::Settings;
 
 use super::ClusterError;
 use super::ask::Answers;
-use super::connect::Access;
+use super::connect::BrokerArgs;
 use super::health::Health;
-use super::muster::Place;
+use super::muster::WorkerShare;
 use crate::crawl::{CutError, OpenError};
 use crate::engine::{EngineError, Stats, StopReason};
 
 /// What a worker is to do.
-pub struct Task {
+pub struct WorkerTask {
     /// The brokers, and the crawl.
-    pub access: Access,
+    pub access: BrokerArgs,
     /// Its crawl directory.
     pub dir: PathBuf,
     /// Address of its live page; empty for none.
@@ -77,7 +77,7 @@ pub struct Begun {
     /// The settings of the crawl, with what is the worker's own.
     pub settings: Settings,
     /// Its share.
-    pub place: Place,
+    pub place: WorkerShare,
     /// The commit as of which its state was made from a snapshot, if it was.
     pub restored: Option<u64>,
     /// How many commits of it were not on this disk.

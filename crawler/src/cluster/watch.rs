@@ -16,16 +16,16 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 use super::board::Board;
-use super::connect::Cluster;
+use super::connect::BrokerConnection;
 use super::lease::Deadline;
-use super::muster::Place;
+use super::muster::WorkerShare;
 use super::quota::Quota;
 use super::record::{Control, Crawl, Wish, keys};
 use super::roster::Roster;
 use super::shares::Muster;
 use super::tail::last;
 use super::{Result, broker, links};
-use crate::engine::{All, Control as ToEngine, Event, Phase, Standing};
+use crate::engine::{All, Control as ToEngine, Event, PeerProgress, Phase};
 
 /// How often the board is looked at.
 const LOOK: Duration = Duration::from_millis(250);
@@ -35,11 +35,11 @@ const TELL: Duration = Duration::from_secs(1);
 /// What has to be watched.
 pub struct Watch {
     /// The brokers.
-    pub cluster: Cluster,
+    pub cluster: BrokerConnection,
     /// The board.
     pub board: Board,
     /// The share of this worker.
-    pub place: Place,
+    pub place: WorkerShare,
     /// Whether it still has the share.
     pub deadline: Deadline,
     /// The pages that all workers may fetch together; 0 where there is no limit.
@@ -69,19 +69,19 @@ pub enum Why {
 
 impl Watch {
     /// Watches until the engine has said its last word, which is written too.
-    pub async fn run(self, mut standing: watch::Receiver<Standing>) -> Why {
+    pub async fn run(self, mut progress: watch::Receiver<PeerProgress>) -> Why {
         let (mut told, mut told_at) = (None, Instant::now());
         let mut looked_at: Option<Instant> = None;
         let (mut wish, mut why) = (Wish::Run, Why::Itself);
         loop {
             // The engine is gone when its last word is lost with it.
-            let is_gone = matches!(timeout(LOOK, standing.changed()).await, Ok(Err(_)));
-            let now = standing.borrow_and_update().clone();
+            let is_gone = matches!(timeout(LOOK, progress.changed()).await, Ok(Err(_)));
+            let now = progress.borrow_and_update().clone();
             let is_last = matches!(now.phase, Phase::Stopped | Phase::Ended);
             let is_new = told.as_ref().is_none_or(|(phase, round)| (*phase, *round) != (now.phase, now.round));
             // Who may have lost the share says nothing about it any more.
             if self.deadline.holds() && (is_new || told_at.elapsed() >= TELL) {
-                match self.board.set(&keys::standing(self.place.share), &now).await {
+                match self.board.set(&keys::progress(self.place.share), &now).await {
                     Ok(_) => (told, told_at) = (Some((now.phase, now.round)), Instant::now()),
                     Err(error) => tracing::warn!("{error}"),
                 }
@@ -94,7 +94,7 @@ impl Watch {
             }
             looked_at = Some(Instant::now());
             match self.look(&now).await {
-                Ok(Seen { wished, seeds, shares, quiet }) => {
+                Ok(BoardView { wished, seeds, shares, quiet }) => {
                     if wished != wish {
                         wish = wished;
                         let order = match wish {
@@ -121,27 +121,27 @@ impl Watch {
     }
 
     /// Looks at the board.
-    async fn look(&self, own: &Standing) -> Result<Seen> {
+    async fn look(&self, own: &PeerProgress) -> Result<BoardView> {
         let wished = self.board.get::<Control>(keys::CONTROL).await?.map_or(Wish::Run, |message| message.record.wish);
         let seeds = self.board.need::<Crawl>(keys::CRAWL).await?.revision != self.revision;
         let muster = self.roster.refresh(&self.board).await?;
         let shares = muster.concerns(self.place.share);
         let quiet = if own.phase.is_quiet() && !shares { self.all_quiet(own, &muster).await? } else { None };
-        Ok(Seen { wished, seeds, shares, quiet })
+        Ok(BoardView { wished, seeds, shares, quiet })
     }
 
     /// Whether all workers were quiet at one time, this one in the round that it has told; if so, what follows.
     ///
     /// With `--max-pages`, a worker that was quiet may have taken pages since it said so. But pages that were taken and not
     /// fetched show: then the share may fetch more than it said to have fetched.
-    async fn all_quiet(&self, own: &Standing, muster: &Arc<Muster>) -> Result<Option<All>> {
+    async fn all_quiet(&self, own: &PeerProgress, muster: &Arc<Muster>) -> Result<Option<All>> {
         if !muster.moves.is_empty() {
             return Ok(None);
         }
         let (mut places, mut over, mut is_full, mut fetched) = (Vec::new(), true, false, Vec::new());
         for share in 0..muster.shares.len() {
-            let Some(message) = self.board.get::<Standing>(&keys::standing(share)).await? else { return Ok(None) };
-            let Standing { phase, round, links_at, stats, .. } = message.record;
+            let Some(message) = self.board.get::<PeerProgress>(&keys::progress(share)).await? else { return Ok(None) };
+            let PeerProgress { phase, round, links_at, stats, .. } = message.record;
             let is_own_past = share == self.place.share && round != own.round;
             if !phase.is_quiet() || is_own_past {
                 return Ok(None);
@@ -175,7 +175,7 @@ impl Watch {
 }
 
 /// What the board says.
-struct Seen {
+struct BoardView {
     wished: Wish,
     /// There are other seeds than those of the start.
     seeds: bool,
@@ -186,7 +186,7 @@ struct Seen {
 }
 
 /// The place of the last links that were sent to a share; 0 where there were none.
-pub async fn last_link(cluster: &Cluster, share: usize) -> Result<u64> {
+pub async fn last_link(cluster: &BrokerConnection, share: usize) -> Result<u64> {
     let stream = cluster.context.get_stream_no_info(links::stream_of(cluster)).await;
     last(&stream.map_err(broker("looking for links"))?, &links::subject_of(cluster, share)).await
 }

@@ -13,20 +13,20 @@ use tokio::runtime::Runtime;
 use tokio::sync::{Mutex, watch};
 
 use super::ask::{self, Open};
-use super::board::{Board, Message};
-use super::commits::{self, Writer};
-use super::connect::Cluster;
+use super::board::{Board, Versioned};
+use super::commits::{self, CommitWriter};
+use super::connect::BrokerConnection;
 use super::health::Health;
 use super::lease::{Deadline, Held};
 use super::logged;
 use super::moves::Arranged;
-use super::muster::{Place, Seeker};
+use super::muster::{Seeker, WorkerShare};
 use super::record::{Crawl, FORMAT, Worker, keys, random};
 use super::roster::Roster;
 use super::run::{LAST_WORD, Run};
 use super::shares::Muster;
 use super::snapshots::{self, Folder, Maker, Taken};
-use super::task::{Begun, Ended, Snapshots, Task, WorkerError};
+use super::task::{Begun, Ended, Snapshots, WorkerError, WorkerTask};
 use super::watch::Why;
 use super::{ClusterError, Result, broker};
 use crate::clock::Clock;
@@ -36,7 +36,7 @@ use crate::engine::{Control, EngineError, Observer, StopReason, places};
 /// Works until the crawl is over, or until somebody stops this worker or the crawl. `None` where it found no share to work
 /// on. `begins` makes what watches.
 pub fn work<O: Observer>(
-    task: &Task,
+    task: &WorkerTask,
     control: (Sender<Control>, Receiver<Control>),
     begins: impl FnOnce(&Begun) -> anyhow::Result<O>,
 ) -> std::result::Result<Option<(Ended, O)>, WorkerError> {
@@ -44,13 +44,13 @@ pub fn work<O: Observer>(
     let runtime = runtime.worker_threads(2).thread_name("cluster").enable_all().build().map_err(ClusterError::from)?;
     let cluster = runtime.block_on(task.access.connect())?;
     let board = runtime.block_on(Board::open(&cluster))?;
-    let message = runtime.block_on(crawl(&board))?;
-    let member = enter(task, &message.record)?;
+    let versioned = runtime.block_on(crawl(&board))?;
+    let member = enter(task, &versioned.record)?;
     let _lock = lock(task)?;
     let dir = std::fs::canonicalize(&task.dir).map_err(ClusterError::from)?.display().to_string();
     let worker = Worker { id: member.worker.clone(), host: machine(), dir };
     let (bound, is_spare, has_snapshots) = (member.share, task.is_spare, task.snapshots.is_some());
-    let (cluster_of, crawl) = (&cluster, &message.record);
+    let (cluster_of, crawl) = (&cluster, &versioned.record);
     let seeker = Seeker { cluster: cluster_of, board: &board, crawl, worker, bound, is_spare, has_snapshots };
     let Some((place, held)) = runtime.block_on(seeker.find())? else { return Ok(None) };
     let (life, deadline, held) = (held.life().to_owned(), held.deadline.clone(), Arc::new(Mutex::new(held)));
@@ -58,7 +58,7 @@ pub fn work<O: Observer>(
     let keeping = runtime.spawn(keep(Arc::clone(&held), lost_in, task.without.fence));
     let roster = Roster::default();
     let post = Post { task, runtime: &runtime, cluster, board, roster, member, place, life, deadline, lost };
-    let worked = post.work(&control, message, begins);
+    let worked = post.work(&control, versioned, begins);
     keeping.abort();
     // Also where nothing came of it: somebody else can have the share.
     runtime.block_on(async { held.lock().await.release().await });
@@ -69,11 +69,11 @@ pub fn work<O: Observer>(
 /// A worker that has a share.
 pub struct Post<'a> {
     /// What it is to do.
-    pub task: &'a Task,
+    pub task: &'a WorkerTask,
     /// Where its tasks run.
     pub runtime: &'a Runtime,
     /// The brokers.
-    pub cluster: Cluster,
+    pub cluster: BrokerConnection,
     /// The board.
     pub board: Board,
     /// Who has which hosts.
@@ -81,7 +81,7 @@ pub struct Post<'a> {
     /// Whose directory it is.
     member: Member,
     /// The share.
-    pub place: Place,
+    pub place: WorkerShare,
     /// The name of this process.
     pub life: String,
     /// Until when it may ask the hosts of the share.
@@ -103,12 +103,12 @@ impl Post<'_> {
     fn work<O: Observer>(
         self,
         control: &(Sender<Control>, Receiver<Control>),
-        mut message: Message<Crawl>,
+        mut versioned: Versioned<Crawl>,
         begins: impl FnOnce(&Begun) -> anyhow::Result<O>,
     ) -> std::result::Result<(Ended, O), WorkerError> {
         let Self { task, runtime, place, .. } = self;
         let fence = runtime.block_on(commits::fence(&self.cluster, place.share, &self.life))?;
-        let writer = Writer {
+        let writer = CommitWriter {
             cluster: self.cluster.clone(),
             runtime: runtime.handle().clone(),
             share: place.share,
@@ -117,9 +117,9 @@ impl Post<'_> {
             number: Arc::default(),
             deadline: self.deadline.clone(),
         };
-        let Ready { restored, replayed, snapshots } = self.make_ready(&message.record)?;
+        let Ready { restored, replayed, snapshots } = self.make_ready(&versioned.record)?;
         let health = Arc::new(Health::new(self.deadline.clone(), Arc::clone(&self.cluster.traffic)));
-        let begun = Begun { settings: settings(task, &message.record)?, place, restored, replayed, health };
+        let begun = Begun { settings: settings(task, &versioned.record)?, place, restored, replayed, health };
         let mut observer = begins(&begun).map_err(WorkerError::Fetch)?;
         let sent = Arc::<AtomicU64>::default();
         let open = Open::default();
@@ -137,8 +137,8 @@ impl Post<'_> {
         let mut number = 0;
         let ended = loop {
             number += 1;
-            let settings = settings(task, &message.record)?;
-            match self.arrange(&message.record, &writer) {
+            let settings = settings(task, &versioned.record)?;
+            match self.arrange(&versioned.record, &writer) {
                 Ok(Arranged::Ready) => {}
                 Ok(Arranged::Left(stats)) => {
                     break Ok(Ended { reason: StopReason::Done, stats: *stats, settings, has_left: true });
@@ -146,8 +146,8 @@ impl Post<'_> {
                 Err(error) => break Err(error),
             }
             let taken = snapshots.as_ref().map(|(taken, _)| taken);
-            let (now, writer) = (&message, &writer);
-            let run = Run { post: &self, number, control, message: now, writer, sent: &sent, open: &open, taken };
+            let (now, writer) = (&versioned, &writer);
+            let run = Run { post: &self, number, control, versioned: now, writer, sent: &sent, open: &open, taken };
             let (reason, stats, why) = match run.engine(&settings, &mut observer) {
                 Ok(ended) => ended,
                 Err(error) => break Err(error),
@@ -161,7 +161,7 @@ impl Post<'_> {
             if !goes_on {
                 break Ok(Ended { reason, stats, settings, has_left: false });
             }
-            message = runtime.block_on(crawl(&self.board))?;
+            versioned = runtime.block_on(crawl(&self.board))?;
         };
         if let Some((taken, maker)) = snapshots {
             drop(taken);
@@ -230,21 +230,21 @@ pub(super) fn machine() -> String {
 }
 
 /// The crawl, if this program can work on it.
-pub(super) async fn crawl(board: &Board) -> Result<Message<Crawl>> {
-    let message = board.need::<Crawl>(keys::CRAWL).await?;
-    if message.record.format != FORMAT || message.record.recipe != signature::RECIPE {
-        let (format, recipe) = (message.record.format, &message.record.recipe);
+pub(super) async fn crawl(board: &Board) -> Result<Versioned<Crawl>> {
+    let versioned = board.need::<Crawl>(keys::CRAWL).await?;
+    if versioned.record.format != FORMAT || versioned.record.recipe != signature::RECIPE {
+        let (format, recipe) = (versioned.record.format, &versioned.record.recipe);
         let what = format!(
             "the crawl is of format {format} and recipe {recipe:?}; this program has {FORMAT} and {:?}",
             signature::RECIPE
         );
         return Err(ClusterError::Usage(what));
     }
-    Ok(message)
+    Ok(versioned)
 }
 
 /// Who this directory is among the workers. A new one gets a name that it keeps.
-fn enter(task: &Task, crawl: &Crawl) -> std::result::Result<Member, WorkerError> {
+fn enter(task: &WorkerTask, crawl: &Crawl) -> std::result::Result<Member, WorkerError> {
     let mut dir = CrawlDir::open(&task.dir)?;
     match dir.member()? {
         Some(member) if member.crawl == crawl.id => Ok(member),
@@ -261,19 +261,19 @@ fn enter(task: &Task, crawl: &Crawl) -> std::result::Result<Member, WorkerError>
 }
 
 /// Makes this process the only one that works in the directory. Ends with the file.
-fn lock(task: &Task) -> Result<std::fs::File> {
+fn lock(task: &WorkerTask) -> Result<std::fs::File> {
     let file = std::fs::File::create(task.dir.join("worker.lock"))?;
     file.try_lock().map_err(|_| ClusterError::Usage(foreign(task, "is another worker's, which runs")))?;
     Ok(file)
 }
 
-fn foreign(task: &Task, what: &str) -> String {
+fn foreign(task: &WorkerTask, what: &str) -> String {
     format!("{} {what}: name an empty directory with --dir", task.dir.display())
 }
 
 /// Gives the directory the hosts that its share begins with.
 fn settle(
-    task: &Task,
+    task: &WorkerTask,
     crawl: &Crawl,
     member: &Member,
     share: usize,
@@ -286,7 +286,7 @@ fn settle(
 }
 
 /// The settings of the crawl, with what is this worker's own.
-fn settings(task: &Task, crawl: &Crawl) -> std::result::Result<Settings, WorkerError> {
+fn settings(task: &WorkerTask, crawl: &Crawl) -> std::result::Result<Settings, WorkerError> {
     let mut settings = crawl.settings()?;
     settings.output.dashboard.clone_from(&task.dashboard);
     let limit = &mut settings.limits.time_limit.0;

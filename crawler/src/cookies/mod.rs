@@ -4,7 +4,7 @@
 //! The rules of matching and storing are those of the crate `cookie_store`; here stand the public suffixes (by the list that
 //! the rest of the crawler uses), the limits, the prefixes `__Host-` and `__Secure-`, and the files.
 //!
-//! [`crate::access::Access`] owns one [`Jars`], and keeps it in the state, whose directory has mode 0700. What archives header
+//! [`crate::access::SiteAccess`] owns one [`Jars`], and keeps it in the state, whose directory has mode 0700. What archives header
 //! fields passes them through [`redact`]. A site without cookies costs a lookup of its domain.
 
 pub mod file;

@@ -15,7 +15,7 @@ use frontier::{Found, Frontier, Merits, Via};
 use url::Url;
 
 use super::{CrawlDir, OpenError};
-use crate::access::Access;
+use crate::access::SiteAccess;
 use crate::clock::Clock;
 use crate::engine::{Context, Control, Parts, Stats};
 use crate::extract::Forms;
@@ -55,7 +55,7 @@ impl CrawlDir {
         let topic = Topic::open(&settings.focus, &mut session, &mut |url| {
             Err(TopicError::Example { url: url.to_string(), reason: "was not fetched before the crawl".into() })
         })?;
-        let access = Access::open(&settings.access, &mut session)?;
+        let access = SiteAccess::open(&settings.access, &mut session)?;
         let config::Dedup { known: files, distance, threads, .. } = &settings.dedup;
         let corpora = Corpora::open(files, *distance, *threads)?;
         let hasher = KeyHasher::new(secret(&mut session).map_err(store_error)?);

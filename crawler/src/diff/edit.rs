@@ -2,7 +2,7 @@
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::Place;
+use super::TextDifference;
 
 /// Words shown on either side of an edit.
 const AROUND: usize = 8;
@@ -21,8 +21,8 @@ pub enum Line {
 }
 
 /// The lines of a place: between the sentences that were edited, those that are gone come before those that came.
-pub fn lines(place: &Place) -> Vec<Line> {
-    let Place { removed, added } = place;
+pub fn lines(place: &TextDifference) -> Vec<Line> {
+    let TextDifference { removed, added } = place;
     let (mut lines, mut gone, mut come) = (Vec::new(), 0, 0);
     let mut until = |gone: &mut usize, come: &mut usize, to: (usize, usize), line: Option<String>| {
         lines.extend(removed[*gone..to.0].iter().cloned().map(Line::Removed));
@@ -83,8 +83,10 @@ mod tests {
     #[test]
     fn edited_sentences_of_a_place_find_each_other() {
         let own = |sentences: &[&str]| sentences.iter().map(|sentence| (*sentence).to_owned()).collect();
-        let place =
-            Place { removed: own(&["Old a b.", "It is so."]), added: own(&["New x y z.", "It is not so.", "More."]) };
+        let place = TextDifference {
+            removed: own(&["Old a b.", "It is so."]),
+            added: own(&["New x y z.", "It is not so.", "More."]),
+        };
         let expected = [
             Line::Removed("Old a b.".into()),
             Line::Added("New x y z.".into()),

@@ -21,9 +21,9 @@ use crate::report::bodies::Bodies;
 use crate::report::line::PageLine;
 use crate::report::source::Lines;
 use crate::sink::PagesJsonl;
-use track::{Fate, Track};
+use track::{Track, UrlChange};
 
-pub use sentences::{Place, Sentences};
+pub use sentences::{Sentences, TextDifference};
 
 /// What changed since a moment. Pages are sorted by URL; but of the changed ones, those that changed most come first.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -81,25 +81,25 @@ impl Diff {
         let tracks = track::read(&lines, &rfc3339(since))?;
         let parts_gone = lines.gone()?.into_iter().map(|part| part.name).collect();
         let mut diff = Self { since: rfc3339(since), parts_gone, ..Self::default() };
-        let mut told: Vec<(&u64, &Track, Fate)> = Vec::new();
+        let mut told: Vec<(&u64, &Track, UrlChange)> = Vec::new();
         for (url, track) in &tracks {
-            match track.fate() {
-                Some(Fate::Unchanged) => diff.unchanged += 1,
-                Some(fate) => told.push((url, track, fate)),
+            match track.change() {
+                Some(UrlChange::Unchanged) => diff.unchanged += 1,
+                Some(change) => told.push((url, track, change)),
                 None => {}
             }
         }
         let copies = copies(&tracks, &told);
-        for (url, track, fate) in told {
+        for (url, track, change) in told {
             let mut page = page(&lines, track)?;
             page.copies = copies.get(url).copied().unwrap_or(0);
-            let group = match fate {
-                Fate::New => &mut diff.new,
-                Fate::Changed => &mut diff.changed,
-                Fate::Gone => &mut diff.gone,
-                Fate::Missing => &mut diff.missing,
-                Fate::Back => &mut diff.back,
-                Fate::Unchanged => continue,
+            let group = match change {
+                UrlChange::New => &mut diff.new,
+                UrlChange::Changed => &mut diff.changed,
+                UrlChange::Gone => &mut diff.gone,
+                UrlChange::Missing => &mut diff.missing,
+                UrlChange::Back => &mut diff.back,
+                UrlChange::Unchanged => continue,
             };
             group.push(page);
         }
@@ -142,10 +142,10 @@ fn sentences(bodies: &Bodies, page: &Page) -> Option<Sentences> {
 }
 
 /// How many URLs that were not visited are known to be copies of each of these.
-fn copies(tracks: &HashMap<u64, Track>, told: &[(&u64, &Track, Fate)]) -> HashMap<u64, u64> {
-    let changed = told.iter().filter(|(.., fate)| *fate == Fate::Changed);
+fn copies(tracks: &HashMap<u64, Track>, told: &[(&u64, &Track, UrlChange)]) -> HashMap<u64, u64> {
+    let changed = told.iter().filter(|(.., change)| *change == UrlChange::Changed);
     let mut copies: HashMap<u64, u64> = changed.map(|(url, ..)| (**url, 0)).collect();
-    for twin in tracks.values().filter(|track| track.fate().is_none()).filter_map(|track| track.twin) {
+    for twin in tracks.values().filter(|track| track.change().is_none()).filter_map(|track| track.twin) {
         if let Some(count) = copies.get_mut(&twin) {
             *count += 1;
         }

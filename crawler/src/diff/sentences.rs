@@ -16,7 +16,7 @@ pub struct Sentences {
     /// The same by place: what stood in one place before, and what stands there now. Places at which only numbers differ are
     /// left out.
     #[serde(skip)]
-    pub places: Vec<Place>,
+    pub places: Vec<TextDifference>,
     /// Sentences that differ in numbers only, such as dates, counts and versions.
     #[serde(skip)]
     pub numbers: usize,
@@ -24,7 +24,7 @@ pub struct Sentences {
 
 /// One place at which two texts differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct TextDifference {
     /// What the earlier text says there.
     pub removed: Vec<String>,
     /// What the later text says there.
@@ -48,11 +48,11 @@ impl Sentences {
         for op in capture_diff_slices_deadline(Algorithm::Myers, &before, &after, Some(deadline)) {
             if !matches!(op, DiffOp::Equal { .. }) {
                 let (removed, added) = (before[op.old_range()].to_vec(), after[op.new_range()].to_vec());
-                places.push(Place { removed, added });
+                places.push(TextDifference { removed, added });
             }
         }
         leave_out_moved(&mut places);
-        let all = |side: fn(&Place) -> &Vec<String>| places.iter().flat_map(side).cloned().collect();
+        let all = |side: fn(&TextDifference) -> &Vec<String>| places.iter().flat_map(side).cloned().collect();
         let (removed, added) = (all(|place| &place.removed), all(|place| &place.added));
         let numbers = places.iter().filter(|place| differs_in_numbers(place)).map(|place| place.added.len()).sum();
         places.retain(|place| !differs_in_numbers(place));
@@ -61,7 +61,7 @@ impl Sentences {
 }
 
 /// Takes sentences out that were removed at one place and added at another.
-fn leave_out_moved(places: &mut Vec<Place>) {
+fn leave_out_moved(places: &mut Vec<TextDifference>) {
     let mut balance: HashMap<String, (usize, usize)> = HashMap::new();
     for place in &*places {
         place.removed.iter().for_each(|sentence| balance.entry(sentence.clone()).or_default().0 += 1);
@@ -86,7 +86,7 @@ fn take_one(left: &mut usize) -> bool {
 }
 
 /// Whether the sentences of a place are the same but for their digits.
-fn differs_in_numbers(place: &Place) -> bool {
+fn differs_in_numbers(place: &TextDifference) -> bool {
     let letters = |sentences: &[String]| -> Vec<String> {
         let runs = sentences.iter().map(|sentence| sentence.split(|c: char| c.is_ascii_digit()));
         runs.map(|parts| parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("0")).collect()

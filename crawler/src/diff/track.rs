@@ -6,9 +6,9 @@ use std::io;
 use crate::report::line::{PageLine, Word};
 use crate::report::source::Lines;
 
-/// What became of a URL.
+/// How a URL has changed since a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum UrlChange {
     /// Fetched for the first time.
     New,
     /// Says something else.
@@ -95,24 +95,24 @@ impl Track {
     }
 
     /// What became of it since the moment; `None` where it was not visited, or where nothing can be said.
-    pub fn fate(&self) -> Option<Fate> {
+    pub fn change(&self) -> Option<UrlChange> {
         if !self.was_visited {
             return None;
         }
         if self.is_there {
             return Some(match self.base {
-                _ if self.misses_before > 0 || self.was_missing => Fate::Back,
-                None => Fate::New,
-                Some(_) if self.changed && self.digest != self.base_digest => Fate::Changed,
-                Some(_) => Fate::Unchanged,
+                _ if self.misses_before > 0 || self.was_missing => UrlChange::Back,
+                None => UrlChange::New,
+                Some(_) if self.changed && self.digest != self.base_digest => UrlChange::Changed,
+                Some(_) => UrlChange::Unchanged,
             });
         }
         match self.misses {
             0 => None,
             // It was so before.
             _ if self.misses_before >= 2 => None,
-            1 => self.base.map(|_| Fate::Missing),
-            _ => self.base.map(|_| Fate::Gone),
+            1 => self.base.map(|_| UrlChange::Missing),
+            _ => self.base.map(|_| UrlChange::Gone),
         }
     }
 }
@@ -123,7 +123,7 @@ mod tests {
     use serde_json::json;
 
     /// Visits as (day, status, changed, digest), all before day 5 counting as before.
-    fn fate(visits: &[(u32, u16, Option<&str>, u32)]) -> Option<Fate> {
+    fn change(visits: &[(u32, u16, Option<&str>, u32)]) -> Option<UrlChange> {
         let mut track = Track::default();
         for (at, (day, status, changed, digest)) in visits.iter().enumerate() {
             let line = json!({
@@ -134,7 +134,7 @@ mod tests {
             .to_string();
             track.add(at as u64, &PageLine::parse(line.as_bytes()).unwrap(), "2026-01-05T00:00:00.000Z");
         }
-        track.fate()
+        track.change()
     }
 
     #[test]
@@ -143,24 +143,24 @@ mod tests {
         let first = (1, 200, None, 1);
         let cases = [
             (vec![first], None),
-            (vec![(6, 200, None, 1)], Some(Fate::New)),
-            (vec![first, (6, 200, no, 1)], Some(Fate::Unchanged)),
-            (vec![first, (6, 304, no, 0)], Some(Fate::Unchanged)),
-            (vec![first, (6, 200, content, 2)], Some(Fate::Changed)),
-            (vec![first, (6, 200, content, 2), (7, 304, no, 0)], Some(Fate::Changed)),
-            (vec![first, (6, 200, content, 2), (7, 200, content, 1)], Some(Fate::Unchanged)),
-            (vec![first, (2, 200, content, 2), (7, 200, no, 2)], Some(Fate::Unchanged)),
-            (vec![first, (6, 404, None, 0)], Some(Fate::Missing)),
-            (vec![first, (4, 404, None, 0), (6, 410, None, 0)], Some(Fate::Gone)),
-            (vec![first, (6, 404, None, 0), (7, 404, None, 0)], Some(Fate::Gone)),
+            (vec![(6, 200, None, 1)], Some(UrlChange::New)),
+            (vec![first, (6, 200, no, 1)], Some(UrlChange::Unchanged)),
+            (vec![first, (6, 304, no, 0)], Some(UrlChange::Unchanged)),
+            (vec![first, (6, 200, content, 2)], Some(UrlChange::Changed)),
+            (vec![first, (6, 200, content, 2), (7, 304, no, 0)], Some(UrlChange::Changed)),
+            (vec![first, (6, 200, content, 2), (7, 200, content, 1)], Some(UrlChange::Unchanged)),
+            (vec![first, (2, 200, content, 2), (7, 200, no, 2)], Some(UrlChange::Unchanged)),
+            (vec![first, (6, 404, None, 0)], Some(UrlChange::Missing)),
+            (vec![first, (4, 404, None, 0), (6, 410, None, 0)], Some(UrlChange::Gone)),
+            (vec![first, (6, 404, None, 0), (7, 404, None, 0)], Some(UrlChange::Gone)),
             (vec![first, (3, 404, None, 0), (4, 404, None, 0), (6, 404, None, 0)], None),
-            (vec![first, (6, 404, None, 0), (7, 200, no, 1)], Some(Fate::Back)),
-            (vec![first, (3, 404, None, 0), (4, 404, None, 0), (6, 200, None, 1)], Some(Fate::Back)),
+            (vec![first, (6, 404, None, 0), (7, 200, no, 1)], Some(UrlChange::Back)),
+            (vec![first, (3, 404, None, 0), (4, 404, None, 0), (6, 200, None, 1)], Some(UrlChange::Back)),
             (vec![(1, 404, None, 0), (6, 404, None, 0)], None),
             (vec![first, (6, 500, None, 0)], None),
         ];
         for (visits, expected) in cases {
-            assert_eq!(fate(&visits), expected, "{visits:?}");
+            assert_eq!(change(&visits), expected, "{visits:?}");
         }
     }
 }

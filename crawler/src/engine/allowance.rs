@@ -6,7 +6,7 @@
 
 use frontier::{JobKind, Next, Outcome};
 
-use super::peers::PageRequest;
+use super::peers::QuotaRequest;
 use super::{Engine, Result};
 
 /// The pages that this process may fetch.
@@ -44,22 +44,22 @@ impl Allowance {
     }
 
     /// Asks for more where what is left will not last until an answer comes.
-    pub fn ask(&mut self, fetched: u64, open: u64) -> Option<PageRequest> {
+    pub fn ask(&mut self, fetched: u64, open: u64) -> Option<QuotaRequest> {
         if self.asks || self.pages > fetched + 2 * open {
             return None;
         }
         self.number += 1;
         (self.asks, self.dry) = (true, false);
-        Some(PageRequest::More { number: self.number, pages: (open * Self::ROUNDS).max(Self::FEWEST) })
+        Some(QuotaRequest::More { number: self.number, pages: (open * Self::ROUNDS).max(Self::FEWEST) })
     }
 
     /// Nothing is open and nothing is to be fetched: gives back what is left.
-    pub fn give_back(&mut self, fetched: u64) -> Option<PageRequest> {
+    pub fn give_back(&mut self, fetched: u64) -> Option<QuotaRequest> {
         if self.pages <= fetched {
             return None;
         }
         (self.pages, self.asks, self.dry) = (fetched, false, false);
-        Some(PageRequest::Back { to: fetched })
+        Some(QuotaRequest::Back { to: fetched })
     }
 
     /// The answer to a request. True if there are more pages now. An answer to a request that was taken back says nothing.
@@ -132,16 +132,16 @@ mod tests {
     fn more_is_asked_for_in_time_and_what_is_left_is_given_back() {
         let mut allowance = Allowance::new(10);
         assert_eq!(allowance.ask(0, 4), None, "enough for another round");
-        assert_eq!(allowance.ask(2, 4), Some(PageRequest::More { number: 1, pages: 16 }));
+        assert_eq!(allowance.ask(2, 4), Some(QuotaRequest::More { number: 1, pages: 16 }));
         assert_eq!(allowance.ask(6, 4), None, "one request at a time");
         assert!(allowance.is_full(6, 4) && allowance.is_awaited());
         assert!(!allowance.heard(1, 10) && !allowance.is_awaited(), "there was nothing to give");
         assert_eq!(allowance.ask(10, 0), None, "the request stands");
         assert!(allowance.heard(1, 15) && !allowance.is_full(10, 4));
-        assert_eq!(allowance.give_back(12), Some(PageRequest::Back { to: 12 }));
+        assert_eq!(allowance.give_back(12), Some(QuotaRequest::Back { to: 12 }));
         assert!(allowance.is_full(12, 0));
         assert_eq!(allowance.give_back(12), None);
-        assert_eq!(allowance.ask(12, 0), Some(PageRequest::More { number: 2, pages: Allowance::FEWEST }));
+        assert_eq!(allowance.ask(12, 0), Some(QuotaRequest::More { number: 2, pages: Allowance::FEWEST }));
         assert!(!allowance.heard(1, 99) && allowance.is_full(12, 0), "an answer to what was asked before");
     }
 }

@@ -1,8 +1,8 @@
 //! Decides whether a page has new text. A page without new text, and without a new link out of its family, is *barren*:
 //! learned rules count such pages to find traps. (This is not about known corpora alone.)
 
-use dedup_stage::corpus::Twin;
-use dedup_stage::judge::{Acquitted, Judge, Judgement, Verdict};
+use dedup_stage::corpus::CorpusMatch;
+use dedup_stage::judge::{Judge, Judgement, UniqueBy, Verdict};
 use frontier::Job;
 use frontier::rules::Family;
 
@@ -10,10 +10,10 @@ use frontier::rules::Family;
 pub(super) fn has_known_text(judgement: &Judgement) -> bool {
     match judgement.verdict {
         Verdict::Exact { .. } => true,
-        Verdict::Near { resemblance, .. } | Verdict::Known { twin: Twin { resemblance, .. }, .. } => {
+        Verdict::Near { resemblance, .. } | Verdict::Known { document: CorpusMatch { resemblance, .. }, .. } => {
             resemblance >= Judge::SAME_TEXT
         }
-        Verdict::Unique => judgement.acquitted == Some(Acquitted::ByLinks),
+        Verdict::Unique => judgement.unique_by == Some(UniqueBy::Links),
         Verdict::Unchanged { .. } | Verdict::Unjudged => false,
     }
 }

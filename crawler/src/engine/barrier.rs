@@ -13,7 +13,7 @@ use dedup_stage::judge::{Case, Proposal};
 use frontier::Millis;
 
 use super::desk::Desk;
-use super::message::{Finding, Report};
+use super::message::{Finding, JobReport};
 use super::needs::is_requisite;
 use super::peers::{Peers, Proposed};
 use super::{EngineError, Result};
@@ -37,7 +37,7 @@ pub(super) struct Barrier {
 
 /// A report that waits.
 pub(super) struct Waiting {
-    pub report: Report,
+    pub report: JobReport,
     /// What the others hear of it, if it is a page to be judged. Sent with its group, and kept.
     pub proposed: Option<Proposed>,
     /// Bytes of that in a message.
@@ -51,7 +51,7 @@ impl Barrier {
     }
 
     /// One more report.
-    pub fn push(&mut self, report: Report, proposed: Option<Proposed>, now: Millis) {
+    pub fn push(&mut self, report: JobReport, proposed: Option<Proposed>, now: Millis) {
         if proposed.is_some() {
             if self.gathering == 0 {
                 self.since = now;
@@ -98,7 +98,7 @@ impl Barrier {
     }
 
     /// Reports that need not wait any more, since no page stands before them.
-    pub fn free(&mut self) -> Option<Report> {
+    pub fn free(&mut self) -> Option<JobReport> {
         let is_free = self.under_way.is_none() && self.waiting.front()?.proposed.is_none();
         if is_free { self.waiting.pop_front().map(|waiting| waiting.report) } else { None }
     }
@@ -107,8 +107,8 @@ impl Barrier {
 impl Desk<'_> {
     /// What other processes have to hear of a report: `None` where it is no page that the judge compares, and for a page whose
     /// links alone fill a message. Of such a page only this process knows.
-    pub(super) fn proposed(&self, report: &Report) -> Result<Option<Proposed>> {
-        let Report { job, ended_at, finding: Finding::Page(page), .. } = report else { return Ok(None) };
+    pub(super) fn proposed(&self, report: &JobReport) -> Result<Option<Proposed>> {
+        let JobReport { job, ended_at, finding: Finding::Page(page), .. } = report else { return Ok(None) };
         if is_requisite(job) || page.redirect.is_some() || page.unchanged {
             return Ok(None);
         }

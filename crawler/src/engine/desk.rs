@@ -4,16 +4,16 @@ use std::collections::{HashSet, VecDeque};
 
 use config::{OnDuplicate, Robots, Settings};
 use dedup_stage::flow::Flow;
-use frontier::robots::Rules;
+use frontier::robots::RobotsRules;
 use frontier::{Admission, Detail, Found, Frontier, Job, JobKind, Merits, Millis, Outcome, SkipReason, Via};
 use url::Url;
 
 use super::Result;
 use super::alike::Alike;
 use super::ledger::Ledger;
-use super::lists::{Reading, is_sitemap};
+use super::lists::{ListAnswer, is_sitemap};
 use super::log::Log;
-use super::message::{Finding, Named, Order, Report, SitemapFinding};
+use super::message::{Finding, JobReport, Named, Order, SitemapFinding};
 use super::needs::is_requisite;
 use super::rescue::Rescue;
 use super::scores::Scores;
@@ -21,7 +21,7 @@ use super::together::Together;
 use super::trouble::{HostTroubles, LocalTrouble};
 use super::usage::{Decided, Usage, is_tdm, tdm_of};
 use super::visits::{Continuous, Ended, Visits};
-use crate::access::{Access, Worn};
+use crate::access::{SiteAccess, Worn};
 use crate::clock::Clock;
 use crate::fetch::FetchError;
 use crate::outbound::{Outbound, Wish};
@@ -33,7 +33,7 @@ pub(super) struct Desk<'a> {
     pub settings: &'a Settings,
     pub frontier: Frontier,
     pub flow: Flow,
-    pub access: Access,
+    pub access: SiteAccess,
     pub usage: Usage,
     pub scores: Scores,
     pub ledger: Ledger,
@@ -99,10 +99,10 @@ impl Desk<'_> {
     }
 
     /// Takes one report.
-    pub fn take(&mut self, report: Report) -> Result<()> {
+    pub fn take(&mut self, report: JobReport) -> Result<()> {
         self.log.note(&report);
         // `_weight` is the memory that the report holds. It is given back when this function returns.
-        let Report { job, ended_at, heard, received, finding, weight: _weight, .. } = report;
+        let JobReport { job, ended_at, heard, received, finding, weight: _weight, .. } = report;
         self.frontier.received(received, ended_at);
         if let Some((status, heard)) = heard
             && self.access.hear(&job.url, status, &heard, &mut self.ledger.session)
@@ -152,7 +152,7 @@ impl Desk<'_> {
     }
 
     /// A robots.txt may name sitemaps on hosts of another frontier. (The frontier itself queues those on its own hosts.)
-    fn name_sitemaps(&mut self, rules: &Rules) -> Result<()> {
+    fn name_sitemaps(&mut self, rules: &RobotsRules) -> Result<()> {
         if self.settings.scope.sitemaps && self.settings.politeness.robots == Robots::Obey {
             for sitemap in rules.sitemaps() {
                 if self.frontier.is_foreign(self.frontier.id(sitemap).site) {
@@ -228,7 +228,7 @@ impl Desk<'_> {
         for sitemap in sitemaps.into_iter().chain(redirect) {
             self.add_sitemap(&sitemap)?;
         }
-        self.sitemap_read(job, at, Reading { status, digest, news, validators })
+        self.sitemap_read(job, at, ListAnswer { status, digest, news, validators })
     }
 
     /// Queues a link, or refuses it for a reason. True if the link was new and there was no reason against it.

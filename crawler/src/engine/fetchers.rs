@@ -18,7 +18,7 @@ use super::message::{Answer, Fetched, Order};
 #[cfg(feature = "pdf")]
 use super::pdfs::Pdfs;
 use crate::clock::Clock;
-use crate::fetch::budget::Budget;
+use crate::fetch::budget::ByteBudget;
 use crate::fetch::pressure::Pressure;
 use crate::fetch::{Fetch, FetchError, Request};
 
@@ -29,7 +29,7 @@ pub struct Fetchers<F> {
     /// Gives failures their time.
     pub clock: Clock,
     /// The budget of memory for bodies.
-    pub budget: Arc<Budget>,
+    pub budget: Arc<ByteBudget>,
     /// Whether bodies are kept as received, for the archive.
     pub keep_wire: bool,
     /// Whether hosts wait for a free slot.

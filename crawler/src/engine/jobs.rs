@@ -8,7 +8,7 @@ use dedup_stage::pipeline::Reorder;
 use frontier::{Job, JobKind};
 use tokio::sync::mpsc;
 
-use super::message::{Order, Report};
+use super::message::{JobReport, Order};
 use super::needs::is_requisite;
 use super::under_way::UnderWay;
 use super::{EngineError, Result};
@@ -19,9 +19,9 @@ pub(super) struct Jobs {
     /// To the fetchers.
     orders: mpsc::Sender<Order>,
     /// From the page workers.
-    pub reports: Receiver<Vec<Report>>,
+    pub reports: Receiver<Vec<JobReport>>,
     /// Puts reports into the order in which their answers came.
-    reorder: Reorder<Report>,
+    reorder: Reorder<JobReport>,
     /// Jobs that may still be opened.
     credits: usize,
     open: usize,
@@ -38,7 +38,7 @@ impl Jobs {
     pub fn new(
         credits: usize,
         orders: mpsc::Sender<Order>,
-        reports: Receiver<Vec<Report>>,
+        reports: Receiver<Vec<JobReport>>,
         pressure: Pressure,
         under_way: UnderWay,
     ) -> Self {
@@ -80,28 +80,28 @@ impl Jobs {
     }
 
     /// Takes reports that have come.
-    pub fn arrived(&mut self, reports: Vec<Report>) {
+    pub fn arrived(&mut self, reports: Vec<JobReport>) {
         for report in reports {
             self.reorder.push(report.sequence, report);
         }
     }
 
     /// The next report in order, if it has come. Its credit is free again.
-    pub fn next_report(&mut self) -> Option<Report> {
+    pub fn next_report(&mut self) -> Option<JobReport> {
         let report = self.pop()?;
         self.end(&report);
         Some(report)
     }
 
     /// The next report in order, if it has come. Its job is open until [`Jobs::end`].
-    pub fn pop(&mut self) -> Option<Report> {
+    pub fn pop(&mut self) -> Option<JobReport> {
         let report = self.reorder.pop()?;
         self.under_way.next(self.reorder.next());
         Some(report)
     }
 
     /// The job of a report is not open any more: its credit is free again.
-    pub fn end(&mut self, report: &Report) {
+    pub fn end(&mut self, report: &JobReport) {
         self.credits += 1;
         self.open -= 1;
         self.open_pages -= u64::from(is_page(&report.job));

@@ -12,7 +12,7 @@ use super::visits::{List, seconds};
 use crate::fetch::Validators;
 
 /// What the answer to a request for a list says.
-pub(super) struct Reading {
+pub(super) struct ListAnswer {
     /// HTTP status.
     pub status: u16,
     /// Of what it lists; `None` where the answer is no list.
@@ -31,7 +31,7 @@ impl Desk<'_> {
     }
 
     /// A sitemap was asked for.
-    pub(super) fn sitemap_read(&mut self, job: &Job, at: Millis, reading: Reading) -> Result<()> {
+    pub(super) fn sitemap_read(&mut self, job: &Job, at: Millis, reading: ListAnswer) -> Result<()> {
         self.list_read(job, at, false, reading)
     }
 
@@ -54,12 +54,13 @@ impl Desk<'_> {
             }
         }
         let digest = Some(finding.page.text).filter(|_| is_answer && finding.is_feed);
-        let reading = Reading { status: finding.status, digest, news: new as f32, validators: Validators::default() };
+        let reading =
+            ListAnswer { status: finding.status, digest, news: new as f32, validators: Validators::default() };
         self.list_read(job, at, true, reading)
     }
 
-    fn list_read(&mut self, job: &Job, at: Millis, is_feed: bool, reading: Reading) -> Result<()> {
-        let Reading { status, digest, news, validators } = reading;
+    fn list_read(&mut self, job: &Job, at: Millis, is_feed: bool, reading: ListAnswer) -> Result<()> {
+        let ListAnswer { status, digest, news, validators } = reading;
         let (id, session) = (job.page.url, &mut self.ledger.session);
         let list = match List::get(id, session)? {
             Some(mut list) => {

@@ -12,7 +12,7 @@ use frontier::{JobKind, Millis};
 use serde_json::json;
 use tracing::Level;
 
-use super::message::{Finding, Report};
+use super::message::{Finding, JobReport};
 use crate::clock::rfc3339;
 
 /// The log, in all its forms.
@@ -53,7 +53,7 @@ impl Log {
     }
 
     /// Logs a request that has ended.
-    pub fn note(&mut self, report: &Report) {
+    pub fn note(&mut self, report: &JobReport) {
         let is_told = tracing::enabled!(Level::INFO);
         if self.file.is_none() && !is_told {
             return;
@@ -102,7 +102,7 @@ fn kind(kind: JobKind) -> &'static str {
 }
 
 /// Columns, separated by spaces: status, kind, bytes, milliseconds, URL, error. `-` stands for an empty column.
-fn text(report: &Report, error: Option<&str>) -> String {
+fn text(report: &JobReport, error: Option<&str>) -> String {
     let column = |number: Option<u64>| number.map_or("-".to_owned(), |number| number.to_string());
     let status = column(report.answered.map(|answered| u64::from(answered.status)));
     let bytes = column(report.answered.map(|answered| answered.bytes));
@@ -111,7 +111,7 @@ fn text(report: &Report, error: Option<&str>) -> String {
     format!("{status} {} {bytes} {elapsed} {}{error}", kind(report.job.kind), report.job.url)
 }
 
-fn json(report: &Report, at: &str, error: Option<&str>) -> String {
+fn json(report: &JobReport, at: &str, error: Option<&str>) -> String {
     let job = &report.job;
     json!({
         "at": at,

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use config::Settings;
 use crossbeam_channel::{Receiver, bounded};
 
-use crate::access::{Access, LoggedIn};
+use crate::access::{LoggedIn, SiteAccess};
 use crate::clock::Clock;
 use crate::fetch::Fetch;
 
 /// Begins a round of logins. The channel brings the result. It is closed without a result if the thread panics.
-pub(super) type LogIn = Box<dyn Fn(Access) -> io::Result<Receiver<LoggedIn>>>;
+pub(super) type LogIn = Box<dyn Fn(SiteAccess) -> io::Result<Receiver<LoggedIn>>>;
 
 /// Logs in with this fetcher. Each round has a runtime of its own, whose connections end with it.
 pub(super) fn with<F: Fetch>(fetch: &Arc<F>, settings: &Settings, clock: &Clock) -> LogIn {

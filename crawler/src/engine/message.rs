@@ -1,5 +1,5 @@
 //! The messages between engine, fetchers and page workers. Every job that leaves the engine comes back as exactly one
-//! [`Report`], whatever happens to it on the way.
+//! [`JobReport`], whatever happens to it on the way.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dedup_stage::judge::OutLink;
 use dedup_stage::page::Page;
 use dedup_stage::url::UrlId;
-use frontier::robots::Rules;
+use frontier::robots::RobotsRules;
 use frontier::{Job, JobKind, Millis, SkipReason};
 use url::Url;
 
@@ -79,7 +79,7 @@ impl Fetched {
 
 /// A job with the results of a page worker.
 #[derive(Debug)]
-pub struct Report {
+pub struct JobReport {
     /// Position in the order of judging.
     pub sequence: u64,
     /// The job.
@@ -104,7 +104,7 @@ pub enum Finding {
     /// Addresses of a host.
     Addresses(Vec<IpAddr>),
     /// Rules of an origin, and its robots.txt where that speaks of the use of pages (else empty).
-    Robots(Rules, Vec<u8>),
+    Robots(RobotsRules, Vec<u8>),
     /// The `tdmrep.json` of an origin; empty where there is none.
     Tdm {
         /// HTTP status.

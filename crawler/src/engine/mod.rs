@@ -54,7 +54,7 @@ use dedup_stage::flow::Flow;
 use dedup_stage::store::Session;
 use frontier::{Frontier, Millis, Next};
 
-use crate::access::{Access, LoggedIn};
+use crate::access::{LoggedIn, SiteAccess};
 use crate::clock::Clock;
 use crate::outbound::Outbound;
 use crate::sink::Sink;
@@ -66,7 +66,7 @@ use error::Result;
 use jobs::Jobs;
 use ledger::Ledger;
 use login::LogIn;
-pub use peers::{All, Event, PageRequest, Peers, PeersError, Phase, Proposed, Standing};
+pub use peers::{All, Event, PeerProgress, Peers, PeersError, Phase, Proposed, QuotaRequest};
 pub use rescue::lost;
 pub use start::run;
 pub use stats::{Nobody, Observer, Snapshot, Stats, StopReason, TICK};
@@ -99,7 +99,7 @@ pub struct Parts<'a> {
     /// The judge and the gate.
     pub flow: Flow,
     /// Cookies, accounts and signatures: the identity of the crawl at each site.
-    pub access: Access,
+    pub access: SiteAccess,
     /// Outputs; the first is `pages.jsonl`, whose offsets page records name.
     pub sinks: Vec<Box<dyn Sink>>,
     /// Counters so far.

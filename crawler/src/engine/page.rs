@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use dedup_stage::flow::{Fate, Passage};
-use dedup_stage::judge::{Acquitted, Case, Judge, Judgement, Shown, Verdict};
+use dedup_stage::flow::{Fate, FlowResult};
+use dedup_stage::judge::{Case, Judge, Judgement, Shown, UniqueBy, Verdict};
 use dedup_stage::url::UrlId;
 use frontier::rules::{Content, Lesson};
 use frontier::{Brought, End, Frontier, Job, Millis, Outcome, SkipReason, State, Visit};
@@ -42,8 +42,8 @@ impl Desk<'_> {
         }
         self.no_more_attempts(&job)?;
         let before = self.before(&job)?;
-        let (passage, alike) = self.judge(&job, &finding, before.as_ref().and_then(|before| before.shown.as_ref()))?;
-        let Passage { judgement, links: fate, shown } = passage;
+        let (result, alike) = self.judge(&job, &finding, before.as_ref().and_then(|before| before.shown.as_ref()))?;
+        let FlowResult { judgement, links: fate, shown } = result;
         let relevance = self.scores.relevance(&job, finding.hits.as_ref(), finding.score);
         let twin = judgement.verdict.twin().map(|of| self.ledger.page(of)).transpose()?.flatten();
         let content = content(&job, &finding, &judgement, twin.as_ref(), before.as_ref());
@@ -64,7 +64,7 @@ impl Desk<'_> {
         if let Some(kind) = &trouble {
             self.hosts.note(&job.url, kind);
         }
-        let is_unique = judgement.verdict == Verdict::Unique && judgement.acquitted != Some(Acquitted::ByLinks);
+        let is_unique = judgement.verdict == Verdict::Unique && judgement.unique_by != Some(UniqueBy::Links);
         let new = is_unique && !says_little(&finding, &judgement);
         self.rescue.fetched(&job, new, counts.new > 0, &mut self.frontier, &mut self.ledger.session);
         let stats = &mut self.ledger.stats;
@@ -121,8 +121,8 @@ impl Desk<'_> {
     }
 
     /// The verdict on an answer, the fate of its links, and the resemblance to what its URL showed before.
-    fn judge(&mut self, job: &Job, finding: &PageFinding, before: Option<&Shown>) -> Result<(Passage, Option<f32>)> {
-        let follow = |judgement, shown| Passage { judgement, links: Fate::Follow(1.0), shown };
+    fn judge(&mut self, job: &Job, finding: &PageFinding, before: Option<&Shown>) -> Result<(FlowResult, Option<f32>)> {
+        let follow = |judgement, shown| FlowResult { judgement, links: Fate::Follow(1.0), shown };
         if finding.redirect.is_some() {
             return Ok((follow(Judgement::UNJUDGED, before.cloned()), None));
         }
@@ -159,10 +159,10 @@ impl Desk<'_> {
             Verdict::Unjudged if finding.status < 400 => {}
             Verdict::Unjudged => frontier.verdict(job, None, 0.0, session)?,
             verdict => {
-                let brought = match judgement.acquitted {
+                let brought = match judgement.unique_by {
                     _ if verdict.is_duplicate() => Brought::Nothing,
-                    Some(Acquitted::ByLinks) => Brought::Links,
-                    Some(Acquitted::ByMedia) | None => Brought::Content,
+                    Some(UniqueBy::Links) => Brought::Links,
+                    Some(UniqueBy::Media) | None => Brought::Content,
                 };
                 frontier.verdict(job, Some(brought), judgement.novelty, session)?;
             }

@@ -29,10 +29,10 @@ pub trait Peers: Send {
     }
 
     /// Asks for more pages, or gives some back. The answer comes as [`Event::Pages`].
-    fn ask_for_pages(&mut self, _request: PageRequest) {}
+    fn ask_for_pages(&mut self, _request: QuotaRequest) {}
 
     /// Says how far this process is.
-    fn tell(&mut self, standing: Standing);
+    fn tell(&mut self, progress: PeerProgress);
 
     /// Whether a page is judged only when its place in the common order is known. Tests turn that off, to see that it is
     /// needed.
@@ -68,7 +68,7 @@ pub enum Event {
         /// Place in the common order.
         at: u64,
     },
-    /// The answer to [`PageRequest::More`]. Where there was nothing to give, another answer comes as soon as there is.
+    /// The answer to [`QuotaRequest::More`]. Where there was nothing to give, another answer comes as soon as there is.
     Pages {
         /// The number of the request.
         number: u64,
@@ -77,7 +77,7 @@ pub enum Event {
     },
     /// Every process was quiet at one time, this one in the round that is named.
     AllQuiet {
-        /// As in [`Standing::round`].
+        /// As in [`PeerProgress::round`].
         round: u64,
         /// What follows from that.
         all: All,
@@ -88,7 +88,7 @@ pub enum Event {
 
 /// A process asks for pages to fetch, or gives back those that it does not need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PageRequest {
+pub enum QuotaRequest {
     /// It asks for so many more.
     More {
         /// Names the request.
@@ -144,7 +144,7 @@ impl Proposed {
 
 /// How far one process is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct PeerProgress {
     /// What it does.
     pub phase: Phase,
     /// Grows with each change of the phase.

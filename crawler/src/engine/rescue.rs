@@ -181,17 +181,17 @@ impl Rescue {
     /// fell.
     fn let_fall(
         &mut self,
-        results: &BTreeMap<u64, Outcome>,
+        results: &BTreeMap<u64, LotResults>,
         frontier: &mut Frontier,
         ledger: &mut Ledger,
     ) -> Result<bool> {
-        let gained = |(lot, result): &(&u64, &Outcome)| result.gained > 0 && !frontier.has_fallen(Lot(**lot));
+        let gained = |(lot, result): &(&u64, &LotResults)| result.gained > 0 && !frontier.has_fallen(Lot(**lot));
         let mut fall: BTreeMap<u64, SiteId> =
             results.iter().filter(gained).map(|(lot, result)| (*lot, result.site)).collect();
         if self.round.last && !fall.is_empty() {
             let left = self.left_of(fall.keys().copied(), frontier, ledger)?;
             fall.retain(|lot, _| {
-                let Outcome { drawn, gained, .. } = results[lot];
+                let LotResults { drawn, gained, .. } = results[lot];
                 left.get(lot).is_some_and(|left| *left <= Self::FEW || gained * Self::WORTH >= drawn)
             });
         }
@@ -209,7 +209,7 @@ impl Rescue {
     /// without such URLs are left out.
     fn left_with_new(
         &self,
-        results: &BTreeMap<u64, Outcome>,
+        results: &BTreeMap<u64, LotResults>,
         frontier: &Frontier,
         ledger: &Ledger,
     ) -> Result<BTreeMap<u64, u64>> {
@@ -278,10 +278,10 @@ impl Rescue {
 
     /// Estimates from the results of the last round how many pages were lost. `held` URLs are still held or stopped.
     /// `left` are the lots with new pages that still have URLs.
-    fn conclude(&mut self, results: &BTreeMap<u64, Outcome>, held: u64, left: &BTreeMap<u64, u64>) {
+    fn conclude(&mut self, results: &BTreeMap<u64, LotResults>, held: u64, left: &BTreeMap<u64, u64>) {
         self.round.held = held;
         let unknown = Lost { estimate: 0.0, low: 0.0, high: held as f64 };
-        let of = |counts: &dyn Fn(&u64, &Outcome) -> bool| {
+        let of = |counts: &dyn Fn(&u64, &LotResults) -> bool| {
             let last = results.iter().filter(|(lot, result)| result.round == self.round.number && counts(lot, result));
             let (drawn, new) = last.fold((0, 0), |(drawn, new), (_, result)| (drawn + result.drawn, new + result.new));
             // The drawn pages were fetched, so they are not lost. Only what is still held counts.
@@ -306,8 +306,8 @@ impl Rescue {
     }
 
     /// The results of the trials of each lot.
-    fn results(&self, session: &Session) -> Result<BTreeMap<u64, Outcome>> {
-        let (mut results, mut damaged) = (BTreeMap::<u64, Outcome>::new(), None);
+    fn results(&self, session: &Session) -> Result<BTreeMap<u64, LotResults>> {
+        let (mut results, mut damaged) = (BTreeMap::<u64, LotResults>::new(), None);
         session.scan(spaces::TRIALS, &[], &[], &mut |key, value| match (UrlId::read(key), decode(value)) {
             (Some(id), Ok(trial)) => {
                 if trial.round > 0 {
@@ -331,7 +331,7 @@ impl Rescue {
 
 /// The results of the trials of one lot.
 #[derive(Clone, Copy, Debug, Default)]
-struct Outcome {
+struct LotResults {
     /// The host of its URLs.
     site: SiteId,
     /// The latest round that drew from it …
@@ -346,7 +346,7 @@ struct Outcome {
     opened: bool,
 }
 
-impl Outcome {
+impl LotResults {
     fn add(&mut self, site: SiteId, trial: Trial) {
         let new = trial.new == Some(true);
         if trial.round > self.round {

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, at, never, select};
 
-use super::message::{Finding, PageFinding, Report};
+use super::message::{Finding, JobReport, PageFinding};
 use crate::score::{Program, Said, finish};
 
 /// At most this many questions are asked together.
@@ -21,8 +21,8 @@ const TRIES: u32 = 2;
 /// Starts the stage. It ends when `reports` is closed.
 pub(super) fn start(
     program: Program,
-    reports: Receiver<Vec<Report>>,
-    scored: Sender<Vec<Report>>,
+    reports: Receiver<Vec<JobReport>>,
+    scored: Sender<Vec<JobReport>>,
 ) -> std::io::Result<JoinHandle<()>> {
     let stage = Stage { program, waiting: VecDeque::new(), open: Vec::new(), next: 0, scored };
     std::thread::Builder::new().name("scores".into()).spawn(move || stage.run(&reports))
@@ -36,18 +36,18 @@ struct Stage {
     /// Number of the next question.
     next: u64,
     /// To the engine; has a slot for every job, so that no send blocks.
-    scored: Sender<Vec<Report>>,
+    scored: Sender<Vec<JobReport>>,
 }
 
 /// A page that is to be scored.
 struct Asked {
     id: u64,
     tries: u32,
-    report: Report,
+    report: JobReport,
 }
 
 impl Stage {
-    fn run(mut self, reports: &Receiver<Vec<Report>>) {
+    fn run(mut self, reports: &Receiver<Vec<JobReport>>) {
         loop {
             if self.open.is_empty() && !self.waiting.is_empty() {
                 self.ask();
@@ -66,7 +66,7 @@ impl Stage {
     }
 
     /// Takes reports. Those without a question pass.
-    fn take(&mut self, reports: Vec<Report>) {
+    fn take(&mut self, reports: Vec<JobReport>) {
         let (ask, pass): (Vec<_>, Vec<_>) = reports.into_iter().partition(|report| question(report).is_some());
         if !pass.is_empty() {
             let _ = self.scored.send(pass);
@@ -127,7 +127,7 @@ impl Stage {
 }
 
 /// The question about a page, where there is one.
-fn question(report: &Report) -> Option<&[u8]> {
+fn question(report: &JobReport) -> Option<&[u8]> {
     match &report.finding {
         Finding::Page(page) => Some(page.question.as_slice()).filter(|question| !question.is_empty()),
         _ => None,

@@ -13,7 +13,7 @@ use super::fetchers::Fetchers;
 use super::jobs::Jobs;
 use super::ledger::Ledger;
 use super::log::Log;
-use super::message::{Fetched, Report};
+use super::message::{Fetched, JobReport};
 #[cfg(feature = "pdf")]
 use super::pdfs;
 use super::scores::Scores;
@@ -22,7 +22,7 @@ use super::under_way::UnderWay;
 use super::usage::Usage;
 use super::{Engine, EngineError, Observer, Parts, Result, Stats, StopReason, login, rescue, scoring, worker};
 use crate::fetch::Fetch;
-use crate::fetch::budget::Budget;
+use crate::fetch::budget::ByteBudget;
 use crate::fetch::pressure::Pressure;
 use crate::score::Program;
 
@@ -32,7 +32,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let credits = settings.fetch.concurrency.max(1);
     let (orders, orders_out) = mpsc::channel(credits);
     let (fetched_in, fetched) = crossbeam_channel::bounded::<Fetched>(credits);
-    let (reports_in, reports) = crossbeam_channel::bounded::<Vec<Report>>(credits);
+    let (reports_in, reports) = crossbeam_channel::bounded::<Vec<JobReport>>(credits);
     let (abandon, pressure) = (CancellationToken::new(), Pressure::new(credits));
 
     let threads = match settings.dedup.threads {
@@ -44,7 +44,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let fetchers = Fetchers {
         fetch,
         clock: parts.clock.clone(),
-        budget: Budget::for_slots(settings.fetch.body_budget.0, credits),
+        budget: ByteBudget::for_slots(settings.fetch.body_budget.0, credits),
         keep_wire: settings.output.warc,
         pressure: pressure.clone(),
         #[cfg(feature = "pdf")]
@@ -54,7 +54,7 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let fetchers = fetchers.start(orders_out, abandon.clone())?;
     let (read_in, scorer) = match settings.focus.has_program() {
         true => {
-            let (read_in, read) = crossbeam_channel::bounded::<Vec<Report>>(credits);
+            let (read_in, read) = crossbeam_channel::bounded::<Vec<JobReport>>(credits);
             let program =
                 Program::new(&settings.focus.score_with, Duration::from_millis(settings.focus.score_timeout.0));
             (read_in, Some(scoring::start(program, read, reports_in)?))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dedup_stage::corpus::Twin;
+use dedup_stage::corpus::CorpusMatch;
 use dedup_stage::judge::Verdict;
 use dedup_stage::store::{self, Session, Space};
 use frontier::{Counts, Failure, Frontier, Millis, SkipReason};
@@ -120,7 +120,7 @@ impl Stats {
         *self.statuses.entry(status).or_default() += 1;
         match verdict {
             Verdict::Unique => self.unique += 1,
-            Verdict::Exact { .. } | Verdict::Known { twin: Twin { exact: true, .. }, .. } => self.exact += 1,
+            Verdict::Exact { .. } | Verdict::Known { document: CorpusMatch { exact: true, .. }, .. } => self.exact += 1,
             Verdict::Near { .. } | Verdict::Known { .. } => self.near += 1,
             Verdict::Unchanged { .. } => self.unchanged += 1,
             Verdict::Unjudged => self.unjudged += 1,

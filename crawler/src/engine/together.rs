@@ -16,8 +16,8 @@ use super::allowance::Allowance;
 use super::barrier::Barrier;
 use super::desk::Desk;
 use super::ledger;
-use super::message::Report;
-use super::peers::{All, Event, Peers, PeersError, Phase, Proposed, Standing};
+use super::message::JobReport;
+use super::peers::{All, Event, PeerProgress, Peers, PeersError, Phase, Proposed};
 use super::rescue;
 use super::stats::StopReason;
 use super::{Engine, Result};
@@ -159,7 +159,7 @@ impl Desk<'_> {
     }
 
     /// A page of this process at its place in the common order.
-    fn take_in_order(&mut self, report: Report, mut proposed: Proposed, order: u64) -> Result<()> {
+    fn take_in_order(&mut self, report: JobReport, mut proposed: Proposed, order: u64) -> Result<()> {
         self.ledger.set_order(order);
         self.take(report)?;
         if self.ledger.unset_order() {
@@ -369,6 +369,6 @@ impl Engine<'_> {
         };
         let Together { round, links_at, pages_at, .. } = *together;
         let stop_reason = ended;
-        together.peers.tell(Standing { phase, round, links_at, pages_at, queued, open, stats, stop_reason, lost });
+        together.peers.tell(PeerProgress { phase, round, links_at, pages_at, queued, open, stats, stop_reason, lost });
     }
 }

@@ -9,14 +9,14 @@ use std::thread::JoinHandle;
 use crossbeam_channel::{Receiver, Sender};
 use dedup_stage::page::{Page, Reader};
 use dedup_stage::url::Keys;
-use frontier::robots::{self, Rules};
+use frontier::robots::{self, RobotsRules};
 use frontier::scope::Scope;
 use frontier::sitemap::{self, Sitemap};
 use frontier::{Job, JobKind, Millis, SkipReason};
 use url::Url;
 
 use super::line::{Facts, line};
-use super::message::{Answer, Fetched, Finding, Named, Report, SitemapFinding};
+use super::message::{Answer, Fetched, Finding, JobReport, Named, SitemapFinding};
 use super::under_way::UnderWay;
 use super::usage::{Said, is_tdm};
 use super::{batch, log};
@@ -69,7 +69,7 @@ pub fn start(
     context: &Arc<Context>,
     under_way: &UnderWay,
     fetched: &Receiver<Fetched>,
-    reports: &Sender<Vec<Report>>,
+    reports: &Sender<Vec<JobReport>>,
 ) -> std::io::Result<Vec<JoinHandle<()>>> {
     (0..threads)
         .map(|n| {
@@ -119,7 +119,7 @@ impl Worker<'_> {
     const SITEMAP: usize = config::bounds::SITEMAP_BYTES;
 
     /// Makes one report of one answer, even if the parser panics.
-    fn report(&mut self, item: Fetched) -> Report {
+    fn report(&mut self, item: Fetched) -> JobReport {
         let Fetched { sequence, job, ended_at, worn, said, answer, .. } = item;
         #[cfg(feature = "pdf")]
         let document = item.document;
@@ -154,7 +154,7 @@ impl Worker<'_> {
             }
             Err(error) => failed(&job, ended_at, error),
         };
-        Report { sequence, job, ended_at, answered: numbers, heard, received, finding, weight: None }
+        JobReport { sequence, job, ended_at, answered: numbers, heard, received, finding, weight: None }
     }
 
     fn read(&mut self, answered: &Answered<'_>) -> Finding {
@@ -184,7 +184,7 @@ impl Worker<'_> {
             body: &response.body,
             at: ended_at,
         };
-        let rules = Rules::read(&answer, &self.context.token);
+        let rules = RobotsRules::read(&answer, &self.context.token);
         let speaks = response.status == 200 && UsageRules::are_in(&response.body);
         Finding::Robots(rules, if speaks { response.body.to_vec() } else { Vec::new() })
     }

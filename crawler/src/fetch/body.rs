@@ -4,7 +4,7 @@
 use super::Truncation;
 use super::budget::Share;
 use super::buffer::Buffer;
-use super::decode::{Decoder, Stop};
+use super::decode::{DecodeStop, Decoder};
 
 /// A body that expands more than this is a bomb, once it is larger than [`RATIO_FREE`]. (Repetitive pages reach 50.)
 const MOST_RATIO: u64 = 100;
@@ -65,8 +65,8 @@ impl Body {
         let most = RATIO_FREE.max(*wire_bytes * MOST_RATIO);
         let result = decoder.push(chunk, most, &mut |piece| append(decoded, piece, *cap, share));
         result.map_err(|stop| match stop {
-            Stop::Broken | Stop::Expands => Full::Cut(Truncation::Encoding),
-            Stop::Receiver(full) => full,
+            DecodeStop::Broken | DecodeStop::Expands => Full::Cut(Truncation::Encoding),
+            DecodeStop::Receiver(full) => full,
         })?;
         let held = decoder.held();
         if !share.grow(held - self.held) {

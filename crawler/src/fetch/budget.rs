@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// Bytes that bodies may hold together.
 #[derive(Debug)]
-pub struct Budget {
+pub struct ByteBudget {
     /// What each body may hold for itself.
     own: u64,
     /// What all bodies may hold beyond that.
@@ -21,7 +21,7 @@ pub struct Budget {
     refused: AtomicU64,
 }
 
-impl Budget {
+impl ByteBudget {
     /// The part of it that bodies have for themselves.
     pub(super) const OWN: u64 = 16;
     /// For how long after a body found no room others are asked to make some.
@@ -69,7 +69,7 @@ impl Budget {
 /// What one body holds of a budget; given back on drop.
 #[derive(Debug, Default)]
 pub struct Share {
-    budget: Option<Arc<Budget>>,
+    budget: Option<Arc<ByteBudget>>,
     bytes: u64,
 }
 
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn every_slot_has_room_for_a_small_body_whatever_others_hold() {
         let (total, slots) = (64 << 20, 64);
-        let budget = Budget::for_slots(total, slots);
+        let budget = ByteBudget::for_slots(total, slots);
         let mut large: Vec<Share> = (0..8).map(|_| budget.share()).collect();
         while large.iter_mut().any(|share| share.grow(64 << 10)) {}
         assert!(budget.is_tight(Instant::now()));

@@ -3,7 +3,7 @@
 
 use frontier::JobKind;
 
-use super::budget::Budget;
+use super::budget::ByteBudget;
 
 /// RFC 9309, section 2.5: at least the first 500 KiB of a robots.txt are read.
 const ROBOTS: u64 = 512 << 10;
@@ -29,7 +29,7 @@ impl Caps {
         let budget = settings.fetch.body_budget.0;
         // A page is held twice where an archive keeps it as received, too.
         let copies = if settings.output.warc { 2 } else { 1 };
-        let room = (budget - budget / Budget::OWN).saturating_sub(DECODER).max(budget / 2);
+        let room = (budget - budget / ByteBudget::OWN).saturating_sub(DECODER).max(budget / 2);
         let cap = |bytes: u64, copies: u64| usize::try_from(bytes.min(room / copies)).unwrap_or(usize::MAX);
         Self {
             robots: cap(ROBOTS, 1),

@@ -16,7 +16,7 @@ const ZSTD_WINDOW_LOG: u32 = 23;
 
 /// Where decoding stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop<E> {
+pub(super) enum DecodeStop<E> {
     /// The data is broken, or in a coding we do not read.
     Broken,
     /// A layer unpacked to more than was allowed.
@@ -78,18 +78,18 @@ pub(super) struct Decoder {
 
 impl Decoder {
     /// For the values of `Content-Encoding`, in order; `None` where the body is plain.
-    pub(super) fn new<'a>(values: impl Iterator<Item = &'a str>) -> Result<Option<Self>, Stop<()>> {
+    pub(super) fn new<'a>(values: impl Iterator<Item = &'a str>) -> Result<Option<Self>, DecodeStop<()>> {
         let mut stages = Vec::new();
         for name in values.flat_map(|value| value.split(',')) {
             let name = name.trim().to_ascii_lowercase();
-            let coding = Coding::named(&name).map_err(|()| Stop::Broken)?;
+            let coding = Coding::named(&name).map_err(|()| DecodeStop::Broken)?;
             stages.extend(coding.map(Stage::new));
         }
         stages.reverse();
         match stages.len() {
             0 => Ok(None),
             1..=MOST_STAGES => Ok(Some(Self { stages })),
-            _ => Err(Stop::Broken),
+            _ => Err(DecodeStop::Broken),
         }
     }
 
@@ -100,7 +100,7 @@ impl Decoder {
         input: &[u8],
         most: u64,
         receive: &mut dyn FnMut(&[u8]) -> Result<(), E>,
-    ) -> Result<(), Stop<E>> {
+    ) -> Result<(), DecodeStop<E>> {
         push(&mut self.stages, input, most, receive)
     }
 
@@ -139,8 +139,8 @@ fn push<E>(
     input: &[u8],
     most: u64,
     receive: &mut dyn FnMut(&[u8]) -> Result<(), E>,
-) -> Result<(), Stop<E>> {
-    let Some((stage, rest)) = stages.split_first_mut() else { return receive(input).map_err(Stop::Receiver) };
+) -> Result<(), DecodeStop<E>> {
+    let Some((stage, rest)) = stages.split_first_mut() else { return receive(input).map_err(DecodeStop::Receiver) };
     let Some(first) = input.first() else { return Ok(()) };
     let decoder = stage.decoder.get_or_insert_with(|| stage.coding.decoder(*first));
     let mut input = PartialBuffer::new(input);
@@ -150,7 +150,7 @@ fn push<E>(
             if stage.coding != Coding::Gzip || !input.unwritten().starts_with(&[0x1f]) {
                 return Ok(());
             }
-            decoder.reinit().map_err(|_| Stop::Broken)?;
+            decoder.reinit().map_err(|_| DecodeStop::Broken)?;
             stage.ended = false;
         }
         let mut output = WriteBuffer::new_initialized(&mut stage.piece);
@@ -167,10 +167,10 @@ fn push<E>(
             stage.produced += written as u64;
             push(rest, &stage.piece[..written], most, receive)?;
             if stage.produced > most {
-                return Err(Stop::Expands);
+                return Err(DecodeStop::Expands);
             }
         }
-        stage.ended = ended.map_err(|_| Stop::Broken)?;
+        stage.ended = ended.map_err(|_| DecodeStop::Broken)?;
         if stage.ended {
             continue;
         }
@@ -179,7 +179,7 @@ fn push<E>(
                 return Ok(());
             }
         } else if written == 0 && input.written_len() == before {
-            return Err(Stop::Broken);
+            return Err(DecodeStop::Broken);
         }
     }
 }

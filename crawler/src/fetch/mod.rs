@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::auth::Secret;
-use budget::{Budget, Share};
+use budget::{ByteBudget, Share};
 pub use files::raise_limit;
 use pressure::Pressure;
 
@@ -57,7 +57,7 @@ pub struct Request {
     /// A form to be sent: its fields as `application/x-www-form-urlencoded`. The request is a POST then.
     pub form: Option<Secret>,
     /// What bodies draw on.
-    pub budget: Arc<Budget>,
+    pub budget: Arc<ByteBudget>,
     /// Keep the body as received as well, for the archive.
     pub keep_wire: bool,
     /// Attempts at this URL before this one.
@@ -68,7 +68,7 @@ pub struct Request {
 
 impl Request {
     /// A first, unconditional request, whose body draws on a budget of its own.
-    pub fn new(url: Url, kind: JobKind, addresses: impl Into<Arc<[IpAddr]>>, budget: Arc<Budget>) -> Self {
+    pub fn new(url: Url, kind: JobKind, addresses: impl Into<Arc<[IpAddr]>>, budget: Arc<ByteBudget>) -> Self {
         let (addresses, pressure) = (addresses.into(), Pressure::default());
         let (fields, form) = (HeaderMap::new(), None);
         Self { url, kind, addresses, validators: None, fields, form, budget, keep_wire: false, attempt: 0, pressure }

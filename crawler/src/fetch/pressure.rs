@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::budget::Budget;
+use super::budget::ByteBudget;
 
 /// Whether hosts wait for a slot now, and how many slots are held for long. The engine says so; the fetcher asks.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,7 @@ struct Shared {
 #[derive(Debug)]
 pub(super) struct Watch {
     pressure: Pressure,
-    budget: Arc<Budget>,
+    budget: Arc<ByteBudget>,
     started: Instant,
     /// How long it may go on without enough progress.
     window: Duration,
@@ -71,7 +71,7 @@ impl Pressure {
     }
 
     /// Watches a request that starts `now` as attempt number `attempt` (from 0).
-    pub(super) fn watch(&self, budget: &Arc<Budget>, attempt: u32, now: Instant) -> Watch {
+    pub(super) fn watch(&self, budget: &Arc<ByteBudget>, attempt: u32, now: Instant) -> Watch {
         let window = Self::FIRST * 2u32.saturating_pow(attempt.min(8));
         let (pressure, budget) = (self.clone(), Arc::clone(budget));
         Watch { pressure, budget, started: now, window, mark: (now, 0), is_long: false }
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn only_slow_answers_lose_their_slot_and_only_while_others_wait() {
-        let (pressure, budget, start) = (Pressure::new(64), Budget::new(1 << 20), Instant::now());
+        let (pressure, budget, start) = (Pressure::new(64), ByteBudget::new(1 << 20), Instant::now());
         let mut watch = pressure.watch(&budget, 0, start);
         assert_eq!(watch.must_give_way(5, 0, start + 10 * SECOND), None, "nobody waits");
         pressure.set(true);
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn where_slots_are_held_for_long_a_trickle_is_not_enough() {
-        let (pressure, budget, start) = (Pressure::new(4), Budget::new(1 << 20), Instant::now());
+        let (pressure, budget, start) = (Pressure::new(4), ByteBudget::new(1 << 20), Instant::now());
         pressure.set(true);
         let mut watches: Vec<_> = (0..3).map(|_| pressure.watch(&budget, 0, start)).collect();
         let trickle = |watch: &mut Watch, seconds: u32| {
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_body_that_holds_much_and_hardly_grows_loses_its_room_where_there_is_none() {
-        let (budget, start) = (Budget::new(1 << 20), Instant::now());
+        let (budget, start) = (ByteBudget::new(1 << 20), Instant::now());
         let mut watch = Pressure::new(64).watch(&budget, 0, start);
         let mut share = budget.share();
         assert!(share.grow(1 << 20));

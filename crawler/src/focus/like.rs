@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::{Robots, Settings};
-use frontier::robots::{Answer, Rules};
+use frontier::robots::{Answer, RobotsRules};
 use frontier::{Detail, JobKind};
 use url::Url;
 
 use super::TopicError;
 use super::topic::text_of;
 use crate::clock::Clock;
-use crate::fetch::budget::Budget;
+use crate::fetch::budget::ByteBudget;
 use crate::fetch::{Fetch, Request, Response};
 
 /// The text of an example page. Its robots.txt is asked first, and the delay is waited for between the two.
@@ -19,7 +19,7 @@ pub async fn example<F: Fetch>(fetch: &F, settings: &Settings, url: &Url, clock:
     let refused = |reason: String| TopicError::Example { url: url.to_string(), reason };
     let addresses: Arc<[_]> = fetch.resolve(url.clone()).await.map_err(|error| refused(error.to_string()))?.into();
     let get = |url: Url, kind| {
-        let budget = Budget::new(settings.fetch.body_budget.0);
+        let budget = ByteBudget::new(settings.fetch.body_budget.0);
         let addresses = Arc::clone(&addresses);
         fetch.fetch(Request::new(url, kind, addresses, budget))
     };
@@ -27,10 +27,11 @@ pub async fn example<F: Fetch>(fetch: &F, settings: &Settings, url: &Url, clock:
         let robots = url.join("/robots.txt").map_err(|error| refused(error.to_string()))?;
         let at = clock.now();
         let rules = match get(robots, JobKind::Robots).await {
-            Ok(Response { status, body, .. }) => {
-                Rules::read(&Answer { url, status, retry_after: None, body: &body, at }, &settings.fetch.user_agent)
-            }
-            Err(error) => Rules::unreachable(at, None, Detail::NoRobots(error.kind())),
+            Ok(Response { status, body, .. }) => RobotsRules::read(
+                &Answer { url, status, retry_after: None, body: &body, at },
+                &settings.fetch.user_agent,
+            ),
+            Err(error) => RobotsRules::unreachable(at, None, Detail::NoRobots(error.kind())),
         };
         if !rules.allowed(url) {
             return Err(refused("robots.txt forbids it".into()));

@@ -3,13 +3,13 @@
 use std::io;
 use std::path::Path;
 
-use crate::series::Writer;
+use crate::series::SeriesWriter;
 use crate::sink::{Lengths, PageOut, Sink};
 
 /// Appends the records of pages.
 #[derive(Debug)]
 pub struct LinksGraph {
-    file: Writer,
+    file: SeriesWriter,
 }
 
 impl LinksGraph {
@@ -19,7 +19,7 @@ impl LinksGraph {
     /// Opens it, cut back to the length in `lengths`. Its parts are closed when they have `most` bytes.
     pub fn open(dir: &Path, lengths: &Lengths, most: Option<u64>) -> io::Result<Self> {
         let length = lengths.get(Self::NAME).copied().unwrap_or(0);
-        Ok(Self { file: Writer::open(dir, Self::NAME, length, most)? })
+        Ok(Self { file: SeriesWriter::open(dir, Self::NAME, length, most)? })
     }
 }
 

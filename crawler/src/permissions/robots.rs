@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use frontier::robots::{Answer, Rules};
+use frontier::robots::{Answer, RobotsRules};
 use regex::bytes::Regex;
 use url::Url;
 
@@ -14,13 +14,13 @@ use super::usage::Preferences;
 #[derive(Clone, Debug, Default)]
 pub struct UsageRules {
     /// Longest pattern first.
-    rules: Vec<Rule>,
+    rules: Vec<PreferenceRule>,
     licences: Vec<Url>,
 }
 
 /// One line.
 #[derive(Clone, Debug)]
-struct Rule {
+struct PreferenceRule {
     pattern: Pattern,
     words: &'static str,
     preferences: Preferences,
@@ -38,13 +38,13 @@ static WORDS: LazyLock<Regex> =
 impl UsageRules {
     /// Whether a robots.txt may say anything of use.
     pub fn are_in(body: &[u8]) -> bool {
-        WORDS.is_match(&body[..body.len().min(Rules::MAX_BYTES)])
+        WORDS.is_match(&body[..body.len().min(RobotsRules::MAX_BYTES)])
     }
 
     /// Reads the robots.txt of `origin` for `token` (compared without case): the groups that name the token, else those for
     /// everyone. Lines before the first group speak to everyone.
     pub fn read(body: &[u8], token: &str, origin: &Url) -> Self {
-        let body = &body[..body.len().min(Rules::MAX_BYTES)];
+        let body = &body[..body.len().min(RobotsRules::MAX_BYTES)];
         let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
         let (mut ours, mut everyone, mut licences) = (Vec::new(), Vec::new(), Vec::new());
         let (mut for_us, mut for_everyone, mut listing, mut named) = (false, true, false, false);
@@ -76,7 +76,7 @@ impl UsageRules {
                 }
             };
             listing = false;
-            let Some(rule) = Rule::read(words, value) else { continue };
+            let Some(rule) = PreferenceRule::read(words, value) else { continue };
             for (rules, applies) in [(&mut ours, for_us), (&mut everyone, for_everyone)] {
                 if applies && rules.len() < MAX_RULES {
                     rules.push(rule.clone());
@@ -107,7 +107,7 @@ impl UsageRules {
     }
 }
 
-impl Rule {
+impl PreferenceRule {
     /// A value: a path that begins with a slash and ends before white space, where there is one, then the statement.
     fn read(words: &'static str, value: &[u8]) -> Option<Self> {
         let (path, statement) = if value.first() == Some(&b'/') {
@@ -134,7 +134,7 @@ fn product(value: &[u8]) -> &[u8] {
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
     length: usize,
-    rules: Option<Rules>,
+    rules: Option<RobotsRules>,
 }
 
 impl Pattern {
@@ -143,7 +143,7 @@ impl Pattern {
         let rules = (!path.is_empty()).then(|| {
             let body = [b"user-agent: *\ndisallow: ", path].concat();
             let anywhere = Url::parse("http://localhost/robots.txt").expect("a URL");
-            Rules::read(&Answer { url: &anywhere, status: 200, retry_after: None, body: &body, at: 0 }, "")
+            RobotsRules::read(&Answer { url: &anywhere, status: 200, retry_after: None, body: &body, at: 0 }, "")
         });
         Self { length: path.len(), rules }
     }

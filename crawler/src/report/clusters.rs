@@ -9,7 +9,7 @@ use super::line::{PageLine, Word};
 
 /// One cluster.
 #[derive(Clone, Debug, Default)]
-pub struct Cluster {
+pub struct ClusterTotals {
     /// The offset of the line of the page that all others repeat, if the line was read.
     pub root: Option<u64>,
     /// Number of near-duplicates of it.
@@ -26,7 +26,7 @@ pub struct Cluster {
     pub members: Vec<u64>,
 }
 
-impl Cluster {
+impl ClusterTotals {
     /// At most this many members are kept.
     const MEMBERS: usize = 5;
 
@@ -43,7 +43,7 @@ pub struct Clusters {
     lines: Map<u64>,
     /// For a near-duplicate, which other pages may name as their twin: the root of its cluster.
     roots: Map<u64>,
-    clusters: Map<Cluster>,
+    clusters: Map<ClusterTotals>,
 }
 
 impl Clusters {
@@ -65,13 +65,13 @@ impl Clusters {
         let nears = usize::try_from(cluster.near).unwrap_or(usize::MAX);
         if page.verdict == Word::Near {
             cluster.near += 1;
-            if nears < Cluster::MEMBERS {
-                cluster.members.truncate(Cluster::MEMBERS - 1);
+            if nears < ClusterTotals::MEMBERS {
+                cluster.members.truncate(ClusterTotals::MEMBERS - 1);
                 cluster.members.insert(nears.min(cluster.members.len()), offset);
             }
         } else {
             cluster.exact += 1;
-            if cluster.members.len() < Cluster::MEMBERS {
+            if cluster.members.len() < ClusterTotals::MEMBERS {
                 cluster.members.push(offset);
             }
         }
@@ -83,9 +83,9 @@ impl Clusters {
     }
 
     /// The largest clusters, the largest first.
-    pub fn largest(&self, most: usize) -> Vec<&Cluster> {
+    pub fn largest(&self, most: usize) -> Vec<&ClusterTotals> {
         let mut all: Vec<_> = self.clusters.values().collect();
-        let by_size = |cluster: &&Cluster| (std::cmp::Reverse(cluster.pages()), cluster.root);
+        let by_size = |cluster: &&ClusterTotals| (std::cmp::Reverse(cluster.pages()), cluster.root);
         if all.len() > most {
             all.select_nth_unstable_by_key(most, by_size);
             all.truncate(most);
@@ -96,7 +96,7 @@ impl Clusters {
 
     /// Sizes of all clusters, in no order.
     pub fn sizes(&self) -> impl Iterator<Item = u64> {
-        self.clusters.values().map(Cluster::pages)
+        self.clusters.values().map(ClusterTotals::pages)
     }
 
     /// The offset of the line of a URL.

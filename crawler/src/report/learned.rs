@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use config::OnDuplicate;
 use dedup_stage::store::{Result, Session};
-use frontier::rules::{Rule, Status, Totals, stored};
+use frontier::rules::{Rule, RuleStatus, Totals, stored};
 use frontier::{BudgetView, Frontier, HostNote, stored_budgets, stored_notes};
 
 use super::units;
@@ -61,8 +61,8 @@ impl Learned {
 /// The state of a rule, in words.
 pub fn state(rule: &Rule) -> &'static str {
     match rule.status {
-        Status::Proven => "proven",
-        Status::Withdrawn => "withdrawn",
+        RuleStatus::Proven => "proven",
+        RuleStatus::Withdrawn => "withdrawn",
     }
 }
 

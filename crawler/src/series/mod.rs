@@ -15,7 +15,7 @@
 //! 3. A new `pages.jsonl` is made.
 //!
 //! After a crash between 1 and 2, the file with the next number belongs to no closed part, and `pages.jsonl` is missing:
-//! [`Writer::open`] gives it its old name. After a crash between 2 and 3, the newest part is empty.
+//! [`SeriesWriter::open`] gives it its old name. After a crash between 2 and 3, the newest part is empty.
 
 mod follow;
 mod read;
@@ -31,7 +31,7 @@ use std::path::Path;
 
 pub use follow::Follower;
 pub use read::{Bytes, Gone, Series};
-pub use write::Writer;
+pub use write::SeriesWriter;
 
 /// Of each series, where its closed parts end, in their order.
 type Ends = BTreeMap<String, Vec<u64>>;

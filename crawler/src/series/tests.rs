@@ -57,11 +57,11 @@ proptest! {
     #[test]
     fn a_series_is_the_file_that_it_stands_for(steps in steps()) {
         let dir = tempfile::tempdir().unwrap();
-        let open = |length: usize| Writer::open(dir.path(), NAME, length as u64, None).unwrap();
+        let open = |length: usize| SeriesWriter::open(dir.path(), NAME, length as u64, None).unwrap();
         let (mut plain, mut committed) = (Vec::new(), vec![0]);
         let mut writer = open(0);
         for (number, step) in steps.into_iter().enumerate() {
-            let commit = |writer: &mut Writer, committed: &mut Vec<usize>, plain: &Vec<u8>| {
+            let commit = |writer: &mut SeriesWriter, committed: &mut Vec<usize>, plain: &Vec<u8>| {
                 assert_eq!(writer.sync().unwrap(), plain.len() as u64);
                 committed.push(plain.len());
             };
@@ -82,7 +82,7 @@ proptest! {
                 Step::RotateAndCrash(done) => {
                     commit(&mut writer, &mut committed, &plain);
                     if Series::open(dir.path(), NAME).unwrap().end() > writer_start(dir.path()) {
-                        let steps: [fn(&mut Writer) -> io::Result<()>; 3] = [Writer::rename, Writer::note, Writer::begin];
+                        let steps: [fn(&mut SeriesWriter) -> io::Result<()>; 3] = [SeriesWriter::rename, SeriesWriter::note, SeriesWriter::begin];
                         for step in &steps[..done.into()] {
                             step(&mut writer).unwrap();
                             prop_assert_eq!(&read_all(dir.path()), &plain, "read between two steps");
@@ -150,7 +150,7 @@ proptest! {
     #[test]
     fn followers_see_each_line_once(script in prop::collection::vec((0..5u8, any::<[bool; 4]>()), 1..60)) {
         let dir = tempfile::tempdir().unwrap();
-        let mut writer = Writer::open(dir.path(), NAME, 0, None).unwrap();
+        let mut writer = SeriesWriter::open(dir.path(), NAME, 0, None).unwrap();
         let mut follower = Follower::new(dir.path(), NAME);
         let mut by_name = ByName { path: dir.path().join(NAME), file: None, read: Vec::new() };
         let (mut plain, mut seen) = (Vec::new(), Vec::new());
@@ -195,7 +195,7 @@ proptest! {
 
 /// Three parts of two lines each.
 fn three_parts(dir: &Path) -> Vec<u8> {
-    let mut writer = Writer::open(dir, NAME, 0, Some(1)).unwrap();
+    let mut writer = SeriesWriter::open(dir, NAME, 0, Some(1)).unwrap();
     let mut plain = Vec::new();
     for part in 0..3 {
         for number in [2 * part, 2 * part + 1] {
@@ -230,9 +230,9 @@ fn a_part_that_is_gone_is_told_and_the_rest_is_read() {
     while follower.read(&mut |place, _| seen.push(place)).unwrap() {}
     assert_eq!(seen.first(), Some(&(part as u64)));
     // The crawl goes on without it.
-    Writer::open(dir.path(), NAME, plain.len() as u64, None).unwrap();
+    SeriesWriter::open(dir.path(), NAME, plain.len() as u64, None).unwrap();
     // But what is gone cannot be cut.
-    let error = Writer::open(dir.path(), NAME, 1, None).unwrap_err().to_string();
+    let error = SeriesWriter::open(dir.path(), NAME, 1, None).unwrap_err().to_string();
     assert!(error.contains("vouches for") && error.contains("pages-000001.jsonl is gone"), "{error}");
 }
 
@@ -247,7 +247,7 @@ fn a_part_that_was_cut_or_a_list_that_lies_is_told() {
     assert_eq!(series.misfits().unwrap(), [("pages-000002.jsonl".to_owned(), 3, length)]);
     for json in ["", "{}x", r#"{"pages.jsonl":[5,5]}"#, r#"{"pages.jsonl":[0]}"#, r#"{"pages.jsonl":[7,5]}"#] {
         fs::write(dir.path().join(PARTS), json).unwrap();
-        let error = Writer::open(dir.path(), NAME, plain.len() as u64, None).unwrap_err();
+        let error = SeriesWriter::open(dir.path(), NAME, plain.len() as u64, None).unwrap_err();
         assert!(error.to_string().contains("parts.json is damaged"), "{json}: {error}");
     }
 }
@@ -256,7 +256,7 @@ fn a_part_that_was_cut_or_a_list_that_lies_is_told() {
 fn a_file_of_somebody_else_is_never_replaced() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("pages-000001.jsonl"), "mine").unwrap();
-    let mut writer = Writer::open(dir.path(), NAME, 0, Some(1)).unwrap();
+    let mut writer = SeriesWriter::open(dir.path(), NAME, 0, Some(1)).unwrap();
     writer.append(&[b"one\n"]).unwrap();
     writer.sync().unwrap();
     assert_eq!(writer.committed(false).unwrap_err().kind(), io::ErrorKind::AlreadyExists);

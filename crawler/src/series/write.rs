@@ -8,7 +8,7 @@ use crate::sink::AppendFile;
 
 /// Appends to a series.
 #[derive(Debug)]
-pub struct Writer {
+pub struct SeriesWriter {
     dir: PathBuf,
     name: String,
     /// The newest part.
@@ -19,7 +19,7 @@ pub struct Writer {
     most: u64,
 }
 
-impl Writer {
+impl SeriesWriter {
     /// Opens the series `name` in `dir`, cut back to the first `length` bytes, which the state vouches for. Parts of `most`
     /// bytes are full (`None`: they never are). A rotation that a crash has interrupted is undone.
     ///

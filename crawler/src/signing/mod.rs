@@ -4,7 +4,7 @@
 //! Every request gets three header fields: `Signature-Agent` says where the public key lies, `Signature-Input` what was
 //! signed and when, `Signature` proves it. The key is Ed25519; `ring`, which TLS has brought in already, signs.
 //!
-//! `--web-bot-auth KEY` reads a key file with [`Key::read`]. [`crate::access::Access`] calls [`Signer::sign`] for each request,
+//! `--web-bot-auth KEY` reads a key file with [`Key::read`]. [`crate::access::SiteAccess`] calls [`Signer::sign`] for each request,
 //! redirect hops and robots.txt included, with a random nonce and the wall clock's seconds. `crawler key` prints
 //! [`publish::directory`], which has to lie at the agent's [`publish::DIRECTORY`]. Signing costs no I/O and some 30 µs.
 

@@ -4,14 +4,14 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::{Lengths, PageOut, Sink};
-use crate::series::Writer;
-use dedup_stage::corpus::Twin as Document;
+use crate::series::SeriesWriter;
+use dedup_stage::corpus::CorpusMatch;
 use dedup_stage::judge::Verdict;
 
 /// One object a line for each page fetched.
 #[derive(Debug)]
 pub struct PagesJsonl {
-    file: Writer,
+    file: SeriesWriter,
     tail: Vec<u8>,
 }
 
@@ -22,7 +22,7 @@ impl PagesJsonl {
     /// Opens it, cut back to the length in `lengths`. Its parts are closed when they have `most` bytes.
     pub fn open(dir: &Path, lengths: &Lengths, most: Option<u64>) -> io::Result<Self> {
         let length = lengths.get(Self::NAME).copied().unwrap_or(0);
-        Ok(Self { file: Writer::open(dir, Self::NAME, length, most)?, tail: Vec::new() })
+        Ok(Self { file: SeriesWriter::open(dir, Self::NAME, length, most)?, tail: Vec::new() })
     }
 }
 
@@ -41,7 +41,7 @@ impl Sink for PagesJsonl {
         }
         match page.judgement.verdict {
             Verdict::Near { distance, resemblance, .. }
-            | Verdict::Known { twin: Document { exact: false, distance, resemblance, .. }, .. } => {
+            | Verdict::Known { document: CorpusMatch { exact: false, distance, resemblance, .. }, .. } => {
                 write!(tail, ",\"distance\":{distance},\"resemblance\":{resemblance:.3}")?;
             }
             Verdict::Exact { .. } | Verdict::Known { .. } => tail.extend(b",\"distance\":0,\"resemblance\":1.0"),

@@ -6,7 +6,7 @@ use std::path::Path;
 use dedup_stage::judge::Verdict;
 
 use super::{Lengths, PageOut, Sink};
-use crate::series::Writer;
+use crate::series::SeriesWriter;
 
 /// The main text of one page: the beginning of its line in each file; empty where the form is not written.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +20,7 @@ pub struct Texts {
 /// One of the files.
 #[derive(Debug)]
 pub struct TextJsonl {
-    file: Writer,
+    file: SeriesWriter,
     line: fn(&Texts) -> &[u8],
 }
 
@@ -48,7 +48,7 @@ impl TextJsonl {
         line: fn(&Texts) -> &[u8],
     ) -> io::Result<Self> {
         let length = lengths.get(name).copied().unwrap_or(0);
-        Ok(Self { file: Writer::open(dir, name, length, most)?, line })
+        Ok(Self { file: SeriesWriter::open(dir, name, length, most)?, line })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use dedup_stage::hamming::Design;
-use dedup_stage::hamming::frozen::{self, Frozen, Plan, Source};
+use dedup_stage::hamming::frozen::{self, Frozen, IndexSpec, Source};
 use dedup_stage::hamming::search::{search_frozen, values_near};
 use memmap2::{Advice, MmapMut};
 
@@ -24,15 +24,15 @@ impl Source for ByRow {
 /// An index of `n` in memory, and how long it took to build.
 pub fn built(n: u64, design: Design, with_rows: bool) -> (Frozen, Duration) {
     // Few passes over the source, which hashes, if there is room: a third table of a billion takes what bins would.
-    let part = if with_rows || design.keys.len() > 2 { Plan::PART } else { 4 * Plan::PART };
-    let upper: f64 = design.keys.iter().map(|key| 64.0 - f64::from(Plan::bits(*key, n)) + 5.0).sum::<f64>() / 8.0;
+    let part = if with_rows || design.keys.len() > 2 { IndexSpec::PART } else { 4 * IndexSpec::PART };
+    let upper: f64 = design.keys.iter().map(|key| 64.0 - f64::from(IndexSpec::bits(*key, n)) + 5.0).sum::<f64>() / 8.0;
     let size = (upper + if with_rows { 5.0 } else { 0.0 }) * n as f64 + 1e6;
     let mut memory = MmapMut::map_anon(size as usize).expect("address space");
     let _ = memory.advise(Advice::HugePage);
-    let plan = Plan { design, recipe: "bench".into(), with_rows, threads: 2, part };
+    let spec = IndexSpec { design, recipe: "bench".into(), with_rows, threads: 2, part };
     let start = Instant::now();
     let mut out = std::io::Cursor::new(&mut memory[..]);
-    let bytes = frozen::build(&ByRow(n), &plan, &mut out, &|_| {}).expect("memory does not fail");
+    let bytes = frozen::build(&ByRow(n), &spec, &mut out, &|_| {}).expect("memory does not fail");
     let built = start.elapsed();
     (Frozen::from_memory(memory, bytes as usize, "bench").expect("undamaged"), built)
 }
@@ -99,7 +99,7 @@ pub fn coders(n: u64) {
     sorted.sort_unstable();
     sorted.dedup();
     let sizes = frozen::coders::sizes(&sorted);
-    let bits = Plan::bits(Design::halves(3).keys[0], n);
+    let bits = IndexSpec::bits(Design::halves(3).keys[0], n);
     let ours = 64.0 - f64::from(bits) + 16.0 * 2f64.powi(bits as i32) / n as f64;
     println!(
         "coders n={n}, bits a fingerprint and table: bound {:.2}; paper's XOR and Huffman +{:.2}, Elias-Fano +{:.2}, Rice +{:.2}; \

@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, BooleanArray, Float32Array, RecordBatch, UInt32Array
 use arrow_schema::{Field, Schema};
 use dedup_stage::corpus::cluster::{Documents, Forest, Keep, List, complete};
 use dedup_stage::corpus::input::Fields;
-use dedup_stage::corpus::join::{Edge, Effort, Rule, collect};
+use dedup_stage::corpus::join::{Edge, Effort, NearCriterion, collect};
 use dedup_stage::corpus::{Signatures, tables};
 use dedup_stage::signature;
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -62,11 +62,11 @@ pub fn near_duplicates(
     look: bool,
     threads: Option<usize>,
 ) -> PyResult<Table> {
-    let rule = rule(distance, look)?;
+    let criterion = criterion(distance, look)?;
     py.detach(|| {
         let (a, b) = (open(a)?, b.map(open).transpose()?);
         let other = b.as_ref().unwrap_or(&a);
-        let mut edges = collect(&a, b.as_ref(), rule, effort(threads), &|_| {});
+        let mut edges = collect(&a, b.as_ref(), criterion, effort(threads), &|_| {});
         let place = |edge: &Edge| (a.places()[edge.a as usize], other.places()[edge.b as usize]);
         if b.is_none() {
             for edge in &mut edges {
@@ -106,7 +106,7 @@ pub fn clusters(
     list: &str,
     threads: Option<usize>,
 ) -> PyResult<Table> {
-    let rule = rule(distance, look)?;
+    let criterion = criterion(distance, look)?;
     let single = match link {
         "single" => true,
         "complete" => false,
@@ -131,7 +131,7 @@ pub fn clusters(
         let documents = Documents::new(&files);
         let edges = match edges {
             Some(edges) => tables::edges(&files[0], &batches(edges)).map_err(PyValueError::new_err)?,
-            None => collect(&files[0], None, rule, effort(threads), &|_| {}),
+            None => collect(&files[0], None, criterion, effort(threads), &|_| {}),
         };
         let mut groups = if single {
             let mut forest = Forest::new(files[0].rows());
@@ -186,11 +186,11 @@ fn table<const N: usize>(columns: [(&str, ArrayRef, bool); N]) -> PyResult<Table
     RecordBatch::try_new(schema, columns).map(Table::of).map_err(value_error)
 }
 
-fn rule(distance: u32, look: bool) -> PyResult<Rule> {
+fn criterion(distance: u32, look: bool) -> PyResult<NearCriterion> {
     if distance > 64 {
         return Err(PyValueError::new_err("distance is at most 64"));
     }
-    Ok(Rule { distance, look })
+    Ok(NearCriterion { distance, look })
 }
 
 fn effort(threads: Option<usize>) -> Effort {

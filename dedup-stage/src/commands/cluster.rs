@@ -108,9 +108,9 @@ fn of_signatures(args: &Args) -> anyhow::Result<ExitCode> {
         }
     };
     if let Some(path) = &args.forest {
-        let rule = args.looking.rule();
+        let criterion = args.looking.criterion();
         write(path, |file| {
-            let mut writer = EdgeWriter::new(file, &nodes, rule)?;
+            let mut writer = EdgeWriter::new(file, &nodes, criterion)?;
             for (a, b) in groups.edges() {
                 writer.push(&Edge { a, b, distance: 0, resemblance: 1.0, same: false })?;
             }
@@ -169,7 +169,7 @@ fn each_edge(
         return Ok(());
     }
     let starts = nodes.starts();
-    let (rule, effort) = (args.looking.rule(), args.looking.effort());
+    let (criterion, effort) = (args.looking.criterion(), args.looking.effort());
     let of_all = 2.0 / (files.len() * (files.len() + 1)) as f64;
     let progress = Progress::new("pairs", nodes.len() as usize, "documents");
     let taking = Failing::new(visit);
@@ -183,7 +183,7 @@ fn each_edge(
                     Ok(())
                 });
             };
-            join(a, (i != j).then_some(b), rule, effort, &take, &|share| progress.add(share * of_all));
+            join(a, (i != j).then_some(b), criterion, effort, &take, &|share| progress.add(share * of_all));
         }
     }
     taking.into_inner()?;

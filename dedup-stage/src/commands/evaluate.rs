@@ -9,7 +9,7 @@ use anyhow::Context;
 
 use super::progress::{Bar, Progress};
 use super::rows;
-use crate::evaluate::{Effort, HeldOut, Measure, Report, evaluate, plot, read_pairs, table};
+use crate::evaluate::{Effort, Evaluation, HeldOut, Measure, evaluate, plot, read_pairs, table};
 use crate::signature::lexicon::Lexicon;
 use crate::signature::scheme::Scheme;
 
@@ -100,7 +100,7 @@ enum Row<'r> {
 }
 
 /// Thresholds on all pairs; with strata, these too, and both halves; with folds, what cross-validation says.
-fn json(reports: &[Report], strata: bool) -> serde_json::Result<String> {
+fn json(reports: &[Evaluation], strata: bool) -> serde_json::Result<String> {
     let rows: Vec<Row<'_>> = reports
         .iter()
         .flat_map(|report| {

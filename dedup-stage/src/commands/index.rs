@@ -9,7 +9,7 @@ use super::progress::Progress;
 use super::rows;
 use crate::corpus::build::write;
 use crate::corpus::{Known, Signatures};
-use crate::hamming::frozen::{self, Plan};
+use crate::hamming::frozen::{self, IndexSpec};
 use crate::hamming::{Design, Fingerprints};
 use crate::signature;
 
@@ -64,14 +64,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             None => return Ok(rows::wrong_usage(&format_args!("no design {name:?} for distance {k}"))),
         },
     };
-    let plan = Plan { design, recipe: args.recipe, with_rows: true, threads, part: Plan::PART };
+    let spec = IndexSpec { design, recipe: args.recipe, with_rows: true, threads, part: IndexSpec::PART };
     let progress = Progress::new("index", fingerprints.len(), "fingerprints");
     let bytes = write(output, |file| {
         let mut out = BufWriter::with_capacity(1 << 20, file);
-        frozen::build(&fingerprints[..], &plan, &mut out, &|share| progress.add(share))
+        frozen::build(&fingerprints[..], &spec, &mut out, &|share| progress.add(share))
     })?;
     drop(progress);
-    say(fingerprints.len(), &plan.design.name, bytes, start);
+    say(fingerprints.len(), &spec.design.name, bytes, start);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -139,13 +139,13 @@ fn write_edges(
     // Nodes of the second file follow those of the first.
     let second = if b.is_some() { a.rows() } else { 0 };
     write(path, |file| {
-        let writer = Failing::new(EdgeWriter::new(file, nodes, looking.rule())?);
+        let writer = Failing::new(EdgeWriter::new(file, nodes, looking.criterion())?);
         let take = |edges: &mut Vec<Edge>| {
             pairs.fetch_add(edges.len() as u64, Ordering::Relaxed);
             edges.iter_mut().for_each(|edge| edge.b += second);
             writer.write(edges, EdgeWriter::push);
         };
-        join(a, b, looking.rule(), looking.effort(), &take, &|share| progress.add(share));
+        join(a, b, looking.criterion(), looking.effort(), &take, &|share| progress.add(share));
         writer.into_inner()?.finish()
     })?;
     Ok(pairs.into_inner())

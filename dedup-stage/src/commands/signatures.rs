@@ -8,7 +8,7 @@ use anyhow::Context;
 
 use super::progress::Documents;
 use super::rows;
-use crate::corpus::build::{Plan, Tally, Watch, build, splits};
+use crate::corpus::build::{SigningOptions, Tally, Watch, build, splits};
 use crate::corpus::input::{Fields, Format, expand};
 
 /// Arguments of `dedup-stage signatures`.
@@ -46,10 +46,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Err(what) => return Ok(rows::wrong_usage(&what)),
     };
     let threads = args.threads.unwrap_or_else(rows::cores).max(1);
-    let plan = Plan { fields: args.fields, threads, memory: args.memory as usize };
+    let options = SigningOptions { fields: args.fields, threads, memory: args.memory as usize };
     let start = Instant::now();
     let said = Said(Documents::new(splits.len()));
-    let tally = build(&splits, &plan, &args.output, &said)?;
+    let tally = build(&splits, &options, &args.output, &said)?;
     drop(said);
     let (seconds, bytes) = (start.elapsed().as_secs_f64(), std::fs::metadata(&args.output)?.len());
     eprintln!(

@@ -7,7 +7,7 @@ use super::progress::Progress;
 use super::rows;
 use super::table::{Cell, Column, Kind, Table, TableFormat};
 use crate::corpus::Signatures;
-use crate::corpus::join::{self, Edge, Effort, Rule};
+use crate::corpus::join::{self, Edge, Effort, NearCriterion};
 use crate::signature;
 
 /// How near-duplicates are found in signature files.
@@ -34,8 +34,8 @@ impl Looking {
     }
 
     /// The rule for signature files.
-    pub fn rule(&self) -> Rule {
-        Rule { distance: self.distance.unwrap_or(signature::DISTANCE), look: !self.fingerprints_only }
+    pub fn criterion(&self) -> NearCriterion {
+        NearCriterion { distance: self.distance.unwrap_or(signature::DISTANCE), look: !self.fingerprints_only }
     }
 
     /// How much is done at once.
@@ -98,7 +98,7 @@ pub fn write_edges(
     let mut table = Table::create(columns, Table::format(format, output), output)?;
     let mut edges = {
         let progress = Progress::new("pairs", a.rows() as usize, "documents");
-        join::collect(a, b, looking.rule(), looking.effort(), &|share| progress.add(share))
+        join::collect(a, b, looking.criterion(), looking.effort(), &|share| progress.add(share))
     };
     let other = b.unwrap_or(a);
     let place = |edge: &Edge| (a.places()[edge.a as usize], other.places()[edge.b as usize]);

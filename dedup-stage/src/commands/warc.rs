@@ -13,7 +13,7 @@ use anyhow::Context as _;
 use super::progress::Bar;
 use super::rows::wrong_usage;
 use super::run::{Judging, Remembering};
-use crate::pipeline::{Limits, Turn, ordered};
+use crate::pipeline::{Limits, NextItem, ordered};
 use crate::signature;
 use crate::stage::Preparer;
 use crate::warc::filter::{Filter, OnNear, Tally, Unit, prepare, units};
@@ -70,7 +70,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         move |unit| prepare(unit, &mut preparer)
     });
     let mut filter = Filter::new(stage, args.near, output, verdicts, &warcinfo(&args.output)?)?;
-    while let Turn::Item(judgeable) = results.wait() {
+    while let NextItem::Item(judgeable) = results.wait() {
         filter.take(judgeable, |complaint| bar.0.suspend(|| eprintln!("dedup-stage: {complaint}")))?;
         bar.0.set_position(read.load(Ordering::Relaxed));
     }

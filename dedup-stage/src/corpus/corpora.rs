@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::known::{Known, Twin};
+use super::known::{CorpusMatch, Known};
 use super::{DIGEST, Error};
 use crate::signature::Sketch;
 
@@ -33,13 +33,13 @@ impl Corpora {
 
     /// The document that a page repeats, and its corpus: one with the same bytes, else the nearest, of equally near ones
     /// that of the first corpus. See [`super::Finder::find`].
-    pub fn find(&self, digest: &[u8; DIGEST], signature: Option<(u64, &Sketch)>) -> Option<(u32, Twin)> {
-        let mut best: Option<(u32, Twin)> = None;
+    pub fn find(&self, digest: &[u8; DIGEST], signature: Option<(u64, &Sketch)>) -> Option<(u32, CorpusMatch)> {
+        let mut best: Option<(u32, CorpusMatch)> = None;
         for (corpus, known) in (0..).zip(&self.0) {
-            if let Some(twin) = known.finder().find(digest, signature)
-                && best.is_none_or(|(_, held)| (!twin.exact, twin.distance) < (!held.exact, held.distance))
+            if let Some(document) = known.finder().find(digest, signature)
+                && best.is_none_or(|(_, held)| (!document.exact, document.distance) < (!held.exact, held.distance))
             {
-                best = Some((corpus, twin));
+                best = Some((corpus, document));
             }
         }
         best

@@ -8,9 +8,9 @@ use memmap2::{Advice, Mmap, MmapMut};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Error;
-use super::format::{DIGEST, Header, MAGIC, Section};
+use super::format::{DIGEST, MAGIC, Section, SignatureHeader};
 use super::record::{NO_DATE, Record, Row};
-use super::writer::{Shape, Writer};
+use super::writer::{Shape, SignatureWriter};
 use crate::hamming::words;
 use crate::signature::{RECIPE, Sketch};
 
@@ -20,7 +20,7 @@ use crate::signature::{RECIPE, Sketch};
 #[derive(Debug)]
 pub struct Signatures {
     bytes: Bytes,
-    header: Header,
+    header: SignatureHeader,
     identity: u64,
 }
 
@@ -58,7 +58,7 @@ impl Signatures {
     }
 
     fn from_bytes(bytes: Bytes) -> Result<Self, Error> {
-        let (header, identity) = Header::read(&bytes)?;
+        let (header, identity) = SignatureHeader::read(&bytes)?;
         if header.recipe != RECIPE {
             return Err(Error::Recipe { found: header.recipe, expected: RECIPE.into() });
         }
@@ -70,7 +70,7 @@ impl Signatures {
         records.sort_unstable_by(|a, b| a.row().order(&b.row()));
         let mut shape = Shape { splits: 1, ..Shape::default() };
         records.iter().for_each(|record| shape.add(&record.row()));
-        let mut writer = Writer::new(MmapMut::map_anon(shape.bytes() as usize)?, RECIPE, shape);
+        let mut writer = SignatureWriter::new(MmapMut::map_anon(shape.bytes() as usize)?, RECIPE, shape);
         records.iter().try_for_each(|record| writer.push(&record.row()))?;
         let (memory, length) = writer.finish()?;
         Self::from_bytes(Bytes::Memory(memory, length as usize))
@@ -208,7 +208,7 @@ impl Signatures {
             .ok_or_else(|| Error::Damaged(format!("the signature file is damaged: the id of row {row}")))
     }
 
-    /// The bytes of a section, which [`Header::read`] found to lie within the file.
+    /// The bytes of a section, which [`SignatureHeader::read`] found to lie within the file.
     fn section(&self, section: &Section) -> &[u8] {
         &self.bytes[section.start as usize..(section.start + section.length) as usize]
     }

@@ -44,7 +44,7 @@ pub struct Section {
 /// Everything about a signature file but its columns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Header {
+pub struct SignatureHeader {
     /// Recipe of the fingerprints and sketches; those of two recipes cannot be compared.
     pub recipe: String,
     /// Documents.
@@ -119,7 +119,7 @@ impl<T> Columns<T> {
     }
 }
 
-impl Header {
+impl SignatureHeader {
     /// Reads the header of a file, and checks that it fits the file's length. Columns are not read.
     pub fn read(bytes: &[u8]) -> Result<(Self, u64), Error> {
         let damaged = |what: &str| Error::Damaged(format!("the signature file is damaged: {what}"));

@@ -7,8 +7,8 @@
 //! # For a judge
 //!
 //! [`Corpora::open`] maps the files, and [`crate::judge::Judge::know`] hands them to a judge. After its own exact and near
-//! steps have found nothing, the judge asks [`Corpora::find`]. A [`Twin`] is a verdict `exact` or `near` whose twin is
-//! [`Known::name`] and [`Known::id`] of [`Twin::row`]. A signature file has no links, so such a page has no
+//! steps have found nothing, the judge asks [`Corpora::find`]. A [`CorpusMatch`] is a verdict `exact` or `near` whose twin is
+//! [`Known::name`] and [`Known::id`] of [`CorpusMatch::row`]. A signature file has no links, so such a page has no
 //! counterparts: its links are held as `known`.
 //!
 //! [`Corpora::open`]: super::Corpora::open
@@ -20,7 +20,7 @@ use super::Error;
 use super::file::Signatures;
 use super::format::DIGEST;
 use crate::hamming::Design;
-use crate::hamming::frozen::{self, Frozen, Plan, Reader};
+use crate::hamming::frozen::{self, Frozen, IndexSpec, Reader};
 use crate::signature::{RECIPE, Sketch};
 
 /// Of one fingerprint, at most so many documents are compared with a page.
@@ -42,7 +42,7 @@ pub struct Known {
 
 /// The document that a page repeats.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Twin {
+pub struct CorpusMatch {
     /// Its row in the signature file.
     pub row: u64,
     /// Whether the bytes are the same.
@@ -86,16 +86,16 @@ impl Known {
         let signatures = Signatures::open(path)?;
         signatures.advise_sequential();
         let fingerprints = signatures.fingerprints();
-        let plan = Plan {
+        let spec = IndexSpec {
             design: Design::for_size(distance, fingerprints.len() as u64),
             recipe: index_recipe(&signatures),
             with_rows: false,
             threads,
-            part: Plan::PART,
+            part: IndexSpec::PART,
         };
         super::build::write(&Self::index_path(path, distance), |mut file| {
             let mut out = std::io::BufWriter::with_capacity(1 << 20, &mut file);
-            frozen::build(fingerprints, &plan, &mut out, done)
+            frozen::build(fingerprints, &spec, &mut out, done)
         })
     }
 
@@ -152,7 +152,7 @@ impl Finder<'_> {
     /// The document that a page repeats: with the same bytes, else the nearest that is a duplicate at the second look, of
     /// equally near ones the first in the corpus. `signature` is the page's fingerprint and sketch; without, only a
     /// document that has none either is found, by its bytes.
-    pub fn find(&mut self, digest: &[u8; DIGEST], signature: Option<(u64, &Sketch)>) -> Option<Twin> {
+    pub fn find(&mut self, digest: &[u8; DIGEST], signature: Option<(u64, &Sketch)>) -> Option<CorpusMatch> {
         let Some((fingerprint, sketch)) = signature else { return self.equal_bytes(digest) };
         let (known, mut near) = (self.known, std::mem::take(&mut self.near));
         near.clear();
@@ -162,51 +162,58 @@ impl Finder<'_> {
             }
         });
         near.sort_unstable();
-        let mut best: Option<(Twin, u64)> = None;
+        let mut best: Option<(CorpusMatch, u64)> = None;
         for &(distance, found) in &near {
-            if best.is_some_and(|(twin, _)| twin.distance < distance) {
+            if best.is_some_and(|(document, _)| document.distance < distance) {
                 break;
             }
-            if let Some((twin, place)) = self.look(found, distance, digest, sketch)
-                && best.is_none_or(|(held, earlier)| (!twin.exact, place) < (!held.exact, earlier))
+            if let Some((document, place)) = self.look(found, distance, digest, sketch)
+                && best.is_none_or(|(held, earlier)| (!document.exact, place) < (!held.exact, earlier))
             {
-                best = Some((twin, place));
+                best = Some((document, place));
             }
         }
         self.near = near;
-        best.map(|(twin, _)| twin)
+        best.map(|(document, _)| document)
     }
 
     /// The first document with this fingerprint that is a duplicate, and its place.
-    fn look(&self, fingerprint: u64, distance: u32, digest: &[u8; DIGEST], sketch: &Sketch) -> Option<(Twin, u64)> {
+    fn look(
+        &self,
+        fingerprint: u64,
+        distance: u32,
+        digest: &[u8; DIGEST],
+        sketch: &Sketch,
+    ) -> Option<(CorpusMatch, u64)> {
         let signatures = &self.known.signatures;
         let first = self.known.first_row(fingerprint);
         let rows = (first..).take(MOST).take_while(|row| signatures.fingerprints().get(*row) == Some(&fingerprint));
         let mut found = None;
         for row in rows {
-            let twin =
-                |exact, resemblance| (Twin { row: row as u64, exact, distance, resemblance }, signatures.places()[row]);
+            let document = |exact, resemblance| {
+                (CorpusMatch { row: row as u64, exact, distance, resemblance }, signatures.places()[row])
+            };
             if signatures.digests()[row] == *digest {
-                return Some(twin(true, 1.0));
+                return Some(document(true, 1.0));
             }
             if found.is_none() {
                 let theirs = signatures.sketch(row as u64);
                 let look = sketch.compare(&theirs);
                 // The documents of many corpora are plain text. That they have no links says nothing of the page.
                 let other_links = look.other_links && theirs.links() > 0;
-                found = (look.same_text && !other_links).then(|| twin(false, look.resemblance));
+                found = (look.same_text && !other_links).then(|| document(false, look.resemblance));
             }
         }
         found
     }
 
     /// The document without a fingerprint that has these bytes.
-    fn equal_bytes(&self, digest: &[u8; DIGEST]) -> Option<Twin> {
+    fn equal_bytes(&self, digest: &[u8; DIGEST]) -> Option<CorpusMatch> {
         let signatures = &self.known.signatures;
         let judged = signatures.fingerprints().len();
         let tail = &signatures.digests()[judged..];
         let at = tail.partition_point(|other| other < digest);
-        (tail.get(at) == Some(digest)).then(|| Twin {
+        (tail.get(at) == Some(digest)).then(|| CorpusMatch {
             row: (judged + at) as u64,
             exact: true,
             distance: 0,

@@ -7,7 +7,7 @@ use super::Error;
 use super::file::Signatures;
 use super::format::SPLIT_SHIFT;
 use super::record::Row;
-use super::writer::{Output, Shape, Writer};
+use super::writer::{Output, Shape, SignatureWriter};
 use crate::signature::RECIPE;
 
 /// Writes the rows of all inputs to `out`, in the order of a signature file; returns the length written. The inputs of
@@ -27,7 +27,7 @@ pub fn merge<O: Output>(inputs: &[(usize, Signatures)], out: O, done: &dyn Fn(u6
     }
     let mut shape = inputs.iter().fold(Shape::default(), |shape, (_, input)| shape.plus(input.shape()));
     shape.splits = splits.iter().sum();
-    let mut writer = Writer::new(out, RECIPE, shape);
+    let mut writer = SignatureWriter::new(out, RECIPE, shape);
     let mut heads = BinaryHeap::new();
     let head = |input: usize, at: u64| -> Result<Option<Head<'_>>, Error> {
         let (group, signatures) = &inputs[input];

@@ -7,7 +7,7 @@ use memmap2::MmapMut;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::Error;
-use super::format::{Columns, HEAD, Header, Section};
+use super::format::{Columns, HEAD, Section, SignatureHeader};
 use super::record::{NO_DATE, Row};
 use crate::signature::Sketch;
 
@@ -101,9 +101,9 @@ impl Output for MmapMut {
 }
 
 /// Writes one file. Rows come in the order of [`Row::order`].
-pub struct Writer<O> {
+pub struct SignatureWriter<O> {
     out: O,
-    header: Header,
+    header: SignatureHeader,
     columns: Columns<Column>,
     shape: Shape,
     written: Shape,
@@ -118,7 +118,7 @@ struct Column {
     hash: Box<Xxh3>,
 }
 
-impl<O: Output> Writer<O> {
+impl<O: Output> SignatureWriter<O> {
     /// Begins a file for so many rows.
     pub fn new(out: O, recipe: &str, shape: Shape) -> Self {
         let mut end = HEAD as u64;
@@ -127,7 +127,7 @@ impl<O: Output> Writer<O> {
             end = start + length;
             Column { start, length, written: 0, buffer: Vec::new(), hash: Box::default() }
         });
-        let header = Header {
+        let header = SignatureHeader {
             recipe: recipe.to_owned(),
             rows: shape.rows,
             judged: shape.judged,

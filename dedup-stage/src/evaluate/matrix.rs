@@ -3,14 +3,14 @@
 
 use std::fmt::Write;
 
-use super::measure::Report;
+use super::measure::Evaluation;
 use crate::signature::scheme::{Scheme, Weight, Weighted};
 
 const COLUMNS: [Weight; 5] = [Weight::One, Weight::Count, Weight::Log, Weight::Root, Weight::Idf];
 
 /// A table of the best F1 and its distance, features (with bits and options) down, weights across; empty where fewer
 /// than two simhashes were measured.
-pub fn matrix(reports: &[Report]) -> String {
+pub fn matrix(reports: &[Evaluation]) -> String {
     let mut rows: Vec<(Weighted, [String; COLUMNS.len()])> = Vec::new();
     let mut cells = 0;
     for report in reports {

@@ -98,7 +98,7 @@ pub struct Measure {
 
 /// All measures of one scheme.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct Evaluation {
     /// The scheme.
     pub scheme: Scheme,
     /// At each threshold, on all pairs.
@@ -129,7 +129,7 @@ pub fn evaluate(
     lexicon: &Lexicon,
     effort: Effort,
     tick: impl Fn() + Sync,
-) -> Vec<Report> {
+) -> Vec<Evaluation> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -146,7 +146,7 @@ pub fn evaluate(
         done
     };
     let threads = thread::available_parallelism().map_or(1, usize::from).min(schemes.len());
-    let mut reports: Vec<Report> = thread::scope(|scope| {
+    let mut reports: Vec<Evaluation> = thread::scope(|scope| {
         let running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         running.into_iter().flat_map(|thread| thread.join().expect("no scheme panics")).collect()
     });
@@ -159,7 +159,7 @@ fn half(pair: &Pair) -> u64 {
     xxh3_64(pair.cluster.as_bytes()) & 1
 }
 
-fn report(scheme: Scheme, pairs: &[Pair], scores: &[f64], effort: Effort) -> Report {
+fn report(scheme: Scheme, pairs: &[Pair], scores: &[f64], effort: Effort) -> Evaluation {
     let tally = |threshold: f64, belongs: &dyn Fn(&Pair) -> bool| {
         let mut tally = Tally::default();
         for (pair, score) in pairs.iter().zip(scores).filter(|(pair, _)| belongs(pair)) {
@@ -208,7 +208,7 @@ fn report(scheme: Scheme, pairs: &[Pair], scores: &[f64], effort: Effort) -> Rep
     let chosen = thresholds[best_of(&at_each(&|pair| half(pair) == 0))];
     let halves = [(0, "half=chosen on"), (1, "half=other")]
         .map(|(own, name)| measure(chosen, Some(name.into()), tally(chosen, &|pair| half(pair) == own)));
-    Report { scheme, measures, best, strata, halves, held_out: held_out(scheme, pairs, scores, effort.folds) }
+    Evaluation { scheme, measures, best, strata, halves, held_out: held_out(scheme, pairs, scores, effort.folds) }
 }
 
 /// The place of the tally with the highest F1; of several, the one in the middle, which is farthest from mistakes.

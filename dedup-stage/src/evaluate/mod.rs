@@ -14,7 +14,7 @@ mod tests;
 
 pub use folds::HeldOut;
 pub use matrix::matrix;
-pub use measure::{Effort, Interval, Measure, Report, Tally, evaluate};
+pub use measure::{Effort, Evaluation, Interval, Measure, Tally, evaluate};
 pub use pairs::{Pair, PairError, Pairs, read_pairs};
 pub use svg::plot;
 pub use table::table;

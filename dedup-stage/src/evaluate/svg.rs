@@ -2,7 +2,7 @@
 //! each other, and F1 against the threshold (figures 2 to 5 of the multi-fingerprint paper).
 
 use super::chart::{Chart, Panel};
-use super::measure::{Measure, Report};
+use super::measure::{Evaluation, Measure};
 
 const BY_DISTANCE: Panel =
     Panel { place: 0, x: "distance k", y: "precision (line) and recall (dashes)", range: (0.0, 15.0) };
@@ -10,7 +10,7 @@ const AGAINST: Panel = Panel { place: 1, x: "recall", y: "precision", range: (0.
 const F1: Panel = Panel { place: 2, x: "threshold, by its range", y: "F1", range: (0.0, 1.0) };
 
 /// An SVG document with the three panels.
-pub fn plot(reports: &[Report]) -> String {
+pub fn plot(reports: &[Evaluation]) -> String {
     let mut chart = Chart::new(&[BY_DISTANCE, AGAINST, F1], reports.len());
     for report in reports {
         chart.legend(&label(report));
@@ -33,7 +33,7 @@ pub fn plot(reports: &[Report]) -> String {
     chart.finish()
 }
 
-fn label(report: &Report) -> String {
+fn label(report: &Evaluation) -> String {
     let Measure { threshold, precision, recall, f1, .. } = &report.measures[report.best];
     format!("{}: best at {threshold}, precision {precision:.3}, recall {recall:.3}, F1 {f1:.3}", report.scheme)
 }

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use super::folds::HeldOut;
 use super::matrix::matrix;
-use super::measure::{Measure, Report};
+use super::measure::{Evaluation, Measure};
 use crate::signature::DISTANCE;
 use crate::signature::scheme::Scheme;
 
 /// A line for each scheme at its best threshold, and for each of the distances; strata and cross-validation below. The last two columns have
 /// F1 at the threshold that is best on one half of the clusters, on that half and on the other.
-pub fn table(reports: &[Report], strata: bool) -> String {
+pub fn table(reports: &[Evaluation], strata: bool) -> String {
     let mut text = format!(
         "{:28} {:>9} {:>9} {:>9} {:>9}  {:13}  {}\n",
         "scheme",
@@ -50,7 +50,7 @@ pub fn table(reports: &[Report], strata: bool) -> String {
 }
 
 /// A line for each scheme that was cross-validated, the best first.
-fn folds(reports: &[Report]) -> String {
+fn folds(reports: &[Evaluation]) -> String {
     let mut rows: Vec<&HeldOut> = reports.iter().filter_map(|report| report.held_out.as_ref()).collect();
     if rows.is_empty() {
         return String::new();

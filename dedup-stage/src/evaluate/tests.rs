@@ -13,7 +13,7 @@ fn line(i: usize, shared: usize, label: u32, more: &str) -> String {
     format!("{{\"text_a\":\"{}\",\"text_b\":\"{}\",\"label\":{label}{more}}}\n", words("a"), words("b"))
 }
 
-fn measured(lines: &str, schemes: &[&str]) -> Vec<Report> {
+fn measured(lines: &str, schemes: &[&str]) -> Vec<Evaluation> {
     let pairs = read_pairs(lines.as_bytes(), 1.0).unwrap();
     let schemes: Vec<Scheme> = schemes.iter().map(|name| name.parse().unwrap()).collect();
     evaluate(&pairs, &schemes, &Lexicon::default(), Effort { resamples: 50, folds: 3 }, || ())

@@ -7,7 +7,7 @@ mod gate;
 #[cfg(test)]
 mod tests;
 
-use crate::judge::{Acquitted, Case, Comparison, Judge, Judgement, OutLink, Shown, UrlOf};
+use crate::judge::{Case, Comparison, Judge, Judgement, OutLink, Shown, UniqueBy, UrlOf};
 use crate::store::{Result, Session};
 use crate::url::{Keys, PageId};
 use gate::gate;
@@ -24,7 +24,7 @@ pub struct Flow {
 
 /// The result for one page.
 #[derive(Debug)]
-pub struct Passage {
+pub struct FlowResult {
     /// Verdict and novelty.
     pub judgement: Judgement,
     /// The fate of its links.
@@ -87,10 +87,10 @@ impl Flow {
 
     /// Judges a page and decides the fate of its links. `url_of` tells the URL of an earlier page; it is asked only if
     /// the texts of two pages are alike.
-    pub fn page(&mut self, case: &Case<'_>, url_of: UrlOf<'_>, session: &mut Session) -> Result<Passage> {
+    pub fn page(&mut self, case: &Case<'_>, url_of: UrlOf<'_>, session: &mut Session) -> Result<FlowResult> {
         let (judgement, twin) = self.judge.judge_beside_twin(case, url_of, session)?;
         let shown = Shown::after(case, &judgement);
-        let by_links = judgement.acquitted == Some(Acquitted::ByLinks) && self.on_duplicate == OnDuplicate::Drop;
+        let by_links = judgement.unique_by == Some(UniqueBy::Links) && self.on_duplicate == OnDuplicate::Drop;
         let factor = gate(&judgement, self.on_duplicate);
         let twin = match twin {
             None if factor.is_none() => self.judge.beside_twin(case, &judgement, session)?,
@@ -103,7 +103,7 @@ impl Flow {
             (None, None, Some(corpus)) => Fate::HoldKnown(corpus),
             (None, None, None) => unreachable!("a duplicate has a twin"),
         };
-        Ok(Passage { judgement, links, shown })
+        Ok(FlowResult { judgement, links, shown })
     }
 
     /// The links of a duplicate, compared with those of its twin, in any mode. `None` if the page has no twin. In `drop`,

@@ -20,7 +20,7 @@ fn who_passes_the_gate() {
         (Verdict::Exact { of: page(1) }, true),
         (near, true),
     ] {
-        let judgement = Judgement { verdict, novelty: 0.25, acquitted: None };
+        let judgement = Judgement { verdict, novelty: 0.25, unique_by: None };
         let [drop, demote, keep] =
             [OnDuplicate::Drop, OnDuplicate::Demote, OnDuplicate::Keep].map(|mode| gate(&judgement, mode));
         assert_eq!(drop, (!is_duplicate).then_some(1.0), "{verdict:?}");
@@ -112,13 +112,13 @@ fn what_is_held_is_told_in_every_mode() {
         let prepare = |web: &mut Web, url, numbers| web.prepare(url, 200, &html(&text, &links("/#", numbers)));
         web.show("http://a.test/first", &html(&text, &links("/#", 1..=9)));
         let second = prepare(&mut web, "http://a.test/second", 2..=10);
-        let passage = web.pass(&second, 1, None);
-        let held = web.held(&second, &passage).expect("a duplicate");
+        let result = web.pass(&second, 1, None);
+        let held = web.held(&second, &result).expect("a duplicate");
         assert_eq!(held.counterpart(&link("http://a.test/5")), Counterpart::Same);
         assert_eq!(held.counterpart(&link("http://a.test/10")), Counterpart::News);
         let other = web.prepare("http://a.test/other", 200, &html(&words(2, 60), &[]));
-        let passage = web.pass(&other, 1, None);
-        assert!(web.held(&other, &passage).is_none());
+        let result = web.pass(&other, 1, None);
+        assert!(web.held(&other, &result).is_none());
     }
 }
 

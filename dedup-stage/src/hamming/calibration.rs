@@ -74,10 +74,15 @@ impl Measured {
     fn of(design: Design) -> Self {
         let stored: Vec<u64> = (0..1 << 14).map(random).collect();
         let queries: Vec<u64> = (0..1 << 12).map(|i| random(i + (1 << 32))).collect();
-        let plan =
-            frozen::Plan { design, recipe: String::new(), with_rows: false, threads: 1, part: frozen::Plan::PART };
+        let spec = frozen::IndexSpec {
+            design,
+            recipe: String::new(),
+            with_rows: false,
+            threads: 1,
+            part: frozen::IndexSpec::PART,
+        };
         let mut file = Cursor::new(Vec::new());
-        let length = frozen::build(&stored[..], &plan, &mut file, &|_| {}).expect("memory does not fail");
+        let length = frozen::build(&stored[..], &spec, &mut file, &|_| {}).expect("memory does not fail");
         let mut memory = MmapMut::map_anon(length as usize).expect("a little memory");
         memory.copy_from_slice(file.get_ref());
         let index = Frozen::from_memory(memory, length as usize, "").expect("what was just built is whole");

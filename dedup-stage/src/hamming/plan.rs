@@ -68,7 +68,7 @@ pub fn estimate(design: &Design, fingerprints: u64, memory: Option<u64>, machine
     let n = fingerprints.max(1) as f64;
     let (mut bits_frozen, mut lookups, mut candidates, mut lines) = (0.0, 0.0, 0.0, 0.0);
     for key in &design.keys {
-        let bits = frozen::Plan::bits(*key, fingerprints);
+        let bits = frozen::IndexSpec::bits(*key, fingerprints);
         let buckets = 2f64.powi(bits as i32);
         bits_frozen += 64.0 - f64::from(bits) + 16.0 * buckets / n;
         let neighbours = View::new(*key).code().neighbours();

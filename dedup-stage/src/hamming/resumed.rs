@@ -3,7 +3,7 @@
 
 use std::io::{Seek, Write};
 
-use super::frozen::{self, Frozen, Plan, Reader};
+use super::frozen::{self, Frozen, IndexSpec, Reader};
 use super::{Design, Error, Index};
 
 /// A snapshot, and the fingerprints that were added since. The snapshot is an index file, which may be mapped.
@@ -71,8 +71,8 @@ fn write(
     out: &mut (impl Write + Seek),
 ) -> Result<u64, Error> {
     let design = Design::for_size(k, fingerprints.len() as u64);
-    let plan = Plan { design, recipe: recipe.into(), with_rows: false, threads, part: Plan::PART };
-    frozen::build(fingerprints, &plan, out, &|_| {})
+    let spec = IndexSpec { design, recipe: recipe.into(), with_rows: false, threads, part: IndexSpec::PART };
+    frozen::build(fingerprints, &spec, out, &|_| {})
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use ::url::Url;
 
 use super::links::{LinkSet, Sample, constants, media_of, name_on};
 use super::mapping::Mapping;
-use super::{Acquitted, Case, OutLink, UrlOf, opaque};
+use super::{Case, OutLink, UniqueBy, UrlOf, opaque};
 use crate::store::{Result, Session};
 use crate::url::{Keys, PageId, SiteId, UrlId};
 
@@ -120,9 +120,9 @@ impl Comparison {
         words: u32,
         url_of: UrlOf<'_>,
         session: &Session,
-    ) -> Result<Option<Acquitted>> {
+    ) -> Result<Option<UniqueBy>> {
         if words <= Self::LITTLE_TEXT && self.has_other_media(case) {
-            return Ok(Some(Acquitted::ByMedia));
+            return Ok(Some(UniqueBy::Media));
         }
         if !self.has_news(case) {
             return Ok(None);
@@ -130,7 +130,7 @@ impl Comparison {
         // As long as the URL of the twin is not known, some links seem to be news and are not. So learn the URL, and
         // look again.
         self.learn_url(case, url_of, session)?;
-        Ok(self.has_news(case).then_some(Acquitted::ByLinks))
+        Ok(self.has_news(case).then_some(UniqueBy::Links))
     }
 
     /// Whether any link of the page is news. Links in chrome and opaque links count, too, because a page with few words

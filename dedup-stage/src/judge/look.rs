@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use super::counterpart::Comparison;
 use super::entry::Entry;
-use super::{Acquitted, Case, Judge, Judgement, UrlOf, Verdict};
+use super::{Case, Judge, Judgement, UniqueBy, UrlOf, Verdict};
 use crate::signature::{SecondLook, Signature};
 use crate::store::{Result, Session};
 
@@ -46,7 +46,7 @@ impl Judge {
         let is_known = near.iter().any(|(_, distance)| *distance == 0);
         self.accepted.retain_alike(&mut near, &signature.sketch);
         near.sort_unstable_by_key(|(_, distance)| *distance);
-        let (mut acquitted, mut left) = (None, Self::COMPARED);
+        let (mut unique_by, mut left) = (None, Self::COMPARED);
         let mut alike_text = None;
         let mut found = None;
         for ring in near.chunk_by(|(_, a), (_, b)| a == b) {
@@ -63,7 +63,7 @@ impl Judge {
                 if let Some(why) = twin.contradicts(case, signature.sketch.words(), url_of, session)? {
                     if look.resemblance >= Self::SAME_TEXT {
                         // If the page has other media than one of these pages, it is new, whatever its links are.
-                        acquitted = if acquitted == Some(Acquitted::ByMedia) { acquitted } else { Some(why) };
+                        unique_by = if unique_by == Some(UniqueBy::Media) { unique_by } else { Some(why) };
                         alike_text.get_or_insert(twin);
                     }
                     continue;
@@ -71,7 +71,7 @@ impl Judge {
                 let resemblance = look.resemblance;
                 let verdict = Verdict::Near { of: entry.id, distance: ring[0].1, resemblance };
                 let novelty = (1.0 - resemblance * (1.0 + twin.common(case)) / 2.0).clamp(0.0, 1.0);
-                found = Some((Judgement { verdict, novelty, acquitted: None }, twin));
+                found = Some((Judgement { verdict, novelty, unique_by: None }, twin));
                 break;
             }
             if found.is_some() || left == 0 {
@@ -82,8 +82,8 @@ impl Judge {
         Ok(match found {
             Some((judgement, twin)) => Found { judgement, twin: Some(twin), is_known },
             None => {
-                let judgement = Judgement { verdict: Verdict::Unique, novelty: 1.0, acquitted };
-                Found { judgement, twin: alike_text.filter(|_| acquitted == Some(Acquitted::ByLinks)), is_known }
+                let judgement = Judgement { verdict: Verdict::Unique, novelty: 1.0, unique_by };
+                Found { judgement, twin: alike_text.filter(|_| unique_by == Some(UniqueBy::Links)), is_known }
             }
         })
     }

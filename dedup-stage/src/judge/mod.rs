@@ -48,7 +48,7 @@ use std::sync::Arc;
 
 use ::url::Url;
 
-use crate::corpus::{Corpora, Twin};
+use crate::corpus::{Corpora, CorpusMatch};
 use crate::hamming::Index;
 use crate::page::Page;
 use crate::signature;
@@ -64,7 +64,7 @@ pub use counterpart::Counterpart;
 pub use follow::Proposal;
 pub use links::{LinkSet, OutLink, Sample};
 pub use shown::Shown;
-pub use verdict::{Acquitted, Judgement, Verdict};
+pub use verdict::{Judgement, UniqueBy, Verdict};
 
 /// A page that is to be judged.
 #[derive(Clone, Copy, Debug)]
@@ -199,22 +199,22 @@ impl Judge {
     ) -> Result<(Judgement, Option<Comparison>)> {
         let digest = &case.page.sha256;
         if let Some(owner) = self.digests.owner(digest, session)?.filter(|owner| owner.id.url != case.id.url) {
-            let judgement = Judgement { verdict: Verdict::Exact { of: owner.id }, novelty: 0.0, acquitted: None };
+            let judgement = Judgement { verdict: Verdict::Exact { of: owner.id }, novelty: 0.0, unique_by: None };
             return Ok((judgement, None));
         }
         let owner = Owner { order: case.order, id: case.id };
         let Some(signature) = &case.page.signature else {
-            if let Some((corpus, twin)) = self.known.find(digest, None) {
-                return Ok((known(corpus, twin), None));
+            if let Some((corpus, document)) = self.known.find(digest, None) {
+                return Ok((known(corpus, document), None));
             }
             self.digests.claim(digest, owner, session)?;
             return self.compare_statement(case, owner, url_of, session);
         };
         let found = self.look(case, signature, url_of, session)?;
         if found.judgement.verdict == Verdict::Unique
-            && let Some((corpus, twin)) = self.known.find(digest, Some((signature.simhash, &signature.sketch)))
+            && let Some((corpus, document)) = self.known.find(digest, Some((signature.simhash, &signature.sketch)))
         {
-            return Ok((known(corpus, twin), None));
+            return Ok((known(corpus, document), None));
         }
         self.digests.claim(digest, owner, session)?;
         if found.judgement.verdict == Verdict::Unique {
@@ -269,7 +269,7 @@ impl Judge {
 }
 
 /// The judgement on a page that a known corpus has.
-fn known(corpus: u32, twin: Twin) -> Judgement {
-    let novelty = (1.0 - twin.resemblance).clamp(0.0, 1.0);
-    Judgement { verdict: Verdict::Known { corpus, twin }, novelty, acquitted: None }
+fn known(corpus: u32, document: CorpusMatch) -> Judgement {
+    let novelty = (1.0 - document.resemblance).clamp(0.0, 1.0);
+    Judgement { verdict: Verdict::Known { corpus, document }, novelty, unique_by: None }
 }

@@ -4,7 +4,7 @@ use super::counterpart::Comparison;
 use super::digests::Owner;
 use super::entry::Entry;
 use super::links::LinkSet;
-use super::{Acquitted, Case, Judge, Judgement, Shown, UrlOf, Verdict};
+use super::{Case, Judge, Judgement, Shown, UniqueBy, UrlOf, Verdict};
 use crate::signature::Sketch;
 use crate::store::{Result, Session};
 use crate::url::PageId;
@@ -33,8 +33,8 @@ impl Judge {
         let mut earlier = Comparison::accepted(case, id, &self.keys, session)?;
         Ok(match earlier.contradicts(case, words, &|_, _| Ok(None), session)? {
             None => true,
-            Some(Acquitted::ByMedia) => false,
-            Some(Acquitted::ByLinks) => {
+            Some(UniqueBy::Media) => false,
+            Some(UniqueBy::Links) => {
                 let links = case.links.iter().filter(|link| link.content).count();
                 words as usize >= WORDS_PER_LINK * links
             }
@@ -95,7 +95,7 @@ impl Judge {
         // The page has too little text for a fingerprint, so its record does not tell whether a corpus had it.
         let known = if before.simhash.is_none() { self.known.find(&case.page.sha256, None) } else { None };
         let verdict = Verdict::Unchanged { bytes, of: None, known: known.map(|(corpus, _)| corpus) };
-        Ok((Judgement { verdict, novelty: 0.0, acquitted: None }, None))
+        Ok((Judgement { verdict, novelty: 0.0, unique_by: None }, None))
     }
 }
 

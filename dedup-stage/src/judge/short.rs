@@ -18,7 +18,7 @@ impl Judge {
         session: &mut Session,
     ) -> Result<(Judgement, Option<Comparison>)> {
         let Some(statement) = &case.page.statement else { return Ok((Judgement::UNJUDGED, None)) };
-        let unique = Judgement { verdict: Verdict::Unique, novelty: 1.0, acquitted: None };
+        let unique = Judgement { verdict: Verdict::Unique, novelty: 1.0, unique_by: None };
         let Some(first) = self.digests.owner(statement, session)?.filter(|first| first.id.url != case.id.url) else {
             self.digests.claim(statement, owner, session)?;
             LinkSet::of(case).write(case.id, case.order, session);
@@ -33,6 +33,6 @@ impl Judge {
         }
         let verdict = Verdict::Near { of: first.id, distance: 0, resemblance: 1.0 };
         let novelty = (1.0 - (1.0 + twin.common(case)) / 2.0).clamp(0.0, 1.0);
-        Ok((Judgement { verdict, novelty, acquitted: None }, Some(twin)))
+        Ok((Judgement { verdict, novelty, unique_by: None }, Some(twin)))
     }
 }

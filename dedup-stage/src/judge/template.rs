@@ -22,12 +22,12 @@ struct Differences {
     /// [`crate::stage`].)
     order: u64,
     /// The differences. The one that was seen longest ago comes first.
-    seen: Vec<Seen>,
+    seen: Vec<SeenDifference>,
 }
 
 /// A difference that was seen.
 #[derive(Debug, Serialize, Deserialize)]
-struct Seen {
+struct SeenDifference {
     what: Difference,
     /// Hash of the URL that showed it first.
     page: u64,
@@ -79,11 +79,12 @@ impl Differences {
     /// These differences were seen once more. They move to the end, so that the others are forgotten first.
     fn share(&mut self, places: &[usize]) {
         // The last place comes first, so removing a difference does not move the ones that are still to be removed.
-        let again: Vec<Seen> = places.iter().map(|at| Seen { shared: true, ..self.seen.remove(*at) }).collect();
+        let again: Vec<SeenDifference> =
+            places.iter().map(|at| SeenDifference { shared: true, ..self.seen.remove(*at) }).collect();
         self.seen.extend(again);
     }
 
-    fn add(&mut self, seen: Seen) {
+    fn add(&mut self, seen: SeenDifference) {
         if self.seen.len() >= Self::MOST {
             self.seen.remove(0);
         }
@@ -109,7 +110,7 @@ impl Judge {
         let explained = known.explain(page, what, &is_small);
         match &explained {
             Some(places) => known.share(places),
-            None => known.add(Seen { what, page, shared: false }),
+            None => known.add(SeenDifference { what, page, shared: false }),
         }
         known.order = case.order;
         session.overwrite(spaces::TEMPLATES, key, Some(codec::encode(&known)))?;

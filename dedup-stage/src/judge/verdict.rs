@@ -1,7 +1,7 @@
 //! The judgement on a page.
 
 use super::Shown;
-use crate::corpus::Twin;
+use crate::corpus::CorpusMatch;
 use crate::url::PageId;
 
 /// The relation of a page to the pages before it.
@@ -28,7 +28,7 @@ pub enum Verdict {
         /// The corpus, by its place among those that the judge knows.
         corpus: u32,
         /// The document.
-        twin: Twin,
+        document: CorpusMatch,
     },
     /// The page says what its URL said at the last visit.
     Unchanged {
@@ -48,7 +48,7 @@ impl Verdict {
     pub fn name(&self) -> &'static str {
         match self {
             Verdict::Unique => "unique",
-            Verdict::Exact { .. } | Verdict::Known { twin: Twin { exact: true, .. }, .. } => "exact",
+            Verdict::Exact { .. } | Verdict::Known { document: CorpusMatch { exact: true, .. }, .. } => "exact",
             Verdict::Near { .. } | Verdict::Known { .. } => "near",
             Verdict::Unchanged { .. } => "unchanged",
             Verdict::Unjudged => "unjudged",
@@ -61,7 +61,7 @@ impl Verdict {
         match *self {
             Verdict::Exact { .. } => Some((0, 1.0)),
             Verdict::Near { distance, resemblance, .. }
-            | Verdict::Known { twin: Twin { distance, resemblance, .. }, .. } => {
+            | Verdict::Known { document: CorpusMatch { distance, resemblance, .. }, .. } => {
                 Some((distance, (resemblance * 1000.0).round() / 1000.0))
             }
             Verdict::Unique | Verdict::Unchanged { .. } | Verdict::Unjudged => None,
@@ -112,22 +112,22 @@ pub struct Judgement {
     /// its twin has too. For a known document it is `1 - resemblance`, because nothing is known about its links.
     pub novelty: f32,
     /// For a unique page with the text of an earlier page: what makes it unique. `None` if its text is new.
-    pub acquitted: Option<Acquitted>,
+    pub unique_by: Option<UniqueBy>,
 }
 
 /// What makes a page with the text of an earlier one unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Acquitted {
+pub enum UniqueBy {
     /// It has other links. A trap has other links on each page, too. Only the pages behind the links tell what they are
     /// worth.
-    ByLinks,
+    Links,
     /// It has other media.
-    ByMedia,
+    Media,
 }
 
 impl Judgement {
     /// The judgement on a page that is not judged.
-    pub const UNJUDGED: Self = Self { verdict: Verdict::Unjudged, novelty: 0.5, acquitted: None };
+    pub const UNJUDGED: Self = Self { verdict: Verdict::Unjudged, novelty: 0.5, unique_by: None };
 
     /// The change since the last visit of this URL, at which it showed `before`: `no`, `bytes` (the same content in other
     /// bytes) or `content`. `None` at the first visit, and if nothing can be compared.
@@ -144,6 +144,6 @@ impl Judgement {
 
     /// The judgement on an answer that says by itself that nothing changed (304). The URL showed `before` at its last visit.
     pub fn not_modified(before: &Shown) -> Self {
-        Self { verdict: Verdict::Unchanged { bytes: false, of: before.of, known: None }, novelty: 0.0, acquitted: None }
+        Self { verdict: Verdict::Unchanged { bytes: false, of: before.of, known: None }, novelty: 0.0, unique_by: None }
     }
 }

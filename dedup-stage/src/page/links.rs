@@ -30,7 +30,7 @@ impl Hasher for Identity {
     }
 }
 
-type Seen = HashMap<u64, u32, BuildHasherDefault<Identity>>;
+type LinkNumbers = HashMap<u64, u32, BuildHasherDefault<Identity>>;
 
 /// In place of the number of a link: the target leads to nothing on the web (`NOWHERE`), or the caps cut it (`CUT`).
 const NOWHERE: u32 = u32::MAX;
@@ -44,8 +44,8 @@ pub fn base(page: &Url, outline: &Outline) -> Option<Url> {
 /// Resolves links. It keeps its memory between pages.
 #[derive(Debug, Default)]
 pub struct Resolver {
-    written: Seen,
-    resolved: Seen,
+    written: LinkNumbers,
+    resolved: LinkNumbers,
     /// The bytes of the links so far.
     bytes: usize,
 }

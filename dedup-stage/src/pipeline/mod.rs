@@ -45,7 +45,7 @@ impl Limits {
 
 /// What the caller gets.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Turn<U> {
+pub enum NextItem<U> {
     /// The next result.
     Item(U),
     /// There are no more inputs, and all results are taken.
@@ -107,19 +107,19 @@ where
         });
     }
     let stopper = Stopper(to_taker.clone());
-    let reading = Reading { total: 0, to_taker };
+    let reading = ReadingEnd { total: 0, to_taker };
     let room_to_read = Arc::clone(&room);
     thread::spawn(move || read(source, reading, &to_workers, &room_to_read, limits));
     (Ordered { events, waiting: Reorder::default(), total: None, stopped: false, room }, stopper)
 }
 
 /// Says how many inputs there were when the reading ends, whichever way.
-struct Reading<U> {
+struct ReadingEnd<U> {
     total: u64,
     to_taker: Sender<Event<U>>,
 }
 
-impl<U> Drop for Reading<U> {
+impl<U> Drop for ReadingEnd<U> {
     fn drop(&mut self) {
         let _ = self.to_taker.send(Event::End { total: self.total });
     }
@@ -127,7 +127,7 @@ impl<U> Drop for Reading<U> {
 
 fn read<T: Weigh, U>(
     source: impl Iterator<Item = T>,
-    mut reading: Reading<U>,
+    mut reading: ReadingEnd<U>,
     to_workers: &Sender<(u64, usize, T)>,
     room: &Room,
     limits: Limits,
@@ -142,40 +142,40 @@ fn read<T: Weigh, U>(
 }
 
 impl<U> Ordered<U> {
-    /// The next turn if it is there already.
-    pub fn poll(&mut self) -> Option<Turn<U>> {
+    /// The next item if it is there already.
+    pub fn poll(&mut self) -> Option<NextItem<U>> {
         loop {
-            if let Some(turn) = self.turn() {
-                return Some(turn);
+            if let Some(next_item) = self.next_item() {
+                return Some(next_item);
             }
             let event = self.events.try_recv().ok()?;
             self.note(event);
         }
     }
 
-    /// The next turn, waited for.
-    pub fn wait(&mut self) -> Turn<U> {
+    /// The next item, waited for.
+    pub fn wait(&mut self) -> NextItem<U> {
         loop {
-            if let Some(turn) = self.turn() {
-                return turn;
+            if let Some(next_item) = self.next_item() {
+                return next_item;
             }
             match self.events.recv() {
                 Ok(event) => self.note(event),
-                Err(_) => return Turn::End,
+                Err(_) => return NextItem::End,
             }
         }
     }
 
-    fn turn(&mut self) -> Option<Turn<U>> {
+    fn next_item(&mut self) -> Option<NextItem<U>> {
         if self.stopped {
-            return Some(Turn::Stop);
+            return Some(NextItem::Stop);
         }
         if self.total == Some(self.waiting.next()) {
-            return Some(Turn::End);
+            return Some(NextItem::End);
         }
         let (weight, result) = self.waiting.pop()?;
         self.room.give(weight);
-        Some(Turn::Item(result))
+        Some(NextItem::Item(result))
     }
 
     fn note(&mut self, event: Event<U>) {
@@ -220,10 +220,10 @@ mod tests {
             };
             let (mut results, _) = ordered(limits(threads, 16, usize::MAX), 0..3000usize, work);
             for n in 0..3000 {
-                assert_eq!(results.wait(), Turn::Item(n));
+                assert_eq!(results.wait(), NextItem::Item(n));
             }
-            assert_eq!(results.wait(), Turn::End);
-            assert_eq!(results.poll(), Some(Turn::End));
+            assert_eq!(results.wait(), NextItem::End);
+            assert_eq!(results.poll(), Some(NextItem::End));
         }
     }
 
@@ -237,7 +237,7 @@ mod tests {
         });
         let (mut results, _) = ordered(limits(2, 50, 100), source, || |n: usize| n);
         for taken in 1..=1000 {
-            assert_eq!(results.wait(), Turn::Item(10));
+            assert_eq!(results.wait(), NextItem::Item(10));
             // Ten fit by weight, one more is in the reader's hand.
             assert!(read.load(Ordering::SeqCst) <= taken + 11);
         }
@@ -247,7 +247,7 @@ mod tests {
     fn one_input_may_be_larger_than_the_room() {
         let (mut results, _) = ordered(limits(2, 50, 100), [1000usize, 1, 1000].into_iter(), || |n: usize| n);
         let taken: Vec<_> = (0..4).map(|_| results.wait()).collect();
-        assert_eq!(taken, [Turn::Item(1000), Turn::Item(1), Turn::Item(1000), Turn::End]);
+        assert_eq!(taken, [NextItem::Item(1000), NextItem::Item(1), NextItem::Item(1000), NextItem::End]);
     }
 
     #[test]
@@ -255,9 +255,9 @@ mod tests {
         let (source, inputs) = unbounded::<usize>();
         let (mut results, stopper) = ordered(limits(1, 4, 100), inputs.into_iter(), || |n: usize| n);
         source.send(7).unwrap();
-        assert_eq!(results.wait(), Turn::Item(7));
+        assert_eq!(results.wait(), NextItem::Item(7));
         thread::spawn(move || stopper.stop());
-        assert_eq!(results.wait(), Turn::Stop);
+        assert_eq!(results.wait(), NextItem::Stop);
         drop(source);
     }
 }

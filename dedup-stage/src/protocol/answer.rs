@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::hex::hex;
 use crate::judge::OutLink;
-use crate::stage::{NextLink, Outcome, PageName};
+use crate::stage::{NextLink, PageName, StageOutput};
 use crate::url::{Canonicalizer, UrlKey};
 
 /// What is wrong with a line; the word is part of the protocol.
@@ -135,18 +135,18 @@ pub(super) struct Judged<'a> {
     /// Its fingerprint.
     pub(super) simhash: Option<u64>,
     /// The verdict and what follows from it.
-    pub(super) outcome: &'a Outcome,
+    pub(super) output: &'a StageOutput,
 }
 
 impl<'a> Answer<'a> {
     /// The answer to a page; `canonicalizer` gives the keys of its links.
     pub(super) fn page(judged: &Judged<'a>, canonicalizer: &Canonicalizer) -> Self {
-        let outcome = judged.outcome;
-        let verdict = outcome.judgement.verdict;
+        let output = judged.output;
+        let verdict = output.judgement.verdict;
         let (distance, resemblance) = verdict.nearness().unzip();
-        let twin = outcome.twin.as_ref().filter(|_| verdict.duplicate_of().is_some());
-        let known = outcome.known.as_ref();
-        let priority = outcome.priority;
+        let twin = output.twin.as_ref().filter(|_| verdict.duplicate_of().is_some());
+        let known = output.known.as_ref();
+        let priority = output.priority;
         let link = |NextLink { link, given }: &'a NextLink| LinkAnswer {
             url: link.url.as_str(),
             key: canonicalizer.key(&link.url),
@@ -159,19 +159,19 @@ impl<'a> Answer<'a> {
             url: &judged.name.url,
             key: judged.key.as_str(),
             verdict: verdict.name(),
-            changed: outcome.changed,
+            changed: output.changed,
             duplicate_of: twin.map(|twin| twin.url.as_str()),
             duplicate_id: twin.and_then(|twin| twin.id.as_deref()).or(known.and_then(|known| known.id.as_deref())),
             known: known.map(|known| &*known.corpus),
             known_row: known.and_then(|known| known.row),
             distance,
             resemblance,
-            novelty: outcome.judgement.novelty,
+            novelty: output.judgement.novelty,
             sha256: hex(judged.sha256),
             simhash: judged.simhash.map(|simhash| format!("{simhash:016x}")),
-            links: outcome.links.iter().map(link).collect(),
-            links_dropped: outcome.links_dropped,
-            links_news: outcome.links_news.iter().map(news).collect(),
+            links: output.links.iter().map(link).collect(),
+            links_dropped: output.links_dropped,
+            links_news: output.links_news.iter().map(news).collect(),
         })
     }
 

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::pipeline::{Limits, Ordered, Stopper, Turn, ordered};
+use crate::pipeline::{Limits, NextItem, Ordered, Stopper, ordered};
 use crate::stage::{Counts, Preparer, Stage};
 use crate::store;
 
@@ -54,13 +54,13 @@ pub enum Error {
 
 /// Something about the stage itself, as its answer.
 #[derive(Serialize)]
-struct Report<'a> {
+struct OperationAnswer<'a> {
     id: Option<&'a RawValue>,
     op: &'a str,
     #[serde(flatten)]
     hello: Option<Hello<'a>>,
     #[serde(flatten)]
-    stats: Option<Stats>,
+    stats: Option<StageStats>,
 }
 
 #[derive(Serialize)]
@@ -74,7 +74,7 @@ struct Hello<'a> {
 }
 
 #[derive(Serialize)]
-struct Stats {
+struct StageStats {
     #[serde(flatten)]
     counts: Counts,
     errors: u64,
@@ -123,18 +123,18 @@ fn answer_all(
 ) -> Result<Ended, Error> {
     let mut errors = 0;
     loop {
-        let turn = match requests.poll() {
-            Some(turn) => turn,
+        let next = match requests.poll() {
+            Some(next) => next,
             None => {
                 answers.flush()?;
                 requests.wait()
             }
         };
-        match turn {
-            Turn::Item(Request::Page(request)) => answer_page(*request, answers, stage)?,
-            Turn::Item(Request::Operation(operation, id)) => {
+        match next {
+            NextItem::Item(Request::Page(request)) => answer_page(*request, answers, stage)?,
+            NextItem::Item(Request::Operation(operation, id)) => {
                 let id = id.as_deref();
-                let mut report = Report { id, op: "", hello: None, stats: None };
+                let mut report = OperationAnswer { id, op: "", hello: None, stats: None };
                 match operation {
                     Operation::Hello => {
                         report.op = "hello";
@@ -151,7 +151,7 @@ fn answer_all(
                         if operation == Operation::Flush {
                             stage.flush()?;
                         }
-                        report.stats = Some(Stats {
+                        report.stats = Some(StageStats {
                             counts: stage.counts(),
                             errors,
                             urls_seen: stage.urls_seen(),
@@ -161,15 +161,15 @@ fn answer_all(
                 }
                 answers.push(&report)?;
             }
-            Turn::Item(Request::Mistake(failure)) => {
+            NextItem::Item(Request::Mistake(failure)) => {
                 errors += 1;
                 answers.push(&Answer::mistake(&failure))?;
             }
-            Turn::Item(Request::Broken(error)) => return Err(Error::Input(error)),
-            Turn::End | Turn::Stop => {
+            NextItem::Item(Request::Broken(error)) => return Err(Error::Input(error)),
+            NextItem::End | NextItem::Stop => {
                 answers.flush()?;
                 stage.flush()?;
-                return Ok(if matches!(turn, Turn::End) { Ended::Input } else { Ended::Stopped });
+                return Ok(if matches!(next, NextItem::End) { Ended::Input } else { Ended::Stopped });
             }
         }
     }
@@ -180,8 +180,8 @@ fn answer_page(request: PageRequest, answers: &mut Answers<impl Write>, stage: &
     let key = page.key.clone();
     let sha256 = page.page.sha256;
     let simhash = page.page.signature.as_ref().map(|signature| signature.simhash);
-    let outcome = stage.judge(page, &name, priority)?;
-    let judged = Judged { name: &name, key: &key, sha256: &sha256, simhash, outcome: &outcome };
+    let output = stage.judge(page, &name, priority)?;
+    let judged = Judged { name: &name, key: &key, sha256: &sha256, simhash, output: &output };
     answers.push(&Answer::page(&judged, &stage.keys().canonicalizer))
 }
 

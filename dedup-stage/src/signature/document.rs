@@ -19,7 +19,7 @@ pub struct Document {
     /// Its language, as in [`crate::page::Page::language`].
     pub language: String,
     /// The parts of the page that are not content, or that stand out in it.
-    pub passages: Vec<(Part, Passage)>,
+    pub parts: Vec<(Part, WeightedText)>,
 }
 
 /// Features that a scheme may add to those of the content (Manku, Jain, Das Sarma, WWW 2007, section 5.3).
@@ -44,7 +44,7 @@ impl Part {
 
 /// A run of text with a weight.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Passage {
+pub struct WeightedText {
     /// The text.
     pub text: String,
     /// The weight of its words, in sixteenths of the weight of a word of the content.
@@ -57,10 +57,10 @@ impl Document {
         let page = reader.read(input);
         let text = reader.content().collect::<Vec<_>>().join("\n");
         let words = reader.content_words().collect();
-        let mut passages = Vec::new();
+        let mut parts = Vec::new();
         let mut add = |part, text: &str, sixteenths| {
             if !text.trim().is_empty() {
-                passages.push((part, Passage { text: text.to_owned(), sixteenths }));
+                parts.push((part, WeightedText { text: text.to_owned(), sixteenths }));
             }
         };
         add(Part::Title, &page.title, 64);
@@ -80,7 +80,7 @@ impl Document {
                 add(Part::Windows, &text, sixteenths);
             }
         }
-        Self { sha256: page.sha256, text, words, signature: page.signature, language: page.language, passages }
+        Self { sha256: page.sha256, text, words, signature: page.signature, language: page.language, parts }
     }
 }
 
@@ -103,8 +103,8 @@ mod tests {
         let input = Input { url: &url, status: 200, content_type: Some("text/html"), body: html.as_bytes() };
         let document = Document::read(&mut Reader::default(), &input);
         let part = |part: Part| -> Vec<(&str, u32)> {
-            let own = document.passages.iter().filter(|(of, _)| *of == part);
-            own.map(|(_, passage)| (passage.text.as_str(), passage.sixteenths)).collect()
+            let own = document.parts.iter().filter(|(of, _)| *of == part);
+            own.map(|(_, part)| (part.text.as_str(), part.sixteenths)).collect()
         };
         assert_eq!(part(Part::Title), [("Rivers", 64)]);
         assert_eq!(part(Part::Headings), [("The Rhine", 32)]);

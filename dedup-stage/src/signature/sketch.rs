@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn other_links_acquit_equal_text() {
+    fn equal_text_with_other_links_is_no_duplicate() {
         let page = |links: std::ops::Range<u64>| sketch(0..60, links);
         assert!(page(0..10).compare(&page(0..10)).is_duplicate());
         assert!(page(0..10).compare(&page(0..11)).is_duplicate());

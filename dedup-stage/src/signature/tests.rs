@@ -163,7 +163,7 @@ fn languages_are_alike() {
 }
 
 #[test]
-fn pages_of_a_list_are_acquitted() {
+fn pages_of_a_list_are_no_duplicates() {
     let list = |page: u32| {
         let rows: String = (0..12)
             .map(|i| format!("<li><a href=\"/offer/{}\">Details of this offer</a></li>", page * 100 + i))

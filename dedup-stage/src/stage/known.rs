@@ -20,7 +20,7 @@ impl KnownDocument {
     /// The document that a verdict names, if it names one.
     pub(super) fn of(verdict: Verdict, corpora: &Corpora) -> Option<Self> {
         let corpus = corpora.get(verdict.known()?);
-        let row = if let Verdict::Known { twin, .. } = verdict { Some(twin.row) } else { None };
+        let row = if let Verdict::Known { document, .. } = verdict { Some(document.row) } else { None };
         let id = row.and_then(|row| RawValue::from_string(corpus.id(row).ok()?.to_owned()).ok());
         Some(Self { corpus: corpus.name().into(), row, id })
     }

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::corpus::{Corpora, Twin};
+use crate::corpus::{Corpora, CorpusMatch};
 use crate::flow::{Counterpart, Fate, Flow};
 use crate::judge::{Case, Judgement, OutLink, Verdict};
 use crate::store::{Result, Session};
@@ -66,7 +66,7 @@ pub struct NextLink {
 
 /// The judge's answer, and what follows from it.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct StageOutput {
     /// Verdict and novelty.
     pub judgement: Judgement,
     /// The earlier page of another URL that it repeats.
@@ -148,7 +148,7 @@ impl Stage {
 
     /// Judges the next page. `name` is what later duplicates of it are told; `priority` in 0..1 is what its links
     /// inherit.
-    pub fn judge(&mut self, page: Prepared, name: &PageName, priority: f32) -> Result<Outcome> {
+    pub fn judge(&mut self, page: Prepared, name: &PageName, priority: f32) -> Result<StageOutput> {
         let order = self.counts.pages;
         let met = match self.urls.get(page.id.url) {
             Some(Mark::Recorded) => Record::get(page.id, &self.session)?,
@@ -164,8 +164,8 @@ impl Stage {
             page: &page.page,
             links: &page.links,
         };
-        let passage = self.flow.page(&case, &url_of, &mut self.session)?;
-        let judgement = passage.judgement;
+        let result = self.flow.page(&case, &url_of, &mut self.session)?;
+        let judgement = result.judgement;
         let changed = judgement.changed(case.before);
         let twin = match judgement.verdict.twin() {
             Some(of) => Record::get(of.url, &self.session)?,
@@ -182,16 +182,16 @@ impl Stage {
         links.retain(|follow| page.links[follow.link as usize].id.url != page.id.url);
         let mut links_news = Vec::new();
         if judgement.verdict.twin().is_some() && !links.is_empty() {
-            let told = match &passage.links {
+            let told = match &result.links {
                 Fate::Hold(_) | Fate::HoldKnown(_) => None,
                 Fate::Follow(_) | Fate::Try(_) => self.flow.held(&case, &judgement, &url_of, &self.session)?,
             };
-            let held = if let Fate::Hold(held) = &passage.links { Some(held) } else { told.as_ref() };
+            let held = if let Fate::Hold(held) = &result.links { Some(held) } else { told.as_ref() };
             let is_news = |link: &&OutLink| held.is_some_and(|held| held.counterpart(link) == Counterpart::News);
             links_news =
                 links.iter().map(|follow| &page.links[follow.link as usize]).filter(is_news).cloned().collect();
         }
-        let (priority, links_dropped) = match passage.links {
+        let (priority, links_dropped) = match result.links {
             Fate::Follow(factor) => (priority * factor, 0),
             // A caller that judges only cannot try links.
             Fate::Try(_) => (priority, 0),
@@ -203,7 +203,7 @@ impl Stage {
         new.extend([page.id.url].into_iter().chain(hashes).filter(|hash| self.urls.meet(*hash)));
         records::put_met(order, &new, &mut self.session);
         let earlier = met.as_ref().map(|record| record.name.clone());
-        if let Some(shown) = passage.shown {
+        if let Some(shown) = result.shown {
             // The same bytes again are called what they were called first: that is where they are found.
             let same_bytes = matches!(judgement.verdict, Verdict::Unchanged { bytes: false, .. });
             let shows_nothing = judgement.verdict == Verdict::Unjudged && case.before == Some(&shown);
@@ -217,7 +217,7 @@ impl Stage {
         }
         let earlier = earlier.filter(|_| matches!(judgement.verdict, Verdict::Unchanged { .. }));
         let links = next_links(page.links, &links);
-        Ok(Outcome {
+        Ok(StageOutput {
             judgement,
             twin,
             known,
@@ -236,7 +236,9 @@ impl Stage {
         counts.pages += 1;
         *match verdict {
             Verdict::Unique => &mut counts.unique,
-            Verdict::Exact { .. } | Verdict::Known { twin: Twin { exact: true, .. }, .. } => &mut counts.exact,
+            Verdict::Exact { .. } | Verdict::Known { document: CorpusMatch { exact: true, .. }, .. } => {
+                &mut counts.exact
+            }
             Verdict::Near { .. } | Verdict::Known { .. } => &mut counts.near,
             Verdict::Unchanged { .. } => &mut counts.unchanged,
             Verdict::Unjudged => &mut counts.unjudged,

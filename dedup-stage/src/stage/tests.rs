@@ -21,7 +21,7 @@ fn open_as(disk: &Double, on_duplicate: OnDuplicate) -> Stage {
     Stage::open(Session::new(Box::new(disk.clone())), &dedup, Canonicalizer::default()).unwrap()
 }
 
-fn send(stage: &mut Stage, url: &str, status: u16, body: &str, given: Option<&[&str]>) -> Outcome {
+fn send(stage: &mut Stage, url: &str, status: u16, body: &str, given: Option<&[&str]>) -> StageOutput {
     let parsed = Url::parse(url).unwrap();
     let page = Preparer::new(stage.keys().clone()).prepare(&Source {
         url: &parsed,
@@ -35,7 +35,7 @@ fn send(stage: &mut Stage, url: &str, status: u16, body: &str, given: Option<&[&
     stage.judge(page, &PageName { url: url.into(), id: Some(id) }, 1.0).unwrap()
 }
 
-fn show(stage: &mut Stage, url: &str, body: &str) -> Outcome {
+fn show(stage: &mut Stage, url: &str, body: &str) -> StageOutput {
     send(stage, url, 200, body, None)
 }
 
@@ -58,19 +58,19 @@ fn judge(stage: &mut Stage, n: u64) -> String {
         _ => html(&words(text, 80), &link_list("/item/#", text as u32..text as u32 + random.u32(..7))),
     };
     let status = if body == "broken" { 500 } else { 200 };
-    let outcome = send(stage, &format!("http://a.test/page/{url}"), status, &body, None);
+    let output = send(stage, &format!("http://a.test/page/{url}"), status, &body, None);
     // The identities in a verdict are hashes with a secret of the state.
-    let verdict = outcome.judgement.verdict;
+    let verdict = output.judgement.verdict;
     let unchanged = if let Verdict::Unchanged { bytes, .. } = verdict { Some(bytes) } else { None };
-    let names = [outcome.twin.as_ref(), outcome.earlier.as_ref()].map(number);
-    let news: Vec<_> = outcome.links_news.iter().map(|link| link.url.as_str()).collect();
+    let names = [output.twin.as_ref(), output.earlier.as_ref()].map(number);
+    let news: Vec<_> = output.links_news.iter().map(|link| link.url.as_str()).collect();
     format!(
         "{} {:?} {unchanged:?} {} {names:?} {:?} {} {news:?}",
         verdict.name(),
         verdict.nearness(),
-        outcome.judgement.novelty,
-        urls(&outcome.links),
-        outcome.links_dropped
+        output.judgement.novelty,
+        urls(&output.links),
+        output.links_dropped
     )
 }
 
@@ -278,7 +278,7 @@ fn links_that_the_caller_gives_are_compared_too() {
     let others: Vec<&str> = others.iter().map(String::as_str).collect();
     let second = send(&mut stage, "http://a.test/2", 200, &format!("{page}<!-- -->"), Some(&others));
     assert_eq!(second.judgement.verdict, Verdict::Unique);
-    assert!(second.judgement.acquitted.is_some() && second.links.len() == 9);
+    assert!(second.judgement.unique_by.is_some() && second.links.len() == 9);
     let third = send(&mut stage, "http://a.test/3", 200, &format!("{page}<!--  -->"), Some(&given));
     assert!(matches!(third.judgement.verdict, Verdict::Near { .. }));
 }

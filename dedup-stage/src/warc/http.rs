@@ -37,7 +37,7 @@ pub fn response_head<'a>(
 
 /// A stored response, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message<'a> {
+pub struct StoredResponse<'a> {
     /// HTTP status.
     pub status: u16,
     /// Header fields.
@@ -49,14 +49,14 @@ pub struct Message<'a> {
 }
 
 /// Takes a response apart; `None` if it does not begin with an HTTP status line.
-pub fn parse_response(block: &[u8]) -> Option<Message<'_>> {
+pub fn parse_response(block: &[u8]) -> Option<StoredResponse<'_>> {
     let head_end = head_end(block);
     let (head, payload) = block.split_at(head_end);
     let first = memchr::memchr(b'\n', head).map_or(head.len(), |at| at + 1);
     let mut words = head[..first].split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
     words.next().filter(|version| version.len() >= 4 && version[..4].eq_ignore_ascii_case(b"HTTP"))?;
     let status = std::str::from_utf8(words.next()?).ok()?.parse().ok()?;
-    Some(Message { status, fields: Fields::parse(&head[first..]), head, payload })
+    Some(StoredResponse { status, fields: Fields::parse(&head[first..]), head, payload })
 }
 
 /// End of the head: after the first empty line, or everything.
@@ -86,7 +86,7 @@ pub enum BodyError {
     TooLarge,
 }
 
-impl Message<'_> {
+impl StoredResponse<'_> {
     /// The body: chunked transfer-coding removed where it is really there (many archives keep the field and remove the
     /// coding), content-encodings decoded, at most `limit` bytes.
     pub fn body(&self, limit: usize) -> Result<Vec<u8>, BodyError> {

@@ -25,7 +25,7 @@ pub use date::{now, rfc3339};
 pub use digest::{Digest, sha256};
 pub use fields::Fields;
 pub use id::RecordId;
-pub use rotation::{Place, Rotation};
+pub use rotation::{MemberLocation, Rotation};
 pub use write::{
     MetadataRecord, RequestRecord, ResponseRecord, RevisitRecord, Revisited, metadata_member, request_member,
     response_member, revisit_member, warcinfo_member,

@@ -10,7 +10,7 @@ pub struct Rotation {
 
 /// The place of one member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct MemberLocation {
     /// Number of the file.
     pub file: u32,
     /// Offset of the member in it.
@@ -47,8 +47,8 @@ impl Rotation {
     }
 
     /// Assigns the next `bytes`.
-    pub fn place(&mut self, bytes: u64) -> Place {
-        let place = Place { file: self.file, offset: self.size, opens: self.size == 0 };
+    pub fn place(&mut self, bytes: u64) -> MemberLocation {
+        let place = MemberLocation { file: self.file, offset: self.size, opens: self.size == 0 };
         self.size += bytes;
         place
     }

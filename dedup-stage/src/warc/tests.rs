@@ -224,9 +224,9 @@ fn bodies_lose_their_codings() {
     ];
     for (fields, payload) in cases {
         let block = [b"HTTP/1.1 200 OK\r\n".as_slice(), fields.as_bytes(), b"\r\n", payload].concat();
-        let message = http::parse_response(&block).unwrap();
-        assert_eq!(message.status, 200);
-        assert_eq!(message.body(1 << 20).as_deref(), Ok(text), "{fields}");
+        let response = http::parse_response(&block).unwrap();
+        assert_eq!(response.status, 200);
+        assert_eq!(response.body(1 << 20).as_deref(), Ok(text), "{fields}");
     }
     let bomb = gzip(&vec![0; 1 << 20]);
     let block = [b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n".as_slice(), &bomb].concat();
@@ -238,12 +238,12 @@ fn bodies_lose_their_codings() {
 fn files_are_cut_at_the_limit() {
     let mut rotation = Rotation::new(100, 0, 0);
     assert!(rotation.is_due(10));
-    assert_eq!(rotation.place(60), Place { file: 0, offset: 0, opens: true });
+    assert_eq!(rotation.place(60), MemberLocation { file: 0, offset: 0, opens: true });
     assert!(!rotation.is_due(40));
     assert!(rotation.is_due(41));
-    assert_eq!(rotation.place(40), Place { file: 0, offset: 60, opens: false });
+    assert_eq!(rotation.place(40), MemberLocation { file: 0, offset: 60, opens: false });
     rotation.cut();
-    assert_eq!(rotation.place(500), Place { file: 1, offset: 0, opens: true });
+    assert_eq!(rotation.place(500), MemberLocation { file: 1, offset: 0, opens: true });
     assert_eq!(rotation.position(), (1, 500));
     let (file, size) = rotation.position();
     assert_eq!(Rotation::new(100, file, size), rotation);
@@ -293,8 +293,8 @@ proptest! {
         file.truncate(cut.index(file.len()) + 1);
         if let Ok(records) = read_all(&file) {
             for record in records {
-                if let Some(message) = http::parse_response(&record.block) {
-                    let _ = message.body(1 << 16);
+                if let Some(response) = http::parse_response(&record.block) {
+                    let _ = response.body(1 << 16);
                 }
             }
         }

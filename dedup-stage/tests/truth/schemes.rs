@@ -1,7 +1,7 @@
 //! Every scheme in one harness on real pairs: by their measured resemblance, and by whether they are versions of one page.
 //! The thresholds that one half of the clusters chose are tried on the other.
 
-use dedup_stage::evaluate::{Effort, Pairs, Report, evaluate, table};
+use dedup_stage::evaluate::{Effort, Evaluation, Pairs, evaluate, table};
 use dedup_stage::signature::DISTANCE;
 use dedup_stage::signature::lexicon::Lexicon;
 use dedup_stage::signature::scheme::Scheme;
@@ -12,7 +12,7 @@ use crate::populations::{documentation, wikipedia};
 const SMALL: usize = 64;
 
 /// Measures these schemes and prints the table.
-fn measure(name: &str, pairs: &Pairs, schemes: &[Scheme]) -> Vec<Report> {
+fn measure(name: &str, pairs: &Pairs, schemes: &[Scheme]) -> Vec<Evaluation> {
     let mut lexicon = Lexicon::default();
     pairs.documents.iter().for_each(|document| lexicon.add(&document.words));
     let reports = evaluate(pairs, schemes, &lexicon, Effort { resamples: 100, folds: 2 }, || ());
@@ -21,7 +21,7 @@ fn measure(name: &str, pairs: &Pairs, schemes: &[Scheme]) -> Vec<Report> {
 }
 
 /// The F1 of the cascade at its default, and the best of exact resemblance.
-fn cascade_and_exact(reports: &[Report]) -> (f64, f64) {
+fn cascade_and_exact(reports: &[Evaluation]) -> (f64, f64) {
     let of = |scheme: Scheme| reports.iter().find(|report| report.scheme == scheme).expect("measured");
     let cascade =
         of(Scheme::Cascade).measures.iter().find(|m| m.threshold == f64::from(DISTANCE)).expect("a threshold");

@@ -5,10 +5,10 @@ use dedup_stage::url::SiteId;
 use url::Url;
 
 use super::Frontier;
+use crate::host::addresses::HostAddresses;
 use crate::host::entry::Entry;
 use crate::host::hosts;
 use crate::host::lane::{LaneKey, band};
-use crate::host::place::Place;
 use crate::numbers::HostId;
 use crate::schedule::{Phase, rank};
 use crate::url::Visit;
@@ -80,7 +80,7 @@ impl Frontier {
         if let Some(restarted) = self.restarted {
             host.pace.ended(restarted, &self.conduct.politeness);
         }
-        if let Place::Known { ips, ids, .. } = &mut host.place {
+        if let HostAddresses::Known { ips, ids, .. } = &mut host.addresses {
             *ids = self.addresses.enter(ips, host.site.host);
         }
         self.troubled += u64::from(host.pace.is_troubled());
@@ -115,7 +115,7 @@ impl Frontier {
         self.shares.count(&mut host.counted, rank.is_some() && host.progress.is_proven());
         if host.has_work() {
             // The first look-up of an address is no request and need not wait. A look-up after a failed one waits.
-            let early = matches!(host.place, Place::Unknown) && !host.pace.is_troubled();
+            let early = matches!(host.addresses, HostAddresses::Unknown) && !host.pace.is_troubled();
             let due = if early { 0 } else { host.pace.not_before };
             self.schedule.wait(id, &mut host.phase, due);
         } else {

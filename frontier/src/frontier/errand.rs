@@ -10,7 +10,7 @@ use crate::host::origins::Origin;
 use crate::job::Outcome;
 use crate::numbers::{HostId, Millis};
 use crate::reason::Detail;
-use crate::robots::{Answer, Rules};
+use crate::robots::{Answer, RobotsRules};
 use crate::schedule::Phase;
 
 impl Frontier {
@@ -44,7 +44,7 @@ impl Frontier {
                 }
             }
             Outcome::Failed(failure) => {
-                self.rules_known(errand, &Rules::unreachable(at, None, Detail::NoRobots(failure)), at, session)?;
+                self.rules_known(errand, &RobotsRules::unreachable(at, None, Detail::NoRobots(failure)), at, session)?;
             }
             Outcome::Resolved(_) | Outcome::Done { .. } | Outcome::Later | Outcome::Refused(_) => {}
         }
@@ -100,7 +100,7 @@ impl Frontier {
         };
         match rest {
             // There is no room for the errand. The file counts as unreachable, and is asked for again later.
-            Some(errand) => self.rules_known(errand, &Rules::unreachable(at, None, Detail::None), at, session),
+            Some(errand) => self.rules_known(errand, &RobotsRules::unreachable(at, None, Detail::None), at, session),
             None => Ok(()),
         }
     }
@@ -109,7 +109,7 @@ impl Frontier {
     pub(super) fn rules_known(
         &mut self,
         errand: Errand,
-        rules: &Rules,
+        rules: &RobotsRules,
         at: Millis,
         session: &mut Session,
     ) -> Result<()> {
@@ -128,12 +128,12 @@ impl Frontier {
 
     /// Rules that were found here for hosts of other frontiers, since this was asked last. Each has to be given to the
     /// frontier that has the asker ([`Frontier::asker_knows`]).
-    pub fn take_answers(&mut self) -> Vec<(Asker, Rules)> {
+    pub fn take_answers(&mut self) -> Vec<(Asker, RobotsRules)> {
         std::mem::take(&mut self.afar.answers)
     }
 
     /// The rules of an origin have been found, here or by another frontier.
-    pub fn asker_knows(&mut self, asker: &Asker, rules: Rules, at: Millis, session: &mut Session) -> Result<()> {
+    pub fn asker_knows(&mut self, asker: &Asker, rules: RobotsRules, at: Millis, session: &mut Session) -> Result<()> {
         if self.is_foreign(asker.site) {
             self.afar.answers.push((asker.clone(), rules));
             return Ok(());
@@ -185,8 +185,8 @@ impl Frontier {
 
 /// The rules of an origin whose robots.txt has too many redirects: none, as if there were no file (RFC 9309, section
 /// 2.3.1.2).
-fn unavailable(at: Millis) -> Rules {
-    Rules::read(&Answer { url: &nowhere(), status: 404, retry_after: None, body: &[], at }, "")
+fn unavailable(at: Millis) -> RobotsRules {
+    RobotsRules::read(&Answer { url: &nowhere(), status: 404, retry_after: None, body: &[], at }, "")
 }
 
 fn nowhere() -> url::Url {

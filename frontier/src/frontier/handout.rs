@@ -9,17 +9,17 @@ use dedup_stage::url::{PageId, UrlId};
 use url::Url;
 
 use super::admit::hops;
-use super::plan::{Plan, Refusal};
-use super::{Frontier, Open, Task};
+use super::plan::{HostAction, Refusal};
+use super::{Frontier, JobTask, Open};
 use crate::hold::ladder::{Ladder, LadderKey, Step};
+use crate::host::addresses::HostAddresses;
 use crate::host::entry::Entry;
 use crate::host::lane::{LaneKey, Seq};
-use crate::host::place::Place;
 use crate::job::{Job, JobKind, Merits, Next, Via};
 use crate::numbers::{HostId, Millis};
 use crate::process::Line;
 use crate::reason::Detail;
-use crate::robots::Rules;
+use crate::robots::RobotsRules;
 use crate::rules::Stop;
 use crate::schedule::{self, Phase, Room};
 use crate::url::{Kept, State};
@@ -57,24 +57,26 @@ impl Frontier {
                 break;
             }
             match self.plan(id, now, session)? {
-                Plan::Resolve(url) => return Ok(Next::Job(self.start(id, JobKind::Resolve, url, Task::Resolve, None))),
-                Plan::Robots(errand) => {
+                HostAction::Resolve(url) => {
+                    return Ok(Next::Job(self.start(id, JobKind::Resolve, url, JobTask::Resolve, None)));
+                }
+                HostAction::Robots(errand) => {
                     if let Err(later) = self.request(id, now) {
                         return Ok(Next::Wait(later));
                     }
                     let url = errand.url.clone();
-                    return Ok(Next::Job(self.start(id, JobKind::Robots, url, Task::Robots(errand), None)));
+                    return Ok(Next::Job(self.start(id, JobKind::Robots, url, JobTask::Robots(errand), None)));
                 }
-                Plan::Errand => {
+                HostAction::Errand => {
                     if let Err(later) = self.request(id, now) {
                         return Ok(Next::Wait(later));
                     }
                     let Some(errand) = self.hosts.get_mut(id).errands.take() else { continue };
                     let url = errand.url.clone();
-                    return Ok(Next::Job(self.start(id, JobKind::Robots, url, Task::Robots(errand), None)));
+                    return Ok(Next::Job(self.start(id, JobKind::Robots, url, JobTask::Robots(errand), None)));
                 }
-                Plan::Forsake => self.forsake(id, now, session)?,
-                Plan::Fetch(lane, entry, url, trial) => {
+                HostAction::Forsake => self.forsake(id, now, session)?,
+                HostAction::Fetch(lane, entry, url, trial) => {
                     if let Err(later) = self.request(id, now) {
                         return Ok(Next::Wait(later));
                     }
@@ -83,7 +85,7 @@ impl Frontier {
                     }
                     return self.fetch(id, lane, *entry, url, session).map(Next::Job);
                 }
-                Plan::Refuse(lane, entry, refusal) => {
+                HostAction::Refuse(lane, entry, refusal) => {
                     let (key, _) = self.take(id, lane)?;
                     self.queues.finish(&mut self.hosts.get_mut(id).lanes, key, session);
                     self.pass_over(*entry, refusal, session)?;
@@ -92,7 +94,7 @@ impl Frontier {
                         return Ok(Next::Wait(now));
                     }
                 }
-                Plan::Wait(due) => {
+                HostAction::Wait(due) => {
                     let host = self.hosts.get_mut(id);
                     if due > host.pace.not_before.saturating_add(Self::SOON) {
                         // The host waits for a robots.txt, so no other host waits for this one.
@@ -100,12 +102,12 @@ impl Frontier {
                     }
                     self.schedule.wait(id, &mut host.phase, due.max(now + 1));
                 }
-                Plan::Park(address) => {
+                HostAction::Park(address) => {
                     let host = self.hosts.get_mut(id);
                     let place = self.addresses.park(id, host.rank(), address);
                     self.schedule.park(id, &mut host.phase, place);
                 }
-                Plan::Nothing => {
+                HostAction::Nothing => {
                     let host = self.hosts.get_mut(id);
                     self.schedule.stands(id, &mut host.standing, None);
                     self.schedule.rest(id, &mut host.phase);
@@ -144,20 +146,20 @@ impl Frontier {
             };
             let waits = host.pace.is_troubled() && host.pace.not_before > now;
             let (job, later) = match self.first(id, &url, now) {
-                _ if host.place.is_forbidden(now) => {
+                _ if host.addresses.is_forbidden(now) => {
                     self.forsake(id, now, session)?;
                     continue;
                 }
                 // The first look-up of an address need not wait; one after a failed one does.
-                Some(Plan::Resolve(url)) if !waits => (Some((JobKind::Resolve, url, Task::Resolve)), 0),
-                Some(Plan::Wait(later)) => (None, later),
-                Some(Plan::Park(address)) => (None, self.addresses.not_before(address)),
+                Some(HostAction::Resolve(url)) if !waits => (Some((JobKind::Resolve, url, JobTask::Resolve)), 0),
+                Some(HostAction::Wait(later)) => (None, later),
+                Some(HostAction::Park(address)) => (None, self.addresses.not_before(address)),
                 Some(_) => (None, host.pace.not_before),
                 None => match self.request(id, now) {
                     Err(later) => (None, later),
                     Ok(()) => {
                         let Some(errand) = self.hosts.get_mut(id).errands.take() else { continue };
-                        (Some((JobKind::Robots, url, Task::Robots(errand))), 0)
+                        (Some((JobKind::Robots, url, JobTask::Robots(errand))), 0)
                     }
                 },
             };
@@ -177,8 +179,8 @@ impl Frontier {
     fn forsake(&mut self, id: HostId, now: Millis, session: &mut Session) -> Result<()> {
         let Some(errand) = self.hosts.get_mut(id).errands.take() else { return Ok(()) };
         self.awake(id);
-        let trouble = self.hosts.get(id).place.withholds().unwrap_or(Detail::ForbiddenAddress);
-        self.rules_known(errand, &Rules::unreachable(now, None, trouble), now, session)
+        let trouble = self.hosts.get(id).addresses.withholds().unwrap_or(Detail::ForbiddenAddress);
+        self.rules_known(errand, &RobotsRules::unreachable(now, None, trouble), now, session)
     }
 
     /// Whether the best ready host should wait, because another host has a much better URL that is due soon. A host waits
@@ -238,7 +240,7 @@ impl Frontier {
         // longer.
         let politeness = &self.conduct.politeness;
         let floor = politeness.address_delay.0.min(politeness.delay.0);
-        self.addresses.started(self.hosts.get(id).place.ids(), now, floor);
+        self.addresses.started(self.hosts.get(id).addresses.ids(), now, floor);
         Ok(())
     }
 
@@ -259,13 +261,13 @@ impl Frontier {
             }
         }
         self.hosts.get_mut(id).errands.page();
-        Ok(self.start(id, kind, url, Task::Entry(key, seq, Box::new(entry)), Some(page)))
+        Ok(self.start(id, kind, url, JobTask::Entry(key, seq, Box::new(entry)), Some(page)))
     }
 
-    fn start(&mut self, id: HostId, kind: JobKind, url: Url, task: Task, page: Option<PageId>) -> Job {
+    fn start(&mut self, id: HostId, kind: JobKind, url: Url, task: JobTask, page: Option<PageId>) -> Job {
         let host = self.hosts.get_mut(id);
-        let addresses: Arc<[IpAddr]> = match &host.place {
-            Place::Known { ips, .. } if kind != JobKind::Resolve => Arc::clone(ips),
+        let addresses: Arc<[IpAddr]> = match &host.addresses {
+            HostAddresses::Known { ips, .. } if kind != JobKind::Resolve => Arc::clone(ips),
             _ => Arc::new([]),
         };
         self.jobs.last += 1;
@@ -285,7 +287,7 @@ impl Frontier {
             addresses,
             trial: None,
         };
-        if let Task::Entry(.., entry) = &task {
+        if let JobTask::Entry(.., entry) = &task {
             (job.depth, job.priority, job.merits) = (entry.depth, entry.priority, entry.merits);
             (job.source, job.hops, job.via) = (entry.source, hops(entry.via), entry.via);
             job.attempts = entry.attempts;

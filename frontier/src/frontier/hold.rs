@@ -12,7 +12,7 @@ use super::Frontier;
 use super::admit::{again, kept};
 use super::plan::stop_key;
 use crate::hold::ladder::{self, Ladder, LadderKey, Step, Strictness};
-use crate::hold::{Fate, Lot, Trial, fate, lot, news, template};
+use crate::hold::{Lot, StandIn, Trial, lot, news, stand_in, template};
 use crate::job::{Admission, Found, Hold, Release, Via};
 use crate::reason::SkipReason;
 use crate::rules::Stop;
@@ -113,7 +113,7 @@ impl Frontier {
         self.queue_trial(&Found { via: Via::Trial, priority, ..found.clone() }, trial, session)
     }
 
-    /// Queues a link of an acquitted template with its own priority. Its page counts as a trial of the template.
+    /// Queues a link of a followed template with its own priority. Its page counts as a trial of the template.
     pub(super) fn follow_news(&mut self, found: &Found<'_>, template: u64, session: &mut Session) -> Result<Admission> {
         let found = Found { via: Via::Released { why: Release::Template }, ..found.clone() };
         self.queue_trial(&found, Trial::News { template }, session)
@@ -152,9 +152,9 @@ impl Frontier {
         }
         let (site, template) = (found.id.site, template(found.url, found.id.site));
         match self.news.meet(site, template, found.source, session)? {
-            news::Verdict::Follow => self.follow_news(found, template, session),
-            news::Verdict::Try => self.try_link(found, Trial::News { template }, session),
-            news::Verdict::Hold => {
+            news::NewsDecision::Follow => self.follow_news(found, template, session),
+            news::NewsDecision::Try => self.try_link(found, Trial::News { template }, session),
+            news::NewsDecision::Hold => {
                 if matches!(self.urls.get(found.id.url), Some(Standing::HeldAs { .. })) {
                     return Ok(Admission::Seen);
                 }
@@ -179,9 +179,9 @@ impl Frontier {
 
     /// Decides about a link with this counterpart.
     pub(super) fn way(&mut self, id: UrlId, counterpart: UrlId, session: &mut Session) -> Result<Way> {
-        Ok(match fate(&self.urls, counterpart, id, session)? {
-            Fate::Well(at) => self.decide(id, at, session)?,
-            Fate::Pending(at) => {
+        Ok(match stand_in(&self.urls, counterpart, id, session)? {
+            StandIn::Well(at) => self.decide(id, at, session)?,
+            StandIn::Pending(at) => {
                 let foreign = Strictness::between(id.site, at.site) == Strictness::Foreign;
                 if foreign && Ladder::get(pair_key(id, at), session)?.fell() {
                     return Ok(Way::Follow(Release::Pair));
@@ -189,13 +189,13 @@ impl Frontier {
                 self.urls.await_end(at.url);
                 Way::Hold(at)
             }
-            Fate::Fallen => {
+            StandIn::Fallen => {
                 if Strictness::between(id.site, counterpart.site) == Strictness::Foreign {
                     self.pair_lacks(id, counterpart, session)?;
                 }
                 Way::Follow(Release::Counterpart)
             }
-            Fate::News => Way::News,
+            StandIn::News => Way::News,
         })
     }
 

@@ -115,8 +115,8 @@ impl Frontier {
             self.works.add(Task::Records { of: Some(id.site), which: Which::News }, session);
         }
         match own {
-            Next::Release => self.works.add(Task::Template { anchor, acquitted: true }, session),
-            Next::Try => self.works.add(Task::Template { anchor, acquitted: false }, session),
+            Next::Release => self.works.add(Task::Template { anchor, follow: true }, session),
+            Next::Try => self.works.add(Task::Template { anchor, follow: false }, session),
             Next::Nothing => {}
         }
         Ok(())

@@ -55,7 +55,7 @@ impl Frontier {
         self.schedule.stands(id, &mut host.standing, None);
         self.shares.count(&mut host.counted, false);
         self.troubled -= u64::from(host.pace.is_troubled());
-        self.addresses.leave(host.place.ids(), self.now);
+        self.addresses.leave(host.addresses.ids(), self.now);
         let due = host.has_work().then_some(due);
         self.hosts.put_to_sleep(id, due, &mut self.queues, session);
     }

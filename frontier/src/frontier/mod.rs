@@ -42,7 +42,7 @@ use crate::host::errands::{Asker, Errand};
 use crate::host::lane::{BANDS, LaneKey, Seq, band};
 use crate::host::queue::Queues;
 use crate::host::stocks::Stocks;
-use crate::host::{Hosts, Sweep};
+use crate::host::{EraSweep, Hosts};
 use crate::numbers::{HostId, Millis};
 use crate::process::{Addresses, Line, Rate, Shares};
 use crate::rules::Rules;
@@ -65,7 +65,7 @@ pub struct Frontier {
     /// The part of the queue that the lanes of all hosts share.
     queues: Queues,
     /// Deletes queue entries that are done from the store.
-    sweep: Sweep,
+    sweep: EraSweep,
     /// Whose turn it is.
     schedule: Schedule,
     /// Floors of shared addresses.
@@ -136,7 +136,7 @@ struct Afar {
     /// Robots files at their hosts.
     errands: Vec<Errand>,
     /// Rules of their origins.
-    answers: Vec<(Asker, crate::robots::Rules)>,
+    answers: Vec<(Asker, crate::robots::RobotsRules)>,
     /// Hosts here that have errands for hosts of other frontiers, and some that had.
     asked: BTreeSet<SiteId>,
 }
@@ -158,14 +158,14 @@ struct Jobs {
 #[derive(Debug)]
 struct Open {
     host: HostId,
-    task: Task,
+    task: JobTask,
     /// The shares of the slots that the job uses.
     lines: Box<[Line]>,
 }
 
 /// The purpose of a job.
 #[derive(Debug)]
-enum Task {
+enum JobTask {
     /// To find the address of its host.
     Resolve,
     /// To fetch a robots.txt.
@@ -200,7 +200,7 @@ impl Frontier {
             urls,
             hosts,
             queues,
-            sweep: Sweep::open(session)?,
+            sweep: EraSweep::open(session)?,
             schedule: Schedule::default(),
             addresses: Addresses::default(),
             rate: Rate::new(&settings.politeness, now),

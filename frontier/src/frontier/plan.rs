@@ -8,12 +8,12 @@ use url::Url;
 
 use super::Frontier;
 use crate::hold::ladder::{self, Ladder, LadderKey, Step, Strictness};
-use crate::hold::{Fate, Lot, Trial, folder};
+use crate::hold::{Lot, StandIn, Trial, folder};
+use crate::host::addresses::HostAddresses;
 use crate::host::entry::Entry;
 use crate::host::errands::{Asker, Errand};
 use crate::host::lane::LaneKey;
-use crate::host::origins::{Access, robots_url};
-use crate::host::place::Place;
+use crate::host::origins::{Permission, robots_url};
 use crate::job::{Release, Via};
 use crate::numbers::{AddressId, HostId, Millis};
 use crate::reason::{Detail, SkipReason};
@@ -21,7 +21,7 @@ use crate::rules::{Rules, Stop};
 use crate::url::{Kept, Standing, State};
 
 /// The next step of a ready host.
-pub(super) enum Plan {
+pub(super) enum HostAction {
     /// Find the address of the host. Any URL of the host is given.
     Resolve(Url),
     /// Ask for a robots.txt of the host.
@@ -61,14 +61,14 @@ enum Pass {
 
 impl Frontier {
     /// The next step of a ready host at `now`.
-    pub(super) fn plan(&mut self, id: HostId, now: Millis, session: &mut Session) -> Result<Plan> {
+    pub(super) fn plan(&mut self, id: HostId, now: Millis, session: &mut Session) -> Result<HostAction> {
         let host = self.hosts.get(id);
         if let Some(errand) = host.errands.any() {
-            if host.place.is_forbidden(now) {
-                return Ok(Plan::Forsake);
+            if host.addresses.is_forbidden(now) {
+                return Ok(HostAction::Forsake);
             }
             if host.errands.due(host.has_pages()).is_some() {
-                return Ok(self.first(id, &errand.url, now).unwrap_or(Plan::Errand));
+                return Ok(self.first(id, &errand.url, now).unwrap_or(HostAction::Errand));
             }
         }
         let mut blocked: Vec<(u8, Millis)> = Vec::new();
@@ -79,13 +79,13 @@ impl Frontier {
                 let errand = host.errands.any().map(|errand| errand.url.clone());
                 return Ok(match (again, errand) {
                     // The pages of the host wait for its robots.txt, so it can only do an errand.
-                    (Some(_), Some(url)) => self.first(id, &url, now).unwrap_or(Plan::Errand),
-                    (again, _) => again.map_or(Plan::Nothing, Plan::Wait),
+                    (Some(_), Some(url)) => self.first(id, &url, now).unwrap_or(HostAction::Errand),
+                    (again, _) => again.map_or(HostAction::Nothing, HostAction::Wait),
                 });
             };
             let lane = &host.lanes[at];
             let (site, group, band) = (host.site, lane.group, lane.band);
-            let Some(packed) = lane.front() else { return Ok(Plan::Nothing) };
+            let Some(packed) = lane.front() else { return Ok(HostAction::Nothing) };
             let live = match self.urls.get(packed.url()) {
                 Some(Standing::Queued { band: known, .. }) => known == band,
                 _ => false,
@@ -102,11 +102,11 @@ impl Frontier {
             let number = host.groups.get(group).map_or(0, |group| group.origin);
             if host.origins.get(number).is_none_or(|origin| origin.has_left()) {
                 let refusal = Refusal::Reason(SkipReason::Trap, Detail::Origins);
-                return Ok(Plan::Refuse(at, Box::new(entry), refusal));
+                return Ok(HostAction::Refuse(at, Box::new(entry), refusal));
             }
-            if host.place.is_forbidden(now) {
+            if host.addresses.is_forbidden(now) {
                 let refusal = Refusal::Reason(SkipReason::Address, Detail::ForbiddenAddress);
-                return Ok(Plan::Refuse(at, Box::new(entry), refusal));
+                return Ok(HostAction::Refuse(at, Box::new(entry), refusal));
             }
             let mut trial = None;
             if !entry.sitemap {
@@ -120,50 +120,50 @@ impl Frontier {
                         entry.trial = Some(Trial::Rules(stop).into());
                         trial = Some(ladder_key);
                     }
-                    Pass::Refuse(refusal) => return Ok(Plan::Refuse(at, Box::new(entry), refusal)),
+                    Pass::Refuse(refusal) => return Ok(HostAction::Refuse(at, Box::new(entry), refusal)),
                 }
             }
-            if let Some(plan) = self.first(id, &url, now) {
-                return Ok(plan);
+            if let Some(action) = self.first(id, &url, now) {
+                return Ok(action);
             }
             let ignored = self.conduct.politeness.robots == Robots::Ignore;
             // A robots.txt that is ignored is asked for all the same if it may name sitemaps.
             if entry.sitemap || ignored && !self.conduct.sitemaps {
-                return Ok(Plan::Fetch(at, Box::new(entry), url, trial));
+                return Ok(HostAction::Fetch(at, Box::new(entry), url, trial));
             }
             let host = self.hosts.get_mut(id);
             let origin = host.origins.get_mut(number);
             let origin = origin.ok_or_else(|| Error::Damaged("the origin of a queued URL is missing".into()))?;
             match origin.access(&url, site, now, session)? {
-                Access::Forbidden | Access::Wait(_) if ignored => {
-                    return Ok(Plan::Fetch(at, Box::new(entry), url, trial));
+                Permission::Forbidden | Permission::Wait(_) if ignored => {
+                    return Ok(HostAction::Fetch(at, Box::new(entry), url, trial));
                 }
-                Access::Allowed => return Ok(Plan::Fetch(at, Box::new(entry), url, trial)),
-                Access::Forbidden => {
+                Permission::Allowed => return Ok(HostAction::Fetch(at, Box::new(entry), url, trial)),
+                Permission::Forbidden => {
                     let refusal = Refusal::Reason(SkipReason::Robots, Detail::RobotsForbid);
-                    return Ok(Plan::Refuse(at, Box::new(entry), refusal));
+                    return Ok(HostAction::Refuse(at, Box::new(entry), refusal));
                 }
-                Access::Ask => {
+                Permission::Ask => {
                     let askers = vec![Asker { site, of: url.clone(), moves: 0 }];
-                    return Ok(Plan::Robots(Errand { url: robots_url(&url), askers }));
+                    return Ok(HostAction::Robots(Errand { url: robots_url(&url), askers }));
                 }
-                Access::Wait(again) => blocked.push((number, again)),
+                Permission::Wait(again) => blocked.push((number, again)),
             }
         }
     }
 
     /// The step that must come before a request for `url`: find the address of the host, or wait for the pace of the host
     /// or of its address. `None` if the request may be made now.
-    pub(super) fn first(&self, id: HostId, url: &Url, now: Millis) -> Option<Plan> {
+    pub(super) fn first(&self, id: HostId, url: &Url, now: Millis) -> Option<HostAction> {
         let host = self.hosts.get(id);
-        match &host.place {
-            Place::Known { ids, until, .. } if *until > now => {
+        match &host.addresses {
+            HostAddresses::Known { ids, until, .. } if *until > now => {
                 if host.pace.not_before > now {
-                    return Some(Plan::Wait(host.pace.not_before));
+                    return Some(HostAction::Wait(host.pace.not_before));
                 }
-                self.addresses.blocked(ids, now).map(Plan::Park)
+                self.addresses.blocked(ids, now).map(HostAction::Park)
             }
-            _ => Some(Plan::Resolve(url.clone())),
+            _ => Some(HostAction::Resolve(url.clone())),
         }
     }
 
@@ -201,7 +201,7 @@ impl Frontier {
     /// Whether rules stop a URL, and whether it is tried all the same.
     fn meet_rules(&mut self, url: &Url, entry: &Entry, session: &mut Session) -> Result<Pass> {
         let Some(rules) = &mut self.rules else { return Ok(Pass::Fetch) };
-        let Some((stop, fate)) = rules.meet(url, entry.id, &self.urls, session)? else { return Ok(Pass::Fetch) };
+        let Some((stop, stand_in)) = rules.meet(url, entry.id, &self.urls, session)? else { return Ok(Pass::Fetch) };
         let Some(ladder_key) = stop_key(&stop, rules, entry.id, url) else { return Ok(Pass::Fetch) };
         if !self.fallen.is_empty() {
             let Stop { rules, reason, representative } = stop.clone();
@@ -216,9 +216,9 @@ impl Frontier {
         let strictness =
             stop.representative.map_or(Strictness::SameHost, |other| Strictness::between(entry.id.site, other.site));
         let ladder = Ladder::get(ladder_key, session)?;
-        let step = match fate {
+        let step = match stand_in {
             _ if !is_final => Step::Stay,
-            Fate::Pending(_) => ladder.next_waiting(),
+            StandIn::Pending(_) => ladder.next_waiting(),
             _ => ladder.next(strictness),
         };
         Ok(match step {

@@ -6,14 +6,14 @@ use dedup_stage::store::{Result, Session};
 use dedup_stage::url::UrlId;
 
 use super::plan::Refusal;
-use super::{Frontier, Open, Task};
+use super::{Frontier, JobTask, Open};
 use crate::failure::Failure;
 use crate::hold::Trial;
 use crate::hold::news::Showed;
 use crate::hold::works::Task as Work;
+use crate::host::addresses::HostAddresses;
 use crate::host::entry::Entry;
 use crate::host::lane::{LaneKey, Seq};
-use crate::host::place::Place;
 use crate::job::{Job, Outcome};
 use crate::numbers::{HostId, Millis};
 use crate::reason::Detail;
@@ -36,15 +36,15 @@ impl Frontier {
         host.used_slot(&outcome, session);
         let troubled = host.pace.is_troubled();
         let again = match task {
-            Task::Resolve => {
+            JobTask::Resolve => {
                 self.resolved(id, outcome, at);
                 false
             }
-            Task::Robots(errand) => {
+            JobTask::Robots(errand) => {
                 self.robots_ended(id, errand, outcome, at, session)?;
                 false
             }
-            Task::Entry(key, seq, entry) => {
+            JobTask::Entry(key, seq, entry) => {
                 let again = self.entry_ended(id, key, seq, *entry, job, &outcome, at, session)?;
                 self.sweep.step(&self.hosts, self.queues.arrivals(), session)?;
                 again
@@ -216,26 +216,26 @@ impl Frontier {
 
     fn resolved(&mut self, id: HostId, outcome: Outcome, at: Millis) {
         let host = self.hosts.get_mut(id);
-        self.addresses.leave(host.place.ids(), at);
-        host.place = match outcome {
+        self.addresses.leave(host.addresses.ids(), at);
+        host.addresses = match outcome {
             Outcome::Resolved(ips) if !ips.is_empty() => {
                 let ids = self.addresses.enter(&ips, host.site.host);
-                Place::Known { ips: ips.into(), ids, until: at + Self::ADDRESS_LIFE }
+                HostAddresses::Known { ips: ips.into(), ids, until: at + Self::ADDRESS_LIFE }
             }
             Outcome::Resolved(_) | Outcome::Failed(Failure::Address) => {
-                Place::Forbidden { until: at + Self::ADDRESS_LIFE }
+                HostAddresses::Forbidden { until: at + Self::ADDRESS_LIFE }
             }
             Outcome::Returned { .. } => {
                 host.pace.wait_until(at + Self::RETURNED);
-                Place::Unknown
+                HostAddresses::Unknown
             }
             Outcome::Failed(failure) => {
                 host.pace.failed(at, &self.conduct.politeness);
-                Place::Unresolved(failure)
+                HostAddresses::Unresolved(failure)
             }
             _ => {
                 host.pace.failed(at, &self.conduct.politeness);
-                Place::Unresolved(Failure::Name)
+                HostAddresses::Unresolved(Failure::Name)
             }
         };
     }

@@ -149,7 +149,7 @@ impl Frontier {
 
     /// The reason for which no URL of a lane can be handed out, if the reason is that its host cannot be asked.
     fn withholds(&self, host: &Host, lane: &Lane) -> Option<(SkipReason, Detail)> {
-        if let Some(detail) = host.place.withholds() {
+        if let Some(detail) = host.addresses.withholds() {
             return Some((SkipReason::Address, detail));
         }
         let origin = host.groups.get(lane.group).and_then(|group| host.origins.get(group.origin))?;

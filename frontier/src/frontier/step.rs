@@ -14,7 +14,7 @@ use super::hold::{Way, pair_key};
 use super::plan::stop_key;
 use crate::hold::ladder::{Ladder, Step, Strictness};
 use crate::hold::works::{Task, Which, Work, Works};
-use crate::hold::{Fate, Lot, Trial, fate, folder, lot};
+use crate::hold::{Lot, StandIn, Trial, folder, lot, stand_in};
 use crate::job::{Release, Via};
 use crate::reason::{Detail, SkipReason};
 use crate::rules::Stop;
@@ -30,9 +30,9 @@ impl Frontier {
             Task::Ended(anchor) => self.each_held_for(anchor, at, session, &mut |frontier, id, session| {
                 frontier.look_again(id, anchor, session).map(|()| true)
             })?,
-            Task::Template { anchor, acquitted } => {
+            Task::Template { anchor, follow } => {
                 self.each_held_for(anchor, at, session, &mut |frontier, id, session| {
-                    frontier.template_ended(id, anchor.url, acquitted, session)
+                    frontier.template_ended(id, anchor.url, follow, session)
                 })?
             }
             Task::Waited => self.release_waiting(at, session)?,
@@ -109,8 +109,8 @@ impl Frontier {
         let ladder_key = self.rules.as_ref().and_then(|rules| stop_key(&stop, rules, id, &url));
         let mut ladder = ladder_key.map(|ladder_key| Ladder::get(ladder_key, session)).transpose()?.unwrap_or_default();
         ladder.waited();
-        match fate(&self.urls, anchor, id, session)? {
-            Fate::Well(at) => {
+        match stand_in(&self.urls, anchor, id, session)? {
+            StandIn::Well(at) => {
                 let step = ladder.next(Strictness::between(id.site, at.site));
                 ladder.take(step);
                 if let Some(ladder_key) = ladder_key {
@@ -126,12 +126,12 @@ impl Frontier {
                     Step::Stay | Step::Wait => self.stop_for(id, stop, link, anchor, session)?,
                 }
             }
-            Fate::Pending(at) => {
+            StandIn::Pending(at) => {
                 let stop = Stop { representative: Some(at), ..stop };
                 self.urls.await_end(at.url);
                 self.stop_for(id, stop, link, anchor, session)?;
             }
-            Fate::Fallen | Fate::News => {
+            StandIn::Fallen | StandIn::News => {
                 if let Some(ladder_key) = ladder_key {
                     ladder.put(ladder_key, session);
                 }
@@ -150,8 +150,8 @@ impl Frontier {
         self.urls.change(id, &State::Stopped { rules, reason, representative, link }, session)
     }
 
-    /// A held link of a template is followed (if the template is acquitted) or tried. False if no more may be tried now.
-    fn template_ended(&mut self, id: UrlId, template: u64, acquitted: bool, session: &mut Session) -> Result<bool> {
+    /// A held link of a template is followed (if the template is followed) or tried. False if no more may be tried now.
+    fn template_ended(&mut self, id: UrlId, template: u64, follow: bool, session: &mut Session) -> Result<bool> {
         let Some(State::HeldAs { cause: Cause::News { .. }, link }) = self.urls.state(id, session)? else {
             return Ok(true);
         };
@@ -160,7 +160,7 @@ impl Frontier {
             self.go(&again(&url, id, &link, Via::Link), way, session)?;
             return Ok(true);
         }
-        if acquitted {
+        if follow {
             if !self.news.follow(id.site, template, session)? {
                 return Ok(false);
             }
@@ -252,8 +252,8 @@ impl Frontier {
                 return self.hold_again(id, counterparts, link, session);
             }
             (Which::News, State::HeldAs { cause: Cause::News { template }, .. }) => {
-                let acquitted = false;
-                return self.template_ended(id, *template, acquitted, session).map(|_| ());
+                let follow = false;
+                return self.template_ended(id, *template, follow, session).map(|_| ());
             }
             (Which::Robots, State::Refused { reason: SkipReason::Robots, .. }) => Release::Reason,
             (Which::Bounds, State::Refused { reason, detail, link }) => {

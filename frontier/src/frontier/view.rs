@@ -150,13 +150,15 @@ impl Frontier {
 
     /// Calls `visit` for each host in memory.
     pub fn hosts(&self, visit: &mut dyn FnMut(HostView<'_>)) {
-        use crate::host::place::Place;
+        use crate::host::addresses::HostAddresses;
         for (_, host) in self.hosts.iter() {
             let state = match host.phase {
                 Phase::Idle(_) => HostState::Idle,
                 Phase::Fetching => HostState::Fetching,
                 Phase::Waiting(due, _) if host.pace.is_troubled() => HostState::BackingOff(due),
-                _ if matches!(host.place, Place::Unknown | Place::Unresolved(_)) => HostState::Preparing,
+                _ if matches!(host.addresses, HostAddresses::Unknown | HostAddresses::Unresolved(_)) => {
+                    HostState::Preparing
+                }
                 // The host waits for a robots.txt, and not for its delay.
                 Phase::Waiting(due, _) if due > host.pace.not_before => HostState::Preparing,
                 Phase::Waiting(..) | Phase::Ready(..) | Phase::Benched(..) | Phase::Parked(..) => {
@@ -168,7 +170,7 @@ impl Frontier {
                 state,
                 delay: host.pace.delay(&self.conduct.politeness),
                 queued: host.queued(),
-                addresses: host.place.ips(),
+                addresses: host.addresses.ips(),
             });
         }
     }

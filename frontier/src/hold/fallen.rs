@@ -16,7 +16,7 @@ struct Results {
     /// Pages that are new, or led to new ones.
     good: u32,
     /// Pages that are not new.
-    barren: u32,
+    bad: u32,
 }
 
 impl Results {
@@ -24,7 +24,7 @@ impl Results {
     const WORTH: u32 = 20;
 
     fn are_worth_it(self) -> bool {
-        self.barren < Self::WORTH * (self.good + 1)
+        self.bad < Self::WORTH * (self.good + 1)
     }
 }
 
@@ -75,14 +75,14 @@ impl Fallen {
 
     /// The page of a URL of a lot was fetched. True if the lot is followed again because of it.
     pub fn brought(&mut self, lot: Lot, new: bool, session: &mut Session) -> bool {
-        self.change(lot, session, |results| *(if new { &mut results.good } else { &mut results.barren }) += 1)
+        self.change(lot, session, |results| *(if new { &mut results.good } else { &mut results.bad }) += 1)
     }
 
     /// A page that was not new led to one that is. True if the lot is followed again because of it.
     pub fn led(&mut self, lot: Lot, session: &mut Session) -> bool {
         self.change(lot, session, |results| {
             results.good += 1;
-            results.barren = results.barren.saturating_sub(1);
+            results.bad = results.bad.saturating_sub(1);
         })
     }
 

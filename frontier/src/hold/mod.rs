@@ -1,7 +1,7 @@
 //! URLs that are held back: links of duplicates, and URLs that learned rules stopped.
 //!
 //! - `fallen` lists the kinds of URLs that a sample has shown to be held or stopped wrongly.
-//! - `fate` follows redirects, holds and stops from a counterpart or representative to the URL that was fetched.
+//! - `stand_in` follows redirects, holds and stops from a counterpart or representative to the URL that was fetched.
 //! - `ladder` decides about two kinds of trials: of URLs that are held for a counterpart on another domain, and of URLs
 //!   that a rule stopped.
 //! - `news` decides about trials of news: links that the twin of their page does not have.
@@ -14,10 +14,10 @@
 //! index together.
 
 mod fallen;
-mod fate;
 pub mod ladder;
 pub mod news;
 mod sample;
+mod stand_in;
 mod template;
 pub mod works;
 
@@ -26,8 +26,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::rules::Stop;
 pub use fallen::{Fallen, is_lot};
-pub use fate::{Fate, fate};
 pub use sample::{Draw, Drawn, Lot, Sample, folder, lot};
+pub use stand_in::{StandIn, stand_in};
 pub use template::template;
 
 /// The question that a trial answers.

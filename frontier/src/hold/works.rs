@@ -30,8 +30,8 @@ pub enum Task {
     Template {
         /// The template, with the host of its links (see `State::anchor`).
         anchor: UrlId,
-        /// Whether it is acquitted.
-        acquitted: bool,
+        /// Whether all its links are followed.
+        follow: bool,
     },
     /// Release every URL that is held or stopped for a queued URL, because nothing else is left to fetch.
     Waited,

@@ -11,8 +11,8 @@ use url::Url;
 use xxhash_rust::xxh3;
 
 use super::budget::Budget;
-use super::evidence::{Evidence, Expected};
 use super::key;
+use super::new_share::{Expected, NewShare};
 use crate::spaces;
 
 /// One group of a host.
@@ -23,7 +23,7 @@ pub struct Group {
     /// The factor for the scores of its URLs.
     pub expected: f32,
     /// How much of its pages was new.
-    evidence: Evidence,
+    share: NewShare,
     /// The hash of its origin and path prefix, and the number of the first group that has the same. The next field has
     /// the same for its origin and query pattern.
     path: (u64, u8),
@@ -77,7 +77,7 @@ impl Groups {
     const MOST: usize = config::bounds::GROUPS;
     /// The most bytes of a label.
     const LABEL: usize = 80;
-    /// Evidence is put on record in steps of this many pages.
+    /// The share of new pages is put on record in steps of this many pages.
     const STEP: u16 = 16;
     /// The label of the shared group.
     const REST: &str = "*";
@@ -125,9 +125,9 @@ impl Groups {
         let it = &mut self.groups[usize::from(number)];
         let mut changed = duplicate.is_some_and(|duplicate| it.budget.page(duplicate));
         if let Some(weights) = weights {
-            let before = it.evidence.rounded();
-            it.evidence.page(novelty);
-            changed |= before.0 / Self::STEP != it.evidence.rounded().0 / Self::STEP;
+            let before = it.share.rounded();
+            it.share.page(novelty);
+            changed |= before.0 / Self::STEP != it.share.rounded().0 / Self::STEP;
             self.expect(weights);
         }
         if changed {
@@ -187,24 +187,24 @@ impl Groups {
     }
 }
 
-/// The evidence of all groups of a host together. Also that of the groups with one path prefix or one query pattern,
+/// The share of new pages in all groups of a host together. Also that of the groups with one path prefix or one query pattern,
 /// stored under the number of the first of them.
 struct Sums {
-    host: Evidence,
-    paths: Vec<Evidence>,
-    queries: Vec<Evidence>,
+    host: NewShare,
+    paths: Vec<NewShare>,
+    queries: Vec<NewShare>,
 }
 
 impl Sums {
     fn of(groups: &[Group]) -> Self {
-        let nothing = vec![Evidence::default(); groups.len()];
-        let mut sums = Self { host: Evidence::default(), paths: nothing.clone(), queries: nothing };
+        let nothing = vec![NewShare::default(); groups.len()];
+        let mut sums = Self { host: NewShare::default(), paths: nothing.clone(), queries: nothing };
         for group in groups {
             let path = &mut sums.paths[usize::from(group.path.1)];
-            *path = path.with(group.evidence);
+            *path = path.with(group.share);
             let query = &mut sums.queries[usize::from(group.query.1)];
-            *query = query.with(group.evidence);
-            sums.host = sums.host.with(group.evidence);
+            *query = query.with(group.share);
+            sums.host = sums.host.with(group.share);
         }
         sums
     }
@@ -224,7 +224,7 @@ impl Group {
         Self {
             origin,
             expected: 1.0,
-            evidence: Evidence::default(),
+            share: NewShare::default(),
             path: (id(origin, path), 0),
             query: (id(origin, query), 0),
             budget: Budget::default(),
@@ -234,15 +234,15 @@ impl Group {
     }
 
     fn encode(&self) -> Vec<u8> {
-        let (pages, new) = self.evidence.rounded();
+        let (pages, new) = self.share.rounded();
         let record: Record = (self.origin, self.budget.spent(), pages, new, self.label.clone());
         codec::encode(&record)
     }
 
     fn decode(bytes: &[u8]) -> Result<Self> {
         let (origin, spent, pages, new, label): Record = codec::decode(bytes, "a group of URLs")?;
-        let (budget, evidence) = (Budget::new(spent), Evidence::new(pages, new));
-        Ok(Self { budget, evidence, ..Self::new(origin, label) })
+        let (budget, share) = (Budget::new(spent), NewShare::new(pages, new));
+        Ok(Self { budget, share, ..Self::new(origin, label) })
     }
 }
 

@@ -8,19 +8,19 @@
 //! alike (`groups`) and each band of priorities. An *origin* is a scheme and port of the host, with its robots rules
 //! (`origins`). A host *sleeps* while it is only on disk (`sleep`).
 
+pub mod addresses;
 pub mod budget;
 pub mod ceiling;
 mod choose;
 pub mod entry;
 pub mod errands;
-mod evidence;
 pub mod groups;
 pub mod hosts;
 pub mod lane;
+mod new_share;
 pub mod note;
 pub mod origins;
 pub mod pace;
-pub mod place;
 pub mod queue;
 mod sleep;
 pub mod stocks;
@@ -40,19 +40,19 @@ use crate::numbers::Millis;
 use crate::process::{Line, Progress, Shares};
 use crate::schedule::{self, Phase, Rank};
 use crate::spaces;
+use addresses::HostAddresses;
 use budget::{Budget, Limits};
 use ceiling::Ceiling;
 use entry::{Entry, Packed};
 use errands::Errands;
-pub use evidence::Expected;
 use groups::Groups;
 pub use hosts::Hosts;
 use lane::{Lane, band_score};
+pub use new_share::Expected;
 use origins::Origins;
 use pace::Pace;
-use place::Place;
 pub use sleep::site_of as sleep_index;
-pub use sweep::Sweep;
+pub use sweep::EraSweep;
 
 /// Kind of the records of hosts in [`spaces::HOSTS`] …
 const HOST: u8 = b'h';
@@ -91,7 +91,7 @@ pub struct Host {
     /// When it may be asked again.
     pub pace: Pace,
     /// Its addresses.
-    pub place: Place,
+    pub addresses: HostAddresses,
     /// Its schemes and ports, with their robots rules.
     pub origins: Origins,
     /// Groups of its URLs.
@@ -139,7 +139,7 @@ impl Host {
             counted: false,
             standing: None,
             pace: Pace::new(name),
-            place: Place::Unknown,
+            addresses: HostAddresses::Unknown,
             origins: Origins::default(),
             groups: Groups::default(),
             budget: Budget::default(),
@@ -220,7 +220,7 @@ impl Host {
 
     /// The shares of the slots that count for its jobs.
     pub fn shares(&self) -> Box<[Line]> {
-        Shares::of(self.progress, self.site.domain, self.place.ids())
+        Shares::of(self.progress, self.site.domain, self.addresses.ids())
     }
 
     /// A job of the host has given its slot back.

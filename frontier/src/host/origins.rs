@@ -13,12 +13,12 @@ use url::Url;
 
 use crate::numbers::Millis;
 use crate::reason::Detail;
-use crate::robots::Rules;
+use crate::robots::RobotsRules;
 use crate::spaces;
 
 /// Whether a URL of an origin may be fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum Permission {
     /// Fetch it.
     Allowed,
     /// robots.txt forbids it.
@@ -61,10 +61,10 @@ enum Robots {
     /// robots.txt was never asked for.
     Unknown,
     /// robots.txt was answered. The rules may have expired.
-    Known(Arc<Rules>),
+    Known(Arc<RobotsRules>),
     /// robots.txt has moved elsewhere, and the errand there is not answered yet. These are the rules from before it
     /// moved.
-    Moved(Option<Arc<Rules>>),
+    Moved(Option<Arc<RobotsRules>>),
 }
 
 impl Port {
@@ -136,23 +136,23 @@ impl Origin {
     }
 
     /// Whether `url` may be fetched at `now`. It must be a URL of this origin of `site`.
-    pub fn access(&mut self, url: &Url, site: SiteId, now: Millis, session: &Session) -> Result<Access> {
+    pub fn access(&mut self, url: &Url, site: SiteId, now: Millis, session: &Session) -> Result<Permission> {
         if let Robots::Unread = self.robots {
             self.robots = match session.get(spaces::ROBOTS, &self.port.key(site))? {
                 Some(bytes) => Robots::Known(Arc::new(
-                    Rules::from_bytes(&bytes)
+                    RobotsRules::from_bytes(&bytes)
                         .ok_or_else(|| Error::Damaged(format!("the robots rules for {url} cannot be read")))?,
                 )),
                 None => Robots::Unknown,
             };
         }
         Ok(match &self.robots {
-            Robots::Unread | Robots::Unknown => Access::Ask,
-            Robots::Moved(_) => Access::Wait(Millis::MAX),
-            Robots::Known(rules) if rules.expires_at() <= now => Access::Ask,
-            Robots::Known(rules) if rules.is_undefined() => Access::Wait(rules.expires_at()),
-            Robots::Known(rules) if rules.allowed(url) => Access::Allowed,
-            Robots::Known(_) => Access::Forbidden,
+            Robots::Unread | Robots::Unknown => Permission::Ask,
+            Robots::Moved(_) => Permission::Wait(Millis::MAX),
+            Robots::Known(rules) if rules.expires_at() <= now => Permission::Ask,
+            Robots::Known(rules) if rules.is_undefined() => Permission::Wait(rules.expires_at()),
+            Robots::Known(rules) if rules.allowed(url) => Permission::Allowed,
+            Robots::Known(_) => Permission::Forbidden,
         })
     }
 
@@ -172,7 +172,7 @@ impl Origin {
     }
 
     /// robots.txt was answered, or could not be had. True if its rules have changed.
-    pub fn answered(&mut self, rules: Rules, site: SiteId, session: &mut Session) -> bool {
+    pub fn answered(&mut self, rules: RobotsRules, site: SiteId, session: &mut Session) -> bool {
         let (rules, changed) = match self.rules() {
             Some(earlier) => {
                 let rules = rules.after(earlier);
@@ -192,7 +192,7 @@ impl Origin {
     }
 
     /// The rules that were known last.
-    pub fn rules(&self) -> Option<&Arc<Rules>> {
+    pub fn rules(&self) -> Option<&Arc<RobotsRules>> {
         match &self.robots {
             Robots::Known(rules) | Robots::Moved(Some(rules)) => Some(rules),
             _ => None,

@@ -54,11 +54,11 @@ impl Sleep {
 
     /// A host goes to sleep. If it has work, it is woken at `due`.
     pub fn add(&mut self, host: &Host, due: Option<Millis>, session: &mut Session) {
-        let until = match host.place {
-            super::Place::Known { until, .. } => until,
+        let until = match host.addresses {
+            super::HostAddresses::Known { until, .. } => until,
             _ => 0,
         };
-        let (pace, ips) = (host.pace.clone(), host.place.ips().to_vec());
+        let (pace, ips) = (host.pace.clone(), host.addresses.ips().to_vec());
         let record = Asleep { boot: self.boot, due, pace, sitemaps: host.sitemaps, ips, until };
         session.put(spaces::HOSTS, key(host.site, TAG), codec::encode(&record));
         if let Some(due) = due {
@@ -89,7 +89,7 @@ impl Sleep {
             host.sitemaps = asleep.sitemaps;
             if !asleep.ips.is_empty() {
                 let ips = Arc::from(asleep.ips);
-                host.place = super::Place::Known { ips, ids: Vec::new(), until: asleep.until };
+                host.addresses = super::HostAddresses::Known { ips, ids: Vec::new(), until: asleep.until };
             }
         }
     }

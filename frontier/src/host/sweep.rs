@@ -14,7 +14,7 @@ use crate::spaces;
 
 /// Deletes dead eras in small steps.
 #[derive(Debug, Default)]
-pub struct Sweep {
+pub struct EraSweep {
     /// The eras before this one are deleted.
     swept: u32,
     /// The eras before this one are to be deleted.
@@ -25,7 +25,7 @@ pub struct Sweep {
     calls: u64,
 }
 
-impl Sweep {
+impl EraSweep {
     /// Number of calls between two searches: as many as an era has entries.
     const EVERY: u64 = if cfg!(test) { 16 } else { 1 << 19 };
     /// Fewer dead eras than this are not worth a sweep.

@@ -13,7 +13,7 @@ impl World {
     /// Gives some hosts to another world. One of the two disks fails at the commit `fails`, if there are so many.
     fn cut(mut self, hosts: &[u8], (which, fails): (bool, u64)) -> [World; 2] {
         self.commit();
-        let sites = Sites::of(hosts.iter().map(|host| id(Place { host: *host, page: 0 }).site));
+        let sites = Sites::of(hosts.iter().map(|host| id(ModelPage { host: *host, page: 0 }).site));
         let rest = Sites::all().without(&sites);
         let mut other = World::new();
         other.disk = Double::default();
@@ -170,8 +170,8 @@ proptest! {
 
 #[test]
 fn what_is_held_across_the_cut_is_released_unless_a_copy_of_it_was_fetched() {
-    let place = |host, page| Place { host, page };
-    let held = |at: Place, world: &World| {
+    let place = |host, page| ModelPage { host, page };
+    let held = |at: ModelPage, world: &World| {
         let state = world.frontier.state(id(at), &world.session).unwrap();
         matches!(state, Some(State::HeldFor { .. }))
     };

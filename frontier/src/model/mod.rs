@@ -11,7 +11,7 @@ use dedup_stage::store::{Double, Session};
 use dedup_stage::url::{Canonicalizer, KeyHasher, PageId, Sites, UrlId};
 use url::Url;
 
-use crate::robots::{Answer, Rules};
+use crate::robots::{Answer, RobotsRules};
 use crate::rules::{Content, Lesson};
 use crate::{
     Admission, Brought, Detail, End, Failure, Found, Frontier, Hold, Job, JobKind, Keys, Merits, Millis, Next, Outcome,
@@ -23,12 +23,12 @@ pub const PAGES: u8 = 24;
 
 /// One page of the made-up web.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct ModelPage {
     pub host: u8,
     pub page: u8,
 }
 
-impl Place {
+impl ModelPage {
     /// The first two hosts are of one domain, the others of one each.
     pub fn url(self) -> Url {
         let Self { host, page } = self;
@@ -52,7 +52,7 @@ pub enum How {
     Return {
         requested: bool,
     },
-    Moved(Place),
+    Moved(ModelPage),
 }
 
 /// What the frontier must know, kept in the plainest way.
@@ -76,7 +76,7 @@ pub struct World {
     /// Links to hosts that are another frontier's.
     pub returned: Vec<Returned>,
     /// The model, what every URL's record was, and how many links were returned at the last commit.
-    durable: (Model, BTreeMap<Place, Option<State>>, usize),
+    durable: (Model, BTreeMap<ModelPage, Option<State>>, usize),
     pub now: Millis,
     pub open: Vec<Job>,
     /// Earliest next request, by host.
@@ -87,16 +87,16 @@ pub struct World {
 /// A link that was not queued, because another frontier has its host.
 #[derive(Clone, Copy, Debug)]
 pub enum Returned {
-    Add(Place, u8, Via),
-    Hold(Place, Option<Place>),
-    Refuse(Place),
+    Add(ModelPage, u8, Via),
+    Hold(ModelPage, Option<ModelPage>),
+    Refuse(ModelPage),
 }
 
 pub fn keys() -> Keys {
     Keys { canonicalizer: Canonicalizer::default(), hasher: KeyHasher::new([9; KeyHasher::SECRET]) }
 }
 
-pub fn id(place: Place) -> UrlId {
+pub fn id(place: ModelPage) -> UrlId {
     keys().id(&place.url())
 }
 
@@ -110,8 +110,8 @@ fn settings() -> Settings {
     settings
 }
 
-pub fn places() -> impl Iterator<Item = Place> {
-    (0..HOSTS).flat_map(|host| (0..PAGES).map(move |page| Place { host, page }))
+pub fn places() -> impl Iterator<Item = ModelPage> {
+    (0..HOSTS).flat_map(|host| (0..PAGES).map(move |page| ModelPage { host, page }))
 }
 
 impl World {
@@ -132,7 +132,7 @@ impl World {
         Found { url, id: keys().id(url), depth: 1, priority, merits, source, via }
     }
 
-    pub fn add(&mut self, place: Place, priority: u8, via: Via) {
+    pub fn add(&mut self, place: ModelPage, priority: u8, via: Via) {
         let url = place.url();
         let found = self.found(&url, priority, via);
         let before = self.frontier.state(found.id, &self.session).unwrap();
@@ -153,7 +153,7 @@ impl World {
         }
     }
 
-    pub fn hold(&mut self, place: Place, other: Option<Place>) {
+    pub fn hold(&mut self, place: ModelPage, other: Option<ModelPage>) {
         let url = place.url();
         let found = self.found(&url, 0, Via::Link);
         let hold = other.map_or(Hold::News, |other| Hold::For(id(other)));
@@ -166,7 +166,7 @@ impl World {
         self.model.met.insert(found.id.url);
     }
 
-    pub fn refuse(&mut self, place: Place) {
+    pub fn refuse(&mut self, place: ModelPage) {
         let url = place.url();
         let found = self.found(&url, 0, Via::Link);
         let admission = self.frontier.refuse(&found, SkipReason::Nofollow, &mut self.session).unwrap();
@@ -222,7 +222,9 @@ impl World {
             (_, How::Return { requested }) => (Outcome::Returned { requested }, 500),
             (JobKind::Resolve, How::Fail(_)) => (Outcome::Failed(Failure::Name), 1_000),
             (JobKind::Resolve, _) => (Outcome::Resolved(vec![IpAddr::from([192, 0, 2, 1])]), 0),
-            (JobKind::Robots, How::Fail(_)) => (Outcome::Robots(Rules::unreachable(self.now, None, trouble)), 500),
+            (JobKind::Robots, How::Fail(_)) => {
+                (Outcome::Robots(RobotsRules::unreachable(self.now, None, trouble)), 500)
+            }
             (JobKind::Robots, _) => (Outcome::Robots(rules(&job.url, self.now)), 500),
             (_, How::Fail(failure)) => (Outcome::Failed(failure), 500),
             (_, How::Busy) => (busy, 4_000),
@@ -292,7 +294,7 @@ impl World {
         self.durable = (self.model.clone(), self.records(), self.returned.len());
     }
 
-    fn records(&self) -> BTreeMap<Place, Option<State>> {
+    fn records(&self) -> BTreeMap<ModelPage, Option<State>> {
         let state = |place| self.frontier.state(id(place), &self.session).unwrap();
         places().map(|place| (place, state(place))).collect()
     }
@@ -388,6 +390,6 @@ impl World {
     }
 }
 
-pub fn rules(url: &Url, at: Millis) -> Rules {
-    Rules::read(&Answer { url, status: 404, retry_after: None, body: &[], at }, "once")
+pub fn rules(url: &Url, at: Millis) -> RobotsRules {
+    RobotsRules::read(&Answer { url, status: 404, retry_after: None, body: &[], at }, "once")
 }

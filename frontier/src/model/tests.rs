@@ -9,11 +9,11 @@ use super::*;
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     /// A link, in steps of priority.
-    Add { place: Place, priority: u8 },
+    Add { place: ModelPage, priority: u8 },
     /// A link of a duplicate: held for this other link, or as news.
-    Hold { place: Place, other: Option<Place> },
+    Hold { place: ModelPage, other: Option<ModelPage> },
     /// A link that is not to be followed.
-    Refuse { place: Place },
+    Refuse { place: ModelPage },
     /// Time goes on.
     Wait(u16),
     /// The frontier is asked for jobs until it has none.
@@ -28,8 +28,8 @@ pub(super) enum Step {
     Crash,
 }
 
-fn place() -> impl Strategy<Value = Place> {
-    (0..HOSTS, 0..PAGES).prop_map(|(host, page)| Place { host, page })
+fn place() -> impl Strategy<Value = ModelPage> {
+    (0..HOSTS, 0..PAGES).prop_map(|(host, page)| ModelPage { host, page })
 }
 
 fn how() -> impl Strategy<Value = How> {
@@ -107,7 +107,7 @@ fn the_store_is_rid_of_what_is_done() {
     let mut world = World::new();
     for round in 0..8u8 {
         for place in places() {
-            let place = Place { host: place.host, page: place.page + round * 25 };
+            let place = ModelPage { host: place.host, page: place.page + round * 25 };
             world.add(place, place.page % 5, Via::Link);
         }
         for _ in 0..10_000 {

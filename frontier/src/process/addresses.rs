@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use crate::numbers::{AddressId, HostId, Millis};
-use crate::schedule::{Rank, Turn};
+use crate::schedule::{PhaseNumber, Rank};
 
 #[derive(Debug, Default)]
 struct Address {
@@ -21,7 +21,7 @@ struct Address {
     /// No request to a shared address before this time.
     not_before: Millis,
     /// Hosts in line.
-    line: BTreeSet<(Rank, Turn, HostId)>,
+    line: BTreeSet<(Rank, PhaseNumber, HostId)>,
 }
 
 /// All addresses, and the lines before them.
@@ -36,7 +36,7 @@ pub struct Addresses {
     /// Addresses with a line, by the time they call the next host.
     calls: BTreeSet<(Millis, AddressId)>,
     parked: u64,
-    turn: Turn,
+    number: PhaseNumber,
 }
 
 impl Addresses {
@@ -105,20 +105,20 @@ impl Addresses {
     }
 
     /// Puts a host of this rank in the line of an address. Returns its place there.
-    pub fn park(&mut self, host: HostId, rank: Rank, id: AddressId) -> (AddressId, Rank, Turn) {
+    pub fn park(&mut self, host: HostId, rank: Rank, id: AddressId) -> (AddressId, Rank, PhaseNumber) {
         let address = &mut self.addresses[id as usize];
         if address.line.is_empty() {
             self.calls.insert((address.not_before, id));
         }
-        self.turn += 1;
+        self.number += 1;
         self.parked += 1;
-        address.line.insert((rank, self.turn, host));
-        (id, rank, self.turn)
+        address.line.insert((rank, self.number, host));
+        (id, rank, self.number)
     }
 
     /// A host leaves the line before it is called.
-    pub fn unpark(&mut self, host: HostId, (id, rank, turn): (AddressId, Rank, Turn)) {
-        if self.addresses[id as usize].line.remove(&(rank, turn, host)) {
+    pub fn unpark(&mut self, host: HostId, (id, rank, number): (AddressId, Rank, PhaseNumber)) {
+        if self.addresses[id as usize].line.remove(&(rank, number, host)) {
             self.parked -= 1;
         }
     }

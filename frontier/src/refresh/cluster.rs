@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::evidence::Evidence;
-use super::prior::Place;
+use super::history::ChangeHistory;
+use super::prior::PriorKey;
 use super::signals::Source;
 use super::time::Seconds;
 
 /// A cluster. The record is stored with the URL of the representative. A page without copies is a cluster, too.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Cluster {
+pub struct CopyCluster {
     /// When the representative was last fetched.
     pub visited: Seconds,
     /// When a visit last showed a change. If none has, when the page was first fetched.
@@ -17,9 +17,9 @@ pub struct Cluster {
     /// Sum of the priorities (0..1) of the representative and its copies, above 0.
     pub weight: f32,
     /// The depth and the path group, which decide its prior.
-    pub place: Place,
+    pub prior_key: PriorKey,
     /// What visits have shown.
-    pub evidence: Evidence,
+    pub history: ChangeHistory,
     /// When the sitemap or feed that lists the page was read and first told of a change since the last visit.
     pub told: Option<Seconds>,
     /// What changes its next visit.
@@ -37,15 +37,15 @@ pub struct Flags {
     pub missing: bool,
 }
 
-impl Cluster {
+impl CopyCluster {
     /// Length of the encoding.
-    pub const BYTES: usize = 18 + Evidence::BYTES;
+    pub const BYTES: usize = 18 + ChangeHistory::BYTES;
 
     /// A page that was fetched for the first time.
-    pub fn new(fetched: Seconds, priority: f32, place: Place) -> Self {
+    pub fn new(fetched: Seconds, priority: f32, prior_key: PriorKey) -> Self {
         let weight = priority.max(Self::LEAST);
-        let (evidence, flags) = (Evidence::default(), Flags::default());
-        Self { visited: fetched, changed: fetched, weight, place, evidence, told: None, flags }
+        let (history, flags) = (ChangeHistory::default(), Flags::default());
+        Self { visited: fetched, changed: fetched, weight, prior_key, history, told: None, flags }
     }
 
     /// The least weight. A page with no priority is visited if no other visit is worth more.
@@ -62,23 +62,23 @@ impl Cluster {
         bytes[..4].copy_from_slice(&self.visited.to_le_bytes());
         bytes[4..8].copy_from_slice(&self.changed.to_le_bytes());
         bytes[8..12].copy_from_slice(&self.weight.to_le_bytes());
-        bytes[12] = self.place.to_byte();
+        bytes[12] = self.prior_key.to_byte();
         bytes[13] = self.flags.to_byte();
         bytes[14..18].copy_from_slice(&self.told.unwrap_or(0).to_le_bytes());
-        bytes[18..].copy_from_slice(&self.evidence.to_bytes());
+        bytes[18..].copy_from_slice(&self.history.to_bytes());
         bytes
     }
 
     /// From [`Self::to_bytes`]. Any bytes give some cluster.
     pub fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
-        let [a, b, c, d, e, f, g, h, i, j, k, l, place, flags, m, n, o, p, evidence @ ..] = bytes;
+        let [a, b, c, d, e, f, g, h, i, j, k, l, prior_key, flags, m, n, o, p, history @ ..] = bytes;
         let weight = f32::from_le_bytes([i, j, k, l]);
         Self {
             visited: u32::from_le_bytes([a, b, c, d]),
             changed: u32::from_le_bytes([e, f, g, h]),
             weight: if weight.is_finite() { weight.max(Self::LEAST) } else { Self::LEAST },
-            place: Place::from_byte(place),
-            evidence: Evidence::from_bytes(evidence),
+            prior_key: PriorKey::from_byte(prior_key),
+            history: ChangeHistory::from_bytes(history),
             told: Some(u32::from_le_bytes([m, n, o, p])).filter(|told| *told > 0),
             flags: Flags::from_byte(flags),
         }
@@ -111,13 +111,13 @@ mod tests {
 
     #[test]
     fn a_cluster_comes_back_from_its_bytes_and_any_bytes_are_one() {
-        let mut cluster = Cluster::new(1_700_000_000, 0.7, Place::new(13, 99));
-        cluster.evidence.change(86_400);
+        let mut cluster = CopyCluster::new(1_700_000_000, 0.7, PriorKey::new(13, 99));
+        cluster.history.change(86_400);
         cluster.flags = Flags { urgent: true, listed: Some(Source::Feed), missing: false };
         cluster.told = Some(1_700_000_500);
-        assert_eq!(Cluster::from_bytes(cluster.to_bytes()), cluster);
+        assert_eq!(CopyCluster::from_bytes(cluster.to_bytes()), cluster);
         for byte in 0..=u8::MAX {
-            assert!(Cluster::from_bytes([byte; Cluster::BYTES]).weight >= Cluster::LEAST);
+            assert!(CopyCluster::from_bytes([byte; CopyCluster::BYTES]).weight >= CopyCluster::LEAST);
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Copies change together. So the scheduler visits one page of each cluster, its *representative*, and trusts the
 //! copies (`copies`). It estimates the change rate of each cluster (`belief`). The estimate starts with the
 //! distribution over all pages (`prior`, empirical Bayes), which is multiplied by the likelihood of what the visits to
-//! this page have shown (`evidence`). A visit buys *freshness*: time in which the crawl has the page as it is on the
+//! this page have shown (`history`). A visit buys *freshness*: time in which the crawl has the page as it is on the
 //! web. A visit is due as soon as it buys the *price* of a fetch. The price is set so that the visits use up the
 //! budget, and on each host no more than its delay allows (`market`). A *lesson* is a visit that is made to learn a
 //! change rate (`plan`). `signals` learns how far the dates and lists of a host are true. `scheduler` puts these parts
@@ -14,8 +14,8 @@
 pub mod belief;
 pub mod cluster;
 pub mod copies;
-pub mod evidence;
 pub mod grid;
+pub mod history;
 mod host;
 pub mod market;
 pub mod news;

@@ -1,14 +1,14 @@
 //! When one page is due: as soon as a visit buys its price, or teaches enough about the change rate.
 
 use super::belief::Belief;
-use super::cluster::Cluster;
+use super::cluster::CopyCluster;
 use super::host::Host;
 use super::settings::{JITTER, LESSON_DAYS, PILOT, Settings, TEST};
-use super::time::{PageId, days, spread};
+use super::time::{UrlHash, days, spread};
 
 /// What is planned for a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Plan {
+pub(super) struct NextVisit {
     /// Days from the last visit to the next one. Infinite if no visit is worth its price.
     pub days: f32,
     /// The change rate is worth a lesson, which takes two visits.
@@ -20,9 +20,15 @@ const MISSING: f32 = 1.0;
 
 /// The plan for a page of a host, at the prices of the host's last review. It depends on its arguments alone, so the schedule
 /// is the same after a restart.
-pub(super) fn plan(host: &Host, page: PageId, cluster: &Cluster, belief: &Belief, settings: &Settings) -> Plan {
+pub(super) fn plan(
+    host: &Host,
+    page: UrlHash,
+    cluster: &CopyCluster,
+    belief: &Belief,
+    settings: &Settings,
+) -> NextVisit {
     if cluster.flags.urgent {
-        return Plan { days: settings.min_age as f32 / super::time::DAY, unknown: false };
+        return NextVisit { days: settings.min_age as f32 / super::time::DAY, unknown: false };
     }
     let u = spread(page, cluster.visited);
     let scale = scale(u, cluster);
@@ -41,7 +47,7 @@ pub(super) fn plan(host: &Host, page: PageId, cluster: &Cluster, belief: &Belief
     if settings.lessons && !is_told {
         let test = TEST * price;
         let lesson = LESSON_DAYS * belief.lesson(price, test) + belief.gain(test) - price;
-        let is_pilot = cluster.evidence.is_empty() && spread(page, 0) < PILOT && age < test;
+        let is_pilot = cluster.history.is_empty() && spread(page, 0) < PILOT && age < test;
         let at = test * (0.5 + u);
         if (lesson > 0.0 || is_pilot) && at >= age {
             next = next.min(at);
@@ -55,17 +61,17 @@ pub(super) fn plan(host: &Host, page: PageId, cluster: &Cluster, belief: &Belief
         next = next.min(MISSING);
     }
     let bounds = (settings.min_age as f32 / super::time::DAY, settings.max_age as f32 / super::time::DAY);
-    Plan { days: next.clamp(bounds.0, bounds.1), unknown }
+    NextVisit { days: next.clamp(bounds.0, bounds.1), unknown }
 }
 
 /// The price of a visit to a page is this factor times the price of its host. The factor depends on the weight of the page,
 /// and a little on chance.
-pub(super) fn scale(u: f32, cluster: &Cluster) -> f32 {
+pub(super) fn scale(u: f32, cluster: &CopyCluster) -> f32 {
     (JITTER * (u - 0.5)).exp() / cluster.weight
 }
 
 /// Days from a visit to the next one that buys the price, if sitemaps and feeds are heard.
-pub(super) fn interval(host: &Host, cluster: &Cluster, belief: &Belief, price: f32) -> f32 {
+pub(super) fn interval(host: &Host, cluster: &CopyCluster, belief: &Belief, price: f32) -> f32 {
     match cluster.flags.listed {
         Some(source) => host.learned.signals.interval(source, cluster.told.is_some(), belief, price),
         None => belief.interval(price),

@@ -54,14 +54,14 @@ pub struct Effects {
 
 /// Path group and depth of a page. They and the host decide its prior.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct PriorKey {
     /// Path group, below [`GROUPS`].
     pub group: u8,
     /// Links from a seed, below [`DEPTHS`].
     pub depth: u8,
 }
 
-impl Place {
+impl PriorKey {
     /// A page so deep, under this path group (any hash of, say, its first path segment).
     pub fn new(group: u64, depth: u32) -> Self {
         Self { group: (group % GROUPS as u64) as u8, depth: depth.min(DEPTHS as u32 - 1) as u8 }
@@ -89,12 +89,12 @@ impl Default for Prior {
 
 impl Prior {
     /// The estimate for a page that was not visited again yet.
-    pub fn weights(&self, effects: &Effects, place: Place) -> Row {
-        shift(&self.shape, self.sum(effects, place))
+    pub fn weights(&self, effects: &Effects, key: PriorKey) -> Row {
+        shift(&self.shape, self.sum(effects, key))
     }
 
-    fn sum(&self, effects: &Effects, place: Place) -> f32 {
-        effects.host + effects.groups[place.group as usize] + self.depths[place.depth as usize]
+    fn sum(&self, effects: &Effects, key: PriorKey) -> f32 {
+        effects.host + effects.groups[key.group as usize] + self.depths[key.depth as usize]
     }
 
     /// Mean of the logarithm of the rest.
@@ -165,12 +165,12 @@ impl Default for Census {
 
 impl Census {
     /// Counts a page.
-    pub fn add(&mut self, prior: &Prior, effects: &Effects, place: Place, belief: &Belief) {
-        let sum = prior.sum(effects, place);
+    pub fn add(&mut self, prior: &Prior, effects: &Effects, key: PriorKey, belief: &Belief) {
+        let sum = prior.sum(effects, key);
         let rest = belief.log_rate() - prior.mean() - sum;
         self.pages += 1.0;
         self.rest += rest;
-        for part in [&mut self.groups[place.group as usize], &mut self.depths[place.depth as usize]] {
+        for part in [&mut self.groups[key.group as usize], &mut self.depths[key.depth as usize]] {
             part.0 += 1.0;
             part.1 += rest;
         }

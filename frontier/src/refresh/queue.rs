@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::time::{PageId, Seconds};
+use super::time::{Seconds, UrlHash};
 
 /// A page and its due time. The identity is stored as two halves: with a whole u64, an entry would take sixteen bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,17 +19,17 @@ pub struct Queue(BinaryHeap<Reverse<Entry>>);
 
 impl Queue {
     /// The earliest entry.
-    pub fn peek(&self) -> Option<(Seconds, PageId)> {
+    pub fn peek(&self) -> Option<(Seconds, UrlHash)> {
         self.0.peek().map(|Reverse(entry)| entry.parts())
     }
 
     /// Takes the earliest entry out.
-    pub fn pop(&mut self) -> Option<(Seconds, PageId)> {
+    pub fn pop(&mut self) -> Option<(Seconds, UrlHash)> {
         self.0.pop().map(|Reverse(entry)| entry.parts())
     }
 
     /// Adds an entry.
-    pub fn push(&mut self, due: Seconds, page: PageId) {
+    pub fn push(&mut self, due: Seconds, page: UrlHash) {
         if self.0.len() == self.0.capacity() {
             self.0.reserve_exact(more(self.0.len()));
         }
@@ -68,7 +68,7 @@ impl Entries {
     }
 
     /// Adds an entry.
-    pub fn push(&mut self, due: Seconds, page: PageId) {
+    pub fn push(&mut self, due: Seconds, page: UrlHash) {
         if self.0.len() == self.0.capacity() {
             self.0.reserve_exact(more(self.0.len()));
         }
@@ -82,11 +82,11 @@ fn more(length: usize) -> usize {
 }
 
 impl Entry {
-    fn new(due: Seconds, page: PageId) -> Self {
+    fn new(due: Seconds, page: UrlHash) -> Self {
         Self([due, (page >> 32) as u32, page as u32])
     }
 
-    fn parts(self) -> (Seconds, PageId) {
+    fn parts(self) -> (Seconds, UrlHash) {
         let Entry([due, high, low]) = self;
         (due, u64::from(high) << 32 | u64::from(low))
     }

@@ -6,14 +6,14 @@
 //! read.
 
 use super::belief::Belief;
-use super::cluster::Cluster;
+use super::cluster::CopyCluster;
 use super::host::{Host, Shared};
 use super::market::{Demand, prices};
 use super::plan::{plan, scale};
 use super::prior::Census;
 use super::queue::Entries;
 use super::settings::{AGAIN, READING, Settings};
-use super::time::{DAY, PageId, Seconds, after, days, spread};
+use super::time::{DAY, Seconds, UrlHash, after, days, spread};
 
 /// A review under way.
 #[derive(Debug)]
@@ -38,12 +38,12 @@ impl Review {
     }
 
     /// Looks at a cluster.
-    pub fn pass(&mut self, page: PageId, cluster: &Cluster, shared: &Shared, settings: &Settings) {
+    pub fn pass(&mut self, page: UrlHash, cluster: &CopyCluster, shared: &Shared, settings: &Settings) {
         let effects = &self.host.learned.effects;
         let belief = belief(shared, &self.host, cluster);
-        if !cluster.evidence.is_empty() {
+        if !cluster.history.is_empty() {
             self.seen += 1;
-            self.census.add(&shared.prior, effects, cluster.place, &belief);
+            self.census.add(&shared.prior, effects, cluster.prior_key, &belief);
         }
         self.count(page, cluster, &belief, settings);
         let plan = plan(&self.host, page, cluster, &belief, settings);
@@ -52,7 +52,7 @@ impl Review {
     }
 
     /// Adds the visits to the page that are wanted until the next review, at each price.
-    fn count(&mut self, page: PageId, cluster: &Cluster, belief: &Belief, settings: &Settings) {
+    fn count(&mut self, page: UrlHash, cluster: &CopyCluster, belief: &Belief, settings: &Settings) {
         let scale = scale(spread(page, cluster.visited), cluster);
         let age = days(cluster.visited, self.host.reviewed);
         let window = self.host.window;
@@ -76,7 +76,7 @@ impl Review {
     }
 
     /// A page was visited, or put into the queue, while the review was under way.
-    pub fn also(&mut self, due: Seconds, page: PageId) {
+    pub fn also(&mut self, due: Seconds, page: UrlHash) {
         self.entries.push(due, page);
     }
 
@@ -90,13 +90,13 @@ impl Review {
 }
 
 /// The estimate of a cluster's change rate.
-pub(super) fn belief(shared: &Shared, host: &Host, cluster: &Cluster) -> Belief {
-    let mut weights = shared.prior.weights(&host.learned.effects, cluster.place);
-    cluster.evidence.apply(&mut weights);
+pub(super) fn belief(shared: &Shared, host: &Host, cluster: &CopyCluster) -> Belief {
+    let mut weights = shared.prior.weights(&host.learned.effects, cluster.prior_key);
+    cluster.history.apply(&mut weights);
     Belief::new(weights)
 }
 
 /// When the page is due.
-pub(super) fn due(cluster: &Cluster, days: f32) -> Seconds {
+pub(super) fn due(cluster: &CopyCluster, days: f32) -> Seconds {
     if cluster.flags.urgent && days == 0.0 { 0 } else { after(cluster.visited, days) }
 }

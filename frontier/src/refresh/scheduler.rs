@@ -1,16 +1,16 @@
 //! The scheduler: it has the hosts, their queues and the prices, and says which page is visited next.
 
 use super::belief::Belief;
-use super::cluster::Cluster;
+use super::cluster::CopyCluster;
 use super::copies::{Care, Cared, Copy, Pair, Pairs};
-use super::evidence::Dated;
+use super::history::Dated;
 use super::host::{Host, Learned, Shared};
 use super::plan::plan;
-use super::prior::{Place, Prior};
+use super::prior::{Prior, PriorKey};
 use super::review::{Review, belief, due};
 use super::settings::{EARLY, LEAD, LESSON_DAYS, READING, REVIEW_DAYS, REVIEWS, Settings};
 use super::signals::Source;
-use super::time::{DAY, PageId, Seconds, after, days};
+use super::time::{DAY, Seconds, UrlHash, after, days};
 use super::turns::{HostId, Turn, Turns};
 
 /// Decides what is visited next. The records of pages stay with the caller.
@@ -30,7 +30,7 @@ pub struct Refresh {
 
 /// What a visit has shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct VisitFinding {
     /// Whether the page says something else than at the last visit.
     pub changed: bool,
     /// Its `Last-Modified`.
@@ -39,7 +39,7 @@ pub struct Seen {
 
 /// What is done with a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum VisitDecision {
     /// Visit the page.
     Visit,
     /// The visit must not come before this moment. Defer the host, and ask for the next turn.
@@ -74,7 +74,7 @@ impl Refresh {
     }
 
     /// Adds a cluster: at its first fetch, or from the store.
-    pub fn add(&mut self, host: HostId, page: PageId, cluster: &Cluster) {
+    pub fn add(&mut self, host: HostId, page: UrlHash, cluster: &CopyCluster) {
         self.hosts[host as usize].pages += 1;
         self.shared.pages += 1;
         self.queue(host, page, cluster);
@@ -88,23 +88,23 @@ impl Refresh {
 
     /// Puts a page into the queue of its host, at the due time that follows from its record. This is needed only if the caller
     /// has changed the record: made it urgent, for example.
-    pub fn queue(&mut self, host: HostId, page: PageId, cluster: &Cluster) {
+    pub fn queue(&mut self, host: HostId, page: UrlHash, cluster: &CopyCluster) {
         self.push(host, self.due(host, page, cluster), page);
     }
 
     /// The due time of a page, which follows from its record. It is 0 if the page is urgent.
-    pub fn due(&self, host: HostId, page: PageId, cluster: &Cluster) -> Seconds {
+    pub fn due(&self, host: HostId, page: UrlHash, cluster: &CopyCluster) -> Seconds {
         due(cluster, self.interval(host, page, cluster))
     }
 
     /// Puts a page that is no cluster into the queue of its host: a copy that is to be checked, or a page that was missing. If
     /// `due` is 0, its turn comes as soon as the host may be asked. Each review must hear of such a page
     /// ([`Self::pass_fixed`]).
-    pub fn queue_fixed(&mut self, host: HostId, page: PageId, due: Seconds) {
+    pub fn queue_fixed(&mut self, host: HostId, page: UrlHash, due: Seconds) {
         self.push(host, due, page);
     }
 
-    fn push(&mut self, host: HostId, due: Seconds, page: PageId) {
+    fn push(&mut self, host: HostId, due: Seconds, page: UrlHash) {
         if let Some((reviewed, review)) = &mut self.review
             && *reviewed == host
         {
@@ -124,15 +124,15 @@ impl Refresh {
     }
 
     /// Whether the cluster whose turn it is should be visited.
-    pub fn judge(&self, turn: Turn, cluster: &Cluster, now: Seconds) -> Verdict {
+    pub fn judge(&self, turn: Turn, cluster: &CopyCluster, now: Seconds) -> VisitDecision {
         let planned = self.interval(turn.host, turn.page, cluster);
         // If no other page is due, a page may be visited early: after half of its interval, and no sooner.
         let earliest =
             after(cluster.visited, planned * EARLY).max(cluster.visited.saturating_add(self.settings.min_age));
         match (earliest <= now, turn.due <= now) {
-            (true, _) => Verdict::Visit,
-            (false, true) => Verdict::Stale,
-            (false, false) => Verdict::Wait(earliest.min(turn.due)),
+            (true, _) => VisitDecision::Visit,
+            (false, true) => VisitDecision::Stale,
+            (false, false) => VisitDecision::Wait(earliest.min(turn.due)),
         }
     }
 
@@ -158,13 +158,13 @@ impl Refresh {
     }
 
     /// The representative of a cluster was visited. This changes its record, and queues its next visit.
-    pub fn visited(&mut self, host: HostId, page: PageId, cluster: &mut Cluster, at: Seconds, seen: Seen) {
+    pub fn visited(&mut self, host: HostId, page: UrlHash, cluster: &mut CopyCluster, at: Seconds, seen: VisitFinding) {
         let dated = self.heard(host, cluster, at, seen);
         let span = at.saturating_sub(cluster.visited);
         match (seen.changed, dated) {
-            (true, Some(dated)) => cluster.evidence.change_dated(dated),
-            (true, None) => cluster.evidence.change(span),
-            (false, _) => cluster.evidence.unchanged(span),
+            (true, Some(dated)) => cluster.history.change_dated(dated),
+            (true, None) => cluster.history.change(span),
+            (false, _) => cluster.history.unchanged(span),
         }
         if seen.changed {
             cluster.changed = at;
@@ -177,7 +177,7 @@ impl Refresh {
 
     /// A page was visited: compares what its host said of it with what the visit shows. The record is that from before the
     /// visit. If the page has changed, returns what is known of the time of the change.
-    pub fn heard(&mut self, host: HostId, cluster: &Cluster, at: Seconds, seen: Seen) -> Option<Dated> {
+    pub fn heard(&mut self, host: HostId, cluster: &CopyCluster, at: Seconds, seen: VisitFinding) -> Option<Dated> {
         let told = cluster.told;
         if let Some(source) = cluster.flags.listed {
             let expected = 1.0 - self.belief(host, cluster).unchanged(days(cluster.visited, at));
@@ -201,7 +201,14 @@ impl Refresh {
     }
 
     /// A sitemap or feed lists the page. `told`: when it was read, if it says that the page has changed since the last visit.
-    pub fn listed(&mut self, host: HostId, page: PageId, cluster: &mut Cluster, source: Source, told: Option<Seconds>) {
+    pub fn listed(
+        &mut self,
+        host: HostId,
+        page: UrlHash,
+        cluster: &mut CopyCluster,
+        source: Source,
+        told: Option<Seconds>,
+    ) {
         let was_told = cluster.told.is_some();
         cluster.flags.listed = Some(source);
         cluster.told = cluster.told.or(told);
@@ -216,18 +223,18 @@ impl Refresh {
     }
 
     /// Days from the last visit of a page to its next one. Infinite if no visit is worth its price.
-    pub fn interval(&self, host: HostId, page: PageId, cluster: &Cluster) -> f32 {
+    pub fn interval(&self, host: HostId, page: UrlHash, cluster: &CopyCluster) -> f32 {
         let state = &self.hosts[host as usize];
         plan(state, page, cluster, &belief(&self.shared, state, cluster), &self.settings).days
     }
 
     /// The estimate of a cluster's change rate.
-    pub fn belief(&self, host: HostId, cluster: &Cluster) -> Belief {
+    pub fn belief(&self, host: HostId, cluster: &CopyCluster) -> Belief {
         belief(&self.shared, &self.hosts[host as usize], cluster)
     }
 
     /// What a visit to a page buys `days` days after the last one, in days of freshness.
-    pub fn gain(&self, host: HostId, cluster: &Cluster, days: f32) -> f32 {
+    pub fn gain(&self, host: HostId, cluster: &CopyCluster, days: f32) -> f32 {
         let belief = self.belief(host, cluster);
         match cluster.flags.listed {
             Some(source) => self.learned(host).signals.gain(source, cluster.told.is_some(), &belief, days),
@@ -241,8 +248,8 @@ impl Refresh {
     }
 
     /// What the first fetch of a page buys, in weighted days of freshness.
-    pub fn worth_of_new(&self, host: HostId, place: Place, priority: f32) -> f32 {
-        let weights = self.shared.prior.weights(&self.hosts[host as usize].learned.effects, place);
+    pub fn worth_of_new(&self, host: HostId, key: PriorKey, priority: f32) -> f32 {
+        let weights = self.shared.prior.weights(&self.hosts[host as usize].learned.effects, key);
         priority * Belief::new(weights).gain(LESSON_DAYS)
     }
 
@@ -261,14 +268,14 @@ impl Refresh {
     }
 
     /// Shows the review a cluster of its host.
-    pub fn pass(&mut self, page: PageId, cluster: &Cluster) {
+    pub fn pass(&mut self, page: UrlHash, cluster: &CopyCluster) {
         if let Some((_, review)) = &mut self.review {
             review.pass(page, cluster, &self.shared, &self.settings);
         }
     }
 
     /// Shows the review a page of its host that is no cluster, and has a fixed due time.
-    pub fn pass_fixed(&mut self, page: PageId, due: Seconds) {
+    pub fn pass_fixed(&mut self, page: UrlHash, due: Seconds) {
         if let Some((_, review)) = &mut self.review {
             review.also(due, page);
         }

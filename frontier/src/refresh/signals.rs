@@ -61,7 +61,7 @@ impl Tally {
 
 /// What is known of a sitemap or feed: whether it had told of a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Told {
+struct ListTally {
     /// Of visits that showed a change.
     of_changed: Tally,
     /// Of visits that showed none.
@@ -71,8 +71,8 @@ struct Told {
 /// What is known of a host's signals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Signals {
-    sitemap: Told,
-    feed: Told,
+    sitemap: ListTally,
+    feed: ListTally,
     /// Of the visits that could tell, those with which `Last-Modified` agreed.
     dates: Tally,
 }
@@ -91,7 +91,7 @@ const NOW: Seconds = 60;
 const MISSED: f32 = 0.1;
 
 impl Signals {
-    fn of(&mut self, source: Source) -> &mut Told {
+    fn of(&mut self, source: Source) -> &mut ListTally {
         match source {
             Source::Sitemap => &mut self.sitemap,
             Source::Feed => &mut self.feed,

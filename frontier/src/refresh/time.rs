@@ -4,7 +4,7 @@
 pub type Seconds = u32;
 
 /// Identifies a page: the hash of the key of its URL.
-pub type PageId = u64;
+pub type UrlHash = u64;
 
 /// Seconds of a day.
 pub const DAY: f32 = 86_400.0;
@@ -21,7 +21,7 @@ pub fn after(from: Seconds, days: f32) -> Seconds {
 }
 
 /// A number in 0..1, evenly spread over the pages. It is always the same for one page and moment.
-pub fn spread(page: PageId, moment: Seconds) -> f32 {
+pub fn spread(page: UrlHash, moment: Seconds) -> f32 {
     // The finaliser of splitmix64.
     let mut x = (page ^ u64::from(moment) << 32).wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

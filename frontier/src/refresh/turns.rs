@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use super::queue::{Entries, Queue};
-use super::time::{PageId, Seconds};
+use super::time::{Seconds, UrlHash};
 
 /// The number of a host, in the order in which hosts were added.
 pub type HostId = u32;
@@ -15,7 +15,7 @@ pub struct Turn {
     /// The page's host.
     pub host: HostId,
     /// The page.
-    pub page: PageId,
+    pub page: UrlHash,
     /// When the visit is due; 0 if it is urgent.
     pub due: Seconds,
 }
@@ -58,7 +58,7 @@ impl Turns {
     }
 
     /// Adds a visit: the page is due at this time.
-    pub fn push(&mut self, host: HostId, due: Seconds, page: PageId) {
+    pub fn push(&mut self, host: HostId, due: Seconds, page: UrlHash) {
         let lane = &mut self.hosts[host as usize];
         if lane.deferred && lane.queue.peek().is_none_or(|(first, _)| due < first) {
             (lane.deferred, lane.rests) = (false, None);
@@ -137,7 +137,7 @@ impl Turns {
     }
 
     /// The first entry of this host.
-    pub fn first(&self, host: HostId) -> Option<(Seconds, PageId)> {
+    pub fn first(&self, host: HostId) -> Option<(Seconds, UrlHash)> {
         self.hosts[host as usize].queue.peek()
     }
 

@@ -16,7 +16,7 @@ use dedup_stage::store::codec;
 use url::{Position, Url};
 
 pub use page::{Directives, header_words, page_directives};
-use pattern::Rule;
+use pattern::RobotsRule;
 
 use crate::numbers::Millis;
 use crate::reason::Detail;
@@ -25,12 +25,12 @@ const HOUR: Millis = 3_600_000;
 
 /// What one origin's robots.txt allows our product token.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rules {
-    standing: Standing,
+pub struct RobotsRules {
+    availability: Availability,
     fetched_at: Millis,
     expires_at: Millis,
     /// The rule that wins first.
-    rules: Vec<Rule>,
+    rules: Vec<RobotsRule>,
     crawl_delay: Option<Duration>,
     sitemaps: Vec<Url>,
     /// What the answer asked of the whole host; not kept.
@@ -41,13 +41,13 @@ pub struct Rules {
 
 /// What came of asking for a robots.txt (RFC 9309, section 2.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Availability {
     /// There is one, and its rules hold.
     Answered,
     /// There is none that we could read (4xx, or more than five redirects): everything is allowed.
     Unavailable,
     /// It is not known (5xx, 429, no connection): nothing is allowed, and it is asked for again when this expires. After
-    /// [`Rules::GIVE_UP`] it is taken to be unavailable.
+    /// [`RobotsRules::GIVE_UP`] it is taken to be unavailable.
     Unreachable {
         /// Since when, without interruption.
         since: Millis,
@@ -65,18 +65,18 @@ pub struct Answer<'a> {
     pub status: u16,
     /// `Retry-After`, as a time to wait from now.
     pub retry_after: Option<Millis>,
-    /// Decoded body; what lies behind [`Rules::MAX_BYTES`] is not read.
+    /// Decoded body; what lies behind [`RobotsRules::MAX_BYTES`] is not read.
     pub body: &'a [u8],
     /// When the answer came.
     pub at: Millis,
 }
 
-impl Rules {
+impl RobotsRules {
     /// As much of a robots.txt as is read; RFC 9309 (section 2.5) asks for at least 500 KiB.
     pub const MAX_BYTES: usize = parse::MAX_BYTES;
     /// How long an answer may be relied on (RFC 9309, section 2.4).
     pub const MAX_AGE: Millis = 24 * HOUR;
-    /// First wait after a failure; it doubles with each further one, up to [`Rules::MAX_AGE`].
+    /// First wait after a failure; it doubles with each further one, up to [`RobotsRules::MAX_AGE`].
     pub const FIRST_RETRY: Millis = 60_000;
     /// After so long without an answer there is taken to be no robots.txt (RFC 9309, section 2.3.1.4).
     pub const GIVE_UP: Millis = 30 * 24 * HOUR;
@@ -87,9 +87,9 @@ impl Rules {
             429 => Self::unreachable(answer.at, answer.retry_after, Detail::RobotsStatus(429)),
             200..300 => {
                 let parsed = parse::parse(answer.body, token, Some(answer.url));
-                Self::new(Standing::Answered, answer.at, Self::MAX_AGE, parsed)
+                Self::new(Availability::Answered, answer.at, Self::MAX_AGE, parsed)
             }
-            300..500 => Self::new(Standing::Unavailable, answer.at, Self::MAX_AGE, parse::Parsed::default()),
+            300..500 => Self::new(Availability::Unavailable, answer.at, Self::MAX_AGE, parse::Parsed::default()),
             status => Self::unreachable(answer.at, answer.retry_after, Detail::RobotsStatus(status)),
         };
         Self { retry_after: answer.retry_after, ..rules }
@@ -97,15 +97,15 @@ impl Rules {
 
     /// No answer: a time-out, a reset, no address, as `trouble` tells. `retry_after` is what the server asked for, if it asked.
     pub fn unreachable(at: Millis, retry_after: Option<Millis>, trouble: Detail) -> Self {
-        let standing = Standing::Unreachable { since: at, failures: 1 };
+        let availability = Availability::Unreachable { since: at, failures: 1 };
         let wait = retry_after.unwrap_or(0).clamp(Self::FIRST_RETRY, Self::MAX_AGE);
-        Self { trouble, ..Self::new(standing, at, wait, parse::Parsed::default()) }
+        Self { trouble, ..Self::new(availability, at, wait, parse::Parsed::default()) }
     }
 
-    fn new(standing: Standing, at: Millis, age: Millis, parsed: parse::Parsed) -> Self {
+    fn new(availability: Availability, at: Millis, age: Millis, parsed: parse::Parsed) -> Self {
         let parse::Parsed { rules, crawl_delay, sitemaps } = parsed;
         Self {
-            standing,
+            availability,
             fetched_at: at,
             expires_at: at.saturating_add(age),
             rules,
@@ -117,9 +117,9 @@ impl Rules {
     }
 
     /// These rules as the next ones after `earlier`: failures in a row are counted, and asked about ever more rarely.
-    pub fn after(mut self, earlier: &Rules) -> Self {
-        if let Standing::Unreachable { since, failures } = &mut self.standing
-            && let Standing::Unreachable { since: first, failures: before } = earlier.standing
+    pub fn after(mut self, earlier: &RobotsRules) -> Self {
+        if let Availability::Unreachable { since, failures } = &mut self.availability
+            && let Availability::Unreachable { since: first, failures: before } = earlier.availability
         {
             *since = first;
             *failures += before.min(1_000);
@@ -131,9 +131,9 @@ impl Rules {
 
     /// Whether it is not known what is allowed: then URLs are not refused, they wait until these rules expire.
     pub fn is_undefined(&self) -> bool {
-        match self.standing {
-            Standing::Unreachable { since, .. } => self.fetched_at.saturating_sub(since) < Self::GIVE_UP,
-            Standing::Answered | Standing::Unavailable => false,
+        match self.availability {
+            Availability::Unreachable { since, .. } => self.fetched_at.saturating_sub(since) < Self::GIVE_UP,
+            Availability::Answered | Availability::Unavailable => false,
         }
     }
 
@@ -143,7 +143,7 @@ impl Rules {
             return true;
         }
         let path = pattern::path(&url[Position::BeforePath..Position::AfterQuery]);
-        let decides = |rule: &&Rule| rule.matches(path.as_bytes());
+        let decides = |rule: &&RobotsRule| rule.matches(path.as_bytes());
         !self.is_undefined() && self.rules.iter().find(decides).is_none_or(|rule| rule.allow)
     }
 
@@ -153,13 +153,13 @@ impl Rules {
     }
 
     /// Whether these rules allow what `other` allows, as far as the text of both shows it.
-    pub fn says_as(&self, other: &Rules) -> bool {
+    pub fn says_as(&self, other: &RobotsRules) -> bool {
         (self.is_undefined(), &self.rules) == (other.is_undefined(), &other.rules)
     }
 
     /// What came of asking.
-    pub fn standing(&self) -> Standing {
-        self.standing
+    pub fn availability(&self) -> Availability {
+        self.availability
     }
 
     /// The largest delay between requests that the origin asks of us, as written.
@@ -189,14 +189,15 @@ impl Rules {
 
     /// For the store: the robots.txt that says the same to us and nothing else, below a line with standing and times.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let (standing, since, failures) = match self.standing {
-            Standing::Answered => ("answered", 0, 0),
-            Standing::Unavailable => ("unavailable", 0, 0),
-            Standing::Unreachable { since, failures } => ("unreachable", since, failures),
+        let (availability, since, failures) = match self.availability {
+            Availability::Answered => ("answered", 0, 0),
+            Availability::Unavailable => ("unavailable", 0, 0),
+            Availability::Unreachable { since, failures } => ("unreachable", since, failures),
         };
         let (fetched_at, expires_at) = (self.fetched_at, self.expires_at);
         let trouble: String = codec::encode(&self.trouble).iter().map(|byte| format!("{byte:02x}")).collect();
-        let mut text = format!("{standing} {fetched_at} {expires_at} {since} {failures} {trouble}\nuser-agent: *\n");
+        let mut text =
+            format!("{availability} {fetched_at} {expires_at} {since} {failures} {trouble}\nuser-agent: *\n");
         for rule in &self.rules {
             text += if rule.allow { "allow: " } else { "disallow: " };
             text += &rule.pattern;
@@ -211,12 +212,12 @@ impl Rules {
         text.into_bytes()
     }
 
-    /// What [`Rules::to_bytes`] wrote, or `None` if these bytes are something else.
+    /// What [`RobotsRules::to_bytes`] wrote, or `None` if these bytes are something else.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok()?;
         let (head, rest) = text.split_once('\n')?;
         let mut words = head.split(' ');
-        let standing = words.next()?;
+        let availability = words.next()?;
         let mut number = || words.next()?.parse::<u64>().ok();
         let (fetched_at, expires_at, since) = (number()?, number()?, number()?);
         let failures = u32::try_from(number()?).ok()?;
@@ -224,13 +225,13 @@ impl Rules {
         let bytes: Option<Vec<u8>> =
             (0..trouble.len()).step_by(2).map(|at| u8::from_str_radix(trouble.get(at..at + 2)?, 16).ok()).collect();
         let trouble = codec::decode(&bytes?, "the trouble with a robots.txt").ok()?;
-        let standing = match standing {
-            "answered" => Standing::Answered,
-            "unavailable" => Standing::Unavailable,
-            "unreachable" => Standing::Unreachable { since, failures },
+        let availability = match availability {
+            "answered" => Availability::Answered,
+            "unavailable" => Availability::Unavailable,
+            "unreachable" => Availability::Unreachable { since, failures },
             _ => return None,
         };
         let parse::Parsed { rules, crawl_delay, sitemaps } = parse::reparse(rest.as_bytes());
-        Some(Self { standing, fetched_at, expires_at, rules, crawl_delay, sitemaps, retry_after: None, trouble })
+        Some(Self { availability, fetched_at, expires_at, rules, crawl_delay, sitemaps, retry_after: None, trouble })
     }
 }

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use config::Duration;
 use url::Url;
 
-use super::pattern::Rule;
+use super::pattern::RobotsRule;
 
 /// As much as is read.
 pub(super) const MAX_BYTES: usize = 500 * 1024;
@@ -22,7 +22,7 @@ const MAX_DELAY: u64 = 365 * 86_400_000;
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Parsed {
     /// In order of precedence.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<RobotsRule>,
     pub crawl_delay: Option<Duration>,
     pub sitemaps: Vec<Url>,
 }
@@ -31,7 +31,7 @@ pub(super) struct Parsed {
 #[derive(Debug, Default)]
 struct Group {
     is_named: bool,
-    rules: Vec<Rule>,
+    rules: Vec<RobotsRule>,
     crawl_delay: Option<Duration>,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn parse(body: &[u8], token: &str, base: Option<&Url>) -> Parsed {
     read(cut(&text, MAX_BYTES), token, base)
 }
 
-/// Reads what `Rules::to_bytes` wrote, in which nothing was cut.
+/// Reads what `RobotsRules::to_bytes` wrote, in which nothing was cut.
 pub(super) fn reparse(text: &[u8]) -> Parsed {
     read(text, "", None)
 }
@@ -96,12 +96,12 @@ fn read(text: &[u8], token: &str, base: Option<&Url>) -> Parsed {
 
 impl Group {
     fn rule(&mut self, value: &[u8], allow: bool) {
-        let Some(rule) = Rule::new(value, allow) else { return };
+        let Some(rule) = RobotsRule::new(value, allow) else { return };
         // Google's parser: who allows a folder's index page allows the folder itself.
         if let Some((folder, page)) = rule.pattern.rsplit_once('/').filter(|_| allow)
             && page.starts_with("index.htm")
         {
-            self.rules.push(Rule { pattern: format!("{folder}/$").into(), allow });
+            self.rules.push(RobotsRule { pattern: format!("{folder}/$").into(), allow });
         }
         self.rules.push(rule);
     }

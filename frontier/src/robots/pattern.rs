@@ -11,14 +11,14 @@ use memchr::memmem;
 
 /// One `Allow` or `Disallow` line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Rule {
+pub(super) struct RobotsRule {
     /// In the common spelling; `*` is any run of octets, `$` at the end is the end of the URL.
     pub pattern: Box<str>,
     /// Allow or disallow.
     pub allow: bool,
 }
 
-impl Rule {
+impl RobotsRule {
     /// A rule, unless its value is empty: that matches nothing.
     pub fn new(value: &[u8], allow: bool) -> Option<Self> {
         (!value.is_empty()).then(|| Self { pattern: spell(value, true).into(), allow })

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use url::Url;
 
 use super::parse::MAX_LINE;
-use super::pattern::{self, Rule};
+use super::pattern::{self, RobotsRule};
 use super::*;
 use crate::failure::Failure;
 use crate::numbers::Millis;
@@ -14,14 +14,14 @@ fn url(path: &str) -> Url {
     Url::parse("https://a.example").unwrap().join(path).unwrap()
 }
 
-fn rules(text: impl AsRef<[u8]>) -> Rules {
+fn rules(text: impl AsRef<[u8]>) -> RobotsRules {
     let answer = Answer { url: &url("/robots.txt"), status: 200, retry_after: None, body: text.as_ref(), at: 1_000 };
-    Rules::read(&answer, "foobot")
+    RobotsRules::read(&answer, "foobot")
 }
 
-fn status(status: u16) -> Rules {
+fn status(status: u16) -> RobotsRules {
     let body = b"user-agent: *\ndisallow: /x";
-    Rules::read(&Answer { url: &url("/robots.txt"), status, retry_after: None, body, at: 1_000 }, "foobot")
+    RobotsRules::read(&Answer { url: &url("/robots.txt"), status, retry_after: None, body, at: 1_000 }, "foobot")
 }
 
 fn utf16(text: &str, unit: fn(u16) -> [u8; 2]) -> Vec<u8> {
@@ -79,7 +79,7 @@ fn a_page_instead_of_rules_forbids_nothing() {
 
 #[test]
 fn escaped_and_plain_octets_are_equal_but_for_what_separates() {
-    let rule = |pattern: &str| Rule::new(pattern.as_bytes(), true).unwrap();
+    let rule = |pattern: &str| RobotsRule::new(pattern.as_bytes(), true).unwrap();
     for (pattern, path) in [
         ("/%7ejoe", "/~joe"),
         ("/~joe", "/%7Ejoe"),
@@ -121,7 +121,7 @@ fn a_line_is_read_up_to_its_limit() {
 #[test]
 fn a_file_is_read_up_to_its_limit_and_not_into_half_a_rule() {
     let head = "user-agent: *\ndisallow: /early\n#";
-    let fill = "x".repeat(Rules::MAX_BYTES - head.len() - "\ndisallow: /l".len());
+    let fill = "x".repeat(RobotsRules::MAX_BYTES - head.len() - "\ndisallow: /l".len());
     let rules = rules(format!("{head}{fill}\ndisallow: /late\ndisallow: /later"));
     assert!(!rules.allowed(&url("/early")) && rules.allowed(&url("/late")) && rules.allowed(&url("/l")));
 }
@@ -160,9 +160,9 @@ fn sitemaps_are_for_everyone_and_may_be_relative() {
 #[test]
 fn what_is_not_there_allows_and_what_is_not_known_forbids() {
     for code in [301, 302, 307, 400, 401, 403, 404, 410, 451, 499] {
-        assert_eq!(status(code).standing(), Standing::Unavailable, "{code}");
+        assert_eq!(status(code).availability(), Availability::Unavailable, "{code}");
         assert!(status(code).allowed(&url("/x")), "{code}");
-        assert_eq!(status(code).expires_at(), 1_000 + Rules::MAX_AGE);
+        assert_eq!(status(code).expires_at(), 1_000 + RobotsRules::MAX_AGE);
     }
     for code in [0, 100, 429, 500, 502, 503, 504, 599, 999] {
         assert!(status(code).is_undefined(), "{code}");
@@ -170,41 +170,43 @@ fn what_is_not_there_allows_and_what_is_not_known_forbids() {
     }
     for code in [200, 203, 206, 299] {
         assert!(!status(code).allowed(&url("/x")) && status(code).allowed(&url("/y")), "{code}");
-        assert_eq!((status(code).fetched_at(), status(code).expires_at()), (1_000, 1_000 + Rules::MAX_AGE));
+        assert_eq!((status(code).fetched_at(), status(code).expires_at()), (1_000, 1_000 + RobotsRules::MAX_AGE));
     }
 }
 
 #[test]
 fn a_server_that_says_when_is_asked_then() {
     let answer = |retry_after| Answer { url: &url("/robots.txt"), status: 429, retry_after, body: b"", at: 5 }.expiry();
-    assert_eq!(answer(None), 5 + Rules::FIRST_RETRY);
+    assert_eq!(answer(None), 5 + RobotsRules::FIRST_RETRY);
     assert_eq!(answer(Some(600_000)), 5 + 600_000);
-    assert_eq!(answer(Some(u64::MAX)), 5 + Rules::MAX_AGE);
+    assert_eq!(answer(Some(u64::MAX)), 5 + RobotsRules::MAX_AGE);
 }
 
 impl Answer<'_> {
     fn expiry(&self) -> Millis {
-        Rules::read(self, "foobot").expires_at()
+        RobotsRules::read(self, "foobot").expires_at()
     }
 }
 
 #[test]
 fn failures_are_asked_about_ever_more_rarely_and_given_up_after_thirty_days() {
-    let mut rules = Rules::unreachable(0, None, Detail::NoRobots(Failure::Timeout));
+    let mut rules = RobotsRules::unreachable(0, None, Detail::NoRobots(Failure::Timeout));
     let mut waits = Vec::new();
     while rules.is_undefined() {
         let now = rules.expires_at();
         waits.push(now - rules.fetched_at());
-        rules = Rules::unreachable(now, None, Detail::NoRobots(Failure::Timeout)).after(&rules);
+        rules = RobotsRules::unreachable(now, None, Detail::NoRobots(Failure::Timeout)).after(&rules);
     }
     assert_eq!(waits[..4], [60_000, 120_000, 240_000, 480_000]);
-    assert_eq!(waits.last(), Some(&Rules::MAX_AGE));
-    assert!(rules.fetched_at() >= Rules::GIVE_UP && rules.fetched_at() < Rules::GIVE_UP + Rules::MAX_AGE);
+    assert_eq!(waits.last(), Some(&RobotsRules::MAX_AGE));
+    assert!(
+        rules.fetched_at() >= RobotsRules::GIVE_UP && rules.fetched_at() < RobotsRules::GIVE_UP + RobotsRules::MAX_AGE
+    );
     assert!(rules.allowed(&url("/x")));
-    let later = Rules::unreachable(rules.expires_at(), None, Detail::NoRobots(Failure::Timeout)).after(&rules);
+    let later = RobotsRules::unreachable(rules.expires_at(), None, Detail::NoRobots(Failure::Timeout)).after(&rules);
     assert!(later.allowed(&url("/x")), "given up stays given up until there is an answer");
     assert!(
-        !Rules::unreachable(later.expires_at(), None, Detail::NoRobots(Failure::Timeout))
+        !RobotsRules::unreachable(later.expires_at(), None, Detail::NoRobots(Failure::Timeout))
             .after(&status(200))
             .allowed(&url("/x"))
     );
@@ -212,14 +214,11 @@ fn failures_are_asked_about_ever_more_rarely_and_given_up_after_thirty_days() {
 
 #[test]
 fn an_answer_ends_a_row_of_failures() {
-    let failed = Rules::unreachable(0, None, Detail::NoRobots(Failure::Timeout)).after(&Rules::unreachable(
-        0,
-        None,
-        Detail::NoRobots(Failure::Timeout),
-    ));
+    let failed = RobotsRules::unreachable(0, None, Detail::NoRobots(Failure::Timeout))
+        .after(&RobotsRules::unreachable(0, None, Detail::NoRobots(Failure::Timeout)));
     assert_eq!(status(200).after(&failed), status(200));
-    let again = Rules::unreachable(9, None, Detail::NoRobots(Failure::Timeout)).after(&status(200));
-    assert_eq!(again.standing(), Standing::Unreachable { since: 9, failures: 1 });
+    let again = RobotsRules::unreachable(9, None, Detail::NoRobots(Failure::Timeout)).after(&status(200));
+    assert_eq!(again.availability(), Availability::Unreachable { since: 9, failures: 1 });
 }
 
 /// Tens of thousands of rules that each have to look at the whole of a long path: what an attacker can make of 500 KiB.
@@ -227,7 +226,7 @@ fn an_answer_ends_a_row_of_failures() {
 fn a_hostile_file_costs_no_more_than_each_rule_a_look_along_the_path() {
     let mut text = "user-agent: *\n".to_owned();
     for n in 0.. {
-        if text.len() > Rules::MAX_BYTES - 20 {
+        if text.len() > RobotsRules::MAX_BYTES - 20 {
             break;
         }
         text += &format!("allow:/*a*a{n:x}\n");
@@ -269,14 +268,14 @@ fn naive(pattern: &[u8], path: &[u8]) -> bool {
 proptest! {
     #[test]
     fn matches_as_the_naive_matcher(pattern in "/[ab*/]{0,7}[$]?", path in "/[ab/]{0,10}") {
-        let rule = Rule::new(pattern.as_bytes(), true).unwrap();
+        let rule = RobotsRule::new(pattern.as_bytes(), true).unwrap();
         prop_assert_eq!(rule.matches(path.as_bytes()), naive(pattern.as_bytes(), path.as_bytes()));
     }
 
     #[test]
     fn spelling_twice_changes_nothing(pattern in any::<Vec<u8>>(), path in "/\\PC{0,30}") {
-        if let Some(rule) = Rule::new(&pattern, true) {
-            let again = Rule::new(rule.pattern.as_bytes(), true).unwrap();
+        if let Some(rule) = RobotsRule::new(&pattern, true) {
+            let again = RobotsRule::new(rule.pattern.as_bytes(), true).unwrap();
             prop_assert_eq!(again, rule);
         }
         let once = pattern::path(&path).into_owned();
@@ -289,14 +288,14 @@ proptest! {
         since in any::<u64>(),
     ) {
         let read = rules(lines.join("\n"));
-        prop_assert_eq!(Rules::from_bytes(&read.to_bytes()), Some(read));
-        let failed = Rules::unreachable(since, None, Detail::NoRobots(Failure::Timeout));
-        prop_assert_eq!(Rules::from_bytes(&failed.to_bytes()), Some(failed));
+        prop_assert_eq!(RobotsRules::from_bytes(&read.to_bytes()), Some(read));
+        let failed = RobotsRules::unreachable(since, None, Detail::NoRobots(Failure::Timeout));
+        prop_assert_eq!(RobotsRules::from_bytes(&failed.to_bytes()), Some(failed));
     }
 
     #[test]
     fn no_bytes_are_too_odd(body in any::<Vec<u8>>()) {
         rules(&body).allowed(&url("/x"));
-        Rules::from_bytes(&body);
+        RobotsRules::from_bytes(&body);
     }
 }

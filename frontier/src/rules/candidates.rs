@@ -46,7 +46,7 @@ pub(super) struct Member {
 
 /// The classes and the folder of a page that tests a candidate.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct TestedClasses {
     /// The class of the page if the candidate is applied.
     pub class: UrlId,
     /// The class of the page if the candidate is not applied.
@@ -122,7 +122,7 @@ impl Candidates {
         &mut self,
         id: CandidateId,
         lesson: &Lesson<'_>,
-        Place { class, own, folder }: Place,
+        TestedClasses { class, own, folder }: TestedClasses,
         shown: &dyn Fn(UrlId) -> Result<Option<Content>>,
     ) -> Result<Proof> {
         let applies = folder.is_some();
@@ -338,7 +338,7 @@ mod tests {
                 let (page, content) = (page("?zork=2"), Content { text, shows: text });
                 let id_of = id(host * 10 + text + class);
                 let lesson = Lesson { url: &page, id: id_of, content, twin: None, barren: false, offspring: 0 };
-                let place = Place { class: id(class), own: id(99), folder: Some(1) };
+                let place = TestedClasses { class: id(class), own: id(99), folder: Some(1) };
                 candidates.test(last, &lesson, place, &|_| Ok(None)).unwrap();
             }
             candidates.shrink();

@@ -107,7 +107,7 @@ impl Families {
     }
 
     /// Trials have shown that this family is no trap. It is never taken for one again.
-    pub fn acquit(&mut self, family: &Family) {
+    pub fn exempt(&mut self, family: &Family) {
         self.watched.insert(family.id(), Watched { sum: f64::NEG_INFINITY, ..Watched::default() });
     }
 }

@@ -5,14 +5,14 @@ use dedup_stage::store::{Error, Result, Session};
 use dedup_stage::url::{Keys, PageId, SiteId, UrlId};
 use url::Url;
 
-use super::candidates::{Candidate, CandidateId, Candidates, Place};
+use super::candidates::{Candidate, CandidateId, Candidates, TestedClasses};
 use super::evidence::{Evidence, Proof};
 use super::family::{Families, Family};
 use super::proven::Proven;
-use super::rule::{Cause, Rule, RuleId, Status};
+use super::rule::{Cause, Rule, RuleId, RuleStatus};
 use super::{Content, Lesson, Shows, Stop};
 use crate::hold::ladder::{self, Ladder, LadderKey};
-use crate::hold::{Fate, fate, folder};
+use crate::hold::{StandIn, folder, stand_in};
 use crate::reason::SkipReason;
 use crate::spaces;
 use crate::url::{Ended, Standing, State, Urls};
@@ -41,9 +41,9 @@ impl Rules {
                 candidates.tell(rewrite, rule.proof.and(rule.trials));
             }
             match (&rule.cause, rule.status) {
-                (_, Status::Proven) => {}
-                (Cause::Rewrite(rewrite), Status::Withdrawn) => candidates.refuse(rewrite.clone()),
-                (Cause::Trap(family), Status::Withdrawn) => families.acquit(family),
+                (_, RuleStatus::Proven) => {}
+                (Cause::Rewrite(rewrite), RuleStatus::Withdrawn) => candidates.refuse(rewrite.clone()),
+                (Cause::Trap(family), RuleStatus::Withdrawn) => families.exempt(family),
             }
         }
         Ok(Self { proven, candidates, families, lenient: false })
@@ -59,8 +59,8 @@ impl Rules {
         self.proven.get(id)
     }
 
-    /// A URL's turn has come. If rules stop the URL, returns the stop and the fate of the representative. (A trap has no
-    /// representative; its fate counts as [`Fate::Well`].) If no other URL of its class was fetched well or is queued,
+    /// A URL's turn has come. If rules stop the URL, returns the stop and the state of the representative. (A trap has no
+    /// representative; that counts as [`StandIn::Well`].) If no other URL of its class was fetched well or is queued,
     /// the URL becomes the representative of the class.
     pub(crate) fn meet(
         &mut self,
@@ -68,13 +68,13 @@ impl Rules {
         id: UrlId,
         urls: &Urls,
         session: &mut Session,
-    ) -> Result<Option<(Stop, Fate)>> {
+    ) -> Result<Option<(Stop, StandIn)>> {
         if self.proven.is_empty() {
             return Ok(None);
         }
         if let Some(rule) = self.proven.trap(url) {
             let stop = Stop { rules: vec![rule], reason: SkipReason::Trap, representative: None };
-            return Ok(Some((stop, Fate::Well(id))));
+            return Ok(Some((stop, StandIn::Well(id))));
         }
         if self.lenient {
             return Ok(None);
@@ -88,9 +88,9 @@ impl Rules {
             return Ok(None);
         }
         for (other, rules) in self.others(id, class, &chain, recorded) {
-            let fate = fate(urls, other, id, session)?;
-            if let Fate::Well(at) | Fate::Pending(at) = fate {
-                return Ok(Some((self.stop(rules, at), fate)));
+            let stand_in = stand_in(urls, other, id, session)?;
+            if let StandIn::Well(at) | StandIn::Pending(at) = stand_in {
+                return Ok(Some((self.stop(rules, at), stand_in)));
             }
         }
         if class != id {
@@ -106,7 +106,7 @@ impl Rules {
         }
         let (class, chain) = self.proven.class(url, id);
         for (other, rules) in self.others(id, class, &chain, Representative::of(class, session)?) {
-            if let Fate::Well(at) = fate(urls, other, id, session)? {
+            if let StandIn::Well(at) = stand_in(urls, other, id, session)? {
                 return Ok(Some(self.stop(rules, at)));
             }
         }
@@ -124,7 +124,7 @@ impl Rules {
         chain: &[RuleId],
         recorded: Option<Representative>,
     ) -> impl Iterator<Item = (UrlId, Vec<RuleId>)> {
-        let holds = |rule: &RuleId| self.get(*rule).is_some_and(|rule| rule.status == Status::Proven);
+        let holds = |rule: &RuleId| self.get(*rule).is_some_and(|rule| rule.status == RuleStatus::Proven);
         let recorded = recorded.map(|Representative { id: other, rules }| match chain {
             [] if rules.iter().all(holds) => (other, rules),
             chain => (other, chain.to_vec()),
@@ -155,7 +155,7 @@ impl Rules {
         let mut one = Evidence::default();
         one.add(agrees);
         for rule in stop.rules.iter().filter_map(|id| proven.get(*id)) {
-            if let (Cause::Rewrite(rewrite), Status::Proven) = (&rule.cause, rule.status) {
+            if let (Cause::Rewrite(rewrite), RuleStatus::Proven) = (&rule.cause, rule.status) {
                 candidates.tell(rewrite, one);
             }
         }
@@ -164,7 +164,7 @@ impl Rules {
             withdrawn.push(id);
             match cause {
                 Cause::Rewrite(rewrite) => candidates.refuse(rewrite),
-                Cause::Trap(family) => families.acquit(&family),
+                Cause::Trap(family) => families.exempt(&family),
             }
         });
         withdrawn
@@ -211,7 +211,7 @@ impl Rules {
             let target = rewrite.apply(lesson.url);
             let class = target.as_ref().map_or(own, |target| self.proven.class_of(target));
             let folder = target.map(|_| folder(lesson.url));
-            let place = Place { class, own, folder };
+            let place = TestedClasses { class, own, folder };
             let proof = self.candidates.test(id, lesson, place, &|class| shown(class, shows, urls, session))?;
             match proof {
                 Proof::Open => {}

@@ -62,7 +62,7 @@ pub(crate) use learner::shown_at;
 
 pub use rewrite::Rewrite;
 pub(crate) use rewrite::is_id;
-pub use rule::{Cause, Rule, RuleId, Status, Totals, stored};
+pub use rule::{Cause, Rule, RuleId, RuleStatus, Totals, stored};
 
 type Map<K, V> = HashMap<K, V, BuildHasherDefault<Xxh3Default>>;
 

@@ -10,7 +10,7 @@ use super::Map;
 use super::evidence::Evidence;
 use super::family::Family;
 use super::rewrite::Rewrite;
-use super::rule::{Cause, Rule, RuleId, Status, stored};
+use super::rule::{Cause, Rule, RuleId, RuleStatus, stored};
 use dedup_stage::url::Keys;
 
 /// All rules that were ever proven. Rules that are still applied can be found by host and by family.
@@ -47,7 +47,7 @@ impl Proven {
         let order = Vec::new();
         let mut proven = Self { keys, rules, order, dirty, noted, rewrites, targets, traps };
         for rule in stored(session)? {
-            if rule.status == Status::Proven {
+            if rule.status == RuleStatus::Proven {
                 proven.apply(&rule);
             }
             proven.order.push(rule.id);
@@ -106,9 +106,9 @@ impl Proven {
         withdrawn: &mut dyn FnMut(RuleId, Cause),
     ) {
         for id in ids {
-            let Some(rule) = self.rules.get_mut(id).filter(|rule| rule.status == Status::Proven) else { continue };
+            let Some(rule) = self.rules.get_mut(id).filter(|rule| rule.status == RuleStatus::Proven) else { continue };
             if !rule.tried(agrees) {
-                rule.status = Status::Withdrawn;
+                rule.status = RuleStatus::Withdrawn;
                 match &rule.cause {
                     Cause::Rewrite(rewrite) => {
                         if let Some(rewrites) = self.rewrites.get_mut(rewrite.host()) {

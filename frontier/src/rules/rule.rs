@@ -32,7 +32,7 @@ pub enum Cause {
 
 /// Whether a rule is in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Status {
+pub enum RuleStatus {
     /// The rule is applied.
     Proven,
     /// The rule is not applied any more, because its trials failed.
@@ -51,7 +51,7 @@ pub struct Rule {
     /// Its statement.
     pub cause: Cause,
     /// Whether it is in force.
-    pub status: Status,
+    pub status: RuleStatus,
     /// The evidence that proved it: pairs of URLs, or pages of a trap.
     pub proof: Evidence,
     /// The results of its trials: stopped URLs that were fetched all the same.
@@ -80,8 +80,8 @@ impl Totals {
         let mut totals = Self::default();
         for rule in rules {
             match rule.status {
-                Status::Proven => totals.proven += 1,
-                Status::Withdrawn => totals.withdrawn += 1,
+                RuleStatus::Proven => totals.proven += 1,
+                RuleStatus::Withdrawn => totals.withdrawn += 1,
             }
             totals.stopped += rule.stopped;
         }
@@ -93,7 +93,7 @@ impl Rule {
     pub(super) fn new(site: SiteId, order: u32, cause: Cause, proof: Evidence) -> Self {
         let id = xxh3_64_with_seed(&codec::encode(&cause), site.host) >> 11;
         let (trials, watch) = (Evidence::default(), Watch::default());
-        Self { id, site, order, cause, status: Status::Proven, proof, trials, stopped: 0, example: None, watch }
+        Self { id, site, order, cause, status: RuleStatus::Proven, proof, trials, stopped: 0, example: None, watch }
     }
 
     /// `mirror`, `trap` or the kind of rewrite: `parameter`, `prefix`, `segment`, `ending`, `form`.

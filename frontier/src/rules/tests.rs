@@ -4,7 +4,7 @@ use dedup_stage::store::Double;
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
 
 use super::*;
-use crate::hold::Fate;
+use crate::hold::StandIn;
 use crate::reason::Detail;
 use crate::url::{End, Kept, State, Urls, Visit};
 
@@ -65,8 +65,8 @@ impl Lab {
             self.change(id, QUEUED);
         }
         let mut stop = self.rules.meet(&url, id, &self.urls, &mut self.session).unwrap();
-        if let Some((stop, fate)) = stop.take_if(|_| !self.tries) {
-            assert!(matches!(fate, Fate::Well(_)), "the representative was fetched before");
+        if let Some((stop, stand_in)) = stop.take_if(|_| !self.tries) {
+            assert!(matches!(stand_in, StandIn::Well(_)), "the representative was fetched before");
             self.rules.stopped(&stop, text, id, &mut self.session);
             let Stop { rules, reason, representative } = stop;
             let link = Kept { url: text.into(), ..Kept::default() };
@@ -92,7 +92,7 @@ impl Lab {
     }
 
     fn proven(&self) -> Vec<String> {
-        self.rules.iter().filter(|rule| rule.status == Status::Proven).map(Rule::to_string).collect()
+        self.rules.iter().filter(|rule| rule.status == RuleStatus::Proven).map(Rule::to_string).collect()
     }
 }
 

@@ -10,15 +10,15 @@ use crate::process::{Line, Shares};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// No URL is queued, or every queued URL waits for an open job.
-    Idle(Turn),
+    Idle(PhaseNumber),
     /// The host waits until this time.
-    Waiting(Millis, Turn),
+    Waiting(Millis, PhaseNumber),
     /// The host may have a job now.
-    Ready(Rank, Turn),
+    Ready(Rank, PhaseNumber),
     /// The host is due, but its address is not. It stands in the line of this address.
-    Parked(AddressId, Rank, Turn),
+    Parked(AddressId, Rank, PhaseNumber),
     /// The host is ready, but a share of the slots that counts for it is used up. It stands in the line of this share.
-    Benched(Line, Rank, Turn),
+    Benched(Line, Rank, PhaseNumber),
     /// The host has an open job.
     Fetching,
 }
@@ -42,7 +42,7 @@ pub fn score(rank: Rank) -> f32 {
 }
 
 /// The number of a change of phase. Of equal hosts, the one with the earlier change comes first.
-pub type Turn = u64;
+pub type PhaseNumber = u64;
 
 /// The waiting, the ready and the idle hosts, in their orders.
 ///
@@ -51,14 +51,14 @@ pub type Turn = u64;
 /// O(log hosts) for each change of phase. A host that becomes due is moved once.
 #[derive(Debug, Default)]
 pub struct Schedule {
-    waiting: BTreeSet<(Millis, Turn, HostId)>,
-    ready: BTreeSet<(Rank, Turn, HostId)>,
+    waiting: BTreeSet<(Millis, PhaseNumber, HostId)>,
+    ready: BTreeSet<(Rank, PhaseNumber, HostId)>,
     /// Ready hosts that wait for their shares of the slots. No line is empty.
-    lines: BTreeMap<Line, BTreeSet<(Rank, Turn, HostId)>>,
-    idle: BTreeSet<(Turn, HostId)>,
+    lines: BTreeMap<Line, BTreeSet<(Rank, PhaseNumber, HostId)>>,
+    idle: BTreeSet<(PhaseNumber, HostId)>,
     /// Hosts for which hosts with worse URLs wait.
     standing: BTreeSet<(Rank, HostId)>,
-    turn: Turn,
+    number: PhaseNumber,
     fetching: u64,
 }
 
@@ -78,35 +78,35 @@ impl Schedule {
     /// The host waits until `due`.
     pub fn wait(&mut self, host: HostId, phase: &mut Phase, due: Millis) {
         self.leave(host, *phase);
-        self.turn += 1;
-        self.waiting.insert((due, self.turn, host));
-        *phase = Phase::Waiting(due, self.turn);
+        self.number += 1;
+        self.waiting.insert((due, self.number, host));
+        *phase = Phase::Waiting(due, self.number);
     }
 
     /// The host is ready. If it was ready before, it keeps its turn.
     pub fn make_ready(&mut self, host: HostId, phase: &mut Phase, rank: Rank) {
-        let turn = match *phase {
-            Phase::Waiting(_, turn) | Phase::Ready(_, turn) | Phase::Benched(.., turn) => turn,
+        let number = match *phase {
+            Phase::Waiting(_, number) | Phase::Ready(_, number) | Phase::Benched(.., number) => number,
             Phase::Idle(_) | Phase::Parked(..) | Phase::Fetching => {
-                self.turn += 1;
-                self.turn
+                self.number += 1;
+                self.number
             }
         };
         self.leave(host, *phase);
-        self.ready.insert((rank, turn, host));
-        *phase = Phase::Ready(rank, turn);
+        self.ready.insert((rank, number, host));
+        *phase = Phase::Ready(rank, number);
     }
 
     /// The host has nothing to do now.
     pub fn rest(&mut self, host: HostId, phase: &mut Phase) {
         self.leave(host, *phase);
-        self.turn += 1;
-        self.idle.insert((self.turn, host));
-        *phase = Phase::Idle(self.turn);
+        self.number += 1;
+        self.idle.insert((self.number, host));
+        *phase = Phase::Idle(self.number);
     }
 
     /// The host stands in the line of an address.
-    pub fn park(&mut self, host: HostId, phase: &mut Phase, at: (AddressId, Rank, Turn)) {
+    pub fn park(&mut self, host: HostId, phase: &mut Phase, at: (AddressId, Rank, PhaseNumber)) {
         self.leave(host, *phase);
         *phase = Phase::Parked(at.0, at.1, at.2);
     }
@@ -152,13 +152,13 @@ impl Schedule {
 
     /// A ready host moves to the line of a share of the slots. False if there are too many lines.
     pub fn bench(&mut self, host: HostId, phase: &mut Phase, line: Line) -> bool {
-        let (Phase::Ready(rank, turn) | Phase::Benched(_, rank, turn)) = *phase else { return false };
+        let (Phase::Ready(rank, number) | Phase::Benched(_, rank, number)) = *phase else { return false };
         if self.lines.len() >= Self::LINES && !self.lines.contains_key(&line) {
             return false;
         }
         self.leave(host, *phase);
-        self.lines.entry(line).or_default().insert((rank, turn, host));
-        *phase = Phase::Benched(line, rank, turn);
+        self.lines.entry(line).or_default().insert((rank, number, host));
+        *phase = Phase::Benched(line, rank, number);
         true
     }
 
@@ -207,12 +207,12 @@ impl Schedule {
     /// The host leaves the schedule: it leaves memory, or it is about to get another phase.
     pub fn leave(&mut self, host: HostId, phase: Phase) {
         match phase {
-            Phase::Idle(turn) => _ = self.idle.remove(&(turn, host)),
-            Phase::Waiting(due, turn) => _ = self.waiting.remove(&(due, turn, host)),
-            Phase::Ready(rank, turn) => _ = self.ready.remove(&(rank, turn, host)),
-            Phase::Benched(line, rank, turn) => {
+            Phase::Idle(number) => _ = self.idle.remove(&(number, host)),
+            Phase::Waiting(due, number) => _ = self.waiting.remove(&(due, number, host)),
+            Phase::Ready(rank, number) => _ = self.ready.remove(&(rank, number, host)),
+            Phase::Benched(line, rank, number) => {
                 if let Some(hosts) = self.lines.get_mut(&line) {
-                    hosts.remove(&(rank, turn, host));
+                    hosts.remove(&(rank, number, host));
                     if hosts.is_empty() {
                         self.lines.remove(&line);
                     }

@@ -11,7 +11,7 @@ use frontier::{
 use url::Url;
 
 use crate::sim::{Sim, id, keys, polite};
-use frontier::robots::{Answer, Rules};
+use frontier::robots::{Answer, RobotsRules};
 use frontier::spaces;
 
 #[test]
@@ -125,7 +125,7 @@ fn damage_in_the_store_is_told_and_not_crawled_over() {
         frontier.report(&job, Outcome::Resolved(vec![[10, 0, 0, 1].into()]), 0, &mut session).unwrap();
         let Next::Job(robots) = frontier.next(0, &mut session).unwrap() else { panic!() };
         let answer = Answer { url: &robots.url, status: 404, retry_after: None, body: b"", at: 0 };
-        frontier.report(&robots, Outcome::Robots(Rules::read(&answer, "once")), 0, &mut session).unwrap();
+        frontier.report(&robots, Outcome::Robots(RobotsRules::read(&answer, "once")), 0, &mut session).unwrap();
         let Next::Job(page) = frontier.next(0, &mut session).unwrap() else { panic!() };
         let done = Outcome::Done { status: 200, elapsed: 1, retry_after: None, target: None };
         frontier.report(&page, done, 0, &mut session).unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dedup_stage::url::Sites;
-use frontier::robots::{Answer, Rules};
+use frontier::robots::{Answer, RobotsRules};
 use frontier::{Asker, End, Errand, JobKind, Millis, Next, Outcome, SkipReason, State, Visit, Walk};
 use url::Url;
 
@@ -156,7 +156,7 @@ fn while_no_page_may_be_fetched_only_what_other_frontiers_wait_for_is_handed_out
                     JobKind::Robots => {
                         asked.push((now, job.url.path().to_owned()));
                         let answer = Answer { url: &job.url, status: 404, retry_after: None, body: b"", at: now };
-                        Outcome::Robots(Rules::read(&answer, "once"))
+                        Outcome::Robots(RobotsRules::read(&answer, "once"))
                     }
                     kind => panic!("{kind:?} of {}", job.url),
                 };

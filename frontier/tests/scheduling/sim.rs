@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use config::{Duration, Settings};
 use dedup_stage::store::{Double, Session};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, UrlId};
-use frontier::robots::{Answer, Rules};
+use frontier::robots::{Answer, RobotsRules};
 use frontier::{
     Admission, Failure, Found, Frontier, Job, JobKind, Merits, Millis, Next, Outcome, SkipReason, Via, Walk,
 };
@@ -100,7 +100,7 @@ impl Sim {
             JobKind::Robots => {
                 let answer_after = |status, retry_after, body: &'static str| {
                     let answer = Answer { url: &job.url, status, retry_after, body: body.as_bytes(), at: self.now };
-                    Outcome::Robots(Rules::read(&answer, "once"))
+                    Outcome::Robots(RobotsRules::read(&answer, "once"))
                 };
                 let answer = |status, body| answer_after(status, None, body);
                 match self.robots.get(job.url.as_str()) {

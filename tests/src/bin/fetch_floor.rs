@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use config::Settings;
-use crawler::fetch::budget::Budget;
+use crawler::fetch::budget::ByteBudget;
 use crawler::fetch::http::HttpFetch;
 use crawler::fetch::{Fetch, Request};
 use frontier::JobKind;
@@ -33,7 +33,7 @@ fn main() -> anyhow::Result<()> {
     settings.fetch.allow_private = true;
     let fetcher = runtime.block_on(async { HttpFetch::new(&settings) })?;
     let bare = reqwest_like_the_others()?;
-    let budget = Budget::new(64 << 20);
+    let budget = ByteBudget::new(64 << 20);
     for round in 0..3 {
         let bare = measure(&runtime, pages, hosts, |host, page| {
             let (client, url) = (bare.clone(), format!("http://{}:{port}/{page}", address(host)));

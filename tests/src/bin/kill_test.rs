@@ -83,13 +83,13 @@ fn main() -> anyhow::Result<()> {
         courses: &courses,
     };
     let crawls = victim.torture(&torture, |number, kill| {
-        let Kill { blow, after, place, ahead, end } = kill;
+        let Kill { blow, after, point, ahead, end } = kill;
         let words = match end {
             End::Resumed => "resumed",
             End::Told(said) => said.lines().next().unwrap_or_default(),
         };
-        let (blow, place) = (format!("{blow:?}"), format!("{place:?}"));
-        println!("{number:>4} {blow:>6} {:>9} {place:>8} {ahead:>8}  {words}", after.as_millis());
+        let (blow, point) = (format!("{blow:?}"), format!("{point:?}"));
+        println!("{number:>4} {blow:>6} {:>9} {point:>8} {ahead:>8}  {words}", after.as_millis());
         between += u32::from(kill.is_within_a_batch());
         told += u32::from(matches!(end, End::Told(_)));
     });

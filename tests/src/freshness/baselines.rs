@@ -38,7 +38,7 @@ impl<'a, I: Intervals> ByPage<'a, I> {
     /// All pages are due as the intervals say.
     pub fn new(web: &'a Web, mut intervals: I) -> Self {
         let mut turns = Turns::default();
-        (0..web.plan.hosts).for_each(|_| _ = turns.add_host());
+        (0..web.spec.hosts).for_each(|_| _ = turns.add_host());
         for page in 0..web.pages.len() as u32 {
             let first = intervals.first(page);
             if first.is_finite() {
@@ -146,7 +146,7 @@ impl Known {
     pub fn optimum(web: &Web, budget: f64) -> Self {
         let items: Vec<Item> =
             web.pages.iter().map(|p| Item { host: p.host, rate: web.rates[p.source as usize], weight: 1.0 }).collect();
-        let prices = optimum::prices(&items, web.plan.hosts, budget * items.len() as f64, 1.0 / web.delay());
+        let prices = optimum::prices(&items, web.spec.hosts, budget * items.len() as f64, 1.0 / web.delay());
         Self(items.iter().map(|i| optimum::interval(i.rate, i.weight, prices[i.host as usize])).collect())
     }
 }
@@ -179,7 +179,7 @@ impl<'a> ClusterOptimum<'a> {
     /// At so many fetches a page and day.
     pub fn new(web: &'a Web, budget: f64) -> Self {
         let mut turns = Turns::default();
-        (0..web.plan.hosts).for_each(|_| _ = turns.add_host());
+        (0..web.spec.hosts).for_each(|_| _ = turns.add_host());
         let mut trusted = vec![Vec::new(); web.pages.len()];
         let mut to_come = Vec::new();
         for (n, page) in web.pages.iter().enumerate() {
@@ -214,7 +214,7 @@ impl<'a> ClusterOptimum<'a> {
             })
             .collect();
         let budget = self.budget * self.web.pages.len() as f64;
-        self.prices = optimum::prices(&items, self.web.plan.hosts, budget, 1.0 / self.web.delay());
+        self.prices = optimum::prices(&items, self.web.spec.hosts, budget, 1.0 / self.web.delay());
     }
 
     fn weight(&self, page: u32) -> f64 {

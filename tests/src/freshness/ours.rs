@@ -5,10 +5,10 @@
 
 use std::collections::HashMap;
 
-use frontier::refresh::cluster::Cluster;
+use frontier::refresh::cluster::CopyCluster;
 use frontier::refresh::copies::{Care, Cared, Copy, Pair, PairId};
-use frontier::refresh::prior::Place;
-use frontier::refresh::scheduler::{Refresh, Seen, Verdict};
+use frontier::refresh::prior::PriorKey;
+use frontier::refresh::scheduler::{Refresh, VisitDecision, VisitFinding};
 use frontier::refresh::settings::Settings;
 use frontier::refresh::signals::Source;
 use frontier::refresh::time::Seconds;
@@ -41,7 +41,7 @@ pub struct Ours<'a> {
 #[derive(Clone, Copy, Debug)]
 enum Record {
     /// It is visited.
-    Cluster(Cluster),
+    Cluster(CopyCluster),
     /// It is trusted to show what another shows.
     Copy { of: u32, copy: Copy },
 }
@@ -67,10 +67,10 @@ impl<'a> Ours<'a> {
     /// All pages were just fetched.
     pub fn new(web: &'a Web, settings: Settings) -> Self {
         let mut refresh = Refresh::new(settings, Default::default(), Default::default());
-        (0..web.plan.hosts).for_each(|_| _ = refresh.add_host((web.delay() * 86_400.0) as f32, Default::default()));
+        (0..web.spec.hosts).for_each(|_| _ = refresh.add_host((web.delay() * 86_400.0) as f32, Default::default()));
         let start = seconds(0.0);
         let mut copies = vec![Vec::new(); web.pages.len()];
-        let mut by_host = vec![Vec::new(); web.plan.hosts];
+        let mut by_host = vec![Vec::new(); web.spec.hosts];
         for (n, page) in web.pages.iter().enumerate() {
             by_host[page.host as usize].push(n as u32);
             if let Some(original) = page.original {
@@ -78,7 +78,7 @@ impl<'a> Ours<'a> {
             }
         }
         let record = |n: usize| match web.pages[n].original {
-            None => Record::Cluster(Cluster::new(start, 1.0 + copies[n].len() as f32, Place::new(0, 0))),
+            None => Record::Cluster(CopyCluster::new(start, 1.0 + copies[n].len() as f32, PriorKey::new(0, 0))),
             Some(of) => Record::Copy {
                 of,
                 copy: Copy { checked: start, pair: web.pair(n as u32), priority: 1.0, pending: false },
@@ -96,7 +96,7 @@ impl<'a> Ours<'a> {
         let mut ours = Self { web, refresh, records, by_host, copies, suspects, pairs, showing, tally };
         // The first round finds the demand, the second the dues.
         for _ in 0..2 {
-            (0..web.plan.hosts as HostId).for_each(|host| ours.review(host, start));
+            (0..web.spec.hosts as HostId).for_each(|host| ours.review(host, start));
         }
         ours
     }
@@ -126,9 +126,9 @@ impl<'a> Ours<'a> {
     }
 
     /// A representative was fetched.
-    fn visited(&mut self, page: u32, mut cluster: Cluster, shown: Shown, now: f64, archive: &mut Archive) {
+    fn visited(&mut self, page: u32, mut cluster: CopyCluster, shown: Shown, now: f64, archive: &mut Archive) {
         let host = self.host(page);
-        let seen = Seen { changed: archive.before() != shown, modified: None };
+        let seen = VisitFinding { changed: archive.before() != shown, modified: None };
         self.refresh.visited(host, u64::from(page), &mut cluster, seconds(now), seen);
         self.records[page as usize] = Record::Cluster(cluster);
         for (suspect, showed) in self.suspects.remove(&page).unwrap_or_default() {
@@ -232,7 +232,8 @@ impl<'a> Ours<'a> {
         let Record::Cluster(cluster) = &mut self.records[of as usize] else { return };
         cluster.reweigh(-copy.priority);
         let visited = fetched.map_or(cluster.visited, seconds);
-        let own = Cluster { evidence: cluster.evidence, ..Cluster::new(visited, copy.priority, cluster.place) };
+        let own =
+            CopyCluster { history: cluster.history, ..CopyCluster::new(visited, copy.priority, cluster.prior_key) };
         self.copies[of as usize].retain(|other| *other != page);
         self.records[page as usize] = Record::Cluster(own);
         self.refresh.add(self.host(page), u64::from(page), &own);
@@ -286,18 +287,18 @@ impl Policy for Ours<'_> {
         }
         loop {
             let turn = self.refresh.next(at)?;
-            let verdict = match &self.records[turn.page as usize] {
+            let decision = match &self.records[turn.page as usize] {
                 Record::Cluster(cluster) => self.refresh.judge(turn, cluster, at),
-                Record::Copy { copy, .. } if copy.pending => Verdict::Visit,
-                Record::Copy { .. } => Verdict::Stale,
+                Record::Copy { copy, .. } if copy.pending => VisitDecision::Visit,
+                Record::Copy { .. } => VisitDecision::Stale,
             };
-            match verdict {
-                Verdict::Visit => {
+            match decision {
+                VisitDecision::Visit => {
                     self.refresh.take(turn);
                     return Some(turn.page as u32);
                 }
-                Verdict::Stale => self.refresh.drop(turn),
-                Verdict::Wait(until) => self.refresh.defer(turn, until),
+                VisitDecision::Stale => self.refresh.drop(turn),
+                VisitDecision::Wait(until) => self.refresh.defer(turn, until),
             }
         }
     }

@@ -78,7 +78,7 @@ impl<'a> Archive<'a> {
 
 /// What came of a run.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Outcome {
+pub struct FreshnessResult {
     /// Time-averaged freshness from day 20 on.
     pub freshness: f64,
     /// Share of the budget that was not spent.
@@ -86,11 +86,11 @@ pub struct Outcome {
 }
 
 /// Runs a policy for all days, with so many fetches a page and day.
-pub fn run(web: &Web, budget: f64, policy: &mut dyn Policy) -> Outcome {
+pub fn run(web: &Web, budget: f64, policy: &mut dyn Policy) -> FreshnessResult {
     let mut archive = Archive::new(web);
     let step = 1.0 / (budget * web.pages.len() as f64);
     let slots = (DAYS / step) as u64;
-    let mut free_at = vec![0.0; web.plan.hosts];
+    let mut free_at = vec![0.0; web.spec.hosts];
     let mut unspent = 0;
     for slot in 0..slots {
         let now = slot as f64 * step;
@@ -106,5 +106,5 @@ pub fn run(web: &Web, budget: f64, policy: &mut dyn Policy) -> Outcome {
         archive.store(page, shown, now);
         policy.fetched(page, shown, now, &mut archive);
     }
-    Outcome { freshness: archive.freshness(), unspent: unspent as f64 / slots as f64 }
+    FreshnessResult { freshness: archive.freshness(), unspent: unspent as f64 / slots as f64 }
 }

@@ -7,7 +7,7 @@ use super::changes::{Pattern, exponential, normal};
 
 /// What to make.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
+pub struct WebSpec {
     /// URLs, copies included.
     pub pages: usize,
     /// Hosts; their sizes follow Zipf's law.
@@ -53,7 +53,7 @@ pub struct Page {
 #[derive(Clone, Debug)]
 pub struct Web {
     /// What was asked for.
-    pub plan: Plan,
+    pub spec: WebSpec,
     /// All pages. Originals first.
     pub pages: Vec<Page>,
     /// Change rates of the sources, changes a day.
@@ -66,28 +66,28 @@ pub struct Web {
 
 impl Web {
     /// Makes one.
-    pub fn new(plan: Plan) -> Self {
-        let mut random = Rng::with_seed(plan.seed);
-        let mut hosts = Zipf::new(plan.hosts, &mut random);
-        let originals = plan.pages - (plan.copies * plan.pages as f64).round() as usize;
+    pub fn new(spec: WebSpec) -> Self {
+        let mut random = Rng::with_seed(spec.seed);
+        let mut hosts = Zipf::new(spec.hosts, &mut random);
+        let originals = spec.pages - (spec.copies * spec.pages as f64).round() as usize;
         let mut pages: Vec<Page> = (0..originals)
             .map(|n| Page { host: hosts.draw(&mut random), original: None, source: n as u32, diverges: None })
             .collect();
         // Each host has one mirror, or two.
-        let mirrors: Vec<[u32; 2]> = (0..plan.hosts as u32)
-            .map(|host| [0, 1].map(|_| (host + random.u32(1..plan.hosts as u32)) % plan.hosts as u32))
+        let mirrors: Vec<[u32; 2]> = (0..spec.hosts as u32)
+            .map(|host| [0, 1].map(|_| (host + random.u32(1..spec.hosts as u32)) % spec.hosts as u32))
             .collect();
-        for _ in originals..plan.pages {
+        for _ in originals..spec.pages {
             let original = random.u32(0..originals as u32);
             let Page { host, source, .. } = pages[original as usize];
             let host = mirrors[host as usize][random.usize(0..2)];
             pages.push(Page { host, original: Some(original), source, diverges: None });
         }
-        let mut web = Self { plan, pages, rates: Vec::new(), log: Vec::new(), largest: 0 };
-        let mut sizes = vec![0; plan.hosts];
+        let mut web = Self { spec, pages, rates: Vec::new(), log: Vec::new(), largest: 0 };
+        let mut sizes = vec![0; spec.hosts];
         web.pages.iter().for_each(|page| sizes[page.host as usize] += 1);
         web.largest = sizes.into_iter().max().unwrap_or(1).max(1);
-        let zones: Vec<f64> = (0..plan.hosts).map(|_| random.f64()).collect();
+        let zones: Vec<f64> = (0..spec.hosts).map(|_| random.f64()).collect();
         for n in 0..originals {
             web.add_source(zones[web.pages[n].host as usize], &mut random);
         }
@@ -111,14 +111,14 @@ impl Web {
             .map(|(n, page)| ((exponential(random) * 1e15 / if is_bad(page) { 40.0 } else { 1.0 }) as u64, n))
             .collect();
         drawn.sort_unstable();
-        let liars = (self.plan.lying * drawn.len() as f64).round() as usize;
+        let liars = (self.spec.lying * drawn.len() as f64).round() as usize;
         drawn.into_iter().take(liars).map(|(_, n)| n).collect()
     }
 
     fn add_source(&mut self, zone: f64, random: &mut Rng) -> u32 {
-        let rate = (self.plan.deviation * normal(random)).exp();
+        let rate = (self.spec.deviation * normal(random)).exp();
         self.rates.push(rate);
-        self.log.push(self.plan.pattern.moments(rate, zone, DAYS, random));
+        self.log.push(self.spec.pattern.moments(rate, zone, DAYS, random));
         (self.log.len() - 1) as u32
     }
 
@@ -154,7 +154,7 @@ impl Web {
 
     /// Names the pair of the hosts of two pages.
     pub fn pair_of(&self, original: u32, copy: u32) -> u32 {
-        self.pages[original as usize].host * self.plan.hosts as u32 + self.pages[copy as usize].host
+        self.pages[original as usize].host * self.spec.hosts as u32 + self.pages[copy as usize].host
     }
 
     /// Days from a request to the next one to the same host. The same for all hosts, and so long that the largest host can

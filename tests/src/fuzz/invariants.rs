@@ -11,7 +11,7 @@ use dedup_stage::stage::Stage;
 use dedup_stage::store::{Memory, Session};
 use dedup_stage::url::{Canonicalizer, KeyHasher, resolve};
 use dedup_stage::warc;
-use frontier::robots::{Answer, Rules, page_directives};
+use frontier::robots::{Answer, RobotsRules, page_directives};
 use frontier::sitemap::Sitemap;
 use url::Url;
 
@@ -35,8 +35,8 @@ fn base() -> Url {
 pub fn robots(input: &[u8]) -> u64 {
     let origin = base();
     let rules =
-        Rules::read(&Answer { url: &origin, status: 200, retry_after: None, body: input, at: 1 << 40 }, "foobot");
-    let again = Rules::from_bytes(&rules.to_bytes()).expect("what was written can be read");
+        RobotsRules::read(&Answer { url: &origin, status: 200, retry_after: None, body: input, at: 1 << 40 }, "foobot");
+    let again = RobotsRules::from_bytes(&rules.to_bytes()).expect("what was written can be read");
     assert_eq!(again, rules);
     let mut answers = Vec::new();
     for path in ["/", "/index.html", "/a/xb", "/a/index.html?b=%2F", "/%7ea%2Fb?c=/*$", "/robots.txt"] {

@@ -42,7 +42,7 @@ pub struct Bounds {
 
 /// What came of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub struct FuzzResult {
     /// Inputs read, the corpus to begin with included.
     pub executions: u64,
     /// Inputs that behaved in a new way.
@@ -79,11 +79,11 @@ fn execute(target: &Target, input: &[u8]) -> (std::thread::Result<u64>, Duration
 }
 
 /// Runs a target on a corpus and on what becomes of it.
-pub fn run(target: &Target, corpus: Vec<Vec<u8>>, seed: u64, bounds: Bounds) -> Outcome {
+pub fn run(target: &Target, corpus: Vec<Vec<u8>>, seed: u64, bounds: Bounds) -> FuzzResult {
     let start = Instant::now();
     let mut mutator = Mutator::new(seed, target.words);
     let mut behaviours = HashSet::new();
-    let mut outcome = Outcome::default();
+    let mut outcome = FuzzResult::default();
     let mut kept = Vec::new();
     let mut given = corpus.into_iter();
     while outcome.executions < bounds.executions

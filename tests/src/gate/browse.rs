@@ -19,12 +19,12 @@ use crate::memory::respond;
 pub struct Browser {
     site: Arc<dyn Site>,
     clock: Clock,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<Browsed>>,
 }
 
 /// What was fetched.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct Browsed {
     /// URLs of pages that were asked for and answered, in order. robots.txt is none of them.
     pub urls: Vec<String>,
     /// Requests that were never answered.
@@ -40,11 +40,11 @@ impl Browser {
     }
 
     /// What was fetched so far.
-    pub fn seen(&self) -> Seen {
+    pub fn seen(&self) -> Browsed {
         self.lock().clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Seen> {
+    fn lock(&self) -> MutexGuard<'_, Browsed> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

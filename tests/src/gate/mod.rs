@@ -14,7 +14,7 @@ mod walk;
 mod webs;
 
 pub use attacks::{Attack, Copied, Junk};
-pub use browse::{Browser, Seen};
+pub use browse::{Browsed, Browser};
 pub use lists::{Lists, Parts, Shape};
 pub use mirrors::{Own, Pace, Partial};
 pub use page::{Page, Reply, Site, Thing};

@@ -7,7 +7,7 @@ use crawler::crawl::CrawlDir;
 use crawler::engine::{self, Nobody, Stats, StopReason};
 use dedup_stage::store::Memory;
 
-use super::{Browser, Seen, Site};
+use super::{Browsed, Browser, Site};
 use crate::crawl::settings;
 use crate::sound::{Shared, sound};
 
@@ -15,7 +15,7 @@ use crate::sound::{Shared, sound};
 #[derive(Clone, Debug)]
 pub struct Crawled {
     /// What was fetched, as the web saw it.
-    pub seen: Seen,
+    pub seen: Browsed,
     /// The crawler's own counters.
     pub stats: Stats,
     /// Why it ended.

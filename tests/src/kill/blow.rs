@@ -17,7 +17,7 @@ pub enum Blow {
 
 /// Where a kill fell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum KillPoint {
     /// Before the first commit.
     Start,
     /// Between two batches: nothing was written since the last commit.
@@ -45,7 +45,7 @@ pub struct Kill {
     /// Time from the start of the process.
     pub after: Duration,
     /// Where it fell.
-    pub place: Place,
+    pub point: KillPoint,
     /// Bytes in the outputs that the state does not vouch for.
     pub ahead: u64,
     /// What came of it.
@@ -55,6 +55,6 @@ pub struct Kill {
 impl Kill {
     /// Whether it fell between two writes of one batch.
     pub fn is_within_a_batch(&self) -> bool {
-        matches!(self.place, Place::Outputs | Place::Journal)
+        matches!(self.point, KillPoint::Outputs | KillPoint::Journal)
     }
 }

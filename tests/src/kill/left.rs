@@ -11,7 +11,7 @@ use crawler::crawl::CrawlDir;
 use crawler::series::Series;
 use dedup_stage::warc::read::{Piece, Reader};
 
-use super::blow::Place;
+use super::blow::KillPoint;
 use super::files::{OUTPUTS, copy, journals, log_of};
 use crate::crawl::lines;
 use crate::power;
@@ -22,7 +22,7 @@ use crate::sound::sound;
 pub(super) struct Left {
     /// How long it had lived.
     pub(super) after: Duration,
-    pub(super) place: Place,
+    pub(super) point: KillPoint,
     /// Bytes in the outputs that the state does not vouch for.
     pub(super) ahead: u64,
     /// What `crawler check` finds, if anything.
@@ -32,7 +32,7 @@ pub(super) struct Left {
 /// What a crawl left that was killed; opening the state mends its tail, so a copy is opened.
 pub(super) fn left(dir: &Path, after: Duration) -> anyhow::Result<Left> {
     if !CrawlDir::is_at(dir) {
-        return Ok(Left { after, place: Place::Start, ahead: 0, unsound: None });
+        return Ok(Left { after, point: KillPoint::Start, ahead: 0, unsound: None });
     }
     let durable = power::durable(&log_of(dir));
     let mut torn = false;
@@ -50,13 +50,13 @@ pub(super) fn left(dir: &Path, after: Duration) -> anyhow::Result<Left> {
     for name in OUTPUTS {
         ahead += Series::open(dir, name)?.end().saturating_sub(vouched.get(name).copied().unwrap_or(0));
     }
-    let place = match (torn, ahead) {
-        (true, _) => Place::Journal,
-        (false, 0) => Place::Quiet,
-        (false, _) if vouched.is_empty() => Place::Start,
-        (false, _) => Place::Outputs,
+    let point = match (torn, ahead) {
+        (true, _) => KillPoint::Journal,
+        (false, 0) => KillPoint::Quiet,
+        (false, _) if vouched.is_empty() => KillPoint::Start,
+        (false, _) => KillPoint::Outputs,
     };
-    Ok(Left { after, place, ahead, unsound })
+    Ok(Left { after, point, ahead, unsound })
 }
 
 /// The archive can be read to its end, and has an answer and a line of the index for each page that was answered.

@@ -23,7 +23,7 @@ use fastrand::Rng;
 use crate::crawl::{lines, text};
 use crate::power;
 use crate::sound::sound_at;
-pub use blow::{Blow, End, Kill, Place};
+pub use blow::{Blow, End, Kill, KillPoint};
 use files::{Aim, footprint, last_of_state, log_of};
 use left::{Left, check_archive, left};
 use spare::Spare;
@@ -110,7 +110,7 @@ impl Victim {
                 let unaimed = if torture.in_parts { Aim::Rotation } else { Aim::None };
                 let aim = [unaimed, Aim::Write, unaimed, Aim::Journal][done as usize % 4];
                 let moment = Moment { after: torture.longest.mul_f64(share), aim };
-                let Left { after, place, ahead, unsound } = match victim.run(&dir, Some(moment))? {
+                let Left { after, point, ahead, unsound } = match victim.run(&dir, Some(moment))? {
                     Life::Killed(left) => left,
                     Life::Told(said) => {
                         spare.restore().context(said)?;
@@ -120,14 +120,14 @@ impl Victim {
                 };
                 // Damage that nobody has noticed yet may be found now; without any there is nothing to find.
                 if let Some(unsound) = unsound.filter(|_| !spare.taken) {
-                    return Err(unsound.context(format!("killed at {place:?}")));
+                    return Err(unsound.context(format!("killed at {point:?}")));
                 }
-                let blow = if place == Place::Start { Blow::Kill } else { BLOWS[random.usize(..BLOWS.len())] };
+                let blow = if point == KillPoint::Start { Blow::Kill } else { BLOWS[random.usize(..BLOWS.len())] };
                 let end =
-                    victim.strike(&mut spare, blow, &mut random).with_context(|| format!("{blow:?} at {place:?}"))?;
+                    victim.strike(&mut spare, blow, &mut random).with_context(|| format!("{blow:?} at {point:?}"))?;
                 readers::kill_one(&self.program, &dir, expected, &mut random)?;
                 done += 1;
-                told(done, &Kill { blow, after, place, ahead, end });
+                told(done, &Kill { blow, after, point, ahead, end });
             }
             let urls = match victim.finish(&dir) {
                 Err(error) if spare.taken => {

@@ -65,9 +65,9 @@ impl Site {
         };
         let known = &self.known;
         let url_of = |page: PageId, _: &Session| Ok(known.get(&page.url).map(|known| known.url.clone()));
-        let passage = self.flow.page(&case, &url_of, &mut self.session)?;
-        let changed = passage.judgement.changed(before.as_ref()).map(|changed| changed == "content");
-        self.known.insert(page.id, Known { url, visits, shown: passage.shown });
+        let result = self.flow.page(&case, &url_of, &mut self.session)?;
+        let changed = result.judgement.changed(before.as_ref()).map(|changed| changed == "content");
+        self.known.insert(page.id, Known { url, visits, shown: result.shown });
         Ok(changed)
     }
 }

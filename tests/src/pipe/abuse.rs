@@ -11,10 +11,10 @@ use anyhow::{Context, ensure};
 use serde_json::json;
 
 /// What happened, in words for people; or what should not have.
-pub type Told = anyhow::Result<String>;
+pub type AbuseResult = anyhow::Result<String>;
 
 /// Lines of 100 MiB, with others between them.
-pub fn overlong() -> Told {
+pub fn overlong() -> AbuseResult {
     let mut pipe = Pipe::start(&["run"])?;
     let mut stdin = pipe.stdin.take().context("stdin")?;
     let writer = std::thread::spawn(move || -> std::io::Result<()> {
@@ -42,7 +42,7 @@ pub fn overlong() -> Told {
 }
 
 /// A reader that reads nothing for `stall`, while far more is sent than the pipes hold; `lines` are read in the end.
-pub fn stalled_reader(stall: Duration, lines: u64) -> Told {
+pub fn stalled_reader(stall: Duration, lines: u64) -> AbuseResult {
     let mut pipe = Pipe::start(&["run"])?;
     let mut stdin = pipe.stdin.take().context("stdin")?;
     let writer = std::thread::spawn(move || (0..lines).try_for_each(|n| writeln!(stdin, "{}", small(n))));
@@ -60,7 +60,7 @@ pub fn stalled_reader(stall: Duration, lines: u64) -> Told {
 }
 
 /// A writer that stops in the middle of a line.
-pub fn stopped_writer() -> Told {
+pub fn stopped_writer() -> AbuseResult {
     let mut pipe = Pipe::start(&["run"])?;
     pipe.send(format!("{}\n{{\"id\":1,\"url\":\"http://a.t", small(0)).as_bytes())?;
     ensure!(pipe.answer()?.context("no answer")?["id"] == 0);
@@ -72,7 +72,7 @@ pub fn stopped_writer() -> Told {
 }
 
 /// Nobody reads the answers.
-pub fn closed_output() -> Told {
+pub fn closed_output() -> AbuseResult {
     let mut child = Command::new(program())
         .arg("run")
         .stdin(Stdio::piped())
@@ -89,7 +89,7 @@ pub fn closed_output() -> Told {
 }
 
 /// The input ends within a line.
-pub fn cut_input() -> Told {
+pub fn cut_input() -> AbuseResult {
     let mut pipe = Pipe::start(&["run"])?;
     pipe.send(b"{\"id\":7,\"url\":\"http://a")?;
     let (answers, status) = pipe.finish()?;
@@ -104,7 +104,7 @@ fn terminate(pipe: &Pipe) -> anyhow::Result<()> {
 }
 
 /// SIGTERM with a state.
-pub fn terminated() -> Told {
+pub fn terminated() -> AbuseResult {
     let folder = tempfile::tempdir()?;
     let state = folder.path().to_string_lossy().into_owned();
     let mut pipe = Pipe::start(&["run", "--state", &state])?;
@@ -126,7 +126,7 @@ pub fn terminated() -> Told {
 }
 
 /// SIGTERM, and again, while nobody reads; `lines` are sent.
-pub fn terminated_twice(lines: u64) -> Told {
+pub fn terminated_twice(lines: u64) -> AbuseResult {
     let mut pipe = Pipe::start(&["run"])?;
     let mut stdin = pipe.stdin.take().context("stdin")?;
     let writer = std::thread::spawn(move || (0..lines).try_for_each(|n| writeln!(stdin, "{}", small(n))));
@@ -144,7 +144,7 @@ pub fn terminated_twice(lines: u64) -> Told {
 }
 
 /// A second process on one state.
-pub fn locked() -> Told {
+pub fn locked() -> AbuseResult {
     let folder = tempfile::tempdir()?;
     let state = folder.path().to_string_lossy().into_owned();
     let mut first = Pipe::start(&["run", "--state", &state])?;

@@ -14,7 +14,7 @@ use super::{Pipe, answers};
 
 /// What is sent, and how often the program is killed meanwhile.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct KillPlan {
     /// Kills in all.
     pub kills: u64,
     /// Pages of the synthetic web, which come first.
@@ -39,7 +39,7 @@ struct Caller {
 }
 
 /// Carries out a plan; true if every answer was that of an undisturbed run. `tell` hears of each kill.
-pub fn run(plan: Plan, mut tell: impl FnMut(String)) -> anyhow::Result<bool> {
+pub fn run(plan: KillPlan, mut tell: impl FnMut(String)) -> anyhow::Result<bool> {
     let mut lines = breadth_first(&Web::benchmark(1), plan.web);
     lines.extend((0..plan.small).map(small));
     let expected = answers(&["run"], &lines)?;

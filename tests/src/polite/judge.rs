@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Seen, Town};
+use super::{SeenRequest, Town};
 
 /// One process of the crawl: from its start to its end.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ pub struct Judgement {
 impl Judgement {
     /// Reads the log of a crawl by these processes; `base` is the delay of a host whose robots.txt is not known yet, `floor`
     /// that of an address.
-    pub fn of(town: &Town, log: &[Seen], processes: &[Process], base: Duration, floor: Duration) -> Self {
+    pub fn of(town: &Town, log: &[SeenRequest], processes: &[Process], base: Duration, floor: Duration) -> Self {
         let mut judgement = Self { requests: log.len(), ..Self::default() };
         judgement.overlapping = log.iter().filter(|seen| seen.open > 1).count();
         judgement.forbidden = log.iter().filter(|seen| seen.path.starts_with("/private/")).count();
@@ -66,7 +66,7 @@ impl Judgement {
         judgement
     }
 
-    fn gaps(&mut self, town: &Town, host: usize, seen: &[&Seen], processes: &[Process], base: Duration) {
+    fn gaps(&mut self, town: &Town, host: usize, seen: &[&SeenRequest], processes: &[Process], base: Duration) {
         let mut delay = base;
         for pair in seen.windows(2) {
             let (before, after) = (pair[0], pair[1]);
@@ -93,7 +93,7 @@ impl Judgement {
     }
 
     /// Counts from the host's first request in a process, since what comes before is finding it.
-    fn rate(&mut self, town: &Town, host: usize, seen: &[&Seen], processes: &[Process]) {
+    fn rate(&mut self, town: &Town, host: usize, seen: &[&SeenRequest], processes: &[Process]) {
         let times = seen.iter().filter_map(|seen| Some(seen.ended?.saturating_sub(seen.arrived)));
         let response = times.sum::<Duration>() / seen.len().max(1) as u32;
         for process in processes {
@@ -138,9 +138,9 @@ mod tests {
     }
 
     /// A request to host 0: arrival and end in milliseconds.
-    fn seen(path: &str, arrived: u64, ended: u64) -> Seen {
+    fn seen(path: &str, arrived: u64, ended: u64) -> SeenRequest {
         let time = Duration::from_millis;
-        Seen {
+        SeenRequest {
             host: 0,
             path: path.into(),
             arrived: time(arrived),
@@ -150,7 +150,7 @@ mod tests {
         }
     }
 
-    fn judge(log: &[Seen]) -> Judgement {
+    fn judge(log: &[SeenRequest]) -> Judgement {
         let process = Process { start: Duration::ZERO, end: Duration::from_millis(1_000) };
         Judgement::of(&town(), log, &[process], Duration::from_millis(10), Duration::from_millis(50))
     }
@@ -162,13 +162,13 @@ mod tests {
         assert_eq!((judgement.early, judgement.overlapping, judgement.forbidden), (0, 0, 0));
         assert_eq!(judgement.smallest_excess, Some(Duration::ZERO));
         assert_eq!(judge(&[seen("/robots.txt", 0, 10), seen("/", 109, 120)]).early, 1);
-        assert_eq!(judge(&[Seen { open: 2, ..seen("/", 0, 1) }, seen("/private/0", 300, 301)]).overlapping, 1);
+        assert_eq!(judge(&[SeenRequest { open: 2, ..seen("/", 0, 1) }, seen("/private/0", 300, 301)]).overlapping, 1);
         assert_eq!(judge(&[seen("/private/0", 300, 301)]).forbidden, 1);
     }
 
     #[test]
     fn retries_are_held_against_their_time() {
-        let busy = |until| Seen { retry_after: Some(Duration::from_millis(until)), ..seen("/", 0, 10) };
+        let busy = |until| SeenRequest { retry_after: Some(Duration::from_millis(until)), ..seen("/", 0, 10) };
         let judgement = judge(&[busy(500), seen("/", 499, 510)]);
         assert_eq!((judgement.retries, judgement.early_retries), (1, 1));
         let judgement = judge(&[busy(500), seen("/", 520, 530)]);

@@ -67,7 +67,7 @@ impl Town {
 
 /// One request, as its host saw it. Times are since the start of the server.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct SeenRequest {
     /// Which host.
     pub host: usize,
     /// Path.
@@ -95,7 +95,7 @@ struct Log {
     start: Instant,
     /// Time of day at `start`.
     date: SystemTime,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<SeenRequest>>>,
     /// Told of each arrival.
     arrived: Arc<Condvar>,
 }
@@ -130,7 +130,7 @@ impl Servers {
 
     /// Waits until so many requests have come in all, or the time is over; how many have come.
     pub fn wait_for(&self, requests: usize, time: Duration) -> usize {
-        let few = |seen: &mut Vec<Seen>| seen.len() < requests;
+        let few = |seen: &mut Vec<SeenRequest>| seen.len() < requests;
         let waited = self.log.arrived.wait_timeout_while(self.log.lock(), time, few);
         waited.unwrap_or_else(PoisonError::into_inner).0.len()
     }
@@ -141,7 +141,7 @@ impl Servers {
     }
 
     /// Everything so far, in order of arrival.
-    pub fn log(&self) -> Vec<Seen> {
+    pub fn log(&self) -> Vec<SeenRequest> {
         self.log.lock().clone()
     }
 }
@@ -155,7 +155,7 @@ impl Drop for Servers {
 }
 
 impl Log {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Seen>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<SeenRequest>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -165,7 +165,7 @@ impl Log {
         let arrived = self.start.elapsed();
         let of_host = || seen.iter().filter(|seen| seen.host == host);
         let (before, open) = (of_host().count(), 1 + of_host().filter(|seen| seen.ended.is_none()).count());
-        seen.push(Seen { host, path: path.to_owned(), arrived, ended: None, open, retry_after: None });
+        seen.push(SeenRequest { host, path: path.to_owned(), arrived, ended: None, open, retry_after: None });
         self.arrived.notify_all();
         (seen.len() - 1, before)
     }

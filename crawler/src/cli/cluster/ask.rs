@@ -9,7 +9,7 @@ use url::Url;
 
 use super::super::export::{self, Form, What};
 use super::super::{Usage, tell, why};
-use crate::cluster::{Access, Answers, Owners, Question};
+use crate::cluster::{Answers, BrokerArgs, Owners, Question};
 use crate::crawl::CrawlDir;
 use crate::export::write_clusters;
 
@@ -17,7 +17,7 @@ use crate::export::write_clusters;
 #[derive(Debug, clap::Args)]
 pub struct Why {
     #[command(flatten)]
-    access: Access,
+    access: BrokerArgs,
     /// The URL to ask about
     url: String,
 }
@@ -26,16 +26,16 @@ pub struct Why {
 #[derive(Debug, clap::Args)]
 pub struct Export {
     #[command(flatten)]
-    access: Access,
+    access: BrokerArgs,
     #[command(flatten)]
     form: Form,
 }
 
 /// The answers of a worker. They are the same as those of the commands for one directory.
 #[derive(Debug)]
-pub struct Told;
+pub struct WorkerAnswers;
 
-impl Answers for Told {
+impl Answers for WorkerAnswers {
     fn answer(&self, dir: &mut CrawlDir, question: &Question, out: &mut dyn Write) -> anyhow::Result<()> {
         match question {
             Question::Why { url } => Ok(out.write_all(why::story(dir, &Url::parse(url)?)?.as_bytes())?),
@@ -54,7 +54,7 @@ async fn ask(owners: &Owners, share: usize, question: &Question, out: &mut dyn W
         Question::Export { what, .. } => format!("crawler export DIR --what {what}"),
     };
     match owners.ask(share, question, &command, out).await? {
-        Some(mut dir) => Told.answer(&mut dir, question, out),
+        Some(mut dir) => WorkerAnswers.answer(&mut dir, question, out),
         None => Ok(()),
     }
 }

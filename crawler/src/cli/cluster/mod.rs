@@ -7,16 +7,16 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-pub(super) use ask::Told as Answering;
+pub(super) use ask::WorkerAnswers as Answering;
 use clap::Subcommand;
 use config::Settings;
 
 use super::crawl::{Seeds, Start, layers, seeds};
 use super::say::say;
-use super::summary::{self, Place, Told};
+use super::summary::{self, SummaryFacts, SummaryOf};
 use super::{Usage, report, tell};
 use crate::cluster::loopback::child;
-use crate::cluster::{Access, Total, Wish, operate, status};
+use crate::cluster::{BrokerArgs, Total, Wish, operate, status};
 use crate::crawl::OpenError;
 use crate::engine::StopReason;
 
@@ -32,7 +32,7 @@ enum Command {
     /// Make a crawl: from then on the cluster has its settings and seeds
     Create(Box<Create>),
     /// What each worker does, on stdout
-    Status(Status),
+    Status(StatusArgs),
     /// Hand out no job until `resume`; open jobs are finished
     Pause(Named),
     /// Go on, after a pause or a stop, or with more pages
@@ -44,7 +44,7 @@ enum Command {
     /// Have a worker leave for good: the others get its hosts, and what it has written stays part of the crawl
     Remove(Remove),
     /// Summary of all workers together, on stdout
-    Report(Status),
+    Report(StatusArgs),
     /// Why a URL was fetched, dropped, stopped by a rule, refused or never seen: asks the worker of its host
     Why(ask::Why),
     /// Pages, links, main text or clusters of all workers, in forms that other tools read
@@ -59,22 +59,22 @@ enum Command {
 #[derive(Debug, clap::Args)]
 struct Named {
     #[command(flatten)]
-    access: Access,
+    access: BrokerArgs,
 }
 
 #[derive(Debug, clap::Args)]
 struct Resume {
     #[command(flatten)]
-    access: Access,
+    access: BrokerArgs,
     /// Pages that all workers may fetch since the beginning of the crawl, instead of the earlier limit; 0: any number
     #[arg(long, value_name = "N")]
     max_pages: Option<u64>,
 }
 
 #[derive(Debug, clap::Args)]
-struct Status {
+struct StatusArgs {
     #[command(flatten)]
-    access: Access,
+    access: BrokerArgs,
     /// For scripts: JSON on stdout, and nothing else
     #[arg(long)]
     json: bool,
@@ -83,7 +83,7 @@ struct Status {
 #[derive(Debug, clap::Args)]
 struct Create {
     #[command(flatten)]
-    access: Access,
+    access: BrokerArgs,
     #[command(flatten)]
     start: Start,
     #[command(flatten)]
@@ -93,7 +93,7 @@ struct Create {
 #[derive(Debug, clap::Args)]
 struct Remove {
     #[command(flatten)]
-    access: Access,
+    access: BrokerArgs,
     /// Number of its share, as `status` shows it
     #[arg(value_name = "SHARE")]
     share: usize,
@@ -102,7 +102,7 @@ struct Remove {
 #[derive(Debug, clap::Args)]
 struct AddSeeds {
     #[command(flatten)]
-    access: Access,
+    access: BrokerArgs,
     #[command(flatten)]
     seeds: Seeds,
 }
@@ -136,9 +136,9 @@ fn stands(total: &Total, is_over: bool) -> &'static str {
 }
 
 /// The summary of all workers for people.
-fn text(total: &Total, reason: &str, place: Place<'_>) -> String {
-    summary::text(&Told {
-        place,
+fn text(total: &Total, reason: &str, about: SummaryOf<'_>) -> String {
+    summary::text(&SummaryFacts {
+        about,
         stats: &total.stats,
         stop_reason: reason,
         on_duplicate: None,
@@ -174,17 +174,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 operate::create(&access, &shape, settings, seeds).await?;
                 say!("the crawl is made; start its workers with: crawler worker --cluster … --dir DIR");
             }
-            Command::Status(Status { access, json }) => {
+            Command::Status(StatusArgs { access, json }) => {
                 let status = status(&access).await?;
                 return tell(if json { serde_json::to_string(&status)? + "\n" } else { status.to_string() });
             }
-            Command::Report(Status { access, json }) => {
+            Command::Report(StatusArgs { access, json }) => {
                 let status = status(&access).await?;
                 let total = status.total();
                 let reason = stands(&total, status.is_over());
                 return tell(match json {
                     true => format!("{:#}\n", report::json(&total.stats, reason, total.lost, None)?),
-                    false => text(&total, reason, Place::Cluster),
+                    false => text(&total, reason, SummaryOf::Cluster),
                 });
             }
             Command::Pause(Named { access }) => operate::wish(&access, Wish::Pause, None).await?,

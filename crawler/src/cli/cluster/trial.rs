@@ -10,10 +10,10 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::super::crawl::{Start, seeds};
 use super::super::screen::{self, Line};
-use super::super::summary::Place;
+use super::super::summary::SummaryOf;
 use super::super::{end_code, exit, signals};
 use super::{say, settings, stands, text};
-use crate::cluster::Status;
+use crate::cluster::CrawlStatus;
 use crate::cluster::loopback::child::{self, Child};
 use crate::cluster::loopback::{Loopback, Trial};
 use crate::engine::{Control, Phase, StopReason};
@@ -63,7 +63,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     if let Some(status) = last {
         let total = status.total();
-        say!("{}", text(&total, stands(&total, status.is_over()), Place::Workers(&dir)).trim_end());
+        say!("{}", text(&total, stands(&total, status.is_over()), SummaryOf::Workers(&dir)).trim_end());
     }
     Ok(code)
 }
@@ -90,9 +90,9 @@ fn watch(
     loopback: &mut Loopback,
     control: &Receiver<Control>,
     progress: Progress,
-) -> anyhow::Result<(Option<Status>, ExitCode)> {
+) -> anyhow::Result<(Option<CrawlStatus>, ExitCode)> {
     let mut display = Display::new(progress);
-    let mut last: Option<Status> = None;
+    let mut last: Option<CrawlStatus> = None;
     let mut stopping: Option<Instant> = None;
     loop {
         match control.recv_timeout(LOOK) {
@@ -106,7 +106,7 @@ fn watch(
                 }
             }
         }
-        tell_of_the_dead(loopback, stopping.is_some() || last.as_ref().is_some_and(Status::is_over));
+        tell_of_the_dead(loopback, stopping.is_some() || last.as_ref().is_some_and(CrawlStatus::is_over));
         match loopback.status() {
             Ok(status) => {
                 display.show(&status);
@@ -177,7 +177,7 @@ impl Display {
         Self { is_drawn, written: None, failed: false, deserted: None }
     }
 
-    fn show(&mut self, status: &Status) {
+    fn show(&mut self, status: &CrawlStatus) {
         if std::mem::take(&mut self.failed) {
             say!("the brokers answer again");
         }
@@ -204,7 +204,7 @@ impl Display {
     }
 
     /// Whether no worker has held a share for the time of a lease.
-    fn is_stuck(&mut self, status: &Status) -> bool {
+    fn is_stuck(&mut self, status: &CrawlStatus) -> bool {
         use crate::cluster::Held;
         let is_held = status
             .workers

@@ -16,10 +16,10 @@ use tokio::runtime::Runtime;
 use url::Url;
 
 use super::board::Board;
-use super::connect::{Access, Cluster};
+use super::connect::{BrokerArgs, BrokerConnection};
 use super::operate::{self, Shape};
 use super::record::Wish;
-use super::status::{Status, look};
+use super::status::{CrawlStatus, look};
 use super::worker::crawl;
 use super::{ClusterError, Result, broker};
 use brokers::Brokers;
@@ -55,12 +55,12 @@ pub struct Trial {
 #[derive(Debug)]
 pub struct Loopback {
     /// The way to the brokers.
-    pub access: Access,
+    pub access: BrokerArgs,
     // Workers end before the brokers: fields are dropped in their order.
     workers: Vec<Child>,
     brokers: Brokers,
     runtime: Runtime,
-    cluster: Cluster,
+    cluster: BrokerConnection,
     board: Board,
     _lock: File,
 }
@@ -82,7 +82,7 @@ impl Loopback {
         let lock = claim(&dir)?;
         let server = server::find(server.as_deref(), say)?;
         let brokers = Brokers::start(&server, &dir)?;
-        let access = Access::new(brokers.address.clone(), brokers.monitor.clone());
+        let access = BrokerArgs::new(brokers.address.clone(), brokers.monitor.clone());
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         runtime.block_on(ready(&access))?;
         let cluster = runtime.block_on(access.connect())?;
@@ -158,7 +158,7 @@ impl Loopback {
     }
 
     /// How the crawl stands.
-    pub fn status(&self) -> Result<Status> {
+    pub fn status(&self) -> Result<CrawlStatus> {
         self.runtime.block_on(look(&self.access, &self.cluster, &self.board))
     }
 
@@ -191,7 +191,7 @@ fn claim(dir: &Path) -> Result<File> {
 }
 
 /// Waits until brokers that were stopped have found what they keep.
-async fn awake(cluster: &Cluster) -> Result<()> {
+async fn awake(cluster: &BrokerConnection) -> Result<()> {
     let begin = Instant::now();
     for stream in ["board", "links", "pages", "commits"].map(|what| cluster.stream(what)) {
         while let Err(error) = cluster.context.get_stream(&stream).await {
@@ -205,7 +205,7 @@ async fn awake(cluster: &Cluster) -> Result<()> {
 }
 
 /// Waits until all brokers are well.
-async fn ready(access: &Access) -> Result<()> {
+async fn ready(access: &BrokerArgs) -> Result<()> {
     let begin = Instant::now();
     while !access.brokers().await.iter().all(|broker| broker.is_well) {
         if begin.elapsed() > LEADER {

@@ -4,7 +4,7 @@
 use dedup_stage::store::{Batch, Change, Space, Store};
 
 use super::super::board::Board;
-use super::super::connect::Cluster;
+use super::super::connect::BrokerConnection;
 use super::super::record::keys;
 use super::super::shares::Muster;
 use super::super::{ClusterError, Result, broker, pages};
@@ -15,7 +15,7 @@ use crate::record::PageRecord;
 use crate::spaces;
 
 /// Whether pages that come after this place are gone from the stream.
-pub async fn is_cut(cluster: &Cluster, after: u64) -> Result<bool> {
+pub async fn is_cut(cluster: &BrokerConnection, after: u64) -> Result<bool> {
     let what = "looking at the stream of pages";
     let stream = cluster.context.get_stream_no_info(pages::stream_of(cluster)).await.map_err(broker(what))?;
     let state = stream.get_info().await.map_err(broker(what))?.state;

@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 
 use super::super::board::Board;
 use super::super::commits::{self, LOG_AT};
-use super::super::connect::Cluster;
+use super::super::connect::BrokerConnection;
 use super::super::record::keys;
 use super::super::shares::{Muster, Stay};
 use super::super::{Result, broker, links, pages};
@@ -77,7 +77,7 @@ impl Drop for Tap {
 #[derive(Debug)]
 pub struct Maker {
     /// The brokers.
-    pub cluster: Cluster,
+    pub cluster: BrokerConnection,
     /// The board.
     pub board: Board,
     /// Where calls to the brokers run.
@@ -185,7 +185,7 @@ fn ended() -> io::Error {
 }
 
 /// Drops the messages of a subject up to a place.
-async fn cut(cluster: &Cluster, stream: &str, subject: &str, last: u64) -> Result<()> {
+async fn cut(cluster: &BrokerConnection, stream: &str, subject: &str, last: u64) -> Result<()> {
     if last > 0 {
         let stream = cluster.context.get_stream_no_info(stream).await.map_err(broker("cutting a stream"))?;
         stream.purge().filter(subject).sequence(last + 1).await.map_err(broker("cutting a stream"))?;

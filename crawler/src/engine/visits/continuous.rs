@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::{PageId, SiteId, UrlId};
-use frontier::refresh::scheduler::{Refresh, Verdict};
+use frontier::refresh::scheduler::{Refresh, VisitDecision};
 use frontier::refresh::settings::Settings;
 use frontier::refresh::signals::Source;
 use frontier::refresh::time::{DAY, Seconds, days};
@@ -168,7 +168,7 @@ impl Continuous {
         let is_due = match self.fixed(place) {
             Some(due) => due <= at,
             None if self.clusters[place] => {
-                self.refresh.judge(turn, &self.roster.members[place].cluster, at) == Verdict::Visit
+                self.refresh.judge(turn, &self.roster.members[place].cluster, at) == VisitDecision::Visit
             }
             None => false,
         };
@@ -217,7 +217,7 @@ impl Continuous {
             true => cluster.weight * self.refresh.gain(host, cluster, days(cluster.visited, now)),
             false => self.refresh.price(host),
         };
-        Some((buys / self.refresh.worth_of_new(host, cluster.place, 1.0)).clamp(0.0, PRIORITY))
+        Some((buys / self.refresh.worth_of_new(host, cluster.prior_key, 1.0)).clamp(0.0, PRIORITY))
     }
 
     /// Whether a host's visits have as large a share as they may have while new URLs wait.

@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use dedup_stage::store::{Result, Session, Space, codec};
 use dedup_stage::url::{PageId, SiteId, UrlId};
 use frontier::Millis;
-use frontier::refresh::evidence::Dated;
-use frontier::refresh::scheduler::{Refresh, Seen};
+use frontier::refresh::history::Dated;
+use frontier::refresh::scheduler::{Refresh, VisitFinding};
 use frontier::refresh::signals::Signals;
 use frontier::refresh::time::Seconds;
 use frontier::refresh::turns::HostId;
@@ -112,7 +112,7 @@ pub(super) fn hear(refresh: &mut Refresh, host: HostId, member: &Member, record:
         return None;
     }
     let modified = record.validators.last_modified.as_deref().and_then(hints::http_date);
-    let seen = Seen { changed: record.verdict != VerdictKind::Unchanged, modified: modified.map(seconds) };
+    let seen = VisitFinding { changed: record.verdict != VerdictKind::Unchanged, modified: modified.map(seconds) };
     refresh.heard(host, &member.cluster, seconds(record.fetched_at), seen)
 }
 

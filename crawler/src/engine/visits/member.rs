@@ -2,9 +2,9 @@
 
 use dedup_stage::url::{SiteId, UrlId};
 use frontier::Millis;
-use frontier::refresh::cluster::Cluster;
-use frontier::refresh::evidence::Dated;
-use frontier::refresh::prior::Place;
+use frontier::refresh::cluster::CopyCluster;
+use frontier::refresh::history::Dated;
+use frontier::refresh::prior::PriorKey;
 use frontier::refresh::signals::Source;
 use frontier::refresh::time::{Seconds, days};
 use url::Url;
@@ -25,7 +25,7 @@ pub(super) struct Member {
     /// How it answered last.
     pub life: Life,
     /// When its content was seen and seen to change, and what is known of its change rate.
-    pub cluster: Cluster,
+    pub cluster: CopyCluster,
     /// The URL that it is a proven copy of.
     pub of: Option<UrlId>,
     /// The URL that it was a copy of, until that was not there any more or said something else, and this one went on as it was.
@@ -79,7 +79,7 @@ impl Member {
             visit: 0,
             asked: record.fetched_at,
             life: Life::Trouble,
-            cluster: Cluster::new(at, priority, Place::new(group, record.depth)),
+            cluster: CopyCluster::new(at, priority, PriorKey::new(group, record.depth)),
             of: None,
             heir_of: None,
             checked: at,
@@ -114,11 +114,11 @@ impl Member {
         if before_seen.is_some() {
             let span = at.saturating_sub(self.cluster.visited);
             if record.verdict == VerdictKind::Unchanged {
-                self.cluster.evidence.unchanged(span);
+                self.cluster.history.unchanged(span);
             } else {
                 match dated {
-                    Some(dated) => self.cluster.evidence.change_dated(dated),
-                    None => self.cluster.evidence.change(span),
+                    Some(dated) => self.cluster.history.change_dated(dated),
+                    None => self.cluster.history.change(span),
                 }
                 self.cluster.changed = at;
             }

@@ -35,7 +35,7 @@ pub(super) use listed::Listed;
 pub(super) use lists::List;
 pub(super) use member::seconds;
 use member::{Life, Member};
-use plan::Plan;
+use plan::RoundPlan;
 use roster::Roster;
 
 /// The last round of visits, or the visits of a continuous crawl: a part of the counters, which the state keeps.
@@ -127,7 +127,7 @@ impl Visits {
     ) -> Result<Self> {
         let mut roster = Roster::read(session, trusts, priority)?;
         let since = (round.visits > 0).then_some(round.started);
-        let Plan { order, checks, trusted, freshness, refresh, hosts: known } =
+        let RoundPlan { order, checks, trusted, freshness, refresh, hosts: known } =
             plan::plan(&mut roster, since, min_age, now);
         round.trusted = trusted.saturating_sub(checks.len() as u64 + round.checked - round.diverged);
         if round.visits == 0 {

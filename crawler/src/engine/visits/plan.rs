@@ -18,7 +18,7 @@ use super::roster::Roster;
 
 /// What a round is to do.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct RoundPlan {
     /// Places of the pages to be visited, the one that is worth most first.
     pub order: Vec<usize>,
     /// Places of the copies to be checked after their representatives were visited.
@@ -42,7 +42,7 @@ pub(super) const DELAY: f32 = 1.0;
 
 /// Plans a round at `now`. What was asked for at `since` or later has been visited in this round; none where it begins now. What
 /// was asked for within `min_age` is left out.
-pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, now_ms: Millis) -> Plan {
+pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, now_ms: Millis) -> RoundPlan {
     let now = seconds(now_ms);
     let mut trusted = 0;
     let done = |member: &Member| since.is_some_and(|since| member.asked >= since);
@@ -94,7 +94,7 @@ pub(super) fn plan(roster: &mut Roster, since: Option<Millis>, min_age: Millis, 
     let age = |at: usize| roster.members[at].checked;
     risks.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| age(a.1).cmp(&age(b.1))).then(a.1.cmp(&b.1)));
     let checks = risks.into_iter().take(wanted.saturating_sub(checked)).map(|(_, at)| at).collect();
-    Plan { order, checks, trusted, freshness, refresh, hosts }
+    RoundPlan { order, checks, trusted, freshness, refresh, hosts }
 }
 
 /// What is believed of the change rates, learned from all visits so far.

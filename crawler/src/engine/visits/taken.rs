@@ -4,7 +4,7 @@
 use dedup_stage::url::UrlId;
 use frontier::Millis;
 use frontier::refresh::copies::{Care, Cared, Copy};
-use frontier::refresh::evidence::Dated;
+use frontier::refresh::history::Dated;
 use frontier::refresh::time::{Seconds, days};
 
 use super::Round;

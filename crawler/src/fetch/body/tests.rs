@@ -1,15 +1,15 @@
 //! Caps and the budget.
 
 use super::*;
-use crate::fetch::budget::Budget;
+use crate::fetch::budget::ByteBudget;
 
-fn plain(budget: &std::sync::Arc<Budget>, cap: usize, promised: u64) -> Body {
+fn plain(budget: &std::sync::Arc<ByteBudget>, cap: usize, promised: u64) -> Body {
     Body::new(budget.share(), None, false, cap, promised)
 }
 
 #[test]
 fn a_body_takes_from_the_budget_what_it_holds() {
-    let budget = Budget::new(1 << 20);
+    let budget = ByteBudget::new(1 << 20);
     let mut body = plain(&budget, 1 << 20, 0);
     for _ in 0..100 {
         assert_eq!(body.push(&[b'x'; 1_000]), Ok(()));
@@ -23,17 +23,17 @@ fn a_body_takes_from_the_budget_what_it_holds() {
 
 #[test]
 fn a_promise_is_believed_up_to_a_point() {
-    let budget = Budget::new(1 << 20);
+    let budget = ByteBudget::new(1 << 20);
     assert_eq!(plain(&budget, 1 << 30, 14_000).decoded.held(), 14_000);
     assert_eq!(plain(&budget, 1 << 30, u64::MAX).decoded.held(), MOST_PROMISED);
     assert_eq!(plain(&budget, 100, 14_000).decoded.held(), 100);
-    let empty = Budget::new(100);
+    let empty = ByteBudget::new(100);
     assert_eq!(plain(&empty, 1 << 30, 14_000).push(b"words"), Ok(()));
 }
 
 #[test]
 fn a_body_over_its_cap_is_cut_there() {
-    let budget = Budget::new(1 << 20);
+    let budget = ByteBudget::new(1 << 20);
     let mut body = plain(&budget, 10_000, 0);
     assert_eq!(body.push(&[b'x'; 9_999]), Ok(()));
     assert_eq!(body.push(&[b'x'; 9_999]), Err(Full::Cut(Truncation::Length)));
@@ -44,7 +44,7 @@ fn a_body_over_its_cap_is_cut_there() {
 
 #[test]
 fn a_body_that_finds_no_room_is_given_up() {
-    let budget = Budget::new(100_000);
+    let budget = ByteBudget::new(100_000);
     let mut first = plain(&budget, 1 << 20, 0);
     assert_eq!(first.push(&[b'x'; 70_000]), Ok(()));
     let mut second = plain(&budget, 1 << 20, 0);
@@ -55,7 +55,7 @@ fn a_body_that_finds_no_room_is_given_up() {
 
 #[test]
 fn the_last_of_the_budget_is_used_without_doubling() {
-    let budget = Budget::new(10_000);
+    let budget = ByteBudget::new(10_000);
     let mut body = plain(&budget, 1 << 20, 0);
     for _ in 0..10 {
         assert_eq!(body.push(&[b'x'; 1_000]), Ok(()));
@@ -68,7 +68,7 @@ fn a_decoder_counts_its_history() {
     // 8 MiB of zeros in zstd, by blocks of one repeated byte, with a window of 8 MiB.
     let block = (((128_u32 << 10) << 3) | (1 << 1)).to_le_bytes();
     let zeros = [&[0x28, 0xb5, 0x2f, 0xfd, 0, 13 << 3][..], &[block[0], block[1], block[2], 0].repeat(64)].concat();
-    let budget = Budget::new(64 << 20);
+    let budget = ByteBudget::new(64 << 20);
     let decoder = Decoder::new(["zstd"].into_iter()).expect("a known coding");
     let mut body = Body::new(budget.share(), decoder, true, 64 << 20, 0);
     // The ratio would end it: as if much had come before.

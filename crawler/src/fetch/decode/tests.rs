@@ -33,7 +33,7 @@ fn header(coding: &str) -> &str {
 }
 
 /// Everything that comes of `data`, given in pieces of `step` bytes, and how it ended.
-fn decode(header: &str, data: &[u8], step: usize, most: u64) -> (Vec<u8>, Result<bool, Stop<()>>) {
+fn decode(header: &str, data: &[u8], step: usize, most: u64) -> (Vec<u8>, Result<bool, DecodeStop<()>>) {
     let mut decoder = Decoder::new([header].into_iter()).expect("known codings").expect("a coding");
     let mut out = Vec::new();
     for piece in data.chunks(step) {
@@ -106,12 +106,12 @@ fn no_layer_puts_out_more_than_is_allowed() {
     for coding in NAMES {
         let packed = compress(coding, &vec![0; 4 << 20]);
         let (out, end) = decode(header(coding), &packed, usize::MAX, 1 << 20);
-        assert_eq!(end, Err(Stop::Expands), "{coding}");
+        assert_eq!(end, Err(DecodeStop::Expands), "{coding}");
         assert!(out.len() <= (1 << 20) + PIECE, "{coding}");
     }
     // Much in the middle, nothing in the end: empty stored blocks.
     let nothing = compress("gzip", &[0, 0, 0, 0xff, 0xff].repeat(1 << 20));
-    assert_eq!(decode("deflate, gzip", &nothing, usize::MAX, 1 << 20), (vec![], Err(Stop::Expands)));
+    assert_eq!(decode("deflate, gzip", &nothing, usize::MAX, 1 << 20), (vec![], Err(DecodeStop::Expands)));
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn names_of_codings() {
     assert_eq!(decoder(&["GZIP"]), Ok(Some(1)));
     assert_eq!(decoder(&["gzip , br", "identity", "zstd"]), Ok(Some(3)));
     for unreadable in ["compress", "gzip, exi", "gzip, gzip, gzip, gzip"] {
-        assert_eq!(decoder(&[unreadable]), Err(Stop::Broken), "{unreadable}");
+        assert_eq!(decoder(&[unreadable]), Err(DecodeStop::Broken), "{unreadable}");
     }
 }
 
@@ -142,7 +142,7 @@ fn names_of_codings() {
 fn zstd_windows_are_bounded() {
     let frame = |log: u8| [&[0x28, 0xb5, 0x2f, 0xfd, 0, (log - 10) << 3][..], &[0x03, 0, 0, b'x']].concat();
     let end = |log| decode("zstd", &frame(log), 100, 100).1;
-    assert_eq!(end(31), Err(Stop::Broken));
-    assert_eq!(end(24), Err(Stop::Broken));
-    assert!(end(23) != Err(Stop::Broken));
+    assert_eq!(end(31), Err(DecodeStop::Broken));
+    assert_eq!(end(24), Err(DecodeStop::Broken));
+    assert!(end(23) != Err(DecodeStop::Broken));
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::super::clusters::{Cluster, Clusters};
+use super::super::clusters::{ClusterTotals, Clusters};
 use super::super::html::{Web, WebLink, put};
 use super::super::line::{PageLine, Word};
 use super::super::source::Lines;
@@ -57,7 +57,7 @@ pub fn clusters(out: &mut String, id: Option<&str>, clusters: &Clusters, pages: 
 }
 
 /// Names some duplicates of a cluster.
-fn members(rows: &mut String, cluster: &Cluster, pages: &Lines) -> io::Result<()> {
+fn members(rows: &mut String, cluster: &ClusterTotals, pages: &Lines) -> io::Result<()> {
     let all = cluster.near + cluster.exact;
     put!(rows, "<details><summary>{}</summary><ul>", units::counted(all, "duplicate"));
     for line in pages.at(cluster.members.iter().copied())? {

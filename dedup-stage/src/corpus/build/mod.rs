@@ -21,7 +21,7 @@ pub use parts::{temporary, write};
 
 /// What to make, and with what.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct SigningOptions {
     /// Names of fields and columns.
     pub fields: Fields,
     /// Threads that sign.
@@ -93,10 +93,11 @@ pub fn splits(inputs: &[PathBuf], format: Option<Format>) -> Result<Vec<Split>, 
 
 /// Makes the signature file `output`. Returns the sums over all splits. Errors where something cannot be written, or an
 /// input cannot be opened at all.
-pub fn build(splits: &[Split], plan: &Plan, output: &Path, watch: &dyn Watch) -> Result<Tally, Error> {
+pub fn build(splits: &[Split], options: &SigningOptions, output: &Path, watch: &dyn Watch) -> Result<Tally, Error> {
     let parts = Parts::open(output)?;
-    let lanes = plan.threads.min(splits.len()).max(1);
-    let each = Plan { threads: plan.threads.div_ceil(lanes), memory: plan.memory / lanes, ..plan.clone() };
+    let lanes = options.threads.min(splits.len()).max(1);
+    let each =
+        SigningOptions { threads: options.threads.div_ceil(lanes), memory: options.memory / lanes, ..options.clone() };
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -137,7 +138,12 @@ pub fn build(splits: &[Split], plan: &Plan, output: &Path, watch: &dyn Watch) ->
 }
 
 /// One split: what an earlier build left, or done now.
-fn one(split: &Split, plan: &Plan, parts: &Parts, watch: &dyn Watch) -> Result<(Tally, Vec<PathBuf>), Error> {
+fn one(
+    split: &Split,
+    options: &SigningOptions,
+    parts: &Parts,
+    watch: &dyn Watch,
+) -> Result<(Tally, Vec<PathBuf>), Error> {
     if split.format == Format::Signatures {
         let path = split.paths[0].clone();
         let signatures = super::Signatures::open(&path)?;
@@ -147,12 +153,12 @@ fn one(split: &Split, plan: &Plan, parts: &Parts, watch: &dyn Watch) -> Result<(
         watch.split(&split.name(), &tally, true);
         return Ok((tally, vec![path]));
     }
-    let key = parts.key(split, plan);
+    let key = parts.key(split, options);
     if let Some((tally, files)) = key.as_deref().and_then(|key| parts.done(key)) {
         watch.split(&split.name(), &tally, false);
         return Ok((tally, files));
     }
-    let pieces: Box<dyn Iterator<Item = Piece> + Send> = match split.pieces(&plan.fields) {
+    let pieces: Box<dyn Iterator<Item = Piece> + Send> = match split.pieces(&options.fields) {
         Ok(pieces) => pieces,
         // This program cannot read any such file, so there is no use in going on.
         Err(error) if error.kind() == io::ErrorKind::Unsupported => {
@@ -163,7 +169,7 @@ fn one(split: &Split, plan: &Plan, parts: &Parts, watch: &dyn Watch) -> Result<(
             Box::new(std::iter::once(Piece::Bad(bad)))
         }
     };
-    let done = split::sign(split, pieces, plan, parts, watch)?;
+    let done = split::sign(split, pieces, options, parts, watch)?;
     if let Some(key) = key {
         parts.note(&key, &done.0, &done.1)?;
     }

@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Plan, Tally};
+use super::{SigningOptions, Tally};
 use crate::corpus::Error;
 use crate::corpus::input::Split;
 use crate::signature::RECIPE;
@@ -37,8 +37,8 @@ impl Parts {
     }
 
     /// What tells a split from others and from its own earlier contents; `None` where nothing does, as for stdin.
-    pub fn key(&self, split: &Split, plan: &Plan) -> Option<String> {
-        let mut facts = format!("{RECIPE} {:?} {:?}", split.format, plan.fields);
+    pub fn key(&self, split: &Split, options: &SigningOptions) -> Option<String> {
+        let mut facts = format!("{RECIPE} {:?} {:?}", split.format, options.fields);
         for path in &split.paths {
             let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
             let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos();

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::parts::{self, Parts};
-use super::{Plan, Tally, Watch};
+use super::{SigningOptions, Tally, Watch};
 use crate::corpus::Error;
 use crate::corpus::input::{Bad, Fields, Piece, Split};
 use crate::corpus::record::Record;
 use crate::corpus::sign::Signing;
-use crate::corpus::writer::{Shape, Writer};
-use crate::pipeline::{Limits, Turn, ordered};
+use crate::corpus::writer::{Shape, SignatureWriter};
+use crate::pipeline::{Limits, NextItem, ordered};
 use crate::signature::RECIPE;
 
 /// What a worker made of a piece.
@@ -25,19 +25,19 @@ struct Signed {
 pub fn sign(
     split: &Split,
     pieces: Box<dyn Iterator<Item = Piece> + Send>,
-    plan: &Plan,
+    options: &SigningOptions,
     parts: &Parts,
     watch: &dyn Watch,
 ) -> Result<(Tally, Vec<PathBuf>), Error> {
-    let context = Arc::new((split.name(), plan.fields.clone()));
-    let limits = Limits { threads: plan.threads.max(1), inputs: 16 * plan.threads.max(1), bytes: 64 << 20 };
+    let context = Arc::new((split.name(), options.fields.clone()));
+    let limits = Limits { threads: options.threads.max(1), inputs: 16 * options.threads.max(1), bytes: 64 << 20 };
     let (mut results, _) = ordered(limits, pieces, move || {
         let (context, mut signing) = (Arc::clone(&context), Signing::default());
         move |piece: Piece| work(&piece, &context.0, &context.1, &mut signing)
     });
     let (mut tally, mut files) = (Tally::default(), Vec::new());
     let (mut held, mut weight) = (Vec::new(), 0);
-    while let Turn::Item(signed) = results.wait() {
+    while let NextItem::Item(signed) = results.wait() {
         watch.documents(signed.records.len() as u64);
         tally.documents += signed.records.len() as u64;
         tally.judged += signed.records.iter().filter(|record| record.signature.is_some()).count() as u64;
@@ -45,7 +45,7 @@ pub fn sign(
         signed.bad.into_iter().for_each(|bad| tally.add_bad(bad));
         weight += signed.records.iter().map(Record::weight).sum::<usize>();
         held.extend(signed.records);
-        if weight > plan.memory {
+        if weight > options.memory {
             files.push(write(&mut held, parts)?);
             weight = 0;
         }
@@ -79,7 +79,7 @@ fn write(records: &mut Vec<Record>, parts: &Parts) -> Result<PathBuf, Error> {
     records.iter().for_each(|record| shape.add(&record.row()));
     let path = parts.fresh();
     parts::write(&path, |file| {
-        let mut writer = Writer::new(file, RECIPE, shape);
+        let mut writer = SignatureWriter::new(file, RECIPE, shape);
         records.iter().try_for_each(|record| writer.push(&record.row()))?;
         Ok(writer.finish()?.1)
     })?;

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{Edge, Rule};
+use super::{Edge, NearCriterion};
 use crate::corpus::{Error, Signatures};
 
 const FORMAT: &str = "dedup-stage edges 1";
@@ -97,9 +97,10 @@ pub struct EdgeWriter<'a> {
 
 impl<'a> EdgeWriter<'a> {
     /// Begins a file.
-    pub fn new(file: &'a File, nodes: &Nodes, rule: Rule) -> Result<Self, Error> {
+    pub fn new(file: &'a File, nodes: &Nodes, criterion: NearCriterion) -> Result<Self, Error> {
         let mut out = BufWriter::with_capacity(1 << 20, file);
-        let head = Head { format: FORMAT.into(), nodes: nodes.clone(), distance: rule.distance, look: rule.look };
+        let head =
+            Head { format: FORMAT.into(), nodes: nodes.clone(), distance: criterion.distance, look: criterion.look };
         let mut line = serde_json::to_vec(&head).expect("numbers and strings serialise");
         line.push(b'\n');
         out.write_all(&line)?;
@@ -134,7 +135,7 @@ pub struct EdgeFile {
     /// Bytes of edges.
     length: u64,
     nodes: Nodes,
-    rule: Rule,
+    criterion: NearCriterion,
 }
 
 impl EdgeFile {
@@ -152,13 +153,13 @@ impl EdgeFile {
         }
         let length = length.checked_sub(line.len() as u64 + 8).filter(|length| length.is_multiple_of(EDGE as u64));
         let length = length.ok_or_else(|| damaged("the file of edges is cut short"))?;
-        let rule = Rule { distance: head.distance, look: head.look };
-        Ok(Self { path: path.to_owned(), input, length, nodes: head.nodes, rule })
+        let criterion = NearCriterion { distance: head.distance, look: head.look };
+        Ok(Self { path: path.to_owned(), input, length, nodes: head.nodes, criterion })
     }
 
     /// What the edges were found by.
-    pub fn rule(&self) -> Rule {
-        self.rule
+    pub fn criterion(&self) -> NearCriterion {
+        self.criterion
     }
 
     /// Number of edges.

@@ -31,7 +31,7 @@ pub struct Edge {
 
 /// What makes two documents near-duplicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rule {
+pub struct NearCriterion {
     /// Hamming distance within which candidates are looked for.
     pub distance: u32,
     /// Whether a candidate must also pass the second look ([`Sketch::compare`]), as a page in the crawl must.
@@ -72,7 +72,7 @@ pub type Take<'a> = &'a (dyn Fn(&mut Vec<Edge>) + Sync);
 pub fn join(
     a: &Signatures,
     b: Option<&Signatures>,
-    rule: Rule,
+    criterion: NearCriterion,
     effort: Effort,
     take: Take<'_>,
     done: &(dyn Fn(f64) + Sync),
@@ -94,14 +94,16 @@ pub fn join(
     let mut first: Option<(usize, Runs<'_>)> = None;
     for (i, j) in tasks {
         if first.as_ref().is_none_or(|(block, _)| *block != i) {
-            first = Some((i, Runs::of(a, of_a[i].clone(), rule.look)));
+            first = Some((i, Runs::of(a, of_a[i].clone(), criterion.look)));
         }
         let Some((_, runs)) = &first else { continue };
         let done = |part: f64| done(part * share);
         match (&of_b, b) {
-            (Some(of_b), Some(b)) => between(runs, &Runs::of(b, of_b[j].clone(), rule.look), rule, effort, take, &done),
-            _ if i == j => within(runs, rule, effort, take, &done),
-            _ => between(runs, &Runs::of(a, of_a[j].clone(), rule.look), rule, effort, take, &done),
+            (Some(of_b), Some(b)) => {
+                between(runs, &Runs::of(b, of_b[j].clone(), criterion.look), criterion, effort, take, &done)
+            }
+            _ if i == j => within(runs, criterion, effort, take, &done),
+            _ => between(runs, &Runs::of(a, of_a[j].clone(), criterion.look), criterion, effort, take, &done),
         }
     }
 }
@@ -152,7 +154,7 @@ impl Drop for Found<'_> {
 
 /// What a candidate is, or `None` where it is no near-duplicate.
 fn judge(
-    rule: Rule,
+    criterion: NearCriterion,
     (a, x): (u64, &[u8; Sketch::BYTES]),
     (b, y): (u64, &[u8; Sketch::BYTES]),
     distance: u32,
@@ -161,11 +163,17 @@ fn judge(
         return Some(Edge { a, b, distance, resemblance: 1.0, same: true });
     }
     let look = Sketch::from_bytes(*x).compare(&Sketch::from_bytes(*y));
-    (look.is_duplicate() || !rule.look).then_some(Edge { a, b, distance, resemblance: look.resemblance, same: false })
+    (look.is_duplicate() || !criterion.look).then_some(Edge {
+        a,
+        b,
+        distance,
+        resemblance: look.resemblance,
+        same: false,
+    })
 }
 
 /// All edges within one block.
-fn within(runs: &Runs<'_>, rule: Rule, effort: Effort, take: Take<'_>, done: &(dyn Fn(f64) + Sync)) {
+fn within(runs: &Runs<'_>, criterion: NearCriterion, effort: Effort, take: Take<'_>, done: &(dyn Fn(f64) + Sync)) {
     let mut found = Found::new(take);
     for edge in runs.copies() {
         found.push(edge);
@@ -173,7 +181,9 @@ fn within(runs: &Runs<'_>, rule: Rule, effort: Effort, take: Take<'_>, done: &(d
     for heads in runs.repeated() {
         for (i, &x) in heads.iter().enumerate() {
             for &y in &heads[..i.min(runs::MOST)] {
-                judge(rule, (y, runs.sketch(y)), (x, runs.sketch(x)), 0).into_iter().for_each(|edge| found.push(edge));
+                judge(criterion, (y, runs.sketch(y)), (x, runs.sketch(x)), 0)
+                    .into_iter()
+                    .for_each(|edge| found.push(edge));
             }
         }
     }
@@ -185,27 +195,36 @@ fn within(runs: &Runs<'_>, rule: Rule, effort: Effort, take: Take<'_>, done: &(d
             let (i, j) = (i.min(j), i.max(j));
             let distance = (values[i as usize] ^ values[j as usize]).count_ones();
             runs.each_pair(i, runs, j, |x, y| {
-                judge(rule, (x, runs.sketch(x)), (y, runs.sketch(y)), distance)
+                judge(criterion, (x, runs.sketch(x)), (y, runs.sketch(y)), distance)
                     .into_iter()
                     .for_each(|edge| found.push(edge));
             });
         }
     };
-    pairs::join(Sides::One(values), rule.distance, effort.threads, &make, done);
+    pairs::join(Sides::One(values), criterion.distance, effort.threads, &make, done);
 }
 
 /// All edges between two blocks.
-fn between(a: &Runs<'_>, b: &Runs<'_>, rule: Rule, effort: Effort, take: Take<'_>, done: &(dyn Fn(f64) + Sync)) {
+fn between(
+    a: &Runs<'_>,
+    b: &Runs<'_>,
+    criterion: NearCriterion,
+    effort: Effort,
+    take: Take<'_>,
+    done: &(dyn Fn(f64) + Sync),
+) {
     let make = || {
         let mut found = Found::new(take);
         move |i: u32, j: u32| {
             let distance = (a.values()[i as usize] ^ b.values()[j as usize]).count_ones();
             a.each_pair(i, b, j, |x, y| {
-                judge(rule, (x, a.sketch(x)), (y, b.sketch(y)), distance).into_iter().for_each(|edge| found.push(edge));
+                judge(criterion, (x, a.sketch(x)), (y, b.sketch(y)), distance)
+                    .into_iter()
+                    .for_each(|edge| found.push(edge));
             });
         }
     };
-    pairs::join(Sides::Two(a.values(), b.values()), rule.distance, effort.threads, &make, done);
+    pairs::join(Sides::Two(a.values(), b.values()), criterion.distance, effort.threads, &make, done);
 }
 
 /// Links documents without a fingerprint to the first one with equal bytes.
@@ -250,12 +269,12 @@ fn copy(a: u64, b: u64) -> Edge {
 pub fn collect(
     a: &Signatures,
     b: Option<&Signatures>,
-    rule: Rule,
+    criterion: NearCriterion,
     effort: Effort,
     done: &(dyn Fn(f64) + Sync),
 ) -> Vec<Edge> {
     let all = Mutex::new(Vec::new());
-    join(a, b, rule, effort, &|edges| all.lock().expect("no thread panicked").append(edges), done);
+    join(a, b, criterion, effort, &|edges| all.lock().expect("no thread panicked").append(edges), done);
     let mut all = all.into_inner().expect("no thread panicked");
     all.sort_unstable_by_key(|edge| (edge.a, edge.b));
     all

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use tempfile::TempDir;
 
 use super::*;
-use crate::corpus::build::{Plan, Tally, Watch, build, splits};
+use crate::corpus::build::{SigningOptions, Tally, Watch, build, splits};
 use crate::corpus::input::{Bad, Fields};
 use crate::signature::RECIPE;
 
@@ -24,8 +24,8 @@ impl Watch for Noted {
     fn merged(&self, _: u64) {}
 }
 
-fn plan(memory: usize) -> Plan {
-    Plan { fields: Fields::default(), threads: 2, memory }
+fn options(memory: usize) -> SigningOptions {
+    SigningOptions { fields: Fields::default(), threads: 2, memory }
 }
 
 /// Files of JSON Lines with these texts, ids from 0; and where they are.
@@ -52,7 +52,7 @@ fn a_build_does_not_depend_on_splits_threads_or_memory() {
     let output = dir.path().join("out.sig");
     for (each, memory) in [(400, 1 << 30), (400, 10_000), (90, 10_000), (90, 1)] {
         let inputs = json_files(&dir, &texts, each);
-        let tally = build(&splits(&inputs, None).unwrap(), &plan(memory), &output, &Noted::default()).unwrap();
+        let tally = build(&splits(&inputs, None).unwrap(), &options(memory), &output, &Noted::default()).unwrap();
         assert_eq!((tally.documents, tally.bad, tally.judged), (400, 0, whole.fingerprints().len() as u64));
         let built = Signatures::open(&output).unwrap();
         built.check().unwrap();
@@ -73,7 +73,7 @@ fn an_interrupted_build_goes_on() {
     let output = dir.path().join("out.sig");
     // Where the output should be there is a folder, so that the build fails at its end.
     fs::create_dir_all(output.join("in the way")).unwrap();
-    assert!(build(&splits(&inputs, None).unwrap(), &plan(1 << 20), &output, &Noted::default()).is_err());
+    assert!(build(&splits(&inputs, None).unwrap(), &options(1 << 20), &output, &Noted::default()).is_err());
     fs::remove_dir_all(&output).unwrap();
     // One of the inputs changes meanwhile, one is new.
     let again = "{\"id\":999,\"text\":\"x\"}\nbad\n";
@@ -81,7 +81,7 @@ fn an_interrupted_build_goes_on() {
     inputs.push(dir.path().join("new.jsonl"));
     fs::write(&inputs[3], again).unwrap();
     let noted = Noted::default();
-    let tally = build(&splits(&inputs, None).unwrap(), &plan(1 << 20), &output, &noted).unwrap();
+    let tally = build(&splits(&inputs, None).unwrap(), &options(1 << 20), &output, &noted).unwrap();
     assert_eq!((tally.documents, tally.bad), (82, 2));
     let mut noted = noted.0.into_inner().unwrap();
     noted.sort_by(|a, b| a.0.cmp(&b.0));
@@ -116,7 +116,7 @@ fn other_inputs_than_json() {
     let inputs: Vec<PathBuf> =
         ["a.txt", "b.html", "c.warc", "d.warc.wet", "e.warc", "f.warc", "g.warc"].map(path).into();
     let (output, noted) = (path("out.sig"), Noted::default());
-    let tally = build(&splits(&inputs, None).unwrap(), &plan(1 << 20), &output, &noted).unwrap();
+    let tally = build(&splits(&inputs, None).unwrap(), &options(1 << 20), &output, &noted).unwrap();
     let built = Signatures::open(&output).unwrap();
     let mut ids: Vec<&str> = (0..built.rows()).map(|row| built.id(row).unwrap()).collect();
     ids.sort_unstable();
@@ -149,6 +149,6 @@ fn parquet_without_the_feature_says_how_to_get_it() {
     fs::write(&input, "PAR1").unwrap();
     let splits = splits(&[input], None).unwrap();
     assert_eq!(splits[0].format, crate::corpus::input::Format::Parquet);
-    let error = build(&splits, &plan(1 << 20), &dir.path().join("out.sig"), &Noted::default()).unwrap_err();
+    let error = build(&splits, &options(1 << 20), &dir.path().join("out.sig"), &Noted::default()).unwrap_err();
     assert!(error.to_string().contains("cargo install --features arrow"), "{error}");
 }

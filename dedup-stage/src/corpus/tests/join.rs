@@ -19,23 +19,23 @@ fn of_edges(nodes: u64, edges: &[Edge], second: u64) -> Forest {
 
 #[test]
 fn a_join_links_what_comparing_all_with_all_links() {
-    for rule in [RULE, Rule { distance: 3, look: true }, Rule { distance: 7, look: false }] {
+    for criterion in [RULE, NearCriterion { distance: 3, look: true }, NearCriterion { distance: 7, look: false }] {
         let file = signatures(300, 11);
         let all = rows(&file);
         let mut sizes = BTreeSet::new();
         for block in [Effort::BLOCK, 60, 25] {
-            let edges = collect(&file, None, rule, Effort { threads: 3, block }, &|_| {});
+            let edges = collect(&file, None, criterion, Effort { threads: 3, block }, &|_| {});
             sizes.insert(edges.len());
             for edge in &edges {
                 let (a, b) = (&all[edge.a as usize], &all[edge.b as usize]);
-                assert!(edge.a != edge.b && alike(a, b, rule), "{edge:?}");
-                assert!(!edge.same || !rule.look || a.signature == b.signature);
+                assert!(edge.a != edge.b && alike(a, b, criterion), "{edge:?}");
+                assert!(!edge.same || !criterion.look || a.signature == b.signature);
             }
             let pairs: BTreeSet<(u64, u64)> = edges.iter().map(|e| (e.a.min(e.b), e.a.max(e.b))).collect();
             assert_eq!(pairs.len(), edges.len(), "each pair once");
             let mut forest = of_edges(file.rows(), &edges, 0);
             let roots: Vec<u64> = (0..file.rows()).map(|node| forest.root(node)).collect();
-            assert_eq!(roots, components(&[&file], rule), "block {block}");
+            assert_eq!(roots, components(&[&file], criterion), "block {block}");
         }
         // Blocks change who finds an edge, not which there are.
         assert_eq!(sizes.len(), 1, "{sizes:?}");

@@ -15,26 +15,27 @@ fn a_known_corpus_finds_what_a_scan_finds() {
         let known = Known::open(&path, distance, 2).unwrap();
         let mut finder = known.finder();
         let all = rows(known.signatures());
-        let rule = Rule { distance, look: true };
+        let criterion = NearCriterion { distance, look: true };
         let (mut found, mut exact) = (0, 0);
         for record in records(asked).iter().chain(&records(&stored[..100])) {
             let page = record.row();
             let sketch = page.signature.map(|(fingerprint, sketch)| (fingerprint, Sketch::from_bytes(*sketch)));
-            let twin = finder.find(page.digest, sketch.as_ref().map(|(fingerprint, sketch)| (*fingerprint, sketch)));
+            let document =
+                finder.find(page.digest, sketch.as_ref().map(|(fingerprint, sketch)| (*fingerprint, sketch)));
             let away = |row: &Row<'_>| match (row.signature, page.signature) {
                 (Some((f, _)), Some((g, _))) => (f ^ g).count_ones(),
                 _ => 0,
             };
-            let alike = all.iter().filter(|row| alike(row, &page, rule));
+            let alike = all.iter().filter(|row| alike(row, &page, criterion));
             let nearest = alike.min_by_key(|row| (away(row), row.digest != page.digest, row.place));
-            match (twin, nearest) {
+            match (document, nearest) {
                 (None, None) => {}
-                (Some(twin), Some(row)) => {
+                (Some(document), Some(row)) => {
                     found += 1;
-                    exact += u32::from(twin.exact);
-                    assert_eq!(twin.distance, away(row));
-                    assert_eq!(twin.exact, row.digest == page.digest);
-                    assert_eq!(known.id(twin.row).unwrap(), row.id);
+                    exact += u32::from(document.exact);
+                    assert_eq!(document.distance, away(row));
+                    assert_eq!(document.exact, row.digest == page.digest);
+                    assert_eq!(known.id(document.row).unwrap(), row.id);
                 }
                 other => panic!("{other:?}"),
             }

@@ -11,11 +11,11 @@ use std::path::Path;
 
 use super::build::write;
 use super::cluster::Forest;
-use super::join::Rule;
+use super::join::NearCriterion;
 use super::*;
 use crate::signature::Sketch;
 
-const RULE: Rule = Rule { distance: 7, look: true };
+const RULE: NearCriterion = NearCriterion { distance: 7, look: true };
 
 /// Texts of 120 words, most of them edited copies of an earlier one, some exact copies, some too short to be judged.
 fn texts(n: u64, seed: u64) -> Vec<String> {
@@ -78,11 +78,11 @@ fn file(path: &Path, records: Vec<Record>) -> Signatures {
 }
 
 /// Whether two rows are near-duplicates, said plainly.
-fn alike(a: &Row<'_>, b: &Row<'_>, rule: Rule) -> bool {
+fn alike(a: &Row<'_>, b: &Row<'_>, criterion: NearCriterion) -> bool {
     match (a.signature, b.signature) {
         (Some((f, x)), Some((g, y))) => {
             let look = || Sketch::from_bytes(*x).compare(&Sketch::from_bytes(*y)).is_duplicate();
-            (f ^ g).count_ones() <= rule.distance && (!rule.look || look())
+            (f ^ g).count_ones() <= criterion.distance && (!criterion.look || look())
         }
         (None, None) => a.digest == b.digest,
         _ => false,
@@ -90,12 +90,12 @@ fn alike(a: &Row<'_>, b: &Row<'_>, rule: Rule) -> bool {
 }
 
 /// The components of all pairs of near-duplicates, as the least node of each.
-fn components(files: &[&Signatures], rule: Rule) -> Vec<u64> {
+fn components(files: &[&Signatures], criterion: NearCriterion) -> Vec<u64> {
     let all: Vec<Row<'_>> = files.iter().flat_map(|file| rows(file)).collect();
     let mut forest = Forest::new(all.len() as u64);
     for (i, a) in all.iter().enumerate() {
         for (j, b) in all.iter().enumerate().take(i) {
-            if alike(a, b, rule) {
+            if alike(a, b, criterion) {
                 forest.join(i as u64, j as u64);
             }
         }

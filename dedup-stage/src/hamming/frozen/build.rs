@@ -10,7 +10,7 @@ use crossbeam_channel::bounded;
 
 use super::bins::Bins;
 use super::cells::{Cell, GROUP, LARGE};
-use super::format::{Header, PartPlace, TablePlace};
+use super::format::{IndexHeader, PartPlace, TablePlace};
 use super::output::{Built, Output};
 use super::packed;
 use crate::hamming::Error;
@@ -40,7 +40,7 @@ impl Source for [u64] {
 
 /// What to build, and with how much memory.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct IndexSpec {
     /// The design.
     pub design: Design,
     /// The recipe of the fingerprints.
@@ -53,7 +53,7 @@ pub struct Plan {
     pub part: u64,
 }
 
-impl Plan {
+impl IndexSpec {
     /// With this value, two threads need 2 GiB, or 4 GiB with rows.
     pub const PART: u64 = 1 << 27;
 
@@ -68,32 +68,32 @@ impl Plan {
 /// its last call.
 pub fn build(
     source: &(impl Source + ?Sized),
-    plan: &Plan,
+    spec: &IndexSpec,
     out: &mut (impl Write + Seek),
     done: &(dyn Fn(f64) + Sync),
 ) -> Result<u64, Error> {
     let rows = source.rows();
-    let threads = plan.threads.max(1);
+    let threads = spec.threads.max(1);
     let mut out = Output::new(out)?;
     // There are at least four parts, so that several threads have work. The number of parts does not depend on the
     // number of threads, so neither does the file. No part is so large that its tables take much memory.
-    let part = plan.part.min((rows / 4).clamp(1 << 20, 1 << 26));
+    let part = spec.part.min((rows / 4).clamp(1 << 20, 1 << 26));
     let mut tables = Vec::new();
     let mut further = Vec::new();
-    for (i, key) in plan.design.keys.iter().enumerate() {
-        let bits = Plan::bits(*key, rows);
+    for (i, key) in spec.design.keys.iter().enumerate() {
+        let bits = IndexSpec::bits(*key, rows);
         let part_bits = rows.div_ceil(part).next_power_of_two().ilog2().min(bits);
-        let with_rows = plan.with_rows && i == 0;
+        let with_rows = spec.with_rows && i == 0;
         let row_bits = with_rows.then(|| 64 - rows.leading_zeros());
         // The number of parts that may be held in memory at a time.
-        let held = plan.part.saturating_mul(threads as u64) / (rows >> part_bits).max(1);
+        let held = spec.part.saturating_mul(threads as u64) / (rows >> part_bits).max(1);
         let together = held.clamp(1, 1 << part_bits);
         // A bin of about 2^14 entries is sorted in the cache. With 2^14 bins, the lines that are being filled fit into
         // the cache, too.
         let of_part = (rows >> part_bits >> 14).max(1).ilog2();
         let bin_bits = of_part.min(14u32.saturating_sub(together.ilog2())).min(bits - part_bits);
         let shape = Shape { view: View::new(*key), bits, part_bits, bin_bits, row_bits, together };
-        let share = 1.0 / plan.design.keys.len() as f64 / f64::from(1 << part_bits);
+        let share = 1.0 / spec.design.keys.len() as f64 / f64::from(1 << part_bits);
         let done = |part| done(part * share);
         let parts = if with_rows {
             build_table::<(u64, u64)>(source, &shape, threads, &mut out, &mut further, &done)?
@@ -105,12 +105,12 @@ pub fn build(
     further.sort_unstable();
     let further = out.section(&further.iter().flat_map(|(value, row)| [*value, *row]).collect::<Vec<u64>>())?;
     let distinct = tables[0].parts.iter().map(|part| part.entries).sum();
-    let header = Header {
-        recipe: plan.recipe.clone(),
-        design: plan.design.clone(),
+    let header = IndexHeader {
+        recipe: spec.recipe.clone(),
+        design: spec.design.clone(),
         rows,
         distinct,
-        with_rows: plan.with_rows,
+        with_rows: spec.with_rows,
         tables,
         further,
     };
@@ -235,8 +235,8 @@ impl Shape {
         let rest_bits = 32 - self.bits;
         let mut built = Built { filters: in_huge_pages(entries), ..Built::default() };
         let mut ends: Vec<u64> = in_huge_pages(buckets);
-        let mut rests = packed::Writer::new(entries, rest_bits);
-        let mut rows = packed::Writer::new(entries, self.row_bits.map_or(0, |bits| bits + 1));
+        let mut rests = packed::BitWriter::new(entries, rest_bits);
+        let mut rows = packed::BitWriter::new(entries, self.row_bits.map_or(0, |bits| bits + 1));
         let mut last = None;
         let mut bin = Vec::new();
         let first_bucket = (part << (self.bits - self.part_bits)) as usize;

@@ -54,7 +54,7 @@ impl Section {
 /// Everything about an index but its tables.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Header {
+pub struct IndexHeader {
     /// The recipe of the fingerprints.
     pub recipe: String,
     /// The design.
@@ -108,7 +108,7 @@ impl PartPlace {
     }
 }
 
-impl Header {
+impl IndexHeader {
     /// The number of bits of a row number.
     pub fn row_bits(&self) -> u32 {
         64 - self.rows.leading_zeros()

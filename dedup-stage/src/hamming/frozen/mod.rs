@@ -16,13 +16,13 @@ mod tests;
 
 use std::path::Path;
 
-pub use build::{Plan, Source, build};
+pub use build::{IndexSpec, Source, build};
 pub use sweep::Bins;
 
 use super::Error;
 use super::design::Design;
 use super::kernel::Level;
-use format::{Contents, Header, Section};
+use format::{Contents, IndexHeader, Section};
 use probe::UnderWay;
 use table::Table;
 
@@ -42,7 +42,7 @@ use table::Table;
 /// "Compact Hash Tables Using Bidirectional Linear Probing" (IEEE Trans. Comp. 1984).
 #[derive(Debug)]
 pub struct Frozen {
-    header: Header,
+    header: IndexHeader,
     contents: Contents,
     level: Level,
 }
@@ -68,7 +68,7 @@ impl Frozen {
     /// in a way that [`Frozen::open`] would find, this index gives wrong answers, or panics.
     pub fn map(path: &Path, recipe: &str) -> Result<Self, Error> {
         let contents = Contents::open(path, Load::Map)?;
-        let header = Header::read_unchecked(contents.bytes()).map_err(|error| error.about(path))?;
+        let header = IndexHeader::read_unchecked(contents.bytes()).map_err(|error| error.about(path))?;
         Self::with_header(header, contents, recipe)
     }
 
@@ -78,11 +78,11 @@ impl Frozen {
     }
 
     fn from_contents(contents: Contents, recipe: &str) -> Result<Self, Error> {
-        let header = Header::read(contents.bytes())?;
+        let header = IndexHeader::read(contents.bytes())?;
         Self::with_header(header, contents, recipe)
     }
 
-    fn with_header(header: Header, contents: Contents, recipe: &str) -> Result<Self, Error> {
+    fn with_header(header: IndexHeader, contents: Contents, recipe: &str) -> Result<Self, Error> {
         if header.recipe != recipe {
             return Err(Error::Recipe { found: header.recipe, expected: recipe.into() });
         }

@@ -5,7 +5,7 @@ use std::io::{Seek, SeekFrom, Write};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::cells::{Cell, GROUP};
-use super::format::{HEAD, Header, MAGIC, PartPlace, Section, VERSION};
+use super::format::{HEAD, IndexHeader, MAGIC, PartPlace, Section, VERSION};
 use crate::hamming::Error;
 
 /// A part of a table, in memory.
@@ -80,7 +80,7 @@ impl<'a, W: Write + Seek> Output<'a, W> {
     }
 
     /// Writes the header, and then the head. Without the head the file is no index.
-    pub fn finish(self, header: &Header) -> Result<u64, Error> {
+    pub fn finish(self, header: &IndexHeader) -> Result<u64, Error> {
         let mut json = serde_json::to_vec(header).map_err(std::io::Error::from)?;
         if json.len().is_multiple_of(8) {
             json.push(b'\n');

@@ -4,12 +4,12 @@ use crate::hamming::memory::in_huge_pages;
 
 /// Appends numbers of `width` bits. The width is at most 63.
 #[derive(Clone, Debug)]
-pub struct Writer {
+pub struct BitWriter {
     words: Vec<u64>,
     bits: usize,
 }
 
-impl Writer {
+impl BitWriter {
     /// An empty list with room for this many numbers.
     pub fn new(numbers: usize, width: u32) -> Self {
         Self { words: in_huge_pages((numbers * width as usize).div_ceil(64) + 1), bits: 0 }
@@ -59,7 +59,7 @@ mod tests {
         #[test]
         fn gives_back_what_was_put_in(numbers: Vec<u64>, width in 0u32..=63) {
             let mask = if width == 0 { 0 } else { u64::MAX >> (64 - width) };
-            let mut writer = Writer::new(0, width);
+            let mut writer = BitWriter::new(0, width);
             numbers.iter().for_each(|number| writer.push(number & mask, width));
             let words = writer.finish();
             for (i, number) in numbers.iter().enumerate() {

@@ -135,7 +135,7 @@ struct Sweep<'a, F> {
 
 /// A bucket with the query that reads it.
 #[derive(Clone, Copy, Default)]
-struct Stop {
+struct BucketVisit {
     start: usize,
     end: usize,
     member: Member,
@@ -152,7 +152,7 @@ impl<F: FnMut(usize, u64, u32)> Work for Sweep<'_, F> {
         if bins.dense {
             table.load(first, 1 << bins.shift);
         }
-        let mut stops = [Stop::default(); AHEAD];
+        let mut stops = [BucketVisit::default(); AHEAD];
         let mut waiting = 0;
         for (syndrome, changes) in table.changes().iter().enumerate() {
             for &change in changes {
@@ -163,7 +163,7 @@ impl<F: FnMut(usize, u64, u32)> Work for Sweep<'_, F> {
                     prefetch_in(part.filters, entries.start);
                     prefetch_in(part.filters, entries.end);
                     let member = Member { bucket, ..*member };
-                    stops[waiting] = Stop { start: entries.start, end: entries.end, member };
+                    stops[waiting] = BucketVisit { start: entries.start, end: entries.end, member };
                     waiting += 1;
                     if waiting == AHEAD {
                         self.compare(kernel, part.filters, &stops);
@@ -179,9 +179,9 @@ impl<F: FnMut(usize, u64, u32)> Work for Sweep<'_, F> {
 
 impl<F: FnMut(usize, u64, u32)> Sweep<'_, F> {
     #[inline(always)]
-    fn compare(&mut self, kernel: impl Kernel, filters: &[u32], stops: &[Stop]) {
+    fn compare(&mut self, kernel: impl Kernel, filters: &[u32], stops: &[BucketVisit]) {
         let k = self.reader.frozen.header.design.distance;
-        for Stop { start, end, member } in stops {
+        for BucketVisit { start, end, member } in stops {
             near_entries(kernel, filters, *start..*end, member.filter, k, &mut |start, near| {
                 self.note(start, near, *member)
             });

@@ -7,13 +7,13 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn plan(design: Design, part: u64) -> Plan {
-    Plan { design, recipe: "test".into(), with_rows: true, threads: 2, part }
+fn spec(design: Design, part: u64) -> IndexSpec {
+    IndexSpec { design, recipe: "test".into(), with_rows: true, threads: 2, part }
 }
 
-fn bytes(fingerprints: &[u64], plan: &Plan) -> Vec<u8> {
+fn bytes(fingerprints: &[u64], spec: &IndexSpec) -> Vec<u8> {
     let mut out = Cursor::new(Vec::new());
-    let written = build(fingerprints, plan, &mut out, &|_| {}).expect("memory does not fail");
+    let written = build(fingerprints, spec, &mut out, &|_| {}).expect("memory does not fail");
     let bytes = out.into_inner();
     assert_eq!(bytes.len() as u64, written);
     bytes
@@ -51,11 +51,11 @@ fn search(index: &Frozen, queries: &[u64]) -> Vec<(usize, u64, u32)> {
     hits
 }
 
-fn check(stored: &[u64], queries: &[u64], plan: &Plan) {
-    let index = open(&bytes(stored, plan)).expect("undamaged");
+fn check(stored: &[u64], queries: &[u64], spec: &IndexSpec) {
+    let index = open(&bytes(stored, spec)).expect("undamaged");
     assert_eq!(index.rows(), stored.len() as u64);
-    let expected = scan(stored, queries, plan.design.distance);
-    assert_eq!(search(&index, queries), expected, "{}, part {}", plan.design.name, plan.part);
+    let expected = scan(stored, queries, spec.design.distance);
+    assert_eq!(search(&index, queries), expected, "{}, part {}", spec.design.name, spec.part);
     let (mut probed, mut swept) = (Vec::new(), Vec::new());
     index.reader().within(queries, &mut |i, fingerprint, distance| probed.push((i, fingerprint, distance)));
     let reader = index.reader();
@@ -67,7 +67,7 @@ fn check(stored: &[u64], queries: &[u64], plan: &Plan) {
     }
     probed.sort_unstable();
     swept.sort_unstable();
-    assert_eq!(swept, probed, "{}, part {}", plan.design.name, plan.part);
+    assert_eq!(swept, probed, "{}, part {}", spec.design.name, spec.part);
     let (all, mut distinct) = (index.reader().fingerprints(), stored.to_vec());
     distinct.sort_unstable();
     distinct.dedup();
@@ -90,7 +90,7 @@ fn every_design_equals_a_scan() {
     let stored = clustered(1500, 100);
     for k in 0..=7 {
         for design in Design::all(k) {
-            check(&stored, &stored[..60], &plan(design, 1 << 27));
+            check(&stored, &stored[..60], &spec(design, 1 << 27));
         }
     }
 }
@@ -99,7 +99,7 @@ fn every_design_equals_a_scan() {
 fn parts_make_no_difference() {
     let stored = clustered(5000, 1000);
     for part in [100, 1000, 100_000] {
-        check(&stored, &stored[..200], &plan(Design::halves(3), part));
+        check(&stored, &stored[..200], &spec(Design::halves(3), part));
     }
 }
 
@@ -107,40 +107,40 @@ fn parts_make_no_difference() {
 fn equals_a_scan_on_adversarial_sets() {
     let queries = [0, 1, u64::MAX, 1 << 40];
     for k in [0, 3, 5] {
-        let plan = plan(Design::standard(k), 64);
-        check(&[], &queries, &plan);
-        check(&[0], &queries, &plan);
-        check(&[0; 1000], &queries, &plan);
-        check(&(0..64).map(|i| 1 << i).collect::<Vec<_>>(), &queries, &plan);
+        let spec = spec(Design::standard(k), 64);
+        check(&[], &queries, &spec);
+        check(&[0], &queries, &spec);
+        check(&[0; 1000], &queries, &spec);
+        check(&(0..64).map(|i| 1 << i).collect::<Vec<_>>(), &queries, &spec);
         // More than 255 entries are in one bucket.
-        check(&(0..2000).map(|i| i << 32).collect::<Vec<_>>(), &queries, &plan);
-        check(&(0..2000).map(|i| i << 32 | 7).chain(0..2000).collect::<Vec<_>>(), &queries, &plan);
+        check(&(0..2000).map(|i| i << 32).collect::<Vec<_>>(), &queries, &spec);
+        check(&(0..2000).map(|i| i << 32 | 7).chain(0..2000).collect::<Vec<_>>(), &queries, &spec);
     }
 }
 
 #[test]
 fn the_same_file_whatever_the_threads() {
     let stored = clustered(4000, 1000);
-    let with = |threads| bytes(&stored, &Plan { threads, ..plan(Design::halves(3), 500) });
+    let with = |threads| bytes(&stored, &IndexSpec { threads, ..spec(Design::halves(3), 500) });
     assert_eq!(with(1), with(4));
 }
 
 #[test]
 fn another_recipe_is_refused() {
-    let bytes = bytes(&[1, 2, 3], &Plan { recipe: "other".into(), ..plan(Design::halves(3), 64) });
+    let bytes = bytes(&[1, 2, 3], &IndexSpec { recipe: "other".into(), ..spec(Design::halves(3), 64) });
     assert!(matches!(open(&bytes), Err(Error::Recipe { .. })));
 }
 
 #[test]
 fn an_index_file_is_no_fingerprint_file() {
     for n in 0..20 {
-        assert!(!bytes(&clustered(n, 5), &plan(Design::halves(3), 64)).len().is_multiple_of(8));
+        assert!(!bytes(&clustered(n, 5), &spec(Design::halves(3), 64)).len().is_multiple_of(8));
     }
 }
 
 #[test]
 fn every_cut_is_detected() {
-    let bytes = bytes(&clustered(40, 10), &plan(Design::halves(3), 64));
+    let bytes = bytes(&clustered(40, 10), &spec(Design::halves(3), 64));
     for length in 0..bytes.len() {
         assert!(open(&bytes[..length]).is_err(), "cut to {length} of {}", bytes.len());
     }
@@ -149,7 +149,7 @@ fn every_cut_is_detected() {
 #[test]
 fn every_damaged_byte_that_is_read_is_detected() {
     let stored = clustered(40, 10);
-    let mut bytes = bytes(&stored, &plan(Design::halves(3), 64));
+    let mut bytes = bytes(&stored, &spec(Design::halves(3), 64));
     let expected = scan(&stored, &stored, 3);
     for i in 0..bytes.len() {
         bytes[i] ^= 0x10;
@@ -166,6 +166,6 @@ proptest! {
     #[test]
     fn equals_a_scan(base: u64, k in 0u32..=12, errors in prop::collection::vec((any::<u64>(), any::<u64>(), any::<u64>()), 0..300), part in 16u64..400) {
         let stored: Vec<u64> = errors.iter().map(|(a, b, c)| base ^ (a & b & c)).collect();
-        check(&stored, &stored[..stored.len().min(20)], &plan(Design::standard(k), part));
+        check(&stored, &stored[..stored.len().min(20)], &spec(Design::standard(k), part));
     }
 }

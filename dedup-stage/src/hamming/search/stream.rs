@@ -8,7 +8,7 @@ use super::Hit;
 use super::pieces::in_pieces;
 use crate::hamming::design::Design;
 use crate::hamming::filter::Filter;
-use crate::hamming::frozen::{self, Frozen, Plan};
+use crate::hamming::frozen::{self, Frozen, IndexSpec};
 use crate::hamming::index::{Fill, Index, Probe};
 
 /// A thread looks at this many stored fingerprints before it takes more work.
@@ -71,13 +71,13 @@ fn filtered(
 
 /// An index with the format of an index file, in memory only.
 fn in_memory(fingerprints: &[u64], design: Design, threads: usize) -> Frozen {
-    let plan = Plan { design, recipe: String::new(), with_rows: true, threads, part: Plan::PART };
+    let spec = IndexSpec { design, recipe: String::new(), with_rows: true, threads, part: IndexSpec::PART };
     let mut file = Cursor::new(Vec::new());
-    frozen::build(fingerprints, &plan, &mut file, &|_| {}).expect("memory does not fail");
+    frozen::build(fingerprints, &spec, &mut file, &|_| {}).expect("memory does not fail");
     let file = file.into_inner();
     let mut memory = MmapMut::map_anon(file.len()).expect("there is memory for a copy of the queries");
     memory.copy_from_slice(&file);
-    Frozen::from_memory(memory, file.len(), &plan.recipe).expect("nothing damaged it")
+    Frozen::from_memory(memory, file.len(), &spec.recipe).expect("nothing damaged it")
 }
 
 /// Asks an index of the queries about every stored fingerprint.

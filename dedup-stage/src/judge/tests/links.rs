@@ -4,14 +4,14 @@ use super::*;
 use crate::flow::{Counterpart, Fate};
 use crate::testing::keys;
 
-/// The verdict on a page with the text of an earlier one: whether the links acquit it.
-fn is_acquitted(first: (&str, &[String]), second: (&str, &[String])) -> bool {
+/// The verdict on a page with the text of an earlier one: whether its links make it unique.
+fn is_unique(first: (&str, &[String]), second: (&str, &[String])) -> bool {
     let mut web = web();
     let text = words(1, 600);
     assert_eq!(web.verdict(first.0, &html(&text, first.1)), Verdict::Unique);
     let judgement = web.show(second.0, &html(&text, second.1)).judgement;
     match judgement.verdict {
-        Verdict::Unique => assert!(judgement.acquitted.is_some()),
+        Verdict::Unique => assert!(judgement.unique_by.is_some()),
         Verdict::Near { of, distance, .. } => assert_eq!((of, distance), (web.id(first.0, 1), 0)),
         Verdict::Exact { of } => assert_eq!(of, web.id(first.0, 1)),
         other => panic!("{other:?}"),
@@ -20,8 +20,8 @@ fn is_acquitted(first: (&str, &[String]), second: (&str, &[String])) -> bool {
 }
 
 #[test]
-fn four_links_that_the_twin_has_not_and_more_than_half_of_all_acquit() {
-    for (first, second, acquitted) in [
+fn four_links_that_the_twin_has_not_and_more_than_half_of_all_make_a_page_unique() {
+    for (first, second, unique) in [
         (1..=8, 9..=11, false),
         (1..=8, 9..=12, true),
         (1..=8, 5..=12, false),
@@ -33,16 +33,16 @@ fn four_links_that_the_twin_has_not_and_more_than_half_of_all_acquit() {
         (1..=1, 2..=5, true),
     ] {
         let (own, others) = (link_list("/item/#", second.clone()), link_list("/item/#", first.clone()));
-        let found = is_acquitted(("http://a.test/list?p=1", &others), ("http://a.test/list?p=2", &own));
-        assert_eq!(found, acquitted, "{first:?} {second:?}");
+        let found = is_unique(("http://a.test/list?p=1", &others), ("http://a.test/list?p=2", &own));
+        assert_eq!(found, unique, "{first:?} {second:?}");
     }
 }
 
 #[test]
 fn a_page_without_links_has_none_in_common_with_one_that_has() {
     let list = link_list("/item/#", 1..=9);
-    assert!(is_acquitted(("http://a.test/1", &[]), ("http://a.test/2", &list)));
-    assert!(!is_acquitted(("http://a.test/1", &list), ("http://a.test/2", &[])), "a part is a copy");
+    assert!(is_unique(("http://a.test/1", &[]), ("http://a.test/2", &list)));
+    assert!(!is_unique(("http://a.test/1", &list), ("http://a.test/2", &[])), "a part is a copy");
 }
 
 #[test]
@@ -63,15 +63,15 @@ fn copies_under_other_hosts_folders_and_parameters_have_counterparts() {
         ("http://a.test/1", "http://b.test/1", "http://b.test/item/#", "/item/#"),
     ] {
         let (first_links, second_links) = (link_list(pattern, 1..=9), link_list(other_pattern, 1..=9));
-        assert!(!is_acquitted((first, &first_links), (second, &second_links)), "{pattern} {other_pattern}");
-        // The control: the same number of other links acquits.
+        assert!(!is_unique((first, &first_links), (second, &second_links)), "{pattern} {other_pattern}");
+        // The control: the same number of other links makes the page unique.
         let others = link_list(other_pattern, 11..=19);
-        assert!(is_acquitted((first, &first_links), (second, &others)), "{pattern} {other_pattern}");
+        assert!(is_unique((first, &first_links), (second, &others)), "{pattern} {other_pattern}");
     }
 }
 
 #[test]
-fn links_in_navigation_acquit_nobody_but_may_be_counterparts() {
+fn links_in_navigation_make_no_page_unique_but_may_be_counterparts() {
     let mut web = web();
     let text = words(1, 60).join(" ");
     let items = |numbers| link_list("<a href=/item/#>go</a> ", numbers).concat();
@@ -85,14 +85,14 @@ fn links_in_navigation_acquit_nobody_but_may_be_counterparts() {
 }
 
 #[test]
-fn equal_text_with_much_of_it_new_is_acquitted_without_the_word() {
-    // "Acquitted" means that the text is known. Here a sixth of the text is not known.
+fn equal_text_with_much_of_it_new_is_unique_without_the_word() {
+    // A page is unique by its links or media only where its text is known. Here a sixth of the text is not known.
     let mut web = web();
     let mut text = words(1, 300);
     web.show("http://a.test/1", &html(&text, &link_list("/item/#", 1..=9)));
     text[..25].clone_from_slice(&words(2, 25));
     let judgement = web.show("http://a.test/2", &html(&text, &link_list("/item/#", 11..=19))).judgement;
-    assert_eq!((judgement.verdict, judgement.acquitted), (Verdict::Unique, None));
+    assert_eq!((judgement.verdict, judgement.unique_by), (Verdict::Unique, None));
 }
 
 #[test]

@@ -7,14 +7,14 @@ fn page(text: &[String], pictures: impl IntoIterator<Item = u32>) -> String {
     format!("<main><p>{}</p>{pictures}<a href=next>Next</a></main>", text.join(" "))
 }
 
-/// Whether its pictures acquit a page beside another page with as many words.
-fn is_acquitted(words_of_text: usize, first: std::ops::Range<u32>, second: std::ops::Range<u32>) -> bool {
+/// Whether its pictures make a page unique beside another page with as many words.
+fn is_unique(words_of_text: usize, first: std::ops::Range<u32>, second: std::ops::Range<u32>) -> bool {
     let mut web = web();
     let text = words(1, words_of_text);
     web.show("http://a.test/album/1", &page(&text, first));
     let judgement = web.show("http://a.test/album/2", &page(&text, second)).judgement;
     match judgement.verdict {
-        Verdict::Unique => assert!(judgement.acquitted.is_some()),
+        Verdict::Unique => assert!(judgement.unique_by.is_some()),
         Verdict::Near { of, .. } | Verdict::Exact { of } => assert_eq!(of, web.id("http://a.test/album/1", 1)),
         other => panic!("{other:?}"),
     }
@@ -22,8 +22,8 @@ fn is_acquitted(words_of_text: usize, first: std::ops::Range<u32>, second: std::
 }
 
 #[test]
-fn other_pictures_beside_little_text_acquit() {
-    for (first, second, acquitted) in [
+fn other_pictures_beside_little_text_make_a_page_unique() {
+    for (first, second, unique) in [
         (0..1, 1..2, true),
         (0..0, 1..2, true),
         (0..1, 0..1, false),
@@ -33,15 +33,15 @@ fn other_pictures_beside_little_text_acquit() {
         (0..9, 3..5, false),
         (0..9, 0..0, false),
     ] {
-        assert_eq!(is_acquitted(60, first.clone(), second.clone()), acquitted, "{first:?} {second:?}");
+        assert_eq!(is_unique(60, first.clone(), second.clone()), unique, "{first:?} {second:?}");
     }
 }
 
 #[test]
 fn beside_much_text_pictures_do_not_matter() {
-    assert!(is_acquitted(250, 0..1, 1..2));
-    assert!(!is_acquitted(251, 0..1, 1..2));
-    assert!(!is_acquitted(600, 0..9, 10..20));
+    assert!(is_unique(250, 0..1, 1..2));
+    assert!(!is_unique(251, 0..1, 1..2));
+    assert!(!is_unique(600, 0..9, 10..20));
 }
 
 #[test]

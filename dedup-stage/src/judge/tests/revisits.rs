@@ -9,9 +9,9 @@ fn five_hundred_visits_to_an_unchanged_page_leave_one_entry() {
     let page = html(&words(1, 60), &link_list("/#", 1..=5));
     assert_eq!(web.verdict("http://a.test/", &page), Verdict::Unique);
     for _ in 1..500 {
-        let passage = web.show("http://a.test/", &page);
-        assert_eq!(passage.judgement.verdict, Verdict::Unchanged { bytes: false, of: None, known: None });
-        assert!(matches!(passage.links, Fate::Follow(1.0)));
+        let result = web.show("http://a.test/", &page);
+        assert_eq!(result.judgement.verdict, Verdict::Unchanged { bytes: false, of: None, known: None });
+        assert!(matches!(result.links, Fate::Follow(1.0)));
     }
     assert_eq!([spaces::DIGESTS, spaces::ACCEPTED, spaces::LINKS].map(|space| web.entries(space)), [1; 3]);
     assert_eq!(web.flow.judge().fingerprints(), 1);

@@ -16,7 +16,7 @@ mod tests;
 use std::borrow::Cow;
 
 pub use name::{Name, Table};
-use reference::Place;
+use reference::ReferenceContext;
 pub use tag::{Attribute, Tag};
 
 /// Takes the tokens.
@@ -204,7 +204,7 @@ fn pieces(text: &str, kind: Text, sink: &mut impl Sink) {
         let mut length = 1;
         if rest.starts_with('\0') {
             pass(if kind == Text::Markup { "" } else { "\u{FFFD}" });
-        } else if let Some(reference) = reference::read(rest, Place::Text).filter(|_| kind != Text::Plain) {
+        } else if let Some(reference) = reference::read(rest, ReferenceContext::Text).filter(|_| kind != Text::Plain) {
             length = reference.length;
             reference.characters.into_iter().flatten().for_each(|character| pass(character.encode_utf8(&mut [0; 4])));
         } else {

@@ -6,7 +6,7 @@ use html5ever::data::{C1_REPLACEMENTS, NAMED_ENTITIES};
 
 /// The place of a reference, which decides how it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ReferenceContext {
     Text,
     Attribute,
 }
@@ -28,7 +28,7 @@ impl Reference {
 }
 
 /// The reference at the beginning of `text`, which is an ampersand. `None` if the ampersand is a plain character.
-pub fn read(text: &str, place: Place) -> Option<Reference> {
+pub fn read(text: &str, place: ReferenceContext) -> Option<Reference> {
     let rest = &text.as_bytes()[1..];
     match *rest.first()? {
         b'#' => numeric(rest),
@@ -62,7 +62,7 @@ fn numeric(rest: &[u8]) -> Option<Reference> {
 }
 
 /// Reads `&amp;`. A few names are known without the semicolon; in text, even if more letters follow.
-fn named(rest: &str, place: Place) -> Option<Reference> {
+fn named(rest: &str, place: ReferenceContext) -> Option<Reference> {
     let bytes = rest.as_bytes();
     let run = bytes.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(bytes.len());
     let ended = bytes.get(run) == Some(&b';');
@@ -82,9 +82,9 @@ fn named(rest: &str, place: Place) -> Option<Reference> {
     }
     match place {
         // This is a query that was written without references: `?a=1&copy=2`.
-        Place::Attribute if bytes.get(run) == Some(&b'=') => None,
-        Place::Attribute => look_up(&rest[..run]),
-        Place::Text => (2..=run.min(LONGEST_BARE)).rev().find_map(|length| look_up(&rest[..length])),
+        ReferenceContext::Attribute if bytes.get(run) == Some(&b'=') => None,
+        ReferenceContext::Attribute => look_up(&rest[..run]),
+        ReferenceContext::Text => (2..=run.min(LONGEST_BARE)).rev().find_map(|length| look_up(&rest[..length])),
     }
 }
 
@@ -107,7 +107,7 @@ pub fn resolve(written: &str) -> Cow<'_, str> {
         let length = if rest.starts_with('\0') {
             text.push(char::REPLACEMENT_CHARACTER);
             1
-        } else if let Some(reference) = read(rest, Place::Attribute) {
+        } else if let Some(reference) = read(rest, ReferenceContext::Attribute) {
             text.extend(reference.characters.into_iter().flatten());
             reference.length
         } else {

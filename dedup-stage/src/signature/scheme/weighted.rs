@@ -69,10 +69,10 @@ impl Weighted {
         } else {
             features.add_text(&document.text, FULL);
         }
-        for (part, passage) in &document.passages {
+        for (part, text) in &document.parts {
             let wanted = Part::ALL.iter().zip(self.parts).any(|((own, _), wanted)| own == part && wanted);
             if wanted {
-                features.add_text(&passage.text, passage.sixteenths);
+                features.add_text(&text.text, text.sixteenths);
             }
         }
         let hash = features.finish();

@@ -18,7 +18,7 @@ use flate2::write::GzEncoder;
 use serde_json::value::to_raw_value;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::corpus::Twin;
+use crate::corpus::CorpusMatch;
 use crate::hex::hex;
 use crate::judge::Verdict;
 use crate::stage::{PageName, Prepared, Stage};
@@ -68,7 +68,7 @@ pub struct Tally {
 impl Tally {
     fn count(&mut self, verdict: Verdict) {
         match verdict {
-            Verdict::Exact { .. } | Verdict::Known { twin: Twin { exact: true, .. }, .. } => self.exact += 1,
+            Verdict::Exact { .. } | Verdict::Known { document: CorpusMatch { exact: true, .. }, .. } => self.exact += 1,
             Verdict::Near { .. } | Verdict::Known { .. } => self.near += 1,
             Verdict::Unchanged { .. } => self.unchanged += 1,
             Verdict::Unique | Verdict::Unjudged => {}
@@ -211,9 +211,9 @@ impl<W: Write, V: Write> Filter<W, V> {
         };
         let sha256 = hex(&page.page.sha256);
         let simhash = page.page.signature.as_ref().map(|signature| format!("{:016x}", signature.simhash));
-        let outcome = self.stage.judge(page, &name, 1.0)?;
-        let verdict = outcome.judgement.verdict;
-        let (twin, earlier) = (Original::of(outcome.twin), Original::of(outcome.earlier));
+        let output = self.stage.judge(page, &name, 1.0)?;
+        let verdict = output.judgement.verdict;
+        let (twin, earlier) = (Original::of(output.twin), Original::of(output.earlier));
         let (distance, resemblance) = verdict.nearness().unzip();
         self.tally.count(verdict);
 
@@ -221,13 +221,13 @@ impl<W: Write, V: Write> Filter<W, V> {
         // What a known corpus has is dropped there, too: its record is in no archive that a revisit record could refer to.
         let is_near = match verdict {
             Verdict::Near { .. } | Verdict::Known { .. } | Verdict::Unchanged { known: Some(_), .. } => true,
-            Verdict::Exact { .. } => outcome.twin_repeats,
+            Verdict::Exact { .. } => output.twin_repeats,
             Verdict::Unchanged { of: Some(_), .. } => twin.as_ref().is_none_or(|twin| !twin.has(&origin)),
             Verdict::Unchanged { .. } | Verdict::Unique | Verdict::Unjudged => false,
         };
         let is_copy = matches!(verdict, Verdict::Exact { .. } | Verdict::Unchanged { bytes: false, .. });
         let same = [&twin, &earlier].into_iter().flatten().find(|original| is_copy && original.has(&origin));
-        let action = if self.near == OnNear::Drop && is_near && (twin.is_some() || outcome.known.is_some()) {
+        let action = if self.near == OnNear::Drop && is_near && (twin.is_some() || output.known.is_some()) {
             self.drop_with_request(record);
             "dropped"
         } else if let Some(Original { url, origin: of }) = same {
@@ -254,14 +254,14 @@ impl<W: Write, V: Write> Filter<W, V> {
                 file: &self.file,
                 offset: record.offset,
                 verdict: verdict.name(),
-                changed: outcome.changed,
+                changed: output.changed,
                 duplicate_of: twin.as_ref().map(|twin| twin.url.as_str()),
                 duplicate_record: twin.as_ref().map(|twin| twin.origin.id.as_str()),
-                known: outcome.known.as_ref().map(|known| &*known.corpus),
-                known_row: outcome.known.as_ref().and_then(|known| known.row),
+                known: output.known.as_ref().map(|known| &*known.corpus),
+                known_row: output.known.as_ref().and_then(|known| known.row),
                 distance,
                 resemblance,
-                novelty: outcome.judgement.novelty,
+                novelty: output.judgement.novelty,
                 sha256: Some(sha256),
                 simhash,
                 action,

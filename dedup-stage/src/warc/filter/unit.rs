@@ -75,17 +75,17 @@ fn page_of(record: &Record, preparer: &mut Preparer) -> Option<(Prepared, usize,
     let whole = record.fields.get("WARC-Truncated").is_none();
     match record.kind() {
         "response" => {
-            let message = http::parse_response(&record.block)?;
-            let body = message.body(BODY);
+            let response = http::parse_response(&record.block)?;
+            let body = response.body(BODY);
             let source = Source {
                 url: &url,
-                status: message.status,
-                content_type: message.fields.text("Content-Type"),
+                status: response.status,
+                content_type: response.fields.text("Content-Type"),
                 body: body.as_deref().unwrap_or_default(),
                 whole: whole && body.is_ok(),
                 links: Some(&[]),
             };
-            Some((preparer.prepare(&source), message.head.len(), sha256(message.payload).to_string()))
+            Some((preparer.prepare(&source), response.head.len(), sha256(response.payload).to_string()))
         }
         "resource" => {
             let content_type = record.fields.text("Content-Type");

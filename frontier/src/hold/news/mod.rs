@@ -7,9 +7,9 @@
 //! Links are tried by *template* (see `super::template`). The test of a template is sequential. At first, two trials are
 //! *out* (under way) at the same time; each trial that brings something allows for one more. Three trials that bring nothing
 //! end the test; each trial that brings something allows for three more failures. A trial may also tell nothing (see
-//! below). The first four of those do not count, and each further one counts as a failure. A template is *acquitted*
-//! when three trials brought something, and at most one trial in three brought nothing. Then all its links are
-//! followed, as long as that stays true.
+//! below). The first four of those do not count, and each further one counts as a failure. A template is *followed*
+//! when three trials brought something, and at most one trial in three brought nothing. Then all its links are fetched, as
+//! long as that stays true.
 //!
 //! A trap can have a new template for each of its links. So a second test counts the trials of all templates of a host
 //! together, and bounds what they cost. Trials of news come after all other URLs of their host, so that a trial is not
@@ -17,10 +17,10 @@
 //!
 //! # Lists
 //!
-//! A page without content of its own *leads* to something if it has links of another template that was acquitted by
-//! contents. Then the page belongs to a list, and its next page is worth a trial. A template that was acquitted because
-//! its pages lead to something does not make other templates lead. Otherwise two templates of a trap could acquit each
-//! other for ever. If the page has no such links, but links of templates that are still being tried, the trial tells
+//! A page without content of its own *leads* to something if it has links of another template that is followed
+//! because of contents. Then the page belongs to a list, and its next page is worth a trial. A template that is followed
+//! because its pages lead to something does not make other templates lead. Otherwise two templates of a trap could keep each
+//! other going for ever. If the page has no such links, but links of templates that are still being tried, the trial tells
 //! nothing.
 
 use dedup_stage::store::{Result, Session, codec};
@@ -40,7 +40,7 @@ pub struct Test {
     /// Trials that led to something.
     led: u32,
     /// Trials that brought nothing.
-    barren: u32,
+    nothing: u32,
     /// Trials that told nothing.
     neither: u32,
     /// In the test of a host: whether a link was held because too many trials of the host had no result yet.
@@ -52,7 +52,7 @@ pub struct Test {
 pub enum Showed {
     /// The page has a new content.
     Content,
-    /// The page has links of another template that was acquitted by contents.
+    /// The page has links of another template that is followed because of contents.
     Links,
     /// The page has nothing new.
     Nothing,
@@ -69,17 +69,17 @@ impl Test {
     const OF_HOST: u32 = 12;
     /// If more trials than this tell nothing, each further one counts as a failure.
     const NEITHER: u32 = 4;
-    /// At least this many successes acquit.
+    /// A template is followed after at least this many successes.
     const ENOUGH: u32 = 3;
 
-    /// Whether the template is acquitted: all its links are followed.
-    pub fn is_acquitted(&self) -> bool {
-        self.good() >= Self::ENOUGH && 2 * self.barren <= self.good()
+    /// Whether the template is followed: all its links are fetched.
+    pub fn is_followed(&self) -> bool {
+        self.good() >= Self::ENOUGH && 2 * self.nothing <= self.good()
     }
 
-    /// Whether the template is acquitted by contents alone.
+    /// Whether the template is followed because of contents alone.
     fn has_contents(&self) -> bool {
-        self.fresh >= Self::ENOUGH && 2 * self.barren <= self.fresh
+        self.fresh >= Self::ENOUGH && 2 * self.nothing <= self.fresh
     }
 
     fn good(&self) -> u32 {
@@ -88,13 +88,13 @@ impl Test {
 
     /// Whether one more link of the template may be tried, if `patience` failures end the test.
     fn may_try(&self, patience: u32) -> bool {
-        let spent = self.barren + self.neither.saturating_sub(Self::NEITHER) + self.out;
+        let spent = self.nothing + self.neither.saturating_sub(Self::NEITHER) + self.out;
         self.out < Self::AT_ONCE + self.good() && spent < patience + Self::PATIENCE * self.good()
     }
 
     /// Whether one more link of a host may be tried. To be asked of the test of all templates of the host.
     fn host_may_try(&self) -> bool {
-        self.barren + self.neither / 2 + self.out < Self::OF_HOST + Self::PATIENCE * self.good()
+        self.nothing + self.neither / 2 + self.out < Self::OF_HOST + Self::PATIENCE * self.good()
     }
 
     /// Whether the test is over: no trial is out, and no more link may be tried.
@@ -107,7 +107,7 @@ impl Test {
         *match showed {
             Showed::Content => &mut self.fresh,
             Showed::Links => &mut self.led,
-            Showed::Nothing => &mut self.barren,
+            Showed::Nothing => &mut self.nothing,
             Showed::Neither => &mut self.neither,
         } += 1;
     }
@@ -135,8 +135,8 @@ fn key(site: SiteId, template: u64) -> Vec<u8> {
 
 /// The decision about a link that is news.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Follow the link, because its template is acquitted. Its page counts as a trial of the template.
+pub enum NewsDecision {
+    /// Follow the link, because its template is followed. Its page counts as a trial of the template.
     Follow,
     /// Fetch the link as a trial.
     Try,
@@ -149,7 +149,7 @@ pub enum Verdict {
 struct Current {
     page: PageId,
     template: u64,
-    /// Links of the page whose template is another one that was acquitted by contents.
+    /// Links of the page whose template is another one that is followed because of contents.
     contents: u32,
     /// Links of the page whose template is another one that is still being tried.
     open: u32,
@@ -169,25 +169,25 @@ impl News {
         template: u64,
         source: Option<PageId>,
         session: &mut Session,
-    ) -> Result<Verdict> {
+    ) -> Result<NewsDecision> {
         let test = Test::get(site, template, session)?;
         if let Some(current) = self.current.as_mut().filter(|current| Some(current.page) == source)
             && template != current.template
         {
             current.contents += u32::from(test.has_contents());
-            current.open += u32::from(!test.is_acquitted() && !test.is_over());
+            current.open += u32::from(!test.is_followed() && !test.is_over());
         }
         if self.follow(site, template, session)? {
-            return Ok(Verdict::Follow);
+            return Ok(NewsDecision::Follow);
         }
-        Ok(if self.try_one(site, template, test, session)? { Verdict::Try } else { Verdict::Hold })
+        Ok(if self.try_one(site, template, test, session)? { NewsDecision::Try } else { NewsDecision::Hold })
     }
 
-    /// Whether a link of this template is followed because the template is acquitted. If so, it counts as a trial that is
+    /// Whether a link of this template may be followed because all of the template are. If so, it counts as a trial that is
     /// out.
     pub fn follow(&self, site: SiteId, template: u64, session: &mut Session) -> Result<bool> {
         let mut test = Test::get(site, template, session)?;
-        if !test.is_acquitted() {
+        if !test.is_followed() {
             return Ok(false);
         }
         test.out += 1;
@@ -224,7 +224,7 @@ impl News {
         self.try_one(site, template, test, session)
     }
 
-    /// The page of a trial was answered well. Its links ([`News::meet`]) and its verdict ([`News::showed`]) come next.
+    /// The page of a trial was answered well. Its links ([`News::meet`]) and its result ([`News::showed`]) come next.
     pub fn answered(&mut self, page: PageId, template: u64) {
         self.current = Some(Current { page, template, contents: 0, open: 0 });
     }
@@ -252,7 +252,7 @@ impl News {
         session: &mut Session,
     ) -> Result<(Next, bool)> {
         let mut test = Test::get(site, template, session)?;
-        let before = test.is_acquitted();
+        let before = test.is_followed();
         test.ended(showed);
         test.put(site, template, session);
         let mut host = Test::get(site, ALL, session)?;
@@ -260,7 +260,7 @@ impl News {
         let others = host.starved && host.out == 0 && host.host_may_try();
         host.starved &= !others;
         host.put(site, ALL, session);
-        let own = match test.is_acquitted() {
+        let own = match test.is_followed() {
             true if !before => Next::Release,
             false if test.may_try(Test::PATIENCE) => Next::Try,
             _ => Next::Nothing,

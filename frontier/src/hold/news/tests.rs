@@ -17,7 +17,7 @@ fn lab() -> Lab {
 }
 
 impl Lab {
-    fn meet(&mut self, template: u64) -> Verdict {
+    fn meet(&mut self, template: u64) -> NewsDecision {
         self.news.meet(SITE, template, None, &mut self.session).unwrap()
     }
 
@@ -28,7 +28,7 @@ impl Lab {
     /// Fetches whatever may be tried of a template until nothing may; returns how many that were.
     fn run(&mut self, template: u64, showed: Showed, most: u32) -> u32 {
         let mut tried = 0;
-        while tried < most && self.meet(template) == Verdict::Try {
+        while tried < most && self.meet(template) == NewsDecision::Try {
             tried += 1;
             self.ended(template, showed);
         }
@@ -39,40 +39,40 @@ impl Lab {
 #[test]
 fn a_template_that_brings_nothing_is_given_up_after_three_links() {
     let mut lab = lab();
-    assert_eq!([lab.meet(5), lab.meet(5), lab.meet(5)], [Verdict::Try, Verdict::Try, Verdict::Hold]);
+    assert_eq!([lab.meet(5), lab.meet(5), lab.meet(5)], [NewsDecision::Try, NewsDecision::Try, NewsDecision::Hold]);
     assert_eq!(lab.ended(5, Showed::Nothing), Next::Try);
     assert_eq!(lab.ended(5, Showed::Nothing), Next::Try);
     assert_eq!(lab.run(5, Showed::Nothing, 100), 1);
-    assert_eq!(lab.meet(5), Verdict::Hold);
+    assert_eq!(lab.meet(5), NewsDecision::Hold);
 }
 
 #[test]
-fn a_template_that_brings_something_is_acquitted_and_one_in_three_may_fail() {
+fn a_template_that_brings_something_is_followed_and_one_in_three_may_fail() {
     let mut lab = lab();
     for n in 0..2 {
-        assert_eq!(lab.meet(5), Verdict::Try, "{n}");
+        assert_eq!(lab.meet(5), NewsDecision::Try, "{n}");
         assert_eq!(lab.ended(5, Showed::Content), Next::Try);
     }
-    assert_eq!(lab.meet(5), Verdict::Try);
+    assert_eq!(lab.meet(5), NewsDecision::Try);
     assert_eq!(lab.ended(5, Showed::Content), Next::Release);
-    assert_eq!(lab.meet(5), Verdict::Follow);
+    assert_eq!(lab.meet(5), NewsDecision::Follow);
 }
 
 #[test]
-fn an_acquittal_ends_where_what_is_followed_brings_nothing() {
+fn a_template_is_followed_no_more_where_its_links_bring_nothing() {
     let mut lab = lab();
     lab.run(5, Showed::Content, 3);
     for n in 0..3 {
-        assert_eq!(lab.meet(5), Verdict::Follow, "{n}");
+        assert_eq!(lab.meet(5), NewsDecision::Follow, "{n}");
     }
     lab.ended(5, Showed::Nothing);
-    assert_eq!(lab.meet(5), Verdict::Follow);
+    assert_eq!(lab.meet(5), NewsDecision::Follow);
     lab.ended(5, Showed::Nothing);
-    assert_ne!(lab.meet(5), Verdict::Follow);
+    assert_ne!(lab.meet(5), NewsDecision::Follow);
 }
 
 #[test]
-fn templates_that_only_lead_to_each_other_are_not_acquitted_by_that() {
+fn templates_that_only_lead_to_each_other_are_not_followed_for_that() {
     let mut lab = lab();
     lab.run(7, Showed::Links, 3);
     let page = PageId { url: UrlId { site: SITE, url: 9 }, visit: 1 };
@@ -95,7 +95,7 @@ fn what_shows_neither_does_not_go_on_for_ever() {
 }
 
 #[test]
-fn a_duplicate_with_links_of_an_acquitted_template_brings_something() {
+fn a_duplicate_with_links_of_a_followed_template_brings_something() {
     let mut lab = lab();
     lab.run(7, Showed::Content, 3);
     let page = PageId { url: UrlId { site: SITE, url: 9 }, visit: 1 };
@@ -106,10 +106,10 @@ fn a_duplicate_with_links_of_an_acquitted_template_brings_something() {
         }
         lab.news.showed(page, brought)
     };
-    for barren in [Brought::Nothing, Brought::Links] {
-        assert_eq!(links_of(&[7, 5], Some(barren)), Some(Showed::Links));
-        assert_eq!(links_of(&[5], Some(barren)), Some(Showed::Nothing), "its own kind proves nothing");
-        assert_eq!(links_of(&[8], Some(barren)), Some(Showed::Neither));
+    for nothing_new in [Brought::Nothing, Brought::Links] {
+        assert_eq!(links_of(&[7, 5], Some(nothing_new)), Some(Showed::Links));
+        assert_eq!(links_of(&[5], Some(nothing_new)), Some(Showed::Nothing), "its own kind proves nothing");
+        assert_eq!(links_of(&[8], Some(nothing_new)), Some(Showed::Neither));
     }
     assert_eq!(links_of(&[], Some(Brought::Content)), Some(Showed::Content));
     assert_eq!(links_of(&[], None), Some(Showed::Neither));

@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use dedup_stage::hamming::frozen::{self, Frozen, Plan};
+use dedup_stage::hamming::frozen::{self, Frozen, IndexSpec};
 use dedup_stage::hamming::{Design, Fill, Index, Probe};
 use gaoya::simhash::SimHashIndex;
 use memmap2::{Advice, MmapMut};
@@ -64,12 +64,12 @@ fn frozen(bench: &Bench, name: &str) {
     let n = bench.stored.len() as u64;
     let build = || {
         let design = Design::for_size(bench.k, n);
-        let bits = |key| 64.0 - f64::from(Plan::bits(key, n)) + 16.0;
+        let bits = |key| 64.0 - f64::from(IndexSpec::bits(key, n)) + 16.0;
         let bytes = design.keys.iter().map(|key| bits(*key)).sum::<f64>() / 8.0 * n as f64 + 1e6;
-        let plan = Plan { design, recipe: "bench".into(), with_rows: false, threads: 1, part: Plan::PART };
+        let spec = IndexSpec { design, recipe: "bench".into(), with_rows: false, threads: 1, part: IndexSpec::PART };
         let mut memory = MmapMut::map_anon(bytes as usize).expect("address space");
         let _ = memory.advise(Advice::HugePage);
-        let length = frozen::build(&bench.stored[..], &plan, &mut Cursor::new(&mut memory[..]), &|_| {});
+        let length = frozen::build(&bench.stored[..], &spec, &mut Cursor::new(&mut memory[..]), &|_| {});
         Frozen::from_memory(memory, length.expect("memory does not fail") as usize, "bench").expect("undamaged")
     };
     let all = |index: &Frozen, queries: &[u64]| {

@@ -13,7 +13,7 @@ use tests::freshness::changes::Pattern;
 use tests::freshness::lies::Lies;
 use tests::freshness::ours::Ours;
 use tests::freshness::run::{Policy, run};
-use tests::freshness::web::{Plan, Web};
+use tests::freshness::web::{Web, WebSpec};
 
 /// Time-averaged freshness from day 20 to day 100, under a budget and a delay for each host.
 #[derive(Debug, Parser)]
@@ -97,7 +97,7 @@ impl std::fmt::Display for Kind {
 
 impl Cell {
     fn web(&self, pages: usize, seed: u64) -> Web {
-        Web::new(Plan {
+        Web::new(WebSpec {
             pages,
             hosts: self.hosts,
             copies: self.copies,

@@ -9,8 +9,8 @@ mod throughput;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use tests::pipe::abuse::{self, Told};
-use tests::pipe::kill::{self, Plan};
+use tests::pipe::abuse::{self, AbuseResult};
+use tests::pipe::kill::{self, KillPlan};
 
 /// Measures `dedup-stage run`.
 #[derive(Debug, Parser)]
@@ -58,7 +58,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Bar::Memory(arguments) => memory::run(&arguments)?,
         Bar::Abuse { stall } => misbehave(stall.to_std()),
         Bar::Kill { kills, web, small, flush, seed } => {
-            kill::run(Plan { kills, web, small, flush, seed }, |line| println!("{line}"))?
+            kill::run(KillPlan { kills, web, small, flush, seed }, |line| println!("{line}"))?
         }
     };
     println!("{}", if kept { "kept" } else { "BROKEN" });
@@ -68,7 +68,7 @@ fn main() -> anyhow::Result<ExitCode> {
 fn misbehave(stall: std::time::Duration) -> bool {
     /// Far more than fits into the pipes.
     const LINES: u64 = 400_000;
-    let cases: [(&str, &dyn Fn() -> Told); 8] = [
+    let cases: [(&str, &dyn Fn() -> AbuseResult); 8] = [
         ("lines of 100 MiB", &abuse::overlong),
         ("a reader that stops reading", &|| abuse::stalled_reader(stall, LINES)),
         ("a writer that stops in a line", &abuse::stopped_writer),

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crawler::demo::web::Web;
-use dedup_stage::pipeline::{Limits, Turn, Weigh, ordered};
+use dedup_stage::pipeline::{Limits, NextItem, Weigh, ordered};
 use dedup_stage::stage::{PageName, Preparer, Source, Stage};
 use dedup_stage::store::{Memory, Session};
 use dedup_stage::url::Canonicalizer;
@@ -102,7 +102,7 @@ fn library_time(lines: &[Value], threads: usize) -> anyhow::Result<Duration> {
             })
         }
     });
-    while let Turn::Item(page) = prepared.wait() {
+    while let NextItem::Item(page) = prepared.wait() {
         let name = PageName { url: page.url.as_str().into(), id: None };
         std::hint::black_box(stage.judge(page, &name, 1.0)?);
     }

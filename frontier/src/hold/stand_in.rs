@@ -5,9 +5,10 @@ use dedup_stage::url::UrlId;
 
 use crate::url::{Cause, End, Ended, Standing, State, Urls};
 
-/// The state of a counterpart or representative: fetched, still queued, or failed.
+/// What stands in for a held or stopped URL: where its counterpart or representative leads, and whether that was fetched, is
+/// still queued, or failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum StandIn {
     /// This URL was fetched well. It is the counterpart or representative itself, or the end of its redirects, holds and
     /// stops. (A URL that is held because a corpus knows its source counts as fetched well.)
     Well(UrlId),
@@ -23,20 +24,20 @@ pub enum Fate {
 /// At most this many redirects, holds and stops are followed.
 const MOST: usize = 10;
 
-/// The state of `id`, which is the counterpart or representative of `of`.
-pub fn fate(urls: &Urls, id: UrlId, of: UrlId, session: &Session) -> Result<Fate> {
+/// What stands in for `of`. `id` is its counterpart or representative.
+pub fn stand_in(urls: &Urls, id: UrlId, of: UrlId, session: &Session) -> Result<StandIn> {
     let (mut at, mut steps) = (id, 0);
     loop {
         // A circle of redirects, holds or stops ends here, too.
         if at == of || steps > MOST {
-            return Ok(Fate::Fallen);
+            return Ok(StandIn::Fallen);
         }
         steps += 1;
         let next = match urls.get(at.url) {
             None => None,
-            Some(Standing::Queued { .. } | Standing::Open { .. }) => return Ok(Fate::Pending(at)),
-            Some(Standing::Done(Ended::Well) | Standing::HeldAs { known: true }) => return Ok(Fate::Well(at)),
-            Some(Standing::HeldAs { known: false }) => return Ok(Fate::News),
+            Some(Standing::Queued { .. } | Standing::Open { .. }) => return Ok(StandIn::Pending(at)),
+            Some(Standing::Done(Ended::Well) | Standing::HeldAs { known: true }) => return Ok(StandIn::Well(at)),
+            Some(Standing::HeldAs { known: false }) => return Ok(StandIn::News),
             Some(Standing::Done(Ended::Error | Ended::Failed) | Standing::Gone | Standing::Refused(_)) => None,
             Some(Standing::Done(Ended::Redirected) | Standing::HeldFor | Standing::Stopped { .. }) => {
                 match urls.state(at, session)? {
@@ -53,7 +54,7 @@ pub fn fate(urls: &Urls, id: UrlId, of: UrlId, session: &Session) -> Result<Fate
         };
         match next {
             Some(next) => at = next,
-            None => return Ok(Fate::Fallen),
+            None => return Ok(StandIn::Fallen),
         }
     }
 }

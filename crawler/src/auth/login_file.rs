@@ -28,7 +28,7 @@ use super::login::{Check, Login, Lost};
 
 /// Everything that a file says.
 #[derive(Debug, Default)]
-pub struct Plan {
+pub struct LoginFile {
     /// Forms, in order.
     pub logins: Vec<Login>,
     /// HTTP authentication.
@@ -37,7 +37,7 @@ pub struct Plan {
 
 /// What is wrong with a file. Values never come into the text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PlanError {
+pub enum LoginFileError {
     /// Not TOML, or unknown keys.
     #[error("{0}")]
     Toml(String),
@@ -102,19 +102,21 @@ enum Value {
     Environment { env: String },
 }
 
-impl Plan {
+impl LoginFile {
     /// Reads a file; `variable` looks up the environment.
-    pub fn read(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, PlanError> {
-        let file: File = toml::from_str(text).map_err(|error| PlanError::Toml(without_source(&error)))?;
+    pub fn read(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, LoginFileError> {
+        let file: File = toml::from_str(text).map_err(|error| LoginFileError::Toml(without_source(&error)))?;
         let secret = |value: &Value| match value {
             Value::Text(text) => Ok(Secret::new(text.as_str())),
-            Value::Environment { env } => variable(env).map(Secret::new).ok_or_else(|| PlanError::NotSet(env.clone())),
+            Value::Environment { env } => {
+                variable(env).map(Secret::new).ok_or_else(|| LoginFileError::NotSet(env.clone()))
+            }
         };
         let address = |text: &str| {
             let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-            url.ok_or_else(|| PlanError::Value(text.to_owned(), "not an http or https URL"))
+            url.ok_or_else(|| LoginFileError::Value(text.to_owned(), "not an http or https URL"))
         };
-        let mut plan = Self::default();
+        let mut read = Self::default();
         for entry in &file.login {
             let fields = entry.fields.iter().map(|(name, value)| Ok((name.clone(), secret(value)?)));
             let url = address(&entry.url)?;
@@ -125,30 +127,30 @@ impl Plan {
                     lacks: check.lacks.clone(),
                 })
             });
-            plan.logins.push(Login {
+            read.logins.push(Login {
                 form: entry.form.clone(),
-                fields: fields.collect::<Result<_, PlanError>>()?,
+                fields: fields.collect::<Result<_, LoginFileError>>()?,
                 check: check.transpose()?.unwrap_or_default(),
                 lost: Lost { redirect: entry.lost.redirect.clone(), contains: entry.lost.contains.clone() },
                 url,
             });
         }
         for entry in &file.auth {
-            let missing = |what| PlanError::Value(entry.host.clone(), what);
+            let missing = |what| LoginFileError::Value(entry.host.clone(), what);
             let need = |value: &Option<Value>, what| secret(value.as_ref().ok_or_else(|| missing(what))?);
             let scheme = match entry.scheme.as_str() {
                 "basic" => Scheme::Basic,
                 "digest" => Scheme::Digest,
                 "bearer" => Scheme::Bearer,
-                _ => return Err(PlanError::Value(entry.scheme.clone(), "not one of basic, digest, bearer")),
+                _ => return Err(LoginFileError::Value(entry.scheme.clone(), "not one of basic, digest, bearer")),
             };
             let (user, password) = match scheme {
                 Scheme::Bearer => (Secret::default(), need(&entry.token, "a bearer needs a token")?),
                 _ => (need(&entry.user, "needs a user")?, need(&entry.password, "needs a password")?),
             };
-            plan.credentials.add(&entry.host, scheme, user, password);
+            read.credentials.add(&entry.host, scheme, user, password);
         }
-        Ok(plan)
+        Ok(read)
     }
 }
 

@@ -11,12 +11,12 @@ use config::Priority;
 
 /// How much of the pages judged lately was new. Old pages count less and less.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Evidence {
+pub struct NewShare {
     pages: f32,
     new: f32,
 }
 
-impl Evidence {
+impl NewShare {
     /// After this many pages, the earlier pages count half.
     const WINDOW: f32 = 256.0;
     /// The prior counts as much as this many pages.
@@ -24,7 +24,7 @@ impl Evidence {
     /// The least factor. No URL ever gets the factor zero.
     const LEAST: f32 = 0.01;
 
-    /// Evidence as it was put on record.
+    /// A share as it was put on record.
     pub fn new(pages: u16, new: u16) -> Self {
         Self { pages: f32::from(pages), new: f32::from(new).min(f32::from(pages)) }
     }
@@ -73,9 +73,9 @@ impl Default for Expected {
 }
 
 impl Expected {
-    /// Computes the parts from the evidence of a host, of a path prefix and of a query pattern.
-    pub fn of(host: Evidence, path: Evidence, query: Evidence) -> Self {
-        let h = host.expected(1.0).max(Evidence::LEAST);
+    /// Computes the parts from the shares of a host, of a path prefix and of a query pattern.
+    pub fn of(host: NewShare, path: NewShare, query: NewShare) -> Self {
+        let h = host.expected(1.0).max(NewShare::LEAST);
         Self { host: h, path: path.expected(h) / h, query: query.expected(h) / h }
     }
 
@@ -84,7 +84,7 @@ impl Expected {
         let factor = self.host.powf(weights.host_weight)
             * self.path.powf(weights.path_weight)
             * self.query.powf(weights.query_weight);
-        factor.clamp(Evidence::LEAST, 1.0)
+        factor.clamp(NewShare::LEAST, 1.0)
     }
 }
 
@@ -92,19 +92,19 @@ impl Expected {
 mod tests {
     use super::*;
 
-    fn pages(new: u32, old: u32) -> Evidence {
-        let mut evidence = Evidence::default();
+    fn pages(new: u32, old: u32) -> NewShare {
+        let mut share = NewShare::default();
         (0..new.max(old)).for_each(|n| {
-            (n < new).then(|| evidence.page(1.0));
-            (n < old).then(|| evidence.page(0.0));
+            (n < new).then(|| share.page(1.0));
+            (n < old).then(|| share.page(0.0));
         });
-        evidence
+        share
     }
 
     #[test]
     fn what_is_known_of_the_host_counts_once() {
         let weights = config::Settings::default().priority;
-        let nothing = Expected::of(Evidence::default(), Evidence::default(), Evidence::default());
+        let nothing = Expected::of(NewShare::default(), NewShare::default(), NewShare::default());
         assert_eq!(nothing.factor(&weights), 1.0);
         let (host, new, old) = (pages(50, 50), pages(50, 0), pages(0, 50));
         let mirror = Expected::of(host, host, host).factor(&weights);
@@ -115,10 +115,10 @@ mod tests {
 
     #[test]
     fn a_host_that_changes_is_believed_in_the_end() {
-        let mut evidence = pages(1_000, 0);
-        (0..600).for_each(|_| evidence.page(0.0));
-        assert!(evidence.expected(1.0) < 0.2, "{evidence:?}");
-        let (pages, new) = evidence.rounded();
-        assert!((Evidence::new(pages, new).expected(1.0) - evidence.expected(1.0)).abs() < 0.02);
+        let mut share = pages(1_000, 0);
+        (0..600).for_each(|_| share.page(0.0));
+        assert!(share.expected(1.0) < 0.2, "{share:?}");
+        let (pages, new) = share.rounded();
+        assert!((NewShare::new(pages, new).expected(1.0) - share.expected(1.0)).abs() < 0.02);
     }
 }

@@ -22,7 +22,7 @@ const FULL: u8 = 240;
 
 /// Visits with and without a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Evidence {
+pub struct ChangeHistory {
     /// Seconds between visits that showed no change.
     quiet: Seconds,
     /// Visits that showed a change, by the time since the visit before. Each counts for four units.
@@ -53,7 +53,7 @@ static CHANGED: LazyLock<[Row; BARS]> = LazyLock::new(|| {
     })
 });
 
-impl Evidence {
+impl ChangeHistory {
     /// Length of the encoding.
     pub const BYTES: usize = 4 + BARS;
 
@@ -100,7 +100,7 @@ impl Evidence {
         *self == Self::default()
     }
 
-    /// Multiplies a row of weights by the likelihood of the evidence, up to a common factor.
+    /// Multiplies a row of weights by the likelihood of the history, up to a common factor.
     pub fn apply(&self, weights: &mut Row) {
         if self.is_empty() {
             return;
@@ -141,9 +141,9 @@ mod tests {
 
     const HOUR: Seconds = 3_600;
 
-    fn rate(evidence: &Evidence) -> f32 {
+    fn rate(history: &ChangeHistory) -> f32 {
         let mut weights = [1.0; RATES];
-        evidence.apply(&mut weights);
+        history.apply(&mut weights);
         Belief::new(weights).median_rate()
     }
 
@@ -152,34 +152,34 @@ mod tests {
         // One change in two days, seen by visits every six hours, every day and every three days.
         let mut random = fastrand(7);
         for hours in [6, 24, 72] {
-            let mut evidence = Evidence::default();
+            let mut history = ChangeHistory::default();
             for _ in 0..600 {
                 let chance = 1.0 - (-0.5 * f64::from(hours) / 24.0).exp();
-                if random() < chance { evidence.change(hours * HOUR) } else { evidence.unchanged(hours * HOUR) }
+                if random() < chance { history.change(hours * HOUR) } else { history.unchanged(hours * HOUR) }
             }
-            let found = rate(&evidence);
+            let found = rate(&history);
             assert!((0.35..0.7).contains(&found), "every {hours} hours: {found}");
         }
     }
 
     #[test]
     fn what_is_taken_back_was_no_change() {
-        let (mut evidence, mut quiet) = (Evidence::default(), Evidence::default());
-        evidence.change(HOUR);
-        evidence.take_back(HOUR);
+        let (mut history, mut quiet) = (ChangeHistory::default(), ChangeHistory::default());
+        history.change(HOUR);
+        history.take_back(HOUR);
         quiet.unchanged(HOUR);
-        assert_eq!(evidence, quiet);
+        assert_eq!(history, quiet);
     }
 
     #[test]
     fn evidence_never_overflows_and_comes_back_from_its_bytes() {
-        let mut evidence = Evidence::default();
+        let mut history = ChangeHistory::default();
         for _ in 0..10_000 {
-            evidence.change(HOUR);
-            evidence.unchanged(u32::MAX / 3);
+            history.change(HOUR);
+            history.unchanged(u32::MAX / 3);
         }
-        assert_eq!(Evidence::from_bytes(evidence.to_bytes()), evidence);
-        assert!(rate(&evidence).is_finite());
+        assert_eq!(ChangeHistory::from_bytes(history.to_bytes()), history);
+        assert!(rate(&history).is_finite());
     }
 
     /// Numbers in 0..1 that are the same at each run: a linear congruential generator (Knuth, MMIX).

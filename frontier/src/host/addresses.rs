@@ -1,4 +1,4 @@
-//! What is known of a host's addresses.
+//! The addresses of a host.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::reason::Detail;
 
 /// What is known of a host's addresses.
 #[derive(Debug, Default)]
-pub enum Place {
+pub enum HostAddresses {
     /// Nothing is known yet.
     #[default]
     Unknown,
@@ -31,11 +31,11 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl HostAddresses {
     /// Addresses to connect to.
     pub fn ips(&self) -> &[IpAddr] {
         match self {
-            Place::Known { ips, .. } => ips,
+            HostAddresses::Known { ips, .. } => ips,
             _ => &[],
         }
     }
@@ -43,22 +43,22 @@ impl Place {
     /// The numbers of these addresses.
     pub fn ids(&self) -> &[AddressId] {
         match self {
-            Place::Known { ids, .. } => ids,
+            HostAddresses::Known { ids, .. } => ids,
             _ => &[],
         }
     }
 
     /// Whether it is known at `now` that the crawler may connect to no address of the host.
     pub fn is_forbidden(&self, now: Millis) -> bool {
-        matches!(self, Place::Forbidden { until } if *until > now)
+        matches!(self, HostAddresses::Forbidden { until } if *until > now)
     }
 
     /// The reason for which nothing can be fetched, if the name leads to no address.
     pub fn withholds(&self) -> Option<Detail> {
         match self {
-            Place::Unresolved(failure) => Some(Detail::NoAddress(*failure)),
-            Place::Forbidden { .. } => Some(Detail::ForbiddenAddress),
-            Place::Unknown | Place::Known { .. } => None,
+            HostAddresses::Unresolved(failure) => Some(Detail::NoAddress(*failure)),
+            HostAddresses::Forbidden { .. } => Some(Detail::ForbiddenAddress),
+            HostAddresses::Unknown | HostAddresses::Known { .. } => None,
         }
     }
 }
