@@ -15,7 +15,7 @@ use url::Url;
 
 use super::{AccessError, SiteAccess};
 use crate::auth::Secret;
-use crate::auth::login::{Answer, LoginSession as Login, Step};
+use crate::auth::login::{Answer, LoginSession, Step};
 use crate::clock::Clock;
 use crate::fetch::budget::ByteBudget;
 use crate::fetch::{Fetch, FetchError, Request, Response};
@@ -40,7 +40,7 @@ const MAX_HOPS: usize = 10;
 /// The result of the logins.
 #[derive(Debug)]
 pub struct LoggedIn {
-    logins: Vec<Login>,
+    logins: Vec<LoginSession>,
     /// Cookies that were set during the logins, with the URL that set them.
     cookies: Vec<(Url, Vec<String>)>,
     result: Result<(), LoginError>,
@@ -75,7 +75,7 @@ impl SiteAccess {
 
     /// Whether a request must wait because the copy is logging in to its site.
     pub fn waits(&self, url: &Url) -> bool {
-        let is_near = |login: &Login| registrable_domain(url) == registrable_domain(&login.login().url);
+        let is_near = |login: &LoginSession| registrable_domain(url) == registrable_domain(&login.login().url);
         self.is_away && self.logins.iter().any(|login| !login.is_inside() && is_near(login))
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use super::cluster::Answering;
+use super::cluster::WorkerAnswers;
 use super::crawl::{Voice, Watching, live_page, start_log};
 use super::progress::Terminal;
 use super::say::say;
@@ -76,7 +76,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         dir: args.dir,
         dashboard: args.dashboard,
         snapshots: args.snapshots.map(|folder| Snapshots { folder, every: args.snapshot_every }),
-        answers: Arc::new(Answering),
+        answers: Arc::new(WorkerAnswers),
         is_spare: args.spare,
         leaves: args.leave,
         without: Without {

@@ -10,7 +10,7 @@ use super::{Frontier, JobTask, Open};
 use crate::failure::Failure;
 use crate::hold::Trial;
 use crate::hold::news::Showed;
-use crate::hold::works::Task as Work;
+use crate::hold::works::Task;
 use crate::host::addresses::HostAddresses;
 use crate::host::entry::Entry;
 use crate::host::lane::{LaneKey, Seq};
@@ -189,7 +189,7 @@ impl Frontier {
             Note::Again => !well,
         };
         if awaited && is_held_for(id, session)? {
-            self.works.add(Work::Ended(id), session);
+            self.works.add(Task::Ended(id), session);
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-pub(super) use ask::WorkerAnswers as Answering;
+pub(super) use ask::WorkerAnswers;
 use clap::Subcommand;
 use config::Settings;
 
