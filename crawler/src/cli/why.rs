@@ -107,7 +107,16 @@ impl Story<'_> {
                 self.carrier(out, &link)?;
             }
             Some(State::Stopped { rules, reason, representative, link }) => {
-                put!(out, "  stopped before its fetch by what was learned ({})\n", reason.explanation());
+                match reason {
+                    SkipReason::Budget => {
+                        put!(out, "  stopped before its fetch: {}\n", reason.explanation());
+                        put!(
+                            out,
+                            "  at the end of the crawl, a sample of such URLs is fetched; if it brings new pages, all are\n"
+                        );
+                    }
+                    _ => put!(out, "  stopped before its fetch by what was learned ({})\n", reason.explanation()),
+                }
                 if let Some(representative) = representative {
                     put!(out, "  in its place stands {}\n", self.stands(representative)?);
                 }

@@ -43,7 +43,7 @@ impl Desk<'_> {
         })?;
         self.count_attempts()?;
         let session = &self.ledger.session;
-        let sample = self.frontier.sample_held(0, 0, 0, session)?;
+        let sample = self.frontier.count_held(session)?;
         let lost = rescue::lost(session)?;
         let stats = &mut self.ledger.stats;
         (stats.withheld, stats.withheld_tls, stats.beyond) = (withheld, tls, beyond);

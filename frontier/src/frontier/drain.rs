@@ -13,7 +13,7 @@ use url::Url;
 
 use super::Frontier;
 use crate::hold::works::{Task, Which};
-use crate::hold::{Draw, Drawn, Lot, Sample, lot};
+use crate::hold::{Drawn, Lot, Sample, lots};
 use crate::job::Via;
 use crate::rules::Rules;
 use crate::scope::Scope;
@@ -76,7 +76,7 @@ impl Frontier {
         }
         if self.conduct.on_duplicate == OnDuplicate::Demote
             && let Some(rules) = &mut self.rules
-            && self.urls.counters().stopped() > self.urls.counters().stopped_trap
+            && self.urls.counters().stopped_rule + self.urls.counters().stopped_mirror > 0
         {
             rules.be_lenient();
             self.works.add(Task::Records { of: None, which: Which::All { stopped: true } }, session);
@@ -92,11 +92,11 @@ impl Frontier {
         self.works.add(Task::Records { of: None, which: Which::All { stopped } }, session);
     }
 
-    /// A sample of a lot brought new pages: releases all URLs of the lot, which are URLs of the host `site`, and follows those
-    /// that are met later. [`Frontier::step`] does the work.
-    pub fn fall(&mut self, lot: Lot, site: SiteId, session: &mut Session) {
-        self.fallen.add(lot, session);
-        self.works.add(Task::Records { of: Some(site), which: Which::Lot(lot.0) }, session);
+    /// A sample of a lot brought `good` new pages: releases all URLs of the lot, and follows those that are met later. They are
+    /// URLs of the host `site`, or of many hosts if there is none: then the lot is a family. [`Frontier::step`] does the work.
+    pub fn fall(&mut self, lot: Lot, site: Option<SiteId>, good: u64, session: &mut Session) {
+        self.fallen.add(lot, site.is_none(), u32::try_from(good).unwrap_or(u32::MAX), session);
+        self.works.add(Task::Records { of: site, which: Which::Lot(lot.0) }, session);
     }
 
     /// Whether a lot has fallen.
@@ -107,16 +107,21 @@ impl Frontier {
     /// The page of a URL of the host `site` was fetched that was followed because its lot has fallen.
     pub fn lot_brought(&mut self, lot: Lot, site: SiteId, new: bool, session: &mut Session) {
         if self.fallen.brought(lot, new, session) {
-            self.works.add(Task::Records { of: Some(site), which: Which::Lot(lot.0) }, session);
+            self.release_lot(lot, site, session);
         }
     }
 
     /// A page that was not new, and whose URL was followed because its lot has fallen, led to a new page.
     pub fn lot_led(&mut self, lot: Lot, site: SiteId, session: &mut Session) {
         if self.fallen.led(lot, session) {
-            // URLs were held or stopped in between.
-            self.works.add(Task::Records { of: Some(site), which: Which::Lot(lot.0) }, session);
+            self.release_lot(lot, site, session);
         }
+    }
+
+    /// The URLs of a lot are followed again: releases those that were held or stopped in between. `site` is the host of one.
+    fn release_lot(&mut self, lot: Lot, site: SiteId, session: &mut Session) {
+        let of = Some(site).filter(|_| !self.fallen.is_wide(lot));
+        self.works.add(Task::Records { of, which: Which::Lot(lot.0) }, session);
     }
 
     /// Queues one URL that is held or stopped, as [`Via::Rescue`]. False if it was not queued.
@@ -129,12 +134,14 @@ impl Frontier {
         }
     }
 
-    /// Draws a random sample of everything that is held or stopped: about `wanted` URLs, at most `of_lot` of each lot. Each
-    /// `round` draws another sample. Reads all records once, and keeps only the sample in memory.
-    pub fn sample_held(&self, wanted: usize, of_lot: usize, round: u64, session: &Session) -> Result<Sample> {
-        let mut draw = Draw::new(wanted, of_lot, round);
-        self.each_held(session, &mut |drawn| draw.show(drawn))?;
-        Ok(draw.end())
+    /// Counts everything that is held or stopped. Reads all records.
+    pub fn count_held(&self, session: &Session) -> Result<Sample> {
+        let mut sample = Sample::default();
+        self.each_held(session, &mut |drawn| {
+            sample.held += 1;
+            sample.covered += u64::from(drawn.covered);
+        })?;
+        Ok(sample)
     }
 
     /// Calls `visit` with every URL that is held or stopped.
@@ -146,13 +153,13 @@ impl Frontier {
             }
             match Urls::read(key, value) {
                 Ok((id, state)) => {
-                    if let Some(lot) = lot(id, &state) {
+                    if let Some((lot, family)) = lots(id, &state) {
                         let covered = !matches!(state, State::HeldAs { .. })
                             && state.anchor(id).is_some_and(|anchor| {
                                 let standing = self.urls.get(anchor.url);
                                 matches!(standing, Some(Standing::Done(Ended::Well | Ended::Redirected)))
                             });
-                        visit(Drawn { id, lot, covered, state });
+                        visit(Drawn { id, lot, family, covered, state });
                     }
                 }
                 Err(error) => failure = Some(error),

@@ -320,6 +320,7 @@ impl Frontier {
         let link = Kept { url, depth, source, priority, merits };
         let state = match refusal {
             Refusal::Reason(reason, detail) => State::Refused { reason, detail, link },
+            Refusal::Spent => State::stopped_for_budget(link),
             Refusal::Stop(stop, ladder_key, taken) => {
                 step(ladder_key, taken, session)?;
                 if let Some(at) = stop.representative {

@@ -12,7 +12,7 @@ use super::Frontier;
 use super::admit::{again, kept};
 use super::plan::stop_key;
 use crate::hold::ladder::{self, Ladder, LadderKey, Step, Strictness};
-use crate::hold::{Lot, StandIn, Trial, lot, news, stand_in, template};
+use crate::hold::{Lot, StandIn, Trial, lots, news, stand_in, template};
 use crate::job::{Admission, Found, Hold, Release, Via};
 use crate::reason::SkipReason;
 use crate::rules::Stop;
@@ -97,12 +97,14 @@ impl Frontier {
         Ok(Admission::Held)
     }
 
-    /// The lot of a URL that would come into this state, if the lot has fallen and its URLs are followed.
+    /// The lot of a URL that would come into this state, or its family, if it has fallen and its URLs are followed.
     pub(super) fn followed_lot(&self, id: UrlId, state: &State) -> Option<Lot> {
         if self.fallen.is_empty() {
             return None;
         }
-        lot(id, state).filter(|lot| self.fallen.are_followed(*lot))
+        let (lot, family) = lots(id, state)?;
+        let known = if self.fallen.has(lot) { lot } else { family };
+        Some(known).filter(|lot| self.fallen.are_followed(*lot))
     }
 
     /// Queues a link as a trial. A trial of a pair of hosts or of a rule comes before all other URLs of its host, because

@@ -48,6 +48,8 @@ pub(super) enum Refusal {
     Reason(SkipReason, Detail),
     /// Learned rules stop the URL. The step is to be counted on this ladder.
     Stop(Stop, LadderKey, Step),
+    /// A budget is spent. The URL is stopped for it; the rescue may try it.
+    Spent,
 }
 
 /// The decision of bounds, budgets and rules about a URL.
@@ -174,8 +176,9 @@ impl Frontier {
         }
         let host = self.hosts.get(id);
         let refuse = |reason, detail| Ok(Pass::Refuse(Refusal::Reason(reason, detail)));
-        if host.is_spent(group, self.conduct.limits) {
-            return refuse(SkipReason::Budget, Detail::None);
+        let is_tried = entry.via == Via::Rescue || matches!(entry.trial.as_deref(), Some(Trial::Lot(_)));
+        if host.is_spent(group, self.conduct.limits) && !is_tried {
+            return Ok(self.spent(entry));
         }
         if self.bounds.of_host > 0 && host.pages >= self.bounds.of_host {
             return refuse(SkipReason::Budget, Detail::HostCap);
@@ -195,6 +198,19 @@ impl Frontier {
             Via::Trial | Via::Rescue | Via::Again => Ok(Pass::Fetch),
             Via::Released { why } if why != Release::Counterpart => Ok(Pass::Fetch),
             _ => self.meet_rules(url, entry, session),
+        }
+    }
+
+    /// The budget that counts for a URL is spent. In `drop`, the rescue tries such URLs, and follows them if they bring
+    /// something. No other mode has a rescue.
+    fn spent(&self, entry: &Entry) -> Pass {
+        if self.conduct.on_duplicate != OnDuplicate::Drop {
+            return Pass::Refuse(Refusal::Reason(SkipReason::Budget, Detail::None));
+        }
+        let link = Kept { url: entry.url.clone(), ..Kept::default() };
+        match self.followed_lot(entry.id, &State::stopped_for_budget(link)) {
+            Some(lot) => Pass::Follow(lot),
+            None => Pass::Refuse(Refusal::Spent),
         }
     }
 

@@ -14,7 +14,7 @@ use super::hold::{Way, pair_key};
 use super::plan::stop_key;
 use crate::hold::ladder::{Ladder, Step, Strictness};
 use crate::hold::works::{Task, Which, Work, Works};
-use crate::hold::{Lot, StandIn, Trial, folder, lot, stand_in};
+use crate::hold::{Lot, StandIn, Trial, folder, lots, stand_in};
 use crate::job::{Release, Via};
 use crate::reason::{Detail, SkipReason};
 use crate::rules::Stop;
@@ -275,12 +275,13 @@ impl Frontier {
             (Which::All { .. }, State::HeldFor { .. } | State::HeldAs { cause: Cause::News { .. }, .. }) => {
                 Release::Mode
             }
-            (Which::All { stopped: true }, State::Stopped { representative: Some(_), .. }) => Release::Mode,
+            (Which::All { stopped: true }, State::Stopped { representative: Some(_), .. })
+            | (Which::All { .. }, State::Stopped { reason: SkipReason::Budget, .. }) => Release::Mode,
             (Which::Late, State::Stopped { representative: Some(_), link, .. }) => {
                 let last = Kept { priority: 0.0, ..link.clone() };
                 return self.release(id, &last, Via::Released { why: Release::Mode }, session).map(|_| ());
             }
-            (Which::Lot(of), state) if lot(id, state) == Some(Lot(*of)) => {
+            (Which::Lot(of), state) if lots(id, state).is_some_and(|(lot, family)| [lot.0, family.0].contains(of)) => {
                 let (Some(link), trial) = (state.link(), Trial::Lot(Lot(*of))) else { return Ok(()) };
                 let Ok(url) = Url::parse(&link.url) else { return Ok(()) };
                 let found = again(&url, id, link, Via::Released { why: Release::Lot });

@@ -17,6 +17,8 @@ struct Results {
     good: u32,
     /// Pages that are not new.
     bad: u32,
+    /// Whether the lot is a family, which may have URLs of many hosts.
+    wide: bool,
 }
 
 impl Results {
@@ -43,7 +45,7 @@ impl Fallen {
         let (mut lots, mut failure) = (HashMap::new(), None);
         session.scan(spaces::FRONTIER_OWN, &[TAG], &[TAG + 1], &mut |key, value| {
             let lot = key.get(1..).and_then(|lot| lot.try_into().ok()).map_or(0, u64::from_be_bytes);
-            match codec::decode(value, "a lot that fell") {
+            match decode(value) {
                 Ok(results) => _ = lots.insert(Lot(lot), results),
                 Err(error) => failure = Some(error),
             }
@@ -67,10 +69,15 @@ impl Fallen {
         self.lots.get(&lot).is_some_and(|results| results.are_worth_it())
     }
 
-    /// A sample of a lot brought new pages.
-    pub fn add(&mut self, lot: Lot, session: &mut Session) {
-        self.lots.entry(lot).or_default();
+    /// A sample of a lot brought so many new pages. `wide`: the lot is a family.
+    pub fn add(&mut self, lot: Lot, wide: bool, good: u32, session: &mut Session) {
+        self.lots.entry(lot).or_insert(Results { good, bad: 0, wide });
         self.save(lot, session);
+    }
+
+    /// Whether a lot is a family that has fallen.
+    pub fn is_wide(&self, lot: Lot) -> bool {
+        self.lots.get(&lot).is_some_and(|results| results.wide)
     }
 
     /// The page of a URL of a lot was fetched. True if the lot is followed again because of it.
@@ -103,6 +110,14 @@ impl Fallen {
     }
 }
 
+/// The results of a lot, also as earlier versions wrote them.
+fn decode(value: &[u8]) -> Result<Results> {
+    codec::decode(value, "a lot that fell").or_else(|error| {
+        let (good, bad) = codec::decode(value, "a lot that fell").map_err(|_| error)?;
+        Ok(Results { good, bad, wide: false })
+    })
+}
+
 /// Whether this key of [`spaces::FRONTIER_OWN`] belongs to a lot.
 pub fn is_lot(key: &[u8]) -> bool {
     key.first() == Some(&TAG)
@@ -121,7 +136,7 @@ mod tests {
         let (lot, other) = (Lot(7), Lot(8));
         fallen.brought(lot, true, &mut session);
         assert!(fallen.is_empty() && !fallen.are_followed(lot), "what has not fallen is not followed");
-        fallen.add(lot, &mut session);
+        fallen.add(lot, false, 0, &mut session);
         for _ in 0..19 {
             fallen.brought(lot, false, &mut session);
             assert!(fallen.are_followed(lot) && !fallen.are_followed(other));

@@ -10,14 +10,19 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use super::template;
+use super::template::{shape, template};
 use crate::host::groups::label;
+use crate::reason::SkipReason;
 use crate::rules::is_id;
 use crate::url::{Cause, State};
 
 /// A lot: held or stopped URLs that most likely share their fate. (The word is that of acceptance sampling: a few are
 /// drawn, and the whole lot is judged by them.) A lot is all URLs of one template that are held or stopped for one reason:
-/// for counterparts on one host, as news, because one corpus knows them, or by one rule.
+/// for counterparts on one host, as news, because one corpus knows them, by one rule, or for a spent budget.
+///
+/// Lots of the hosts of one registrable domain whose URLs have one shape form a *family*. A family is a lot, too: a wide one.
+/// If each author of a site has a folder, then each folder is a lot, and no sample is large enough for all of them. What most of
+/// the lots of a family have shown is taken to hold for the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Lot(pub u64);
 
@@ -28,6 +33,8 @@ pub struct Drawn {
     pub id: UrlId,
     /// The lot of the URL.
     pub lot: Lot,
+    /// The family of that lot.
+    pub family: Lot,
     /// Whether its counterpart or representative was answered well, or with a redirect.
     pub covered: bool,
     /// The record of the URL: held or stopped.
@@ -56,71 +63,106 @@ pub fn folder(url: &Url) -> u64 {
     }
 }
 
-/// The lot of a URL that is held or stopped; `None` for other states.
-pub fn lot(id: UrlId, state: &State) -> Option<Lot> {
-    let form = || {
-        let url = state.link().and_then(|link| Url::parse(&link.url).ok());
-        url.map_or(0, |url| template(&url, id.site)).to_be_bytes()
-    };
-    let hash = |parts: &[&[u8]]| Some(Lot(xxh3_64(&parts.concat())));
-    match state {
+/// The lot of a URL that is held or stopped, and the family of the lot; `None` for other states.
+pub fn lots(id: UrlId, state: &State) -> Option<(Lot, Lot)> {
+    let url = state.link().and_then(|link| Url::parse(&link.url).ok());
+    let form = || url.as_ref().map_or(0, |url| template(url, id.site)).to_be_bytes();
+    let hash = |parts: &[&[u8]]| Lot(xxh3_64(&parts.concat()));
+    let (domain, site) = (id.site.domain.to_be_bytes(), id.site.to_bytes());
+    let shape = url.as_ref().map_or_else(String::new, shape);
+    let wide = |kind: &[u8]| hash(&[b"family", kind, &domain, shape.as_bytes()]);
+    Some(match state {
         State::HeldFor { counterparts, .. } => {
             let other = counterparts.first().map_or(SiteId::default(), |id| id.site);
-            hash(&[b"for", &id.site.to_bytes(), &other.to_bytes(), &form()])
+            (hash(&[b"for", &site, &other.to_bytes(), &form()]), wide(b"for"))
         }
-        State::HeldAs { cause: Cause::News { template }, .. } => hash(&[b"news", &template.to_be_bytes()]),
+        State::HeldAs { cause: Cause::News { template }, .. } => {
+            (hash(&[b"news", &template.to_be_bytes()]), wide(b"news"))
+        }
         State::HeldAs { cause: Cause::Known { corpus }, .. } => {
-            hash(&[b"known", corpus.as_bytes(), &id.site.to_bytes(), &form()])
+            (hash(&[b"known", corpus.as_bytes(), &site, &form()]), wide(b"known"))
         }
+        State::Stopped { reason: SkipReason::Budget, .. } => (hash(&[b"budget", &site, &form()]), wide(b"budget")),
         State::Stopped { rules, .. } => {
             let rule = rules.first().copied().unwrap_or_default();
-            hash(&[b"rule", &rule.to_be_bytes(), &id.site.to_bytes(), &form()])
+            (hash(&[b"rule", &rule.to_be_bytes(), &site, &form()]), wide(b"rule"))
         }
-        _ => None,
-    }
+        _ => return None,
+    })
+}
+
+/// The number of URLs in a sample, and its order.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    /// URLs in all.
+    pub wanted: usize,
+    /// At most this many of each lot.
+    pub of_lot: usize,
+    /// At most this many of each family.
+    pub of_family: usize,
+    /// Whether URLs that are farther from the seeds come first. Else the sample is random.
+    pub deepest_first: bool,
 }
 
 /// Draws a sample from URLs that are shown to it one by one.
 #[derive(Debug)]
 pub struct Draw {
-    wanted: usize,
-    of_lot: usize,
+    size: Size,
     round: u64,
     sample: Sample,
+    /// The URLs with the lowest places.
     lowest: BTreeMap<u64, Drawn>,
-    /// For each lot, the hashes of its URLs among the lowest.
+    /// For each lot and each family, the places of its URLs among the lowest.
     places: HashMap<Lot, BTreeSet<u64>>,
 }
 
 impl Draw {
-    /// Begins to draw `wanted` URLs, at most `of_lot` of each lot. Each `round` draws another sample.
-    pub fn new(wanted: usize, of_lot: usize, round: u64) -> Self {
-        let (lowest, places) = (BTreeMap::new(), HashMap::new());
-        Self { wanted, of_lot, round, sample: Sample::default(), lowest, places }
+    /// Begins to draw. Each `round` draws another sample.
+    pub fn new(size: Size, round: u64) -> Self {
+        Self { size, round, sample: Sample::default(), lowest: BTreeMap::new(), places: HashMap::new() }
     }
 
-    /// Counts one more URL, and takes it into the sample if its hash is among the lowest.
+    /// Counts one more URL, and takes it into the sample if its place is among the lowest.
     pub fn show(&mut self, drawn: Drawn) {
         self.sample.held += 1;
         self.sample.covered += u64::from(drawn.covered);
-        let order = xxh3_64_with_seed(&drawn.id.url.to_be_bytes(), self.round);
-        let place = self.places.entry(drawn.lot).or_default();
-        let full = place.len() >= self.of_lot;
-        if full && place.last().is_none_or(|last| order > *last) {
-            return;
+        let place = self.place(&drawn);
+        for (of, most) in [(drawn.lot, self.size.of_lot), (drawn.family, self.size.of_family)] {
+            let Some(places) = self.places.get(&of).filter(|places| places.len() >= most) else { continue };
+            match places.last() {
+                Some(last) if place < *last => self.leave_out(*last),
+                _ => return,
+            }
         }
-        if full && let Some(last) = place.pop_last() {
-            self.lowest.remove(&last);
+        for of in [drawn.lot, drawn.family] {
+            self.places.entry(of).or_default().insert(place);
         }
-        place.insert(order);
-        self.lowest.insert(order, drawn);
-        if self.lowest.len() > self.wanted
-            && let Some((order, drawn)) = self.lowest.pop_last()
-            && let Some(place) = self.places.get_mut(&drawn.lot)
+        self.lowest.insert(place, drawn);
+        if self.lowest.len() > self.size.wanted
+            && let Some(last) = self.lowest.last_key_value().map(|(last, _)| *last)
         {
-            place.remove(&order);
-            if place.is_empty() {
-                self.places.remove(&drawn.lot);
+            self.leave_out(last);
+        }
+    }
+
+    /// Where a URL stands in the order of the sample.
+    fn place(&self, drawn: &Drawn) -> u64 {
+        let order = xxh3_64_with_seed(&drawn.id.url.to_be_bytes(), self.round);
+        if !self.size.deepest_first {
+            return order;
+        }
+        let depth = drawn.state.link().map_or(0, |link| u8::try_from(link.depth).unwrap_or(u8::MAX));
+        u64::from(!depth) << 56 | order >> 8
+    }
+
+    fn leave_out(&mut self, place: u64) {
+        let Some(drawn) = self.lowest.remove(&place) else { return };
+        for of in [drawn.lot, drawn.family] {
+            if let Some(places) = self.places.get_mut(&of) {
+                places.remove(&place);
+                if places.is_empty() {
+                    self.places.remove(&of);
+                }
             }
         }
     }
@@ -138,15 +180,17 @@ mod tests {
     use crate::url::Kept;
 
     fn drawn(url: u64, lot: u64) -> Drawn {
-        let state = State::HeldFor { counterparts: Vec::new(), link: Kept::default() };
+        let state =
+            State::HeldFor { counterparts: Vec::new(), link: Kept { depth: (url % 5) as u32, ..Kept::default() } };
         let id = UrlId { url, ..UrlId::default() };
-        Drawn { id, lot: Lot(lot), covered: url.is_multiple_of(2), state }
+        Drawn { id, lot: Lot(lot), family: Lot(1_000 + lot % 4), covered: url.is_multiple_of(2), state }
     }
 
     #[test]
     fn a_sample_is_the_lowest_of_each_lot_and_of_all() {
         for (wanted, of_lot) in [(10, 3), (50, 1), (1_000, usize::MAX), (5, 100)] {
-            let mut draw = Draw::new(wanted, of_lot, 7);
+            let size = Size { wanted, of_lot, of_family: usize::MAX, deepest_first: false };
+            let mut draw = Draw::new(size, 7);
             let mut all: Vec<(u64, Lot)> = Vec::new();
             for url in 0..600 {
                 let lot = url * url % 23;
@@ -170,5 +214,21 @@ mod tests {
             assert_eq!(found, all);
             assert_eq!((sample.held, sample.covered), (600, 300));
         }
+    }
+
+    #[test]
+    fn a_family_gives_a_few_and_those_that_are_farthest_come_first() {
+        let size = Size { wanted: 100, of_lot: 2, of_family: 3, deepest_first: true };
+        let mut draw = Draw::new(size, 7);
+        for url in 0..600 {
+            draw.show(drawn(url, url % 23));
+        }
+        let sample = draw.end();
+        for family in 1_000..1_004 {
+            let of_family: Vec<_> = sample.drawn.iter().filter(|drawn| drawn.family == Lot(family)).collect();
+            assert_eq!(of_family.len(), 3);
+            assert!(of_family.iter().all(|drawn| drawn.state.link().is_some_and(|link| link.depth == 4)));
+        }
+        assert_eq!(sample.drawn.len(), 12);
     }
 }

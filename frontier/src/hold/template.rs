@@ -16,6 +16,19 @@ pub fn template(url: &Url, site: SiteId) -> u64 {
     xxh3_64_with_seed(form.as_bytes(), site.host ^ u64::from_be_bytes(*b"template"))
 }
 
+/// The shape of a URL, which is coarser than its form: the number of segments of its path, its ending, and the names of its
+/// parameters. Where each author, town or product has a folder of its own, its pages have a template of their own, but all have
+/// one shape.
+pub fn shape(url: &Url) -> String {
+    let path = url.path();
+    let (trimmed, slash) = path.strip_suffix('/').map_or((path, ""), |trimmed| (trimmed, "/"));
+    let segments = trimmed.split('/').skip(1).count().min(FOLDERS + 1);
+    let last = trimmed.rsplit('/').next().unwrap_or_default();
+    let ending = last.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let ending = if ending.len() <= ENDING { ending } else { "" };
+    format!("{}.{ending}{slash}?{}", "/x".repeat(segments), names(url))
+}
+
 /// This many segments at the beginning of a path count, and the last one. If paths grew without end, the number of
 /// templates would, too.
 const FOLDERS: usize = 3;
@@ -47,14 +60,19 @@ fn form(url: &Url) -> String {
             push_form(segment, role, &mut form);
         }
     }
+    form.push_str(slash);
+    form.push('?');
+    form.push_str(&names(url));
+    form
+}
+
+/// The names of the parameters of a URL, in order.
+fn names(url: &Url) -> String {
     let mut names: Vec<&str> =
         url.query().unwrap_or_default().split('&').map(|pair| pair.split('=').next().unwrap_or_default()).collect();
     names.sort_unstable();
     names.dedup();
-    form.push_str(slash);
-    form.push('?');
-    form.push_str(&names.join("&"));
-    form
+    names.join("&")
 }
 
 /// What a word in a segment stands for.
@@ -162,6 +180,22 @@ mod tests {
             ("/", "/?"),
         ] {
             assert_eq!(of(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_shape_does_not_tell_words_apart() {
+        let of = |path: &str| shape(&Url::parse("http://a.test").unwrap().join(path).unwrap());
+        for [one, other] in [
+            ["/ann/latest", "/bob/best"],
+            ["/berlin-17", "/about"],
+            ["/a/b/c/d", "/a/b/c/d/e/f"],
+            ["/a.html", "/b-1.html"],
+        ] {
+            assert_eq!(of(one), of(other), "{one} {other}");
+        }
+        for [one, other] in [["/ann/latest", "/ann"], ["/a", "/a/"], ["/a.html", "/a"], ["/a?x=1", "/a?y=1"]] {
+            assert_ne!(of(one), of(other), "{one} {other}");
         }
     }
 

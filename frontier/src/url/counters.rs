@@ -23,6 +23,8 @@ pub struct Counters {
     pub stopped_mirror: u64,
     /// Stopped in a learned trap.
     pub stopped_trap: u64,
+    /// Stopped because their host or folder has spent its budget.
+    pub stopped_budget: u64,
     /// Refused, by reason, in the order of [`SkipReason::ALL`].
     pub refused: [u64; SkipReason::ALL.len()],
     /// Last visit answered with 2xx or 304.
@@ -48,9 +50,9 @@ impl Counters {
         self.held_for + self.held_news + self.held_known
     }
 
-    /// URLs stopped by what was learned.
+    /// URLs stopped by what was learned, or for a spent budget.
     pub fn stopped(&self) -> u64 {
-        self.stopped_rule + self.stopped_mirror + self.stopped_trap
+        self.stopped_rule + self.stopped_mirror + self.stopped_trap + self.stopped_budget
     }
 
     /// URLs refused, for any reason.
@@ -71,6 +73,7 @@ impl Counters {
             SkipReason::Rule => self.stopped_rule,
             SkipReason::Mirror => self.stopped_mirror,
             SkipReason::Trap => self.stopped_trap,
+            SkipReason::Budget => self.stopped_budget,
             _ => 0,
         };
         kept + self.refused_for(reason)
@@ -97,6 +100,7 @@ impl Counters {
             Standing::Stopped { by: StoppedBy::Rule } => &mut self.stopped_rule,
             Standing::Stopped { by: StoppedBy::Mirror } => &mut self.stopped_mirror,
             Standing::Stopped { by: StoppedBy::Trap } => &mut self.stopped_trap,
+            Standing::Stopped { by: StoppedBy::Budget } => &mut self.stopped_budget,
             Standing::Refused(reason) => &mut self.refused[reason as usize],
             Standing::Done(Ended::Well) => &mut self.answered,
             Standing::Done(Ended::Redirected) => &mut self.redirected,

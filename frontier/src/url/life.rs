@@ -31,13 +31,15 @@ pub enum State {
         /// What is needed to queue it.
         link: Kept,
     },
-    /// Learned rules say that it shows what another URL shows, or that it is in a trap.
+    /// Learned rules say that it shows what another URL shows, or that it is in a trap; or its host or folder has spent its
+    /// budget on duplicates (in `drop`).
     Stopped {
-        /// The rules, in the order in which they were applied.
+        /// The rules, in the order in which they were applied; none for a budget.
         rules: Vec<RuleId>,
-        /// The reason that outputs give: [`SkipReason::Rule`], [`SkipReason::Mirror`] or [`SkipReason::Trap`].
+        /// The reason that outputs give: [`SkipReason::Rule`], [`SkipReason::Mirror`], [`SkipReason::Trap`] or
+        /// [`SkipReason::Budget`].
         reason: SkipReason,
-        /// The URL that is fetched in its place; none for a trap.
+        /// The URL that is fetched in its place; none for a trap or a budget.
         representative: Option<UrlId>,
         /// What is needed to queue it.
         link: Kept,
@@ -123,6 +125,11 @@ pub struct Kept {
 impl State {
     /// Most counterparts in a record.
     pub const COUNTERPARTS: usize = 4;
+
+    /// The state of a URL whose host or folder has spent its budget, in `drop`.
+    pub fn stopped_for_budget(link: Kept) -> Self {
+        State::Stopped { rules: Vec::new(), reason: SkipReason::Budget, representative: None, link }
+    }
 
     /// A word for messages.
     pub fn name(&self) -> &'static str {

@@ -26,7 +26,7 @@ pub enum Standing {
         /// Whether it is held because of a corpus.
         known: bool,
     },
-    /// Stopped by learned rules.
+    /// Stopped by learned rules, or for a spent budget.
     Stopped {
         /// The kind of the rules.
         by: StoppedBy,
@@ -52,7 +52,7 @@ pub enum Note {
     Again,
 }
 
-/// The kind of rule that stopped a URL.
+/// What stopped a URL: the kind of rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoppedBy {
     /// A rewrite that is no mirror.
@@ -61,6 +61,8 @@ pub enum StoppedBy {
     Mirror,
     /// A trap.
     Trap,
+    /// No rule, but a spent budget.
+    Budget,
 }
 
 /// How a visit ended, as far as memory knows it.
@@ -108,7 +110,9 @@ impl Standing {
             3 => Standing::Open { note: note(detail) },
             4 => Standing::HeldFor,
             5 => Standing::HeldAs { known: detail != 0 },
-            6 => Standing::Stopped { by: [StoppedBy::Rule, StoppedBy::Mirror, StoppedBy::Trap][usize::from(detail)] },
+            6 => Standing::Stopped {
+                by: [StoppedBy::Rule, StoppedBy::Mirror, StoppedBy::Trap, StoppedBy::Budget][usize::from(detail)],
+            },
             7 => Standing::Refused(SkipReason::ALL[usize::from(detail)]),
             8 => Standing::Done([Ended::Well, Ended::Redirected, Ended::Error, Ended::Failed][usize::from(detail)]),
             _ => Standing::Gone,
@@ -129,6 +133,7 @@ impl Standing {
                 by: match reason {
                     SkipReason::Mirror => StoppedBy::Mirror,
                     SkipReason::Trap => StoppedBy::Trap,
+                    SkipReason::Budget => StoppedBy::Budget,
                     _ => StoppedBy::Rule,
                 },
             },

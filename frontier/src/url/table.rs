@@ -42,9 +42,13 @@ pub const TABLE: &[(Kind, Kind, &str)] = &[
     (
         Kind::Queued,
         Kind::Stopped,
-        "a learned rule says that it shows what its representative shows, or that it is in a trap",
+        "a learned rule says that it shows what its representative shows, or that it is in a trap; in `drop`, a spent budget",
     ),
-    (Kind::Queued, Kind::Refused, "robots, address, purpose, budget, cap, too many redirects, a narrower scope"),
+    (
+        Kind::Queued,
+        Kind::Refused,
+        "robots, address, purpose, budget (not in `drop`), cap, too many redirects, a narrower scope",
+    ),
     (
         Kind::Queued,
         Kind::Done,

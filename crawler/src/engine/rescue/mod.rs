@@ -3,37 +3,42 @@
 //!
 //! Held and stopped URLs that most likely share their fate are a *lot* ([`frontier::Lot`]). The rescue goes in rounds:
 //!
-//! 1. A *round* draws a few URLs from each of as many lots as the budget allows, and queues them as trials.
+//! 1. A *round* draws a few URLs from each of as many lots as the budget allows, and queues them as trials. Of a family of lots
+//!    ([`frontier::Drawn::family`]) it draws only a few as well, first those that are farthest from the seeds.
 //! 2. When all of them are fetched, each lot that gained something *falls*: all its URLs are queued, and those that are met
 //!    later are followed ([`frontier::Frontier::fall`]). A lot has gained something if a page of it is new, or led to a new
-//!    page: a list that two hosts share may lead to pages that only one of them has.
+//!    page: a list that two hosts share may lead to pages that only one of them has. If at least [`Rescue::ALIKE`] lots of a
+//!    family have gained something, and these are at least half of those that were tried, the whole family falls.
 //! 3. A lot that was tried without a gain is tried again in the next rounds only if its pages have links that were not
 //!    met before. In this way the rescue goes down through lists to what they list.
 //! 4. When two thirds of the budget are spent, after [`Rescue::ROUNDS`] rounds, or when nothing is left to try, the last
 //!    round draws single URLs from everything that is still held or stopped. The share of new pages in this sample gives
-//!    the estimate ([`crate::estimate`]). A lot that gained something in the last round falls, too, if at least one in
+//!    the estimate ([`crate::estimate`]; for lots that fall because of it, see [`unseen`]). A lot that gained something in the last round falls, too, if at least one in
 //!    [`Rescue::WORTH`] of its drawn URLs did, or if at most [`Rescue::FEW`] of its URLs are left.
 //!
 //! The budget bounds the URLs that are drawn. The URLs of fallen lots are fetched beyond it.
 //!
 //! Rounds and trials are part of the state, so a crawl that was killed continues its rescue.
 
+mod trials;
+
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 
 use config::Settings;
 use dedup_stage::store::{self, Session, Space, codec};
-use dedup_stage::url::{SiteId, UrlId};
-use frontier::{Draw, Frontier, Job, Lot, Via};
+use dedup_stage::url::SiteId;
+use frontier::{Draw, Frontier, Job, Lot, Size, Via};
 use serde::{Deserialize, Serialize};
 
 use super::Result;
 use super::ledger::Ledger;
 use crate::estimate::{Lost, Sample, estimate};
-use crate::spaces;
+use trials::{LotResults, Trial, families, put, read};
 
 /// Key in [`Space::META`].
-const STATE: &[u8] = b"rescue";
+const STATE: &[u8] = b"rescue-2";
+/// Key under which earlier versions wrote it.
+const EARLIER: &[u8] = b"rescue";
 
 /// The state of the rescue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -46,29 +51,12 @@ struct Round {
     spent: u64,
     /// URLs that were held or stopped when the last estimate was made, or when the round was drawn.
     held: u64,
-    /// Whether lots fell because of the last round.
-    released: bool,
     /// Estimate, lower and upper end of the 95 % interval of the pages that were lost. `None` until the last round is done.
     lost: Option<[f64; 3]>,
     /// URLs that the sample of the last round was drawn from.
     population: u64,
-}
-
-/// A URL that was drawn, or followed because its lot has fallen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Trial {
-    /// The round that drew it; 0 if its lot had fallen.
-    round: u32,
-    lot: u64,
-    /// Whether it brought a new page; `None` until it was answered. In the results, a trial that was never answered
-    /// counts as one that brought nothing.
-    new: Option<bool>,
-    /// Whether its page led to a new page.
-    led: bool,
-    /// Whether its page had links that were not met before.
-    opened: bool,
-    /// The page that linked to it.
-    source: Option<UrlId>,
+    /// New pages of the last round in lots that fell, as far as they tell of lots that were not drawn: see [`unseen`].
+    unseen: f64,
 }
 
 /// The rescue of a crawl.
@@ -84,13 +72,13 @@ pub fn lost(session: &Session) -> store::Result<Option<Lost>> {
 }
 
 fn stored(session: &Session) -> store::Result<Round> {
-    let bytes = session.get(Space::META, STATE)?;
-    let Some(bytes) = bytes else { return Ok(Round::default()) };
-    codec::decode(&bytes, "the rescue").or_else(|error| {
-        // As earlier versions wrote it.
-        let (number, last, spent, held, released, lost) = codec::decode(&bytes, "the rescue").map_err(|_| error)?;
-        Ok(Round { number, last, spent, held, released, lost, population: held })
-    })
+    if let Some(bytes) = session.get(Space::META, STATE)? {
+        return codec::decode(&bytes, "the rescue");
+    }
+    let Some(bytes) = session.get(Space::META, EARLIER)? else { return Ok(Round::default()) };
+    type Earlier = (u32, bool, u64, u64, bool, Option<[f64; 3]>, u64);
+    let (number, last, spent, held, _, lost, population): Earlier = codec::decode(&bytes, "the rescue")?;
+    Ok(Round { number, last, spent, held, lost, population, unseen: 0.0 })
 }
 
 impl Rescue {
@@ -98,6 +86,10 @@ impl Rescue {
     const LEAST: u64 = 40;
     /// At most this many URLs are drawn from a lot in one round.
     const OF_LOT: usize = 2;
+    /// At most this share of a round is drawn from one family, but [`Rescue::OF_LOT`] URLs at least.
+    const OF_FAMILY: u64 = 8;
+    /// A family falls if at least this many of its lots have gained something.
+    const ALIKE: u64 = 3;
     /// A lot that gained something in the last round falls if at most this many of its URLs are left.
     const FEW: u64 = 40;
     /// A lot that gained something in the last round falls if at least one in this many of its drawn URLs did.
@@ -146,7 +138,7 @@ impl Rescue {
 
     /// Everything queued is done: begins the next round, or ends the last one. True if there is something to fetch.
     pub fn next(&mut self, settings: &Settings, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<bool> {
-        let results = self.results(&ledger.session)?;
+        let results = trials::results(&ledger.session)?;
         if self.let_fall(&results, frontier, ledger)? {
             return Ok(true);
         }
@@ -157,10 +149,11 @@ impl Rescue {
             self.round = Round { number, spent, ..Round::default() };
         }
         if self.round.last {
-            let held = frontier.sample_held(0, 0, 0, &ledger.session)?.held;
+            let held = frontier.count_held(&ledger.session)?.held;
             if self.round.lost.is_none() || held != self.round.held {
                 let left = self.left_with_new(&results, frontier, ledger)?;
-                self.conclude(&results, held, &left);
+                let fallen = |lot| frontier.has_fallen(Lot(lot));
+                self.conclude(&results, held, &left, &fallen);
                 self.save(ledger);
             }
             return Ok(false);
@@ -170,11 +163,14 @@ impl Rescue {
         let for_rounds = left.saturating_sub(budget / 3);
         if self.round.number < Self::ROUNDS && for_rounds > 0 {
             let part = for_rounds.min((budget / 4).max(1));
-            if self.begin(false, part, Self::OF_LOT, frontier, ledger)? {
+            let of_family = usize::try_from(part / Self::OF_FAMILY).unwrap_or(usize::MAX).max(Self::OF_LOT);
+            let size = Size { wanted: count(part), of_lot: Self::OF_LOT, of_family, deepest_first: true };
+            if self.begin(false, size, frontier, ledger)? {
                 return Ok(true);
             }
         }
-        self.begin(true, left, usize::MAX, frontier, ledger)
+        let size = Size { wanted: count(left), of_lot: usize::MAX, of_family: usize::MAX, deepest_first: false };
+        self.begin(true, size, frontier, ledger)
     }
 
     /// Lets the lots fall that gained something. In the last round, only those whose URLs are worth the fetches. True if any
@@ -194,15 +190,32 @@ impl Rescue {
                 let LotResults { drawn, gained, .. } = results[lot];
                 left.get(lot).is_some_and(|left| *left <= Self::FEW || gained * Self::WORTH >= drawn)
             });
+            for (lot, left) in left.iter().filter(|(lot, _)| fall.contains_key(lot)) {
+                let LotResults { drawn, new, .. } = results[lot];
+                self.round.unseen += unseen(new, left + drawn, self.drawn_of(results), self.round.population);
+            }
         }
         for (lot, site) in &fall {
-            frontier.fall(Lot(*lot), *site, &mut ledger.session);
+            frontier.fall(Lot(*lot), Some(*site), results[lot].gained, &mut ledger.session);
         }
-        if self.round.last && !fall.is_empty() {
-            self.round.released = true;
+        let mut families = families(results);
+        families.retain(|family, found| {
+            let is_alike = found.gained >= Self::ALIKE && 2 * found.gained >= found.tried;
+            is_alike && !frontier.has_fallen(Lot(*family))
+        });
+        for (family, found) in &families {
+            frontier.fall(Lot(*family), None, found.gained, &mut ledger.session);
+        }
+        let any = !fall.is_empty() || !families.is_empty();
+        if self.round.last && any {
             self.save(ledger);
         }
-        Ok(!fall.is_empty())
+        Ok(any)
+    }
+
+    /// URLs that the latest round drew and that were answered.
+    fn drawn_of(&self, results: &BTreeMap<u64, LotResults>) -> u64 {
+        results.values().filter(|result| result.round == self.round.number).map(|result| result.drawn).sum()
     }
 
     /// The lots with a new page in the last round, each with the number of its URLs that are still held or stopped. Lots
@@ -237,19 +250,11 @@ impl Rescue {
     }
 
     /// Draws the URLs of a round and queues them. True if there were any.
-    fn begin(
-        &mut self,
-        last: bool,
-        wanted: u64,
-        of_lot: usize,
-        frontier: &mut Frontier,
-        ledger: &mut Ledger,
-    ) -> Result<bool> {
-        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
+    fn begin(&mut self, last: bool, size: Size, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<bool> {
         // Lots that were tried are left to the last round, unless they led further.
-        let mut tried = if last { BTreeMap::new() } else { self.results(&ledger.session)? };
+        let mut tried = if last { BTreeMap::new() } else { trials::results(&ledger.session)? };
         tried.retain(|_, result| !result.opened);
-        let mut draw = Draw::new(wanted, of_lot, u64::from(self.round.number));
+        let mut draw = Draw::new(size, u64::from(self.round.number));
         frontier.each_held(&ledger.session, &mut |drawn| {
             if !tried.contains_key(&drawn.lot.0) {
                 draw.show(drawn);
@@ -258,70 +263,61 @@ impl Rescue {
         let sample = draw.end();
         let held = frontier.counts().states.held() + frontier.counts().states.stopped();
         self.round.number += 1;
-        (self.round.last, self.round.lost, self.round.released) = (last, None, false);
-        (self.round.held, self.round.population) = (held, held);
+        (self.round.last, self.round.lost) = (last, None);
+        (self.round.held, self.round.population, self.round.unseen) = (held, held, 0.0);
         let mut any = false;
         for drawn in sample.drawn {
             if frontier.rescue(drawn.id, &mut ledger.session)? {
-                let trial = Trial { round: self.round.number, lot: drawn.lot.0, ..Trial::default() };
+                let (lot, family) = (drawn.lot.0, drawn.family.0);
+                let trial = Trial { round: self.round.number, lot, family, ..Trial::default() };
                 put(drawn.id, trial, &mut ledger.session);
                 self.round.spent += 1;
                 any = true;
             }
         }
         if last && !any {
-            self.conclude(&BTreeMap::new(), held, &BTreeMap::new());
+            self.conclude(&BTreeMap::new(), held, &BTreeMap::new(), &|_| false);
         }
         self.save(ledger);
         Ok(any)
     }
 
     /// Estimates from the results of the last round how many pages were lost. `held` URLs are still held or stopped.
-    /// `left` are the lots with new pages that still have URLs.
-    fn conclude(&mut self, results: &BTreeMap<u64, LotResults>, held: u64, left: &BTreeMap<u64, u64>) {
+    /// `left` are the lots with new pages that still have URLs; `fallen` tells which lots and families have fallen.
+    fn conclude(
+        &mut self,
+        results: &BTreeMap<u64, LotResults>,
+        held: u64,
+        left: &BTreeMap<u64, u64>,
+        fallen: &dyn Fn(u64) -> bool,
+    ) {
         self.round.held = held;
+        let drawn = self.drawn_of(results);
+        let population = self.round.population;
+        let last = || results.iter().filter(|(_, result)| result.round == self.round.number);
+        let all: u64 = last().map(|(_, result)| result.new).sum();
+        // What the sample says of the URLs that are left: its new pages, without those of lots that have fallen. These are
+        // fetched, but they may tell of lots that were not drawn.
+        let mut new = self.round.unseen;
+        for (lot, result) in last() {
+            new += match () {
+                () if left.contains_key(lot) => result.new as f64,
+                () if fallen(*lot) || fallen(result.family) => 0.0,
+                () => unseen(result.new, result.drawn, drawn, population),
+            };
+        }
+        let of = |new: u64| estimate(Sample { left: population.saturating_sub(drawn), drawn, new: new.min(drawn) });
         let unknown = Lost { estimate: 0.0, low: 0.0, high: held as f64 };
-        let of = |counts: &dyn Fn(&u64, &LotResults) -> bool| {
-            let last = results.iter().filter(|(lot, result)| result.round == self.round.number && counts(lot, result));
-            let (drawn, new) = last.fold((0, 0), |(drawn, new), (_, result)| (drawn + result.drawn, new + result.new));
-            // The drawn pages were fetched, so they are not lost. Only what is still held counts.
-            estimate(Sample { left: held, drawn, new }).unwrap_or(unknown)
-        };
-        let lost = match self.round.released {
-            false => of(&|_, _| true),
-            // Released lots are not held any more, so only the results of the other lots count for the URLs that are
-            // left. But the same sample has also chosen which lots were released. So the upper end from the other lots
-            // would be too low, and the upper end from the whole sample is used.
-            true => {
-                let rest = of(&|lot, result| result.new == 0 || left.contains_key(lot));
-                Lost { high: rest.high.max(of(&|_, _| true).high), ..rest }
-            }
-        };
+        // The same sample has also chosen which lots were released. So the upper end from the rest of it would be too low,
+        // and the upper end from the whole sample is used.
+        let lost = of(new.floor() as u64)
+            .zip(of(all))
+            .map_or(unknown, |(rest, whole)| Lost { high: rest.high.max(whole.high), ..rest });
         // URLs that came to be held after the sample was drawn: nothing is known about them.
-        let drawn: u64 =
-            results.values().filter(|result| result.round == self.round.number).map(|result| result.drawn).sum();
-        let later = held.saturating_sub(self.round.population.saturating_sub(drawn));
-        self.round.lost =
-            Some([lost.estimate, lost.low, (lost.high + later as f64).min(held as f64).max(lost.estimate)]);
-    }
-
-    /// The results of the trials of each lot.
-    fn results(&self, session: &Session) -> Result<BTreeMap<u64, LotResults>> {
-        let (mut results, mut damaged) = (BTreeMap::<u64, LotResults>::new(), None);
-        session.scan(spaces::TRIALS, &[], &[], &mut |key, value| match (UrlId::read(key), decode(value)) {
-            (Some(id), Ok(trial)) => {
-                if trial.round > 0 {
-                    results.entry(trial.lot).or_default().add(id.site, trial);
-                }
-                ControlFlow::Continue(())
-            }
-            (_, Err(error)) => {
-                damaged = Some(error);
-                ControlFlow::Break(())
-            }
-            (None, _) => ControlFlow::Continue(()),
-        })?;
-        damaged.map_or(Ok(results), |error| Err(error.into()))
+        let later = held.saturating_sub(population.saturating_sub(drawn)) as f64;
+        let held = held as f64;
+        let point = lost.estimate.min(held);
+        self.round.lost = Some([point, lost.low.min(held), (lost.high + later).min(held).max(point)]);
     }
 
     fn save(&self, ledger: &mut Ledger) {
@@ -329,55 +325,18 @@ impl Rescue {
     }
 }
 
-/// The results of the trials of one lot.
-#[derive(Clone, Copy, Debug, Default)]
-struct LotResults {
-    /// The host of its URLs.
-    site: SiteId,
-    /// The latest round that drew from it …
-    round: u32,
-    /// … the URLs that this round drew …
-    drawn: u64,
-    /// … and those of them whose pages were new.
-    new: u64,
-    /// In all rounds: pages that were new, or led to new ones.
-    gained: u64,
-    /// Whether a page of it, in any round, had links that were not met before.
-    opened: bool,
+/// What new pages of a lot in a random sample tell of lots that were not drawn. `new` of its `lot` URLs were drawn and are new;
+/// the sample has `drawn` URLs of `population`. If such a lot is large, most samples find it. If it is a single URL, there are
+/// others like it that the sample has missed. Each new page counts with the probability that a sample of this size misses the
+/// rest of its lot: the estimator of Horvitz and Thompson (1952) for what is in no drawn lot.
+fn unseen(new: u64, lot: u64, drawn: u64, population: u64) -> f64 {
+    let missed = 1.0 - (drawn as f64 / population.max(1) as f64).min(1.0);
+    let rest = i32::try_from(lot.saturating_sub(1)).unwrap_or(i32::MAX);
+    new as f64 * missed.powi(rest)
 }
 
-impl LotResults {
-    fn add(&mut self, site: SiteId, trial: Trial) {
-        let new = trial.new == Some(true);
-        if trial.round > self.round {
-            (self.round, self.drawn, self.new) = (trial.round, 0, 0);
-        }
-        if trial.round == self.round {
-            self.drawn += 1;
-            self.new += u64::from(new);
-        }
-        self.site = site;
-        self.gained += u64::from(new || trial.led);
-        self.opened |= trial.opened;
-    }
-}
-
-/// The trial of a URL. One that cannot be read counts as none; `check` finds it.
-fn read(id: UrlId, session: &Session) -> Option<Trial> {
-    let bytes = session.get(spaces::TRIALS, &id.to_bytes()).ok().flatten();
-    bytes.and_then(|bytes| decode(&bytes).ok())
-}
-
-fn put(id: UrlId, trial: Trial, session: &mut Session) {
-    session.put(spaces::TRIALS, id.to_bytes(), codec::encode(&trial));
-}
-
-/// A trial as it was written, also by versions that wrote less of it.
-fn decode(bytes: &[u8]) -> store::Result<Trial> {
-    codec::decode(bytes, "a trial").or_else(|error| {
-        let (round, lot, new) = codec::decode(bytes, "a trial").map_err(|_| error)?;
-        Ok(Trial { round, lot, new, ..Trial::default() })
-    })
+fn count(urls: u64) -> usize {
+    usize::try_from(urls).unwrap_or(usize::MAX)
 }
 
 /// At most this many URLs are drawn in a crawl that fetched `pages` pages.
