@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crawler::clock::Clock;
 use crawler::demo::web::Answer as Scripting;
@@ -13,6 +14,8 @@ use tests::told::{Answer, Asked, Told, html, missing, moved};
 
 /// The host of the tests.
 const HOME: &str = "http://a.test/";
+/// A crawl that waits for further attempts.
+const WAITS: (&str, &str) = ("limits.patience", "10m");
 
 /// A page about its number, with these links.
 fn page(number: u64, links: &[String]) -> String {
@@ -71,12 +74,35 @@ fn a_chain_that_comes_back_with_a_cookie_is_followed() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A cookie is good for two further requests: what comes back with it does not wait until it is spent.
+#[test]
+fn a_cookie_that_does_not_last_is_used_at_once() -> anyhow::Result<()> {
+    let (count, given) = (AtomicU64::new(0), AtomicU64::new(0));
+    let script = move |asked: &Asked| {
+        let now = count.fetch_add(1, Ordering::Relaxed);
+        if let Some((_, to)) = asked.target.split_once("?to=") {
+            given.store(now, Ordering::Relaxed);
+            return with_cookie(to, "s=1; Path=/");
+        }
+        let without = |asked: &Asked| moved(302, &format!("/check?to={}", asked.target));
+        if now > given.load(Ordering::Relaxed) + 2 && asked.target != "/robots.txt" {
+            return without(asked);
+        }
+        site(asked, without)
+    };
+    let (told, dir) = (Told::new(script)?, tempfile::tempdir()?);
+    let crawled = told.crawl(dir.path(), HOME, &[])?;
+    let pages = crawled.pages.iter().filter(|page| page["status"] == 200).count();
+    assert_eq!((pages, crawled.stats.complete), (9, true), "{:?}", crawled.urls());
+    Ok(())
+}
+
 /// A site with a new cookie for each answer, and never a page; and one that is asked without cookies.
 #[test]
 fn a_circle_stays_a_circle_however_many_cookies_it_sets() -> anyhow::Result<()> {
-    let count = std::sync::atomic::AtomicU64::new(0);
+    let count = AtomicU64::new(0);
     let circle = move |asked: &Asked| {
-        let count = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let count = count.fetch_add(1, Ordering::Relaxed);
         match asked.target.as_str() {
             "/" => with_cookie("/check", &format!("s={count}")),
             "/check" => with_cookie("/", &format!("n{count}=1")),
@@ -130,7 +156,7 @@ fn consent_is_given_once() -> anyhow::Result<()> {
 }
 
 fn crawl(fetch: &Scripted, clock: &Clock, dir: &Path, more: &[(&str, &str)]) -> anyhow::Result<Crawled> {
-    crawl_with(fetch.clone(), clock, dir, &[HOME.to_owned()], &settings(more)?)
+    crawl_with(fetch.clone(), clock, dir, &[HOME.to_owned()], &settings(&[&[WAITS], more].concat())?)
 }
 
 fn broken(status: u16) -> Scripting {
@@ -204,21 +230,19 @@ fn an_outage_is_waited_out() -> anyhow::Result<()> {
 /// Catches bodies that are broken once and count as cut for good. What is broken each time keeps what could be read.
 #[test]
 fn a_broken_body_is_asked_for_again() -> anyhow::Result<()> {
-    let count = std::sync::atomic::AtomicU64::new(0);
+    let count = AtomicU64::new(0);
     let script = move |asked: &Asked| {
         let gzip = vec![("content-type", "text/html".to_owned()), ("content-encoding", "gzip".to_owned())];
         match asked.target.as_str() {
             "/" => html(page(0, &["/once".into(), "/always".into()])),
-            "/once" if count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0 => {
-                (200, gzip, b"no gzip".to_vec())
-            }
+            "/once" if count.fetch_add(1, Ordering::Relaxed) == 0 => (200, gzip, b"no gzip".to_vec()),
             "/once" => html(page(1, &[])),
             "/always" => (200, gzip, b"no gzip".to_vec()),
             _ => missing(),
         }
     };
     let (told, dir) = (Told::new(script)?, tempfile::tempdir()?);
-    let crawled = told.crawl(dir.path(), HOME, &[])?;
+    let crawled = told.crawl(dir.path(), HOME, &[WAITS])?;
     assert_eq!((told.of("a.test", "/once").len(), told.of("a.test", "/always").len()), (2, 3));
     assert_eq!(crawled.stats.cut, [("encoding".to_owned(), 1)].into(), "{:?}", crawled.stats);
     let line = crawled.pages.iter().find(|page| text(page, "url").ends_with("/always")).expect("a line");
