@@ -210,7 +210,7 @@ mod tests {
             priority: 0.5,
             merits: [1, 2, 3, 4],
             source: Some(PageId { visit: 2, ..PageId::default() }),
-            via: Via::Redirect { hops: 2, same_key: false },
+            via: Via::Redirect { hops: 2, again: false },
             wish,
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use frontier::Failure;
 
-use crate::engine::Stats;
+use crate::engine::{Stats, Unread, unread};
 use crate::estimate::Lost;
 use crate::report::units;
 use crate::stub::Label;
@@ -76,6 +76,9 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
         stats.links_cut,
         "links not read, because their page has more than 10,000, or 1 MiB of them".into(),
     );
+    for unread in unread(stats).filter(Unread::is_refused) {
+        add(&format!("unread_{}", unread.kind), unread.count, format!("not asked for: {}", unread.why));
+    }
     add(
         "text_cut",
         stats.text_cut,
@@ -86,8 +89,11 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
     found
 }
 
-/// What came of an attempt, in words. `kind`: a status, or the word for a failure.
+/// What came of an attempt, in words. `kind`: a status, the word for a failure, or `cut_…`.
 pub fn attempt(kind: &str) -> String {
+    if let Some(cut) = kind.strip_prefix("cut_") {
+        return format!("a body that was cut: {}", cut.replace('_', " "));
+    }
     if kind.parse::<u16>().is_ok() { format!("status {kind}") } else { format!("no answer: {}", failure(kind)) }
 }
 
@@ -151,6 +157,11 @@ fn done(stats: &Stats, lost: Option<Lost>) -> String {
     if cut > 0 {
         text.push_str(&format!(" The bodies of {} were cut.", units::counted(cut, "page")));
     }
+    let left: Vec<String> =
+        unread(stats).map(|left| format!("{} ({})", units::counted(left.count, left.what), left.why)).collect();
+    if !left.is_empty() {
+        text.push_str(&format!(" Left unread: {}.", left.join("; ")));
+    }
     if stats.uncovered > 0 {
         let lost = lost.map(|lost| format!(": an estimated {} unique pages are lost with them", lost.short()));
         let lost = lost.unwrap_or_default();
@@ -183,6 +194,14 @@ mod tests {
         stats.complete = false;
         stats.cut = [("too_large".to_owned(), 1)].into();
         assert!(ending(&stats, "done", None).contains("The bodies of 1 page were cut"), "{stats:?}");
+        (stats.unread, stats.links_cut) = ([("budget".to_owned(), 3), ("max_repeats".to_owned(), 1)].into(), 40);
+        let text = ending(&stats, "done", None);
+        for part in ["3 URLs (their host or folder brought", "1 URL (one part", "--max-repeats", "40 links (their page"]
+        {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let kinds: Vec<_> = troubles(&stats).into_iter().map(|trouble| trouble.kind).collect();
+        assert_eq!(kinds, ["links_cut", "unread_budget", "cut_too_large", "unread_max_repeats"]);
         stats.uncovered = 2;
         let lost = Lost { estimate: 1.0, low: 0.0, high: 2.0 };
         let text = ending(&stats, "done", Some(lost));

@@ -181,7 +181,7 @@ mod tests {
             offset: 1 << 40,
             graph: Some(1 << 30),
             source: Some(PageId { url, visit: 1 }),
-            via: Via::Redirect { hops: 2, same_key: false },
+            via: Via::Redirect { hops: 2, again: false },
             fetched_at: 3,
             url: "http://a.test/ä".into(),
             validators: Validators { etag: Some("\"x\"".into()), last_modified: None },

@@ -38,11 +38,16 @@ pub const ATTEMPTS: Space = Space::new(42, "attempts", Layout::Points);
 /// Host, what a stub shows → the URLs of the host that have shown it, in numbers.
 pub const STUBS: Space = Space::new(43, "stubs", Layout::Points);
 
+/// Identity of a URL that redirected → the cookies that came with that, and whether the URL was asked once more for them.
+/// Identity of a host → nothing: one of its pages was asked once more for the cookies that its link had set.
+pub const HOPS: Space = Space::new(44, "hops", Layout::Points);
+
 /// Of these, those that are kept under identities of hosts or URLs and are moved as they are.
-pub const BY_SITE: [Space; 7] = [TRIALS, LISTED, DATED, SIGNALS, LISTS, ATTEMPTS, STUBS];
+pub const BY_SITE: [Space; 8] = [TRIALS, LISTED, DATED, SIGNALS, LISTS, ATTEMPTS, STUBS, HOPS];
 
 /// All spaces of a crawl directory.
 pub fn of_crawl() -> Spaces {
-    let own = [PAGES, TRIALS, COOKIES, USAGE, OUTBOUND, ELSEWHERE, LISTED, DATED, SIGNALS, LISTS, ATTEMPTS, STUBS];
+    let own =
+        [PAGES, TRIALS, COOKIES, USAGE, OUTBOUND, ELSEWHERE, LISTED, DATED, SIGNALS, LISTS, ATTEMPTS, STUBS, HOPS];
     Spaces::new(&[dedup_stage::spaces::JUDGE, frontier::spaces::FRONTIER, &own])
 }

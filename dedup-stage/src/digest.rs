@@ -5,6 +5,12 @@
 
 use ring::digest::{Context, SHA256};
 
+/// The digest of no bytes.
+pub const OF_NOTHING: [u8; 32] = [
+    0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9, 0x24, 0x27, 0xae, 0x41,
+    0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55,
+];
+
 /// The digest of some bytes.
 pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     sha256_of([bytes])
@@ -27,6 +33,6 @@ mod tests {
         let of_abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(hex(&sha256(b"abc")), of_abc);
         assert_eq!(hex(&sha256_of([&b"a"[..], b"", b"bc"])), of_abc);
-        assert_eq!(hex(&sha256(b"")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+        assert_eq!(sha256(b""), OF_NOTHING);
     }
 }

@@ -16,6 +16,7 @@ pub mod evaluate;
 pub mod flow;
 pub mod hamming;
 pub mod hex;
+pub mod json_lines;
 pub mod judge;
 pub mod page;
 pub mod pipeline;

@@ -107,7 +107,8 @@ impl Crawl {
                     self.frontier.report(&job, outcome, self.now, &mut self.session).unwrap();
                 }
                 Next::Job(job) => {
-                    let outcome = Outcome::Done { status: 200, elapsed: 10, retry_after: None, target: None };
+                    let outcome =
+                        Outcome::Done { status: 200, elapsed: 10, retry_after: None, target: None, cut: false };
                     self.frontier.report(&job, outcome, self.now, &mut self.session).unwrap();
                     break Some(job.page);
                 }

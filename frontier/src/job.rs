@@ -20,13 +20,13 @@ pub enum Via {
     Seed,
     /// A link of a page.
     Link,
-    /// The target of a redirect. It adds no depth. With `same_key`, the URL may be queued although it was met before,
-    /// because source and target are one URL to the frontier.
+    /// The target of a redirect. It adds no depth. With `again`, the URL may be queued although it was visited before: source
+    /// and target are one URL to the frontier, or the chain of redirects has come back to it with a cookie.
     Redirect {
         /// Hops of the chain so far, this one included (at most 10). A direct link starts again at 0.
         hops: u8,
-        /// Whether its key equals that of the redirecting URL.
-        same_key: bool,
+        /// Whether it may be queued although it was visited before.
+        again: bool,
     },
     /// Named by a sitemap.
     Sitemap,
@@ -269,7 +269,8 @@ pub enum Outcome {
     /// `Robots`: the file is elsewhere, perhaps on another host. The frontier asks for it there, as politely as for
     /// anything else (at most five hops, then the file counts as unavailable: RFC 9309, section 2.3.1.2).
     RobotsMoved(Url),
-    /// A page or sitemap was answered. The URL is done, unless the server asked for time (429, 503).
+    /// A page or sitemap was answered. The URL is done, unless the server asked for time (429, 503), or the answer may be a
+    /// better one the next time (most other statuses from 500 on, a body that was cut).
     Done {
         /// HTTP status.
         status: u16,
@@ -279,6 +280,8 @@ pub enum Outcome {
         retry_after: Option<Millis>,
         /// The target of a redirect; none for other answers, and for redirects without a target.
         target: Option<UrlId>,
+        /// Whether the connection broke in the body, or the body was broken.
+        cut: bool,
     },
     /// No whole answer, for any kind of job. The frontier decides whether to try again (then
     /// [`Frontier::report`](crate::Frontier::report) returns true and no line is written) or to give the URL up.

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use config::ScopeKind;
+use config::{ScopeKind, Urls};
 use dedup_stage::url::{host, registrable_domain};
 use regex::RegexSet;
 use url::Url;
@@ -99,10 +99,7 @@ impl Scope {
         if self.max_depth != 0 && depth > self.max_depth {
             return Err(SkipReason::Depth);
         }
-        let path = url.path().get(1..).unwrap_or_default();
-        if repeats(path, b'/', self.max_segments, self.max_repeats)
-            || url.query().is_some_and(|query| repeats(query, b'&', usize::MAX, self.max_repeats))
-        {
+        if trap(url, self.max_segments, self.max_repeats).is_some() {
             return Err(SkipReason::Trap);
         }
         Ok(())
@@ -127,14 +124,36 @@ fn folder(path: &str) -> &str {
     path.rfind('/').map_or("/", |slash| &path[..=slash])
 }
 
-/// Whether `text` has more than `most` parts, or one part more than `repeats` times. Quadratic in the parts, of which
-/// there are few: `most` bounds them in paths, and in queries [`MOST_COMPARED`] does.
-fn repeats(text: &str, separator: u8, most: usize, repeats: usize) -> bool {
+/// A shape that only URLs of traps have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// The path has more segments than `urls.max-segments`.
+    Segments,
+    /// A segment or a `name=value` is there more often than `urls.max-repeats`.
+    Repeats,
+}
+
+impl Shape {
+    /// The shape for which a URL is refused under these settings; `None` if its shape is that of any URL.
+    pub fn of_trap(url: &Url, urls: &Urls) -> Option<Self> {
+        trap(url, urls.max_segments, urls.max_repeats)
+    }
+}
+
+fn trap(url: &Url, max_segments: usize, max_repeats: usize) -> Option<Shape> {
+    let path = url.path().get(1..).unwrap_or_default();
+    if 1 + path.bytes().filter(|byte| *byte == b'/').count() > max_segments {
+        return Some(Shape::Segments);
+    }
+    let does = repeats(path, b'/', max_repeats) || url.query().is_some_and(|query| repeats(query, b'&', max_repeats));
+    does.then_some(Shape::Repeats)
+}
+
+/// Whether `text` has one part more than `repeats` times. Quadratic in the parts, of which there are few: `max_segments`
+/// bounds them in paths, and in queries [`MOST_COMPARED`] does.
+fn repeats(text: &str, separator: u8, repeats: usize) -> bool {
     let parts = || text.as_bytes().split(|byte| *byte == separator);
     let count = 1 + text.bytes().filter(|byte| *byte == separator).count();
-    if count > most {
-        return true;
-    }
     count > repeats
         && parts().take(MOST_COMPARED).enumerate().any(|(at, part)| {
             !part.is_empty() && parts().take(MOST_COMPARED).skip(at).filter(|other| *other == part).count() > repeats

@@ -57,7 +57,7 @@ impl Sim {
     }
 
     fn done(&mut self, job: &Job) {
-        let outcome = Outcome::Done { status: 200, elapsed: 1, retry_after: None, target: None };
+        let outcome = Outcome::Done { status: 200, elapsed: 1, retry_after: None, target: None, cut: false };
         self.frontier.report(job, outcome, self.now, &mut self.session).unwrap();
     }
 

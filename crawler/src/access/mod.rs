@@ -126,6 +126,11 @@ impl SiteAccess {
         login.is_some_and(|login| login.saw(status, heard.is_lost))
     }
 
+    /// Whether a request for `url` has a cookie with one of these [`names`](crate::cookies::names).
+    pub fn sends(&mut self, url: &Url, names: &[u64]) -> bool {
+        self.jars.as_mut().is_some_and(|jars| jars.sends(url, names))
+    }
+
     /// What the page workers must know about the logins.
     pub fn logins(&self) -> Vec<steps::Login> {
         self.logins.iter().map(|login| login.login().clone()).collect()

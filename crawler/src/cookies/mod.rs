@@ -18,6 +18,7 @@ use std::collections::HashMap;
 
 use dedup_stage::url::registrable_domain;
 use url::Url;
+use xxhash_rust::xxh3::xxh3_64;
 
 pub use record::Record;
 use site::Site;
@@ -78,6 +79,12 @@ impl Jars {
         let site = self.sites.get_mut(&site_of(url)?)?;
         site.used = self.uses;
         site.header(url, self.limits.header_bytes)
+    }
+
+    /// Whether a request for `url` has a cookie with one of these [`names`].
+    pub fn sends(&mut self, url: &Url, names: &[u64]) -> bool {
+        !names.is_empty()
+            && self.header(url).is_some_and(|header| header.split(';').any(|pair| names.contains(&name(pair))))
     }
 
     /// Takes the cookies that came with an answer from `url`.
@@ -163,6 +170,16 @@ impl Jars {
             stored.changed.push(idle);
         }
     }
+}
+
+/// Hashes of the names of the cookies that an answer brings, of the first ones at least.
+pub fn names<'a>(set: impl IntoIterator<Item = impl AsRef<str> + 'a>) -> Vec<u64> {
+    set.into_iter().take(Limits::default().per_site).map(|value| name(value.as_ref())).collect()
+}
+
+/// The hash of the name of a cookie, of which this is the name and the value, and perhaps attributes.
+fn name(pair: &str) -> u64 {
+    xxh3_64(pair.split(['=', ';']).next().unwrap_or_default().trim().as_bytes())
 }
 
 /// The registrable domain of a URL, else its host: addresses, single labels, public suffixes.

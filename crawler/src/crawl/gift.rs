@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cut::{CutError, SHARE, copy_known, delete_known, get, put};
 use super::{CrawlDir, OpenError};
+use crate::engine::unread;
 use crate::record::PageRecord;
 use crate::spaces;
 
@@ -133,7 +134,8 @@ impl CrawlDir {
         let (mut stats, _) = self.stats()?;
         let server_errors: u64 = stats.statuses.range(500..).map(|(_, count)| *count).sum();
         (stats.uncovered, stats.withheld) = (0, std::collections::BTreeMap::new());
-        stats.complete = stats.failed == 0 && server_errors == 0;
+        stats.unread.clear();
+        stats.complete = stats.failed == 0 && server_errors == 0 && unread(&stats).next().is_none();
         let skipped = self.path.join(crate::sink::SkippedJsonl::NAME);
         std::fs::write(skipped, b"").map_err(|error| OpenError::Output { dir: self.path.clone(), error })?;
         let closed = stats.put(&mut self.session).and_then(|()| self.session.commit());

@@ -20,7 +20,7 @@ use crate::spaces;
 /// The last attempt at a page. It failed, and its URL is queued again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// What came of it: a status, or the word for a failure.
+    /// What came of it: a status, the word for a failure, or `cut_` and why the body was cut.
     pub kind: String,
     /// When it ended.
     pub at: Millis,

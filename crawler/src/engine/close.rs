@@ -10,6 +10,7 @@ use super::Result;
 use super::desk::{Desk, withheld_for};
 use super::rescue;
 use super::stats::StopReason;
+use super::unread;
 use crate::sink::write_skipped;
 
 /// The word for URLs that robots.txt forbids. They are not fetched, but this is no trouble.
@@ -17,17 +18,21 @@ const FORBIDDEN: &str = "robots";
 
 impl Desk<'_> {
     /// Writes `skipped.jsonl` anew, and updates the counters that need the whole state. The crawl is complete if nothing
-    /// is queued, nothing failed or was cut, every held or stopped URL is so for a page that was fetched, and no sample of them
-    /// shows that new pages are among them.
+    /// is queued, nothing failed, was cut or was left unread ([`unread`]), every held or stopped URL is so for a page that was
+    /// fetched, and no sample of them shows that new pages are among them.
     pub(super) fn close(&mut self, reason: StopReason, dir: &Path) -> Result<()> {
         self.ledger.note_end(reason)?;
         let rules = self.frontier.rules();
         let (mut withheld, mut beyond) = (BTreeMap::<String, u64>::new(), BTreeMap::<String, u64>::new());
-        let mut tls = BTreeMap::<String, u64>::new();
+        let (mut tls, mut unread) = (BTreeMap::<String, u64>::new(), BTreeMap::<String, u64>::new());
+        let urls = &self.settings.urls;
         let (session, hosts) = (&self.ledger.session, &mut self.hosts);
         write_skipped(dir, &self.frontier, &|id| rules?.get(id), session, &mut |skipped| {
             if let Some(limit) = limit(skipped.reason, skipped.detail) {
                 *beyond.entry(limit.to_owned()).or_default() += 1;
+            }
+            if let Some(kind) = unread::kind(skipped, urls) {
+                *unread.entry(kind.to_owned()).or_default() += 1;
             }
             if let Detail::NoRobots(failure) | Detail::NoAddress(failure) = skipped.detail
                 && Failure::OF_TLS.contains(&failure)
@@ -46,7 +51,7 @@ impl Desk<'_> {
         let sample = self.frontier.count_held(session)?;
         let lost = rescue::lost(session)?;
         let stats = &mut self.ledger.stats;
-        (stats.withheld, stats.withheld_tls, stats.beyond) = (withheld, tls, beyond);
+        (stats.withheld, stats.withheld_tls, stats.beyond, stats.unread) = (withheld, tls, beyond, unread);
         stats.uncovered = sample.held.saturating_sub(sample.covered);
         stats.worst_host = self.hosts.worst().or(stats.worst_host.take());
         let server_errors: u64 = stats.statuses.range(500..).map(|(_, count)| *count).sum();
@@ -56,6 +61,7 @@ impl Desk<'_> {
             && !lost.is_some_and(|lost| lost.is_sure())
             && stats.failed == 0
             && stats.cut.is_empty()
+            && unread::causes(stats).next().is_none()
             && stats.withheld.keys().all(|kind| kind == FORBIDDEN)
             && server_errors == 0;
         Ok(())

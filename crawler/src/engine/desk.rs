@@ -124,7 +124,7 @@ impl Desk<'_> {
             Finding::RobotsMoved(target) => Outcome::RobotsMoved(target),
             Finding::Tdm { status, elapsed, retry_after, file } => {
                 self.usage.heard(&job.url, file, &mut self.ledger.session);
-                Outcome::Done { status, elapsed, retry_after, target: None }
+                Outcome::Done { status, elapsed, retry_after, target: None, cut: false }
             }
             Finding::Robots(rules, file) => {
                 self.usage.heard(&job.url, file, &mut self.ledger.session);
@@ -214,7 +214,7 @@ impl Desk<'_> {
         if retry_after.is_some() {
             self.ledger.commit_soon(self.clock.now());
         }
-        let outcome = Outcome::Done { status, elapsed, retry_after, target: None };
+        let outcome = Outcome::Done { status, elapsed, retry_after, target: None, cut: false };
         self.frontier.report(job, outcome, at, &mut self.ledger.session)?;
         for Named { url, id, refusal, hints, lastmod } in pages {
             let (priority, merits) = self.scores.named(hints);

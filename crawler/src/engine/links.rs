@@ -46,7 +46,7 @@ impl Desk<'_> {
         let mut named = (job.page.visit > 1).then(Vec::new);
         let corpora = Arc::clone(self.flow.judge().known());
         let (via, depth) = match &finding.redirect {
-            Some(redirect) => (Via::Redirect { hops: job.hops + 1, same_key: redirect.same_key }, job.depth),
+            Some(redirect) => (Via::Redirect { hops: job.hops + 1, again: redirect.again }, job.depth),
             None if finding.is_feed => (Via::Feed, job.depth + 1),
             None => (Via::Link, job.depth + 1),
         };
@@ -60,7 +60,9 @@ impl Desk<'_> {
         self.frontier.expect(finding.links.iter().map(|link| link.id.url));
         self.ledger.stats.links_found += finding.links.len() as u64;
         for (link, note) in finding.links.iter().zip(&finding.notes) {
-            let (priority, merits) = match finding.redirect {
+            let (priority, merits) = match &finding.redirect {
+                // What comes back with a cookie is asked at once: some cookies do not last.
+                Some(redirect) if redirect.again && link.id != job.page.url => (1.0, job.merits),
                 Some(_) => (job.priority, job.merits),
                 None => self.scores.link(page, link.id.url, note),
             };

@@ -202,6 +202,8 @@ pub struct PageFinding {
     pub wire_bytes: u64,
     /// Why the body is not whole, if it is not.
     pub cut: Option<&'static str>,
+    /// Whether that may be otherwise the next time: the connection broke, or the bytes were broken.
+    pub is_broken: bool,
     /// Whether the judge may compare it.
     pub judgeable: bool,
     /// What it says of itself, if it has little text and was answered with 200.
@@ -250,8 +252,11 @@ pub struct Need {
 /// The target of a redirect.
 #[derive(Debug)]
 pub struct RedirectFinding {
-    /// Whether the target's key is that of the source.
-    pub same_key: bool,
+    /// Whether the target is asked for although it was visited before: its key is that of the source, or the chain of
+    /// redirects comes back to it with a cookie (the engine finds that out).
+    pub again: bool,
+    /// Hashes of the names of the cookies that came with it.
+    pub cookies: Vec<u64>,
     /// Identity of the target.
     pub target: UrlId,
 }

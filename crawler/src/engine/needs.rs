@@ -61,7 +61,7 @@ impl Desk<'_> {
     pub(super) fn take_requisite(&mut self, job: &Job, at: Millis, finding: &PageFinding) -> Result<()> {
         let PageFinding { status, elapsed, retry_after, .. } = *finding;
         let target = finding.redirect.as_ref().map(|redirect| redirect.target);
-        let outcome = Outcome::Done { status, elapsed, retry_after, target };
+        let outcome = Outcome::Done { status, elapsed, retry_after, target, cut: false };
         if self.frontier.report(job, outcome, at, &mut self.ledger.session)? {
             return Ok(());
         }

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use dedup_stage::flow::{Fate, FlowResult};
 use dedup_stage::judge::{Case, Judge, Judgement, Shown, UniqueBy, Verdict};
-use dedup_stage::url::UrlId;
 use frontier::rules::{Content, Lesson};
-use frontier::{Brought, End, Frontier, Job, Millis, Outcome, SkipReason, State, Visit};
+use frontier::{Brought, Frontier, Job, Millis, Outcome, SkipReason};
 use url::Url;
 
 use super::Result;
 use super::barren::has_known_text;
+use super::bounce::Leads;
 use super::desk::Desk;
 use super::ledger;
 use super::links::LinkCounts;
-use super::message::{PageFinding, RedirectFinding};
+use super::message::PageFinding;
 use super::vanished::Vanished;
 use super::visits::Ended;
 use crate::record::PageRecord;
@@ -28,19 +28,23 @@ const LOOP: &str = "redirect_loop";
 
 impl Desk<'_> {
     /// Takes an answer to a request for a page.
-    pub(super) fn take_page(&mut self, job: Job, ended_at: Millis, finding: PageFinding) -> Result<()> {
+    pub(super) fn take_page(&mut self, job: Job, ended_at: Millis, mut finding: PageFinding) -> Result<()> {
         let PageFinding { status, elapsed, retry_after, .. } = finding;
         self.local.answered();
         if retry_after.is_some() || matches!(status, 429 | 503) {
             self.ledger.commit_soon(self.clock.now());
         }
         let target = finding.redirect.as_ref().map(|redirect| redirect.target);
-        let outcome = Outcome::Done { status, elapsed, retry_after, target };
+        let broken = finding.cut.filter(|_| status < 300 && finding.is_broken);
+        let outcome = Outcome::Done { status, elapsed, retry_after, target, cut: broken.is_some() };
         if self.frontier.report(&job, outcome, ended_at, &mut self.ledger.session)? {
-            // The server asked to come back later: the URL is queued again, and nothing has been fetched yet.
-            return self.failed_for_now(&job, status.to_string(), ended_at);
+            // The URL is queued again, and nothing has been fetched yet: the server asked to come back later, or the answer
+            // may be better the next time.
+            let kind = broken.map_or_else(|| status.to_string(), |kind| format!("cut_{kind}"));
+            return self.failed_for_now(&job, kind, ended_at);
         }
         self.no_more_attempts(&job)?;
+        let leads = self.lead(&job, &mut finding)?;
         let before = self.before(&job)?;
         let (result, alike) = self.judge(&job, &finding, before.as_ref().and_then(|before| before.shown.as_ref()))?;
         let FlowResult { judgement, links: fate, shown } = result;
@@ -60,7 +64,7 @@ impl Desk<'_> {
 
         let ended = Ended::of(status, &judgement, before.as_ref());
         let shown = if self.is_to_forget(&job, ended)? { self.forget(&job, shown)? } else { shown };
-        let trouble = self.trouble(&job, &finding)?;
+        let trouble = trouble(&job, &finding, leads);
         if let Some(kind) = &trouble {
             self.hosts.note(&job.url, kind);
         }
@@ -96,28 +100,12 @@ impl Desk<'_> {
         self.visit_ended(&job, ended_at, ended)
     }
 
-    /// The word for what is wrong with an answer, if anything.
-    fn trouble(&self, job: &Job, finding: &PageFinding) -> Result<Option<String>> {
-        if let Some(redirect) = &finding.redirect {
-            let out = finding.notes.iter().any(|note| note.refusal == Some(SkipReason::Scope));
-            let endless = job.hops >= Frontier::MOST_HOPS || self.leads_back(job.page.url, redirect)?;
-            return Ok(if out { Some(OUT) } else { endless.then_some(LOOP) }.map(str::to_owned));
-        }
-        let cut = finding.cut.map(|kind| format!("cut_{kind}"));
-        Ok(if finding.status >= 400 { Some(finding.status.to_string()) } else { cut })
-    }
-
-    /// Whether a redirect leads to a URL that redirects back, at once or by way of other URLs. (A redirect to its own URL
-    /// is followed, because it may set a cookie.)
-    fn leads_back(&self, from: UrlId, redirect: &RedirectFinding) -> Result<bool> {
-        let mut at = redirect.target;
-        for _ in 0..Frontier::MOST_HOPS {
-            match self.frontier.state(at, &self.ledger.session)? {
-                Some(State::Done(Visit { end: End::Redirected { target, .. }, .. })) if at != from => at = target,
-                _ => break,
-            }
-        }
-        Ok(at == from && !redirect.same_key)
+    /// Where a redirect leads. If that is back to a URL that is to be asked once more, the finding says so from now on.
+    fn lead(&mut self, job: &Job, finding: &mut PageFinding) -> Result<Leads> {
+        let (Some(redirect), Some(link)) = (&mut finding.redirect, finding.links.first()) else { return Ok(Leads::On) };
+        let leads = self.leads(job, redirect, &link.url)?;
+        redirect.again |= leads == Leads::BackWithCookie;
+        Ok(leads)
     }
 
     /// The verdict on an answer, the fate of its links, and the resemblance to what its URL showed before.
@@ -231,6 +219,17 @@ impl Desk<'_> {
         };
         self.ledger.record(job.page, &out, record)
     }
+}
+
+/// The word for what is wrong with an answer, if anything.
+fn trouble(job: &Job, finding: &PageFinding, leads: Leads) -> Option<String> {
+    if finding.redirect.is_some() {
+        let out = finding.notes.iter().any(|note| note.refusal == Some(SkipReason::Scope));
+        let endless = job.hops >= Frontier::MOST_HOPS || leads == Leads::Round;
+        return if out { Some(OUT) } else { endless.then_some(LOOP) }.map(str::to_owned);
+    }
+    let cut = finding.cut.map(|kind| format!("cut_{kind}"));
+    if finding.status >= 400 { Some(finding.status.to_string()) } else { cut }
 }
 
 /// The results for one answer, for the outputs.

@@ -27,7 +27,7 @@ use crate::permissions::Permissions;
 use crate::permissions::markup::Markup;
 use crate::sink::Texts;
 use crate::stub::Stub;
-use crate::{requisites, score};
+use crate::{cookies, requisites, score};
 
 impl Worker<'_> {
     /// Reads the answer to a request for a page.
@@ -59,7 +59,11 @@ impl Worker<'_> {
         let (mut redirect_finding, mut hits) = (None, None);
         if let Some(target) = &redirect {
             let link = OutLink::new(target.clone(), false, &self.context.keys);
-            redirect_finding = Some(RedirectFinding { same_key: link.id == job.page.url, target: link.id });
+            redirect_finding = Some(RedirectFinding {
+                again: link.id == job.page.url,
+                cookies: cookies::names(response.values("set-cookie")),
+                target: link.id,
+            });
             // The frontier refuses a redirect with too many hops, and records it, because another link may lead to its
             // target.
             notes.push(LinkNote { refusal: self.refusal(target, job.depth), ..LinkNote::default() });
@@ -127,6 +131,7 @@ impl Worker<'_> {
             bytes: response.body.len() as u64,
             wire_bytes: response.wire_bytes,
             cut: cut.map(Truncation::kind),
+            is_broken: matches!(cut, Some(Truncation::Disconnect | Truncation::Encoding)),
             judgeable,
             stub: stub.filter(|_| judgeable),
             page,

@@ -4,7 +4,7 @@
 use config::OnDuplicate;
 use dedup_stage::judge::{Judgement, Shown};
 use dedup_stage::url::{PageId, UrlId};
-use frontier::{Job, Millis, State};
+use frontier::{Job, Millis, State, Via};
 
 use super::Result;
 use super::desk::Desk;
@@ -147,6 +147,10 @@ impl Desk<'_> {
     /// the copy was a copy of. Otherwise it gets a full request, because "not modified" compares the copy with its own
     /// past, and not with the original.
     pub(super) fn validators(&self, job: &Job) -> Result<Option<Validators>> {
+        if matches!(job.via, Via::Redirect { .. }) {
+            // It is asked again because the answer is to be another one.
+            return Ok(None);
+        }
         let Some(before) = self.before(job)? else { return Ok(None) };
         if let Some(of) = before.shown.as_ref().and_then(|shown| shown.of) {
             let Some(State::Done(visit)) = self.frontier.state(of.url, &self.ledger.session)? else { return Ok(None) };

@@ -69,6 +69,9 @@ pub struct Stats {
     pub withheld_tls: BTreeMap<String, u64>,
     /// At the end of a run: URLs that were refused because they lie beyond a limit of the crawl, by the name of its flag.
     pub beyond: BTreeMap<String, u64>,
+    /// At the end of a run: URLs that nobody asked to leave out and that were refused all the same, by the word for what they
+    /// ran into (see [`super::unread`]).
+    pub unread: BTreeMap<String, u64>,
     /// URLs that were held as links of duplicates, at the last commit.
     pub held: u64,
     /// URLs that learned rules had stopped, at the last commit.

@@ -10,6 +10,7 @@ use url::Url;
 
 use super::rows;
 use crate::hex::hex;
+use crate::json_lines::mistake;
 use crate::page::{Input, Reader};
 
 /// Arguments of `dedup-stage fingerprint`.
@@ -51,10 +52,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.files.is_empty() {
         for (number, line) in io::stdin().lock().lines().enumerate() {
             let line = line.with_context(|| format!("line {}", number + 1))?;
+            // Only the first line may begin so: a mark elsewhere is no JSON either way.
+            let line = line.trim_start_matches('\u{feff}');
             if line.trim().is_empty() {
                 continue;
             }
-            let line: Line = serde_json::from_str(&line).with_context(|| format!("line {}", number + 1))?;
+            let line: Line = serde_json::from_str(line)
+                .map_err(|error| anyhow::anyhow!("line {}: {}", number + 1, mistake(line.as_bytes(), &error)))?;
             let (body, content_type) = match (&line.text, &line.body) {
                 (Some(text), _) => (text, Some("text/plain; charset=utf-8")),
                 (None, Some(body)) => (body, None),

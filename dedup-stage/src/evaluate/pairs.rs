@@ -7,6 +7,7 @@ use ::url::Url;
 use serde::Deserialize;
 
 use crate::digest::sha256;
+use crate::json_lines::mistake;
 use crate::page::{Input, Reader};
 use crate::signature::document::Document;
 
@@ -100,7 +101,7 @@ pub fn read_pairs(mut input: impl BufRead, threshold: f64) -> Result<Pairs, Pair
         if line.is_empty() {
             continue;
         }
-        let line: Line = serde_json::from_str(line).map_err(|e| error(e.to_string()))?;
+        let line: Line = serde_json::from_str(line).map_err(|e| error(mistake(line.as_bytes(), &e)))?;
         let label = line.label.value().ok_or_else(|| error("label is no number".into()))?;
         found.fractional += usize::from(label > 0.0 && label < 1.0);
         let mut place = |text, html, url: &Option<String>, side: char| {

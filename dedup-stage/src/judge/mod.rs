@@ -49,6 +49,7 @@ use std::sync::Arc;
 use ::url::Url;
 
 use crate::corpus::{Corpora, CorpusMatch};
+use crate::digest;
 use crate::hamming::Index;
 use crate::page::Page;
 use crate::signature;
@@ -87,9 +88,9 @@ pub struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// Whether the judge compares it.
+    /// Whether the judge compares it. An empty body says nothing, so it repeats nothing either.
     fn is_compared(&self) -> bool {
-        self.judgeable && self.page.is_text
+        self.judgeable && self.page.is_text && self.page.sha256 != digest::OF_NOTHING
     }
 }
 

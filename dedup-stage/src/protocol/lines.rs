@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use crate::pipeline::Weigh;
 
 use super::MAX_LINE;
+use crate::json_lines::unmarked;
 
 /// A line, without its line end.
 #[derive(Debug)]
@@ -34,6 +35,8 @@ pub struct Lines<R> {
     start: usize,
     end: usize,
     max: usize,
+    /// Whether no line was read yet.
+    is_new: bool,
     over: bool,
 }
 
@@ -48,7 +51,7 @@ impl<R: Read> Lines<R> {
 
     /// Lines of at most `max` bytes.
     pub fn with_max(input: R, max: usize) -> Self {
-        Self { input, buffer: vec![0; 128 << 10].into(), start: 0, end: 0, max, over: false }
+        Self { input, buffer: vec![0; 128 << 10].into(), start: 0, end: 0, max, is_new: true, over: false }
     }
 
     /// Bytes that are read and not yet taken; empty at the end of the stream.
@@ -103,7 +106,13 @@ impl<R: Read> Iterator for Lines<R> {
 
     fn next(&mut self) -> Option<Line> {
         loop {
-            match self.line() {
+            let mut next = self.line();
+            if std::mem::take(&mut self.is_new)
+                && let Ok(Some(Line::Whole(line) | Line::TooLong(line))) = &mut next
+            {
+                line.drain(..line.len() - unmarked(line).len());
+            }
+            match next {
                 Ok(Some(Line::Whole(line))) if line.trim_ascii().is_empty() => {}
                 Ok(line) => return line,
                 Err(_) if self.over => return None,

@@ -11,6 +11,7 @@ use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use crate::json_lines::{NO_ARRAY, begins_array};
 use crate::stage::{PageName, Prepared, Preparer, Source};
 
 use super::answer::{Code, Failure};
@@ -94,7 +95,8 @@ impl Parser {
         if !text.trim_ascii_start().starts_with('{') {
             // Derived structs would also take an array.
             let code = if serde_json::from_str::<IgnoredAny>(text).is_ok() { Code::WrongType } else { Code::BadJson };
-            return Err(Failure::new(code, "a line is one JSON object"));
+            let wanted = if begins_array(bytes) { NO_ARRAY } else { "a line is one JSON object" };
+            return Err(Failure::new(code, wanted));
         }
         let mut fields: Fields<'_> = serde_json::from_str(text).map_err(|error| {
             let code = if error.is_data() { Code::WrongType } else { Code::BadJson };

@@ -49,7 +49,7 @@ impl Frontier {
         if self.is_foreign(found.id.site) {
             return Ok(Admission::Foreign);
         }
-        let again = matches!(found.via, Via::Again | Via::Redirect { same_key: true, .. });
+        let again = matches!(found.via, Via::Again | Via::Redirect { again: true, .. });
         match self.urls.get(found.id.url) {
             None | Some(Standing::HeldFor | Standing::HeldAs { .. }) => self.admit(found, None, session),
             Some(Standing::Refused(reason)) if is_of_link(reason) => self.admit(found, None, session),
@@ -222,7 +222,7 @@ impl Frontier {
                 && let Some(State::Refused { detail: Detail::Redirects, link, .. }) = self.urls.state(at, session)?
                 && let Ok(url) = Url::parse(&link.url)
             {
-                let via = Via::Redirect { hops, same_key: false };
+                let via = Via::Redirect { hops, again: false };
                 self.admit(&again(&url, at, &link, via), None, session)?;
                 return Ok(());
             }

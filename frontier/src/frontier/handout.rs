@@ -56,7 +56,19 @@ impl Frontier {
             if self.is_held_back(id, now) {
                 break;
             }
-            match self.plan(id, now, session)? {
+            let host = self.hosts.get_mut(id);
+            host.retries.look(now);
+            let mut action = self.plan(id, now, session)?;
+            let host = self.hosts.get(id);
+            if let Some(due) = host.retries.due().filter(|_| host.has_pages()) {
+                // What is left may be URLs whose next attempt waits.
+                action = match action {
+                    HostAction::Nothing => HostAction::Wait(due),
+                    HostAction::Wait(later) if later > host.pace.not_before => HostAction::Wait(later.min(due)),
+                    other => other,
+                };
+            }
+            match action {
                 HostAction::Resolve(url) => {
                     return Ok(Next::Job(self.start(id, JobKind::Resolve, url, JobTask::Resolve, None)));
                 }

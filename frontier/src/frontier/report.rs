@@ -14,6 +14,7 @@ use crate::hold::works::Task;
 use crate::host::addresses::HostAddresses;
 use crate::host::entry::Entry;
 use crate::host::lane::{LaneKey, Seq};
+use crate::host::retries::Retries;
 use crate::job::{Job, Outcome};
 use crate::numbers::{HostId, Millis};
 use crate::reason::Detail;
@@ -77,10 +78,21 @@ impl Frontier {
         let politeness = &self.conduct.politeness;
         let host = self.hosts.get_mut(id);
         let (end, retry) = match *outcome {
-            Outcome::Done { status, elapsed, retry_after, target } => {
+            Outcome::Done { status, elapsed, retry_after, target, cut } => {
                 let busy = matches!(status, 429 | 503);
+                let may_pass = !busy && (cut || Retries::is_worth(status));
+                match may_pass {
+                    true => host.retries.failed(),
+                    false if !busy => host.retries.answered(),
+                    false => {}
+                }
+                let again = may_pass
+                    && entry.attempts + 1 < politeness.attempts
+                    && host.retries.take(host.pace.back_off(at, entry.attempts));
                 if busy || retry_after.is_some() {
                     host.pace.slowed(at, retry_after, politeness);
+                } else if again && host.retries.is_in_trouble() {
+                    host.pace.strained(at, politeness);
                 } else {
                     host.pace.answered(at, elapsed, politeness);
                 }
@@ -91,7 +103,7 @@ impl Frontier {
                     Some(target) => End::Redirected { status, target },
                     None => End::Answered { status },
                 };
-                (end, busy)
+                (end, busy || again)
             }
             Outcome::Failed(failure) => {
                 host.pace.failed(at, politeness);

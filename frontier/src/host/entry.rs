@@ -58,6 +58,9 @@ struct Stored<'a> {
     url: Cow<'a, str>,
 }
 
+/// The first fields of the stored form: hash, sitemap, depth, attempts.
+type Head = ([u8; 8], bool, u32, u32);
+
 impl Packed {
     /// The stored form of an entry. `rest` is the URL without scheme, host and port. It is given if these are the usual
     /// ones, because then they are not stored.
@@ -95,6 +98,12 @@ impl Packed {
     /// Whether it is a sitemap.
     pub fn is_sitemap(&self) -> bool {
         is_sitemap(&self.0)
+    }
+
+    /// Whether it was tried before.
+    pub fn is_retry(&self) -> bool {
+        let attempts = codec::decode_first(&self.0, "a queued URL").map(|(_, _, _, attempts): Head| attempts);
+        attempts.is_ok_and(|attempts| attempts > 0)
     }
 
     /// The entry. It belongs to the host `site`, and to an origin whose URLs usually begin with `authority`.
@@ -163,7 +172,8 @@ mod tests {
             };
             let packed = Packed::of(&entry, rest);
             assert_eq!(packed.open(site, "http://a.test").unwrap(), entry);
-            assert_eq!((packed.url(), packed.is_sitemap()), (id.url, true));
+            assert_eq!((packed.url(), packed.is_sitemap(), packed.is_retry()), (id.url, true, true));
+            assert!(!Packed::of(&Entry { attempts: 0, ..entry }, rest).is_retry());
             let text = rest.unwrap_or(url);
             assert!(packed.bytes().ends_with(text.as_bytes()), "{url}");
             assert!((0..packed.bytes().len()).all(|cut| Packed::new(&packed.bytes()[..cut]).open(site, "").is_err()));

@@ -22,6 +22,7 @@ pub mod note;
 pub mod origins;
 pub mod pace;
 pub mod queue;
+pub mod retries;
 mod sleep;
 pub mod stocks;
 mod sweep;
@@ -51,6 +52,7 @@ use lane::{Lane, band_score};
 pub use new_share::Expected;
 use origins::Origins;
 use pace::Pace;
+use retries::Retries;
 pub use sleep::site_of as sleep_index;
 pub use sweep::EraSweep;
 
@@ -104,6 +106,8 @@ pub struct Host {
     pub lanes: Vec<Lane>,
     /// Robots files that must be asked for here because they moved here.
     pub errands: Errands,
+    /// Further attempts after server errors and cut bodies.
+    pub retries: Retries,
     /// Pages fetched.
     pub pages: u64,
     /// Sitemaps queued by this process.
@@ -146,6 +150,7 @@ impl Host {
             ceiling: Ceiling::default(),
             lanes: Vec::new(),
             errands: Errands::default(),
+            retries: Retries::default(),
             pages: 0,
             sitemaps: 0,
             jobs: 0,

@@ -37,6 +37,8 @@ impl Pace {
     const BASE: Millis = 1_000;
     /// The longest rest before the host is set aside, and the longest penalty.
     const CEILING: Millis = 5 * 60_000;
+    /// The longest penalty of a host that answers with errors that may pass.
+    const STRAIN: Millis = 16_000;
     /// The time for which a failing host is set aside the first time. It doubles each time.
     const ASIDE: Millis = 30 * 60_000;
     /// The longest time for which a host is set aside, and the longest Retry-After that is believed.
@@ -85,6 +87,20 @@ impl Pace {
         if let Some(wait) = retry_after {
             self.wait_until(at + wait.min(Self::LONGEST) + 1);
         }
+    }
+
+    /// More than half of the host's last answers were server errors or were cut, and such answers are tried again.
+    pub fn strained(&mut self, at: Millis, settings: &Politeness) {
+        self.failures = 0;
+        self.penalty = (self.penalty * 2).clamp(Self::BASE, Self::STRAIN.max(self.penalty));
+        self.ended(at, settings);
+        self.wait_until(at + self.penalty + self.jitter(at, self.penalty));
+    }
+
+    /// When a URL may be tried again whose attempt with this number (from 0) failed at `at`.
+    pub fn back_off(&self, at: Millis, attempts: u32) -> Millis {
+        let wait = (Self::BASE << attempts.min(16)).min(Self::CEILING);
+        at + wait + self.jitter(at, wait)
     }
 
     /// The host gave no answer.

@@ -217,6 +217,15 @@ impl Queues {
         }
     }
 
+    /// The first entry of a lane whose front is in memory becomes the last one.
+    pub fn turn(&mut self, lanes: &mut Vec<Lane>, at: usize, site: SiteId, session: &mut Session) {
+        let key = LaneKey { site, group: lanes[at].group, band: lanes[at].band };
+        if let Some((_, entry)) = self.take(&mut lanes[at]) {
+            self.push(lanes, key, entry, session);
+            self.finish(lanes, key, session);
+        }
+    }
+
     /// The entry of the lane that was handed out is done.
     pub fn finish(&mut self, lanes: &mut Vec<Lane>, key: LaneKey, session: &mut Session) {
         let Some(at) = find(lanes, key) else { return };

@@ -215,8 +215,8 @@ impl World {
             how => how,
         };
         let host = job.url.host_str().unwrap().to_owned();
-        let done = |status| Outcome::Done { status, elapsed: 10, retry_after: None, target: None };
-        let busy = Outcome::Done { status: 503, elapsed: 10, retry_after: Some(4_000), target: None };
+        let done = |status| Outcome::Done { status, elapsed: 10, retry_after: None, target: None, cut: false };
+        let busy = Outcome::Done { status: 503, elapsed: 10, retry_after: Some(4_000), target: None, cut: false };
         let trouble = Detail::NoRobots(Failure::Timeout);
         let (outcome, wait) = match (job.kind, how) {
             (_, How::Return { requested }) => (Outcome::Returned { requested }, 500),
@@ -232,7 +232,7 @@ impl World {
             (_, How::Missing) => (done(404), 500),
             (_, How::Moved(to)) => {
                 let target = Some(id(to));
-                (Outcome::Done { status: 301, elapsed: 10, retry_after: None, target }, 500)
+                (Outcome::Done { status: 301, elapsed: 10, retry_after: None, target, cut: false }, 500)
             }
         };
         let again = self.frontier.report(&job, outcome, self.now, &mut self.session).unwrap();
@@ -272,7 +272,7 @@ impl World {
         };
         self.model.done.insert(url, content);
         if let How::Moved(to) = how {
-            self.add(to, 2, Via::Redirect { hops: job.hops + 1, same_key: false });
+            self.add(to, 2, Via::Redirect { hops: job.hops + 1, again: false });
         }
         let duplicate = match how {
             How::Fine { duplicate, .. } => Some(duplicate),

@@ -103,7 +103,11 @@ pub const TABLE: &[(Kind, Kind, &str)] = &[
         Kind::Stopped,
         "a duplicate's link lifts the reason, the link is news, and a learned rule names a fetched page that shows the same",
     ),
-    (Kind::Done, Kind::Queued, "its next visit is due; a redirect to its own key"),
+    (
+        Kind::Done,
+        Kind::Queued,
+        "its next visit is due; a redirect to its own key, or one that leads back to it with a cookie",
+    ),
     (Kind::Gone, Kind::Queued, "its next visit is due"),
 ];
 

@@ -77,7 +77,7 @@ fn an_endless_space_of_copies_ends_and_the_rest_of_the_site_does_not() {
     }
     sim.add("http://a.test/calendar/?day=0", 0.9);
     while let Some(job) = job(&mut sim.frontier, &mut sim.session) {
-        let outcome = Outcome::Done { status: 200, elapsed: 1, retry_after: None, target: None };
+        let outcome = Outcome::Done { status: 200, elapsed: 1, retry_after: None, target: None, cut: false };
         sim.frontier.report(&job, outcome, 1_000, &mut sim.session).unwrap();
         let copy = job.url.path().starts_with("/calendar");
         let brought = if copy { Brought::Nothing } else { Brought::Content };
@@ -127,7 +127,7 @@ fn damage_in_the_store_is_told_and_not_crawled_over() {
         let answer = Answer { url: &robots.url, status: 404, retry_after: None, body: b"", at: 0 };
         frontier.report(&robots, Outcome::Robots(RobotsRules::read(&answer, "once")), 0, &mut session).unwrap();
         let Next::Job(page) = frontier.next(0, &mut session).unwrap() else { panic!() };
-        let done = Outcome::Done { status: 200, elapsed: 1, retry_after: None, target: None };
+        let done = Outcome::Done { status: 200, elapsed: 1, retry_after: None, target: None, cut: false };
         frontier.report(&page, done, 0, &mut session).unwrap();
         let other = Url::parse("http://a.test/other").unwrap();
         frontier.add(&Found { url: &other, id: id(other.as_str()), ..found }, &mut session).unwrap();

@@ -113,7 +113,7 @@ impl Sim {
             }
             JobKind::Page | JobKind::Sitemap if is_slow(&job.url) => Outcome::Failed(Failure::Slow),
             JobKind::Page | JobKind::Sitemap => {
-                Outcome::Done { status: 200, elapsed: RESPONSE, retry_after: None, target: None }
+                Outcome::Done { status: 200, elapsed: RESPONSE, retry_after: None, target: None, cut: false }
             }
         }
     }

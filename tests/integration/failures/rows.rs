@@ -168,7 +168,7 @@ pub const ROWS: [Row; 22] = [
     },
     Row {
         why: "redirects to",
-        complete: None,
+        complete: Some(false),
         ..row(
             "to-itself",
             Server::Is(Manner::ToItself),
@@ -179,7 +179,7 @@ pub const ROWS: [Row; 22] = [
     },
     Row {
         why: "redirects to",
-        complete: None,
+        complete: Some(false),
         ..row(
             "circle",
             Server::Is(Manner::Circle),
@@ -190,7 +190,7 @@ pub const ROWS: [Row; 22] = [
     },
     Row {
         why: "redirects to",
-        complete: None,
+        complete: Some(false),
         ..row(
             "chain",
             Server::Is(Manner::Chain),

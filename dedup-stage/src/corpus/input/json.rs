@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use super::{Bad, Fields, millis, numbered};
 use crate::corpus::NO_DATE;
 use crate::corpus::sign::{Document, TEXT};
+use crate::json_lines::mistake;
 
 /// Takes lines apart; blank ones are passed over.
 pub fn documents(
@@ -38,7 +39,7 @@ fn document(
     fields: &Fields,
     seen: &mut dyn FnMut(&Document<'_>),
 ) -> Result<(), String> {
-    let object: Object<'_> = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    let object: Object<'_> = serde_json::from_slice(line).map_err(|error| mistake(line, &error))?;
     let url = object.text(&fields.url)?.unwrap_or_default();
     let date = object.text(&fields.date)?.map_or(NO_DATE, |date| millis(&date));
     let (body, content_type) = match (object.text(&fields.text)?, object.text(&fields.body)?) {

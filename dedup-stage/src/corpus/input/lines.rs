@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 
 use super::{Bad, Piece};
+use crate::json_lines::unmarked;
 
 /// Bytes of a piece, about.
 const PIECE: usize = 1 << 18;
@@ -79,6 +80,9 @@ impl<R> Lines<R> {
             self.line += 1;
         }
         let first = self.line;
+        if first == 1 {
+            piece.drain(..piece.len() - unmarked(&piece).len());
+        }
         self.line += memchr::memchr_iter(b'\n', &piece).count() as u64;
         (!piece.is_empty()).then_some(Piece::Lines(first, piece))
     }
@@ -123,6 +127,7 @@ mod tests {
             assert_eq!(numbered(lines(Slow(text.as_bytes(), at_once))), expected);
         }
         assert_eq!(numbered(lines(&b""[..])), []);
+        assert_eq!(numbered(lines(&b"\xef\xbb\xbfone\n"[..])), [(1, "one".to_owned())]);
     }
 
     #[test]

@@ -169,7 +169,8 @@ impl<'a> Builder<'a> {
                     && !has_word(&rel, "stylesheet")
                 {
                     let rels = Rels::named(&rel, tag.value(Attribute::Hreflang).is_some());
-                    if rels != Rels::NONE || has_word(&rel, "alternate") {
+                    let is_version = has_word(&rel, "alternate") || has_word(&rel, "amphtml");
+                    if rels != Rels::NONE || is_version {
                         self.outline.link(&href, has_word(&rel, "nofollow"), rels, false, Signs::HEAD);
                     }
                 }

@@ -56,6 +56,28 @@ impl Write for Shared {
 }
 
 #[test]
+fn a_mark_before_the_first_line_is_passed_over_and_an_array_is_told_from_lines() {
+    let page: &[u8] = br#"{"url":"http://a.test/","body":"<p>one"}"#;
+    let marked = [b"\xef\xbb\xbf", page].concat();
+    assert_eq!(answers(&[&marked, page])[0]["error"], Value::Null);
+    assert_eq!(answers(&[b"\xef\xbb\xbf", page]).len(), 1, "a line with nothing but the mark is blank");
+    assert_eq!(answers(&[page, &marked])[1]["error"]["code"], "bad_json", "it stands nowhere else");
+    for array in [&b"[{\"url\":\"http://a.test/\",\"body\":\"\"}]"[..], b"["] {
+        let answer = answers(&[array]).remove(0);
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains("JSON Lines") && message.contains("not an array"), "{message}");
+    }
+}
+
+#[test]
+fn an_empty_body_is_no_copy_of_another() {
+    let empty = |url: &str| format!(r#"{{"url":"http://a.test/{url}","body":""}}"#).into_bytes();
+    let answers = answers(&[&empty("1"), &empty("2"), &empty("1")]);
+    let verdicts: Vec<_> = answers.iter().map(|answer| &answer["verdict"]).collect();
+    assert_eq!(verdicts, ["unjudged"; 3], "{answers:?}");
+}
+
+#[test]
 fn every_mistake_is_answered_with_its_name_and_id() {
     let cases: [(&[u8], &str, Value); 20] = [
         (br#"{"id":1"#, "bad_json", json!(1)),

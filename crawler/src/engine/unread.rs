@@ -1,0 +1,72 @@
+//! What a crawl leaves unread although nobody asked for that: bounds and guards of its own that a URL or a page ran into. A
+//! crawl that left something unread is not complete, and says what it ran into.
+//!
+//! (Limits that the user gave, such as `--max-depth`, are no causes. They are told of as limits: see `beyond` in
+//! [`Stats`].)
+
+use config::Urls;
+use frontier::scope::Shape;
+use frontier::{Detail, SkipReason, Skipped};
+use url::Url;
+
+use super::stats::Stats;
+
+/// Something that left URLs or links unread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// The word for scripts.
+    pub kind: &'static str,
+    /// How many URLs or links.
+    pub count: u64,
+    /// What they are, for people.
+    pub what: &'static str,
+    /// Why, with the setting that changes it, if there is one.
+    pub why: &'static str,
+}
+
+impl Unread {
+    /// Whether these are URLs that were met and not asked for.
+    pub fn is_refused(&self) -> bool {
+        self.what == "URL"
+    }
+}
+
+/// The causes: the word, what is counted, and why. The first ones are kinds of refused URLs.
+const CAUSES: [(&str, &str, &str); 7] = [
+    ("budget", "URL", "their host or folder brought too many duplicates, and its budget for them is spent"),
+    ("max_repeats", "URL", "one part of the URL repeats too often, as in a trap: --max-repeats"),
+    ("max_segments", "URL", "the path of the URL has too many segments, as in a trap: --max-segments"),
+    ("origins", "URL", "their host has too many schemes and ports"),
+    ("redirect_loop", "redirect", "leading in a circle, or on for more than 10 hops"),
+    ("links_cut", "link", "their page has more than 10,000 of them, or 1 MiB"),
+    ("sitemaps_cut", "sitemap", "read in part, because of more than 8 MiB of URLs"),
+];
+
+/// The word for what a skipped URL ran into; `None` if it is left out for a reason of its own.
+pub(super) fn kind(skipped: &Skipped, urls: &Urls) -> Option<&'static str> {
+    match (skipped.reason, skipped.detail) {
+        (SkipReason::Budget, Detail::None) => Some("budget"),
+        // Counted as the redirect that leads there.
+        (SkipReason::Trap, Detail::Redirects) => None,
+        (SkipReason::Trap, Detail::Origins) => Some("origins"),
+        (SkipReason::Trap, _) if skipped.rules.is_empty() => {
+            match Shape::of_trap(&Url::parse(&skipped.url).ok()?, urls)? {
+                Shape::Repeats => Some("max_repeats"),
+                Shape::Segments => Some("max_segments"),
+            }
+        }
+        _ => None,
+    }
+}
+
+/// What was left unread, and why.
+pub fn causes(stats: &Stats) -> impl Iterator<Item = Unread> + '_ {
+    let count = |kind| match kind {
+        "redirect_loop" => stats.redirects_endless,
+        "links_cut" => stats.links_cut,
+        "sitemaps_cut" => stats.sitemaps_cut,
+        refused => stats.unread.get(refused).copied().unwrap_or(0),
+    };
+    let all = CAUSES.into_iter().map(move |(kind, what, why)| Unread { kind, count: count(kind), what, why });
+    all.filter(|unread| unread.count > 0)
+}

@@ -1,0 +1,24 @@
+//! What all readers of JSON Lines have in common: a mark at the start of the input is passed over, and an array is told
+//! from a line that is merely wrong.
+
+/// What editors put before a text to say that it is UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// What is said of an array, in place of what the parser says.
+pub const NO_ARRAY: &str =
+    "JSON Lines are wanted, one object a line, and not an array (jq -c '.[]' turns one into lines)";
+
+/// The first line of an input without its mark.
+pub fn unmarked(first: &[u8]) -> &[u8] {
+    first.strip_prefix(MARK).unwrap_or(first)
+}
+
+/// Whether a line begins an array.
+pub fn begins_array(line: &[u8]) -> bool {
+    line.trim_ascii_start().starts_with(b"[")
+}
+
+/// What is wrong with a line.
+pub fn mistake(line: &[u8], error: &serde_json::Error) -> String {
+    if begins_array(line) { NO_ARRAY.into() } else { error.to_string() }
+}
