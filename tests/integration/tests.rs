@@ -57,3 +57,4 @@ mod polite;
 mod refresh;
 mod rotate;
 mod rules;
+mod traps;
