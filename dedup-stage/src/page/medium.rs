@@ -10,188 +10,7 @@
 use url::{Host, Url};
 use xxhash_rust::xxh3::Xxh3;
 
-/// Parts of addresses that name advertisements and trackers, sorted.
-const ADS: [&str; 38] = [
-    "ad",
-    "adform",
-    "adnxs",
-    "adroll",
-    "ads",
-    "adserver",
-    "adservice",
-    "adsrvr",
-    "adsystem",
-    "adtech",
-    "adx",
-    "affiliate",
-    "affiliates",
-    "analytics",
-    "banner",
-    "banners",
-    "beacon",
-    "captcha",
-    "count",
-    "counter",
-    "criteo",
-    "doubleclick",
-    "googleadservices",
-    "googlesyndication",
-    "hit",
-    "hits",
-    "impression",
-    "metrics",
-    "outbrain",
-    "pixel",
-    "quantserve",
-    "scorecardresearch",
-    "sponsor",
-    "stats",
-    "taboola",
-    "track",
-    "tracker",
-    "tracking",
-];
-/// Words that name a size, sorted.
-const SIZES: [&str; 24] = [
-    "big",
-    "default",
-    "full",
-    "fullsize",
-    "hd",
-    "hqdefault",
-    "huge",
-    "large",
-    "lg",
-    "maxresdefault",
-    "md",
-    "medium",
-    "mini",
-    "orig",
-    "original",
-    "preview",
-    "resized",
-    "sm",
-    "small",
-    "thumb",
-    "thumbnail",
-    "thumbnails",
-    "thumbs",
-    "tiny",
-];
-/// Endings of programs, sorted.
-const SCRIPTS: [&str; 13] = ["ashx", "asp", "aspx", "axd", "cfm", "cgi", "dll", "do", "exe", "jsp", "php", "pl", "py"];
-/// Parameters that choose a picture, sorted.
-const CHOICES: [&str; 37] = [
-    "album",
-    "art",
-    "article",
-    "asset",
-    "attachment",
-    "board",
-    "code",
-    "doc",
-    "f",
-    "fen",
-    "fid",
-    "file",
-    "fileid",
-    "filename",
-    "guid",
-    "id",
-    "image",
-    "imageid",
-    "img",
-    "item",
-    "key",
-    "media",
-    "mediaid",
-    "name",
-    "p",
-    "path",
-    "photo",
-    "photoid",
-    "pic",
-    "picture",
-    "pid",
-    "pos",
-    "position",
-    "product",
-    "sku",
-    "slug",
-    "src",
-];
-/// Parameters that tell a size or a form, keep a picture out of caches, or name a visitor or a page, sorted.
-const BESIDE: [&str; 69] = [
-    "_",
-    "auto",
-    "background",
-    "bg",
-    "blur",
-    "bust",
-    "c",
-    "cache",
-    "cachebuster",
-    "cb",
-    "crop",
-    "date",
-    "dpr",
-    "expires",
-    "fit",
-    "fm",
-    "format",
-    "h",
-    "hash",
-    "height",
-    "href",
-    "ixid",
-    "ixlib",
-    "jsessionid",
-    "lang",
-    "loc",
-    "lossy",
-    "max",
-    "maxh",
-    "maxw",
-    "mh",
-    "mode",
-    "mw",
-    "nc",
-    "nocache",
-    "nonce",
-    "ord",
-    "page",
-    "phpsessid",
-    "q",
-    "quality",
-    "r",
-    "rand",
-    "random",
-    "rect",
-    "ref",
-    "referer",
-    "referrer",
-    "resize",
-    "rnd",
-    "s",
-    "scale",
-    "session",
-    "sessionid",
-    "sid",
-    "sig",
-    "signature",
-    "size",
-    "ssl",
-    "strip",
-    "t",
-    "time",
-    "timestamp",
-    "token",
-    "ts",
-    "u",
-    "v",
-    "ver",
-    "w",
-];
+use super::address_words::{ADS, BESIDE, CHOICES, SCRIPTS, SIZES};
 
 /// A medium, by the hashes of its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,7 +29,7 @@ pub enum Medium {
 impl Medium {
     /// The medium of the page's own site at this address.
     pub fn own(url: &Url) -> Option<Self> {
-        Address::new(url).and_then(|address| address.own()).map(Self::Own)
+        Address::new(url, Site::Own).map(|address| Self::Own(address.own()))
     }
 
     /// The medium at an address of another site. `None` for advertisements and trackers, as far as their address tells, and
@@ -220,9 +39,16 @@ impl Medium {
         if names_ads(host) || url.path_segments()?.any(names_ads) {
             return None;
         }
-        let address = Address::new(url)?;
-        Some(Self::Away { whole: address.whole()?, there: address.own()? })
+        let address = Address::new(url, Site::Away)?;
+        Some(Self::Away { whole: address.whole(), there: address.own() })
     }
+}
+
+/// Where a medium lies: on the page's own site, or on another one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Site {
+    Own,
+    Away,
 }
 
 /// An address in parts.
@@ -236,7 +62,7 @@ struct Address<'u> {
 }
 
 impl<'u> Address<'u> {
-    fn new(url: &'u Url) -> Option<Self> {
+    fn new(url: &'u Url, site: Site) -> Option<Self> {
         let mut folders: Vec<&str> = url.path_segments()?.filter(|segment| !segment.is_empty()).collect();
         let file = folders.pop()?;
         folders.retain(|folder| !is_size(folder));
@@ -246,6 +72,8 @@ impl<'u> Address<'u> {
         if is_drawn && url.query().is_some() && names_ads(file) {
             return None;
         }
+        // Trackers of other sites have parameters of many names.
+        let is_drawn = is_drawn && site == Site::Own;
         let pairs = url.query_pairs().map(|(name, value)| (plain(&name), value.into_owned()));
         address.query = pairs.filter(|(name, value)| chooses(name, value, is_drawn)).collect();
         address.query.sort_unstable();
@@ -254,16 +82,16 @@ impl<'u> Address<'u> {
     }
 
     /// The hash by the name and the folder around it.
-    fn own(&self) -> Option<u64> {
+    fn own(&self) -> u64 {
         self.hash(self.folders.last().copied().unwrap_or_default().as_bytes())
     }
 
     /// The hash by the whole path.
-    fn whole(&self) -> Option<u64> {
+    fn whole(&self) -> u64 {
         self.hash(self.folders.join("/").as_bytes())
     }
 
-    fn hash(&self, folder: &[u8]) -> Option<u64> {
+    fn hash(&self, folder: &[u8]) -> u64 {
         let mut hasher = Xxh3::new();
         hasher.update(folder);
         hasher.update(b"/");
@@ -274,7 +102,7 @@ impl<'u> Address<'u> {
                 hasher.update(part.as_bytes());
             }
         }
-        Some(hasher.digest())
+        hasher.digest()
     }
 }
 
@@ -285,14 +113,16 @@ fn chooses(name: &str, value: &str, is_drawn: bool) -> bool {
         && (is_choice || is_drawn && !is_word(&BESIDE, name) && !is_opaque(value) && !name.starts_with("utm"))
 }
 
-/// Whether a value looks like a random number, a time or a key: such a value may be another one at each visit.
+/// Whether a value looks like a random number, a time or a key, which may be another one at each visit, or like the URL of a
+/// page, which a tracker is told.
 fn is_opaque(value: &str) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let is_number = digits > 0 && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let is_plain = value.len() >= 8 && value.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let changes =
         value.as_bytes().windows(2).filter(|pair| pair[0].is_ascii_digit() != pair[1].is_ascii_digit()).count();
-    is_number && (digits >= 10 || value.contains('.')) || is_plain && changes >= 3
+    let is_page = value.contains("://") || value.starts_with('/') && !value.contains('.');
+    is_page || is_number && (digits >= 10 || value.contains('.')) || is_plain && changes >= 3
 }
 
 /// Whether a part of an address names advertisements or trackers: `ads2.some.site`, `ad-server`.
@@ -369,6 +199,7 @@ mod tests {
             ("/image.php?id=7&w=600&cb=99", "/image.php?rand=0.7&id=7"),
             ("/image?id=7&sid=ab", "/image?id=7&new=0.123456"),
             ("/image?id=7&made=1700000001", "/image?id=7&made=1700000002"),
+            ("/image?id=7&on=http://a.test/1", "/image?id=7&on=/album/2"),
             ("/cgi/resize?path=a/7.jpg&w=600", "/cgi/resize?path=a/7.jpg&w=64&q=3"),
         ] {
             assert_eq!(own(one), own(other), "{one} {other}");
@@ -404,6 +235,7 @@ mod tests {
         let away = |address: &str| Medium::away(&Url::parse(address).unwrap());
         assert_ne!(away("https://cdn.test/a/x/7.jpg"), away("https://cdn.test/b/x/7.jpg"));
         assert_eq!(away("https://cdn.test/a/x/7.jpg"), away("https://cdn2.test/a/x/7.jpg?w=3"));
+        assert_eq!(away("https://cdn.test/p?dl=one"), away("https://cdn.test/p?dl=two"));
         let Some(Medium::Away { whole, there }) = away("http://a.test/b/a/7.jpg") else { panic!("it counts") };
         assert_eq!(own("/c/a/7.jpg"), Some(Medium::Own(there)));
         assert_ne!(whole, there);

@@ -10,6 +10,7 @@
 //! - *content*: the blocks that say what this page says (`content`). A block of content is a *passage*.
 //! - *outline*: all that is gathered from the markup in one pass (`outline`).
 
+mod address_words;
 mod belief;
 mod charset;
 mod chrome;
