@@ -58,3 +58,4 @@ mod refresh;
 mod rotate;
 mod rules;
 mod second;
+mod traps;

@@ -293,8 +293,14 @@ impl Desk<'_> {
         if self.frontier.drain(&mut self.ledger.session)? {
             return Ok(true);
         }
-        let drop = self.settings.dedup.on_duplicate == OnDuplicate::Drop;
-        let more = drop && self.rescue.next(self.settings, &mut self.frontier, &mut self.ledger)?;
+        let states = self.frontier.counts().states;
+        let rescues = match self.settings.dedup.on_duplicate {
+            OnDuplicate::Drop => true,
+            // What rewrites stopped was released. What is left is in traps, which have no end, or a corpus knows it.
+            OnDuplicate::Demote => states.held() + states.stopped() > 0,
+            OnDuplicate::Keep => false,
+        };
+        let more = rescues && self.rescue.next(self.settings, &mut self.frontier, &mut self.ledger)?;
         self.drained = Some(met).filter(|_| !more);
         Ok(more)
     }

@@ -7,6 +7,7 @@ use ::url::Url;
 use super::links::{LinkSet, Sample, constants, media_of, name_on};
 use super::mapping::Mapping;
 use super::{Case, OutLink, UniqueBy, UrlOf, opaque};
+use crate::page::media::MediumKind;
 use crate::store::{Result, Session};
 use crate::url::{Keys, PageId, SiteId, UrlId};
 
@@ -54,6 +55,12 @@ struct Members {
 impl Members {
     fn contains(&self, member: u32) -> bool {
         self.sorted.binary_search(&member).is_ok()
+    }
+
+    /// Whether it has a member from `first` to `last`.
+    fn has_between(&self, first: u32, last: u32) -> bool {
+        let at = self.sorted.partition_point(|member| *member < first);
+        self.sorted.get(at).is_some_and(|member| *member <= last)
     }
 
     /// Whether the sample tells if this member is in the whole set.
@@ -144,14 +151,27 @@ impl Comparison {
         Ok(any(self))
     }
 
+    /// Whether the twin lacks more than half of the page's media of its own site, or of its media of other sites. A medium
+    /// of another site is also one that the twin has as its own, if the twin is of that site.
     fn has_other_media(&self, case: &Case<'_>) -> bool {
         let Some(known) = &self.known else { return false };
-        let (mut all, mut others) = (0, 0);
-        for medium in media_of(case).filter(|medium| known.media.decides(*medium)) {
-            all += 1;
-            others += usize::from(!known.media.contains(medium));
-        }
-        others > 0 && others * 2 > all
+        let lacks = |kind: MediumKind| {
+            let (mut all, mut others) = (0, 0);
+            for medium in media_of(case).filter(|medium| MediumKind::of(*medium) == kind) {
+                let found = match kind {
+                    MediumKind::Away => known.media.contains(medium),
+                    // The twin has it as its own, or shows it from the site of the page.
+                    MediumKind::Own => known.media.has_between(medium, medium | MediumKind::BITS),
+                    MediumKind::AwayThere => known.media.contains(medium & !MediumKind::BITS),
+                };
+                if known.media.decides(medium) {
+                    all += 1;
+                    others += usize::from(!found);
+                }
+            }
+            others > 0 && others * 2 > all
+        };
+        lacks(MediumKind::Own) || lacks(MediumKind::Away) && lacks(MediumKind::AwayThere)
     }
 
     fn has_news(&self, case: &Case<'_>) -> bool {

@@ -10,6 +10,7 @@
 //! - *content*: the blocks that say what this page says (`content`). A block of content is a *passage*.
 //! - *outline*: all that is gathered from the markup in one pass (`outline`).
 
+mod address_words;
 mod belief;
 mod charset;
 mod chrome;
@@ -20,7 +21,8 @@ mod kind;
 mod language;
 mod letters;
 mod links;
-mod media;
+pub mod media;
+mod medium;
 mod outline;
 mod prescan;
 mod rel;
@@ -195,7 +197,8 @@ impl Reader {
         let base = links::base(input.url, &self.outline);
         let base = base.as_ref().unwrap_or(input.url);
         (page.links, page.links_cut) = self.resolver.resolve(base, &self.outline, self.believed, &mut self.places);
-        (page.media, page.media_cut) = media::hashes(input.url, base, &self.outline, self.believed);
+        let media = media::read(input.url, base, &self.outline, self.believed);
+        (page.media, page.media_cut) = (media.marked(), media.cut);
         if (200..300).contains(&input.status) {
             content::choose(&self.outline.blocks, &self.spans, &self.hashes, self.believed, &mut self.content);
             self.mark_content_links(&mut page.links);
@@ -203,7 +206,7 @@ impl Reader {
             page.odd = self.odd_sketch();
             page.signature = self.signer.sign(&self.hashes, &self.content, links);
             if page.signature.is_none() {
-                page.statement = statement::digest(&page.title, &self.hashes, &page.media);
+                page.statement = statement::digest(&page.title, &self.hashes, &media.unmarked());
             }
         }
         page

@@ -72,6 +72,8 @@ pub struct RawLink {
     pub away: bool,
     /// The signs of chrome around it.
     pub signs: Signs,
+    /// `rel=sponsored`.
+    pub sponsored: bool,
 }
 
 /// A medium as written.
@@ -244,8 +246,17 @@ impl Outline {
         let at = self.text.len() as u32;
         let away = self.leads_away(href);
         let href = (from, self.hrefs.len() as u32);
-        self.links.push(RawLink { href, anchor: (at, at), nofollow, rels, away, signs });
+        self.links.push(RawLink { href, anchor: (at, at), nofollow, rels, away, signs, sponsored: false });
         self.in_link = has_text;
+    }
+
+    /// The open link is paid for.
+    pub fn sponsor(&mut self) {
+        if self.in_link
+            && let Some(link) = self.links.last_mut()
+        {
+            link.sponsored = true;
+        }
     }
 
     /// Adds a medium by its address as written.

@@ -68,3 +68,56 @@ fn another_picture_under_the_same_url_is_a_change() {
     assert!(web.verdict("http://b.test/today", &page(&text, 2..3)).duplicate_of().is_some());
     assert_eq!(web.verdict("http://c.test/today", &page(&text, 1..2)), Verdict::Unique);
 }
+
+/// The pages of a gallery: the text is the same, and the picture is `element` with the number of the page.
+fn gallery(element: &str, count: u32) -> (usize, Web) {
+    let mut web = web();
+    let text = words(1, 60).join(" ");
+    let unique = (0..count).filter(|number| {
+        let picture = element.replace("{}", &number.to_string());
+        let body = format!("<main><p>{text}</p><img src=/logo.png>{picture}<a href=next>Next</a></main>");
+        web.verdict(&format!("http://a.test/album/{number}"), &body) == Verdict::Unique
+    });
+    (unique.count(), web)
+}
+
+#[test]
+fn a_gallery_is_unique_however_it_shows_its_pictures() {
+    for element in [
+        "<img src='/image.php?id={}'><img src='/image.php?id=x{}'>",
+        "<img src='https://cdn.test/{}.jpg'>",
+        "<img src='https://cdn.test/{}/x/large.jpg'>",
+        "<img src='/photos/{}/w600/large.jpg'><img src='/photos/x{}/w600/large.jpg'>",
+        "<img src=/blank.gif data-src='https://cdn.test/{}.jpg'>",
+        "<div style='background-image:url(/img/{}.jpg)'></div><div style='background-image:url(/img/x{}.jpg)'></div>",
+    ] {
+        assert_eq!(gallery(element, 20).0, 20, "{element}");
+    }
+}
+
+#[test]
+fn what_changes_at_each_visit_makes_no_page_unique() {
+    for element in [
+        "<img src='/image.php?id=7&cb={}'><img src='/image.php?r=0.{}'>",
+        "<img src='https://cdn.test/7.jpg?v={}'>",
+        "<img src='https://ads.test/{}.gif'>",
+        "<a href='https://shop.test/'><img src='https://cdn.test/{}.jpg'></a>",
+        "<a rel=sponsored href='/out'><img src='/img/{}.jpg'><img src='/img/{}0.jpg'></a>",
+        "<img src='https://stats.test/p?url=http://a.test/album/{}'>",
+        "<img src='/counter.php?page={}'><img src='/counter.php?page={}0'>",
+    ] {
+        assert_eq!(gallery(element, 20).0, 1, "{element}");
+    }
+}
+
+#[test]
+fn a_page_that_shows_the_pictures_of_its_original_is_a_copy() {
+    let (_, mut web) = gallery("<img src='/photos/album/{}.jpg'>", 1);
+    let text = words(1, 60).join(" ");
+    let copy = format!(
+        "<main><p>{text}</p><img src='http://a.test/logo.png'><img src='http://a.test/photos/album/0.jpg'><a href=next>Next</a></main>"
+    );
+    assert_eq!(web.verdict("http://b.test/album/0", &copy).duplicate_of(), Some(web.id("http://a.test/album/0", 1)));
+    let print = format!("<main><p>{text}</p><a href=next>Next</a></main>");
+    assert!(web.verdict("http://a.test/print/0", &print).duplicate_of().is_some());
+}

@@ -124,6 +124,16 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// The picture behind an element.
+    fn background(&mut self, tag: &Tag<'_>) {
+        if tag.has_attributes
+            && self.hidden.depth() == 0
+            && let Some(address) = media::background(tag)
+        {
+            self.outline.medium(&address, self.signs());
+        }
+    }
+
     fn hide(&mut self, tag: &Tag<'_>) {
         if self.hidden.depth() == 0 {
             self.hidden.open(tag.name, ());
@@ -136,12 +146,16 @@ impl<'a> Builder<'a> {
             self.outline.end_link();
         }
         if let Some(href) = tag.value(Attribute::Href) {
-            let (mut nofollow, mut rels) = (false, Rels::ANCHOR);
+            let (mut nofollow, mut sponsored, mut rels) = (false, false, Rels::ANCHOR);
             if let Some(rel) = tag.value(Attribute::Rel) {
                 nofollow = has_word(&rel, "nofollow");
+                sponsored = has_word(&rel, "sponsored");
                 rels = Rels::of_anchor(&rel);
             }
             self.outline.link(&href, nofollow, rels, has_text, self.signs());
+            if sponsored {
+                self.outline.sponsor();
+            }
         }
     }
 
@@ -247,6 +261,7 @@ impl Sink for Builder<'_> {
             Role::Inline => {}
             Role::Block | Role::Main | Role::Heading | Role::Chrome => {
                 self.block(tag, element);
+                self.background(tag);
                 return Content::Markup;
             }
             Role::Space => self.outline.space(),
@@ -259,6 +274,8 @@ impl Sink for Builder<'_> {
         }
         if tag.has_attributes && self.hidden.depth() == 0 && !element.is_void() && is_hidden(tag) {
             self.hide(tag);
+        } else if matches!(element.role, Role::Inline | Role::Anchor) && !element.is_medium() {
+            self.background(tag);
         }
         Content::Markup
     }

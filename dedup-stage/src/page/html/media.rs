@@ -7,9 +7,32 @@ use crate::page::tags::Element;
 use crate::page::tokenizer::{Attribute, Tag};
 
 /// Attributes from which a script takes the picture that replaces a placeholder, the best first.
-const LAZY: [Attribute; 3] = [Attribute::DataSrc, Attribute::DataOriginal, Attribute::DataLazySrc];
-/// Attributes that list one picture in several sizes.
-const SETS: [Attribute; 3] = [Attribute::Srcset, Attribute::DataSrcset, Attribute::DataLazySrcset];
+const LAZY: [Attribute; 4] = [Attribute::DataSrc, Attribute::DataOriginal, Attribute::DataLazySrc, Attribute::DataLazy];
+/// Attributes from which a script takes the sizes of that picture.
+const LAZY_SETS: [Attribute; 2] = [Attribute::DataSrcset, Attribute::DataLazySrcset];
+/// Attributes from which a script takes the picture behind an element.
+const LAZY_BACKGROUNDS: [Attribute; 2] = [Attribute::DataBg, Attribute::DataBackground];
+/// Names of pictures that only keep the place for another one, sorted.
+const PLACEHOLDERS: [&str; 18] = [
+    "1x1",
+    "blank",
+    "clear",
+    "dot",
+    "dummy",
+    "empty",
+    "gray",
+    "grey",
+    "lazy",
+    "loader",
+    "loading",
+    "pixel",
+    "placeholder",
+    "px",
+    "shim",
+    "spacer",
+    "trans",
+    "transparent",
+];
 /// An image with a side of at most this many pixels is a counter or a spacer.
 const TRACKING: u32 = 2;
 /// A `data:` address with fewer bytes than this is a placeholder.
@@ -19,17 +42,48 @@ const PLACEHOLDER: usize = 256;
 /// so it does not count.
 pub fn address<'t>(element: &Element, tag: &Tag<'t>) -> Option<Cow<'t, str>> {
     let value = |attribute| tag.value(attribute).filter(|value| !value.trim().is_empty());
+    let set = |sets: &[Attribute]| sets.iter().copied().find_map(value).map(first);
     let source = || value(Attribute::Src).filter(|address| !is_placeholder(address));
+    let shown = || source().filter(|address| !names_placeholder(address));
     let address = match element.name {
         "img" if is_tiny(tag) => None,
         "img" => {
-            LAZY.into_iter().find_map(value).or_else(source).or_else(|| SETS.into_iter().find_map(value).map(first))
+            let lazy = || LAZY.into_iter().find_map(value).or_else(|| set(&LAZY_SETS));
+            lazy().or_else(shown).or_else(|| set(&[Attribute::Srcset])).or_else(source)
         }
         "object" => value(Attribute::Data),
         "video" => value(Attribute::Src).or_else(|| value(Attribute::Poster)),
         _ => value(Attribute::Src),
     };
     address.filter(|address| !is_placeholder(address))
+}
+
+/// The address of the picture behind an element, as written.
+pub fn background<'t>(tag: &Tag<'t>) -> Option<Cow<'t, str>> {
+    let value = |attribute| tag.value(attribute).filter(|value| !value.trim().is_empty());
+    let lazy = LAZY_BACKGROUNDS.into_iter().find_map(value).map(|value| in_style(&value).unwrap_or(value));
+    let address = lazy.or_else(|| {
+        let style = tag.value(Attribute::Style)?;
+        let (_, declared) = style.split_once("background")?;
+        in_style(declared)
+    });
+    address.filter(|address| !is_placeholder(address))
+}
+
+/// The first address in a style: `url("photo.jpg")`.
+fn in_style<'s>(style: &str) -> Option<Cow<'s, str>> {
+    let (_, rest) = style.split_once("url(")?;
+    let (address, _) = rest.split_once(')')?;
+    let address = address.trim().trim_matches(['"', '\'']).trim();
+    (!address.is_empty()).then(|| Cow::Owned(address.to_owned()))
+}
+
+/// Whether the name of a picture says that it only keeps the place for another one.
+fn names_placeholder(address: &str) -> bool {
+    let path = address.split(['?', '#']).next().unwrap_or_default();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    PLACEHOLDERS.binary_search(&stem.trim().to_ascii_lowercase().as_str()).is_ok()
 }
 
 fn is_placeholder(address: &str) -> bool {

@@ -2,6 +2,7 @@
 
 use super::{read, read_at};
 use crate::page::Reader;
+use crate::page::media::MediumKind;
 
 /// The media of a page with this body.
 fn media(body: &str) -> Vec<u64> {
@@ -25,6 +26,17 @@ fn every_way_to_show_a_file_counts() {
         "<img src='data:image/gif;base64,R0lGODlhAQABAAAAACw=' data-original='photo.jpg'>",
         "<img srcset='photo.jpg 1x, photo-2x.jpg 2x'>",
         "<img data-srcset='photo.jpg 300w'>",
+        "<img src=/img/blank.gif srcset='photo.jpg 300w'>",
+        "<img src=/img/shared.svg data-srcset='photo.jpg 300w'>",
+        "<img src=photo.jpg srcset='photo-small.jpg 300w'>",
+        "<img src=/img/shared.svg data-lazy=photo.jpg>",
+        "<div style='background-image: url(\"photo.jpg\")'></div>",
+        "<section style='color:red;background:#fff url(photo.jpg) no-repeat'></section>",
+        "<span style=background-image:url(photo.jpg)></span>",
+        "<div data-bg=photo.jpg></div>",
+        "<div data-bg=url(photo.jpg)></div>",
+        "<a href=large style='background-image:url(photo.jpg)'></a>",
+        "<a href='http://cdn.example.net/large/photo.jpg'><img src=photo.jpg></a>",
         "<picture><source srcset='photo.webp' type='image/webp'><img src=photo.jpg></picture>",
         "<noscript><img src=photo.jpg></noscript>",
         "<video><source src=photo.jpg></video>",
@@ -60,6 +72,15 @@ fn what_nobody_sees_or_others_own_does_not_count() {
         "<img src='data:image/gif;base64,R0lGODlhAQABAAAAACw='>",
         "<img src='http://ads.example.net/banner.gif'>",
         "<img src='ftp://example.org/photo.jpg'>",
+        "<div style='background-image:url()'></div>",
+        "<div style='background-image:url(data:image/gif;base64,R0lGODlhAQABAAAAACw=)'></div>",
+        "<div style='cursor:url(hand.png)'></div>",
+        "<div class=ads style='background-image:url(photo.jpg)'></div>",
+        "<div style='display:none;background-image:url(photo.jpg)'></div>",
+        "<div style='background-image:url(http://ads.example.net/7.gif)'></div>",
+        "<a rel='nofollow sponsored' href=/out/7><img src=photo.jpg></a>",
+        "<a href='http://shop.example.net/click'><img src='http://cdn.example.net/7.jpg'></a>",
+        "<img src='http://pixel.example.net/p?id=7'>",
         "<img src='//192.0.2.1/photo.jpg'>",
         "<nav><img src=logo.png></nav>",
         "<div class=sidebar><img src=teaser.jpg></div>",
@@ -93,6 +114,19 @@ fn other_files_have_other_hashes() {
     all.sort_unstable();
     all.dedup();
     assert_eq!(all.len(), 400);
+}
+
+#[test]
+fn media_of_another_site_count_apart_and_a_mirror_may_show_those_of_its_original() {
+    let kinds = |media: &[u64]| media.iter().map(|hash| MediumKind::of(*hash as u32)).collect::<Vec<_>>();
+    let there = read_at("http://original.example.net/album/7", "<img src=/photos/deep/7.jpg>").media;
+    assert_eq!(kinds(&there), [MediumKind::Own]);
+    let shown = images(&["http://original.example.net/photos/deep/7.jpg"]);
+    let mut both = kinds(&shown);
+    both.sort_unstable_by_key(|kind| *kind as u32);
+    assert_eq!(both, [MediumKind::Away, MediumKind::AwayThere]);
+    let plain = |hash: &u64| hash & !u64::from(MediumKind::BITS);
+    assert!(shown.iter().any(|hash| plain(hash) == plain(&there[0])));
 }
 
 #[test]
