@@ -319,18 +319,3 @@ fn empty_bodies_are_not_judged_and_the_check_agrees() -> anyhow::Result<()> {
     assert_eq!(check(dir.path())?, "");
     Ok(())
 }
-
-/// The other form of a page that `rel=amphtml` names.
-#[test]
-fn the_amp_form_of_a_page_is_followed() -> anyhow::Result<()> {
-    let clock = Clock::at(1_700_000_000_000);
-    let fetch = Scripted::new(&clock, |url, _| match url.path() {
-        "/" => scripted::html(format!("<head><link rel=amphtml href=/amp></head>{}", page(0, &[]))),
-        "/amp" => scripted::html(page(1, &[])),
-        _ => scripted::missing(),
-    });
-    let dir = tempfile::tempdir()?;
-    crawl(&fetch, &clock, dir.path(), &[])?;
-    assert_eq!(fetch.times("http://a.test/amp"), 1);
-    Ok(())
-}

@@ -183,8 +183,7 @@ impl<'a> Builder<'a> {
                     && !has_word(&rel, "stylesheet")
                 {
                     let rels = Rels::named(&rel, tag.value(Attribute::Hreflang).is_some());
-                    let is_version = has_word(&rel, "alternate") || has_word(&rel, "amphtml");
-                    if rels != Rels::NONE || is_version {
+                    if rels != Rels::NONE || has_word(&rel, "alternate") {
                         self.outline.link(&href, has_word(&rel, "nofollow"), rels, false, Signs::HEAD);
                     }
                 }

@@ -59,7 +59,7 @@ fn what_is_said_of_a_link_is_gathered_from_all_its_places() {
     let page = read(
         r##"<link rel="Canonical" href="/c"><link rel=alternate hreflang=de href="/de"><link rel=alternate href="/feed">
         <link rel=next href="/2"><meta http-equiv=refresh content="3; url=/away"><a href="/2">2</a><a rel="prev nofollow" href="/0">0</a>
-        <a rel=canonical href="/x">x</a><link rel=icon href="/i"><link rel="alternate stylesheet" hreflang=fr href="/s"><link rel=amphtml href="/amp">"##,
+        <a rel=canonical href="/x">x</a><link rel=icon href="/i"><link rel="alternate stylesheet" hreflang=fr href="/s">"##,
     );
     let mut next = Rels::ANCHOR;
     next |= Rels::NEXT;
@@ -77,8 +77,7 @@ fn what_is_said_of_a_link_is_gathered_from_all_its_places() {
             ("/0", prev)
         ]
     );
-    assert_eq!(said.len(), 8, "{said:?}");
-    assert_eq!(said[7], ("/amp", Rels::NONE), "the same page in another form");
+    assert_eq!(said.len(), 7, "{said:?}");
     assert_eq!(said[6], ("/x", Rels::ANCHOR), "only a head says of what the page is a copy");
     assert_eq!(next.names().collect::<Vec<_>>(), ["next"]);
 }
