@@ -1,4 +1,4 @@
-//! The media of a page (images, video, audio and embedded files), as hashes. [`Medium`] says what of an address counts.
+//! The media of a page (images, video, audio and embedded files), as hashes. `medium` says what of an address counts.
 //!
 //! Media of the page's own site and those of other sites (of a CDN) are told apart, because a page may show its logo from
 //! here and its photographs from there. A picture that is written into the page itself (`data:`) counts by its bytes.

@@ -45,7 +45,7 @@ pub fn results(session: &Session) -> store::Result<BTreeMap<u64, LotResults>> {
         }
         (None, _) => ControlFlow::Continue(()),
     })?;
-    damaged.map_or(Ok(results), |error| Err(error))
+    damaged.map_or(Ok(results), Err)
 }
 
 /// The results of a family.
