@@ -49,8 +49,6 @@ pub enum Manner {
     LaterStatus(u16),
     /// The same, and the connection is cut after a request for one of them.
     LaterReset,
-    /// The same, and the connection is cut in the middle of the body of each.
-    LaterHalf,
     /// The same, and they are not answered.
     LaterHang,
     /// All is well.
@@ -136,7 +134,7 @@ async fn converse(mut stream: TcpStream, manner: Manner, last: &AtomicBool) -> s
         let number: u32 = path.trim_start_matches('/').parse().unwrap_or(0);
         let html = "content-type: text/html\r\n";
         match manner {
-            Manner::LaterStatus(_) | Manner::LaterReset | Manner::LaterHalf | Manner::LaterHang if path == "/" => {
+            Manner::LaterStatus(_) | Manner::LaterReset | Manner::LaterHang if path == "/" => {
                 let links: String = (1..=5).map(|n| format!("<a href=\"/{n}\">{n}</a>")).collect();
                 let page = format!("<title>Home</title><p>{}</p>{links}", "word ".repeat(30));
                 send(&mut stream, 200, html, page.as_bytes()).await?;
@@ -153,7 +151,7 @@ async fn converse(mut stream: TcpStream, manner: Manner, last: &AtomicBool) -> s
             Manner::Circle => moved(&mut stream, if path == "/" { "/b" } else { "/" }).await?,
             Manner::Chain => moved(&mut stream, &format!("/{}", number + 1)).await?,
             Manner::Large => send(&mut stream, 200, html, &b"<p>word".repeat(300_000)).await?,
-            Manner::Half | Manner::LaterHalf | Manner::Stuck => {
+            Manner::Half | Manner::Stuck => {
                 let head = format!("HTTP/1.1 200 OK\r\n{html}content-length: 100000\r\n\r\n<p>words");
                 stream.write_all(head.as_bytes()).await?;
                 stream.flush().await?;

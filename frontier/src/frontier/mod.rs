@@ -100,6 +100,9 @@ pub struct Frontier {
 #[derive(Debug)]
 struct Conduct {
     politeness: Politeness,
+    /// A further attempt after a server error waits no longer than this. The crawl would end else, because nothing becomes due
+    /// within `--patience`.
+    longest_wait: Millis,
     max_length: usize,
     /// Whether sitemaps that robots.txt names are read.
     sitemaps: bool,
@@ -262,6 +265,7 @@ impl Conduct {
         let demotes = dedup.on_duplicate == OnDuplicate::Demote;
         Self {
             politeness: settings.politeness.clone(),
+            longest_wait: Millis::try_from(settings.limits.patience.0 / 2).unwrap_or(Millis::MAX / 4),
             max_length: settings.urls.max_length,
             sitemaps: settings.scope.sitemaps,
             on_duplicate: dedup.on_duplicate,

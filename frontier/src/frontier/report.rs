@@ -88,11 +88,11 @@ impl Frontier {
                 }
                 let again = may_pass
                     && entry.attempts + 1 < politeness.attempts
-                    && host.retries.take(host.pace.back_off(at, entry.attempts));
+                    && host.retries.take(host.pace.back_off(at, entry.attempts, self.conduct.longest_wait));
                 if busy || retry_after.is_some() {
                     host.pace.slowed(at, retry_after, politeness);
-                } else if again && host.retries.is_in_trouble() {
-                    host.pace.strained(at, politeness);
+                } else if again && host.retries.strain() {
+                    host.pace.strained(at, self.conduct.longest_wait, politeness);
                 } else {
                     host.pace.answered(at, elapsed, politeness);
                 }

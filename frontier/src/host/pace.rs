@@ -90,16 +90,19 @@ impl Pace {
     }
 
     /// More than half of the host's last answers were server errors or were cut, and such answers are tried again.
-    pub fn strained(&mut self, at: Millis, settings: &Politeness) {
+    /// It waits `most` at most, but for a random part.
+    pub fn strained(&mut self, at: Millis, most: Millis, settings: &Politeness) {
         self.failures = 0;
         self.penalty = (self.penalty * 2).clamp(Self::BASE, Self::STRAIN.max(self.penalty));
         self.ended(at, settings);
-        self.wait_until(at + self.penalty + self.jitter(at, self.penalty));
+        let wait = self.penalty.min(most);
+        self.wait_until(at + wait + self.jitter(at, wait));
     }
 
-    /// When a URL may be tried again whose attempt with this number (from 0) failed at `at`.
-    pub fn back_off(&self, at: Millis, attempts: u32) -> Millis {
-        let wait = (Self::BASE << attempts.min(16)).min(Self::CEILING);
+    /// When a URL may be tried again whose attempt with this number (from 0) failed at `at`. It waits `most` at most, but for a
+    /// random part.
+    pub fn back_off(&self, at: Millis, attempts: u32, most: Millis) -> Millis {
+        let wait = (Self::BASE << attempts.min(16)).min(Self::CEILING).min(most);
         at + wait + self.jitter(at, wait)
     }
 

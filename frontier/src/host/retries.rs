@@ -20,11 +20,13 @@ pub struct Retries {
     not_before: Millis,
     /// … which has not come yet, as of the last look.
     waits: bool,
+    /// How often the host has waited because it is in trouble, since all of its last answers were good.
+    strains: u8,
 }
 
 impl Default for Retries {
     fn default() -> Self {
-        Self { recent: 0, stock: Self::FIRST, not_before: 0, waits: false }
+        Self { recent: 0, stock: Self::FIRST, not_before: 0, waits: false, strains: 0 }
     }
 }
 
@@ -33,6 +35,9 @@ impl Retries {
     const FIRST: u8 = 16;
     /// The largest stock, in halves.
     const MOST: u8 = 64;
+    /// A host in trouble waits this often. An outage has ended by then, or the host has a part that is broken for good, and its
+    /// other parts should not wait for that.
+    const STRAINS: u8 = 5;
 
     /// Whether an answer with this status may be a better one the next time. (429 and 503 say so themselves.)
     pub fn is_worth(status: u16) -> bool {
@@ -46,6 +51,9 @@ impl Retries {
     /// The host gave an answer of another kind.
     pub fn answered(&mut self) {
         self.recent <<= 1;
+        if self.recent == 0 {
+            self.strains = 0;
+        }
         self.stock = (self.stock + 1).min(Self::MOST);
     }
 
@@ -57,6 +65,13 @@ impl Retries {
     /// Whether more than half of the host's last answers are of this kind.
     pub fn is_in_trouble(&self) -> bool {
         self.recent.count_ones() > u16::BITS / 2
+    }
+
+    /// Whether the host should wait because it is in trouble; counts that it does.
+    pub fn strain(&mut self) -> bool {
+        let strained = self.is_in_trouble() && self.strains < Self::STRAINS;
+        self.strains += u8::from(strained);
+        strained
     }
 
     /// Takes a further attempt from the stock, to be made not before this time. False if there is none.
@@ -106,6 +121,28 @@ mod tests {
         broken.answered();
         broken.answered();
         assert!(!broken.is_in_trouble(), "half of the last 16");
+    }
+
+    #[test]
+    fn a_part_that_is_broken_for_good_makes_a_host_wait_a_few_times() {
+        let mut retries = Retries::default();
+        let mut strains = |answers: [bool; 2]| {
+            (0..200)
+                .filter(|at| {
+                    if answers[at % 2] {
+                        retries.answered();
+                        false
+                    } else {
+                        retries.failed();
+                        retries.strain()
+                    }
+                })
+                .count()
+        };
+        assert_eq!(strains([false, false]), 5);
+        assert_eq!(strains([true, false]), 0, "it has never recovered");
+        assert_eq!(strains([true, true]), 0);
+        assert_eq!(strains([false, false]), 5, "another outage");
     }
 
     #[test]

@@ -7,11 +7,9 @@ use super::rows::{Server, row};
 use super::{Town, last_lines, program, text};
 
 /// How a host fails after its front page; the word of `failures`; what is said of it; what `why` says of the last attempt.
-const KINDS: [(Manner, &str, &str, &str); 6] = [
+const KINDS: [(Manner, &str, &str, &str); 4] = [
     (Manner::LaterStatus(503), "retry_503", "the last attempt brought status 503", "status 503"),
     (Manner::LaterStatus(429), "retry_429", "the last attempt brought status 429", "status 429"),
-    (Manner::LaterStatus(500), "retry_500", "the last attempt brought status 500", "status 500"),
-    (Manner::LaterHalf, "retry_cut_reset", "a body that was cut: reset", "a body that was cut: reset"),
     (Manner::LaterReset, "retry_reset", "the connection ended early", "the connection ended early"),
     (Manner::LaterHang, "retry_timeout", "no answer in time", "no answer in time"),
 ];
