@@ -93,10 +93,11 @@ impl Pace {
     /// It waits `most` at most, but for a random part.
     pub fn strained(&mut self, at: Millis, most: Millis, settings: &Politeness) {
         self.failures = 0;
-        self.penalty = (self.penalty * 2).clamp(Self::BASE, Self::STRAIN.max(self.penalty));
+        // The penalty is part of the delay after the next answers, too.
+        let most = Self::STRAIN.min(most).max(self.penalty);
+        self.penalty = (self.penalty * 2).max(Self::BASE).min(most);
         self.ended(at, settings);
-        let wait = self.penalty.min(most);
-        self.wait_until(at + wait + self.jitter(at, wait));
+        self.wait_until(at + self.penalty + self.jitter(at, self.penalty));
     }
 
     /// When a URL may be tried again whose attempt with this number (from 0) failed at `at`. It waits `most` at most, but for a
