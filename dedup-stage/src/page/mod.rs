@@ -21,7 +21,7 @@ mod kind;
 mod language;
 mod letters;
 mod links;
-pub mod media;
+pub(crate) mod media;
 mod medium;
 mod outline;
 mod prescan;

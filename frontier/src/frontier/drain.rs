@@ -92,11 +92,12 @@ impl Frontier {
         self.works.add(Task::Records { of: None, which: Which::All { stopped } }, session);
     }
 
-    /// A sample of a lot brought `good` new pages: releases all URLs of the lot, and follows those that are met later. They are
-    /// URLs of the host `site`, or of many hosts if there is none: then the lot is a family. [`Frontier::step`] does the work.
-    pub fn fall(&mut self, lot: Lot, site: Option<SiteId>, good: u64, session: &mut Session) {
-        self.fallen.add(lot, site.is_none(), u32::try_from(good).unwrap_or(u32::MAX), session);
-        self.works.add(Task::Records { of: site, which: Which::Lot(lot.0) }, session);
+    /// A sample of a lot brought `good` new pages: releases all URLs of the lot, and follows those that are met later. `site` is
+    /// the host of one of them; if the lot is a family (`wide`), the others are of any host of its domain. [`Frontier::step`]
+    /// does the work.
+    pub fn fall(&mut self, lot: Lot, site: SiteId, wide: bool, good: u64, session: &mut Session) {
+        self.fallen.add(lot, wide, u32::try_from(good).unwrap_or(u32::MAX), session);
+        self.release_lot(lot, site, session);
     }
 
     /// Whether a lot has fallen.
@@ -118,10 +119,9 @@ impl Frontier {
         }
     }
 
-    /// The URLs of a lot are followed again: releases those that were held or stopped in between. `site` is the host of one.
+    /// Releases the URLs of a lot that are held or stopped. `site` is the host of one.
     fn release_lot(&mut self, lot: Lot, site: SiteId, session: &mut Session) {
-        let of = Some(site).filter(|_| !self.fallen.is_wide(lot));
-        self.works.add(Task::Records { of, which: Which::Lot(lot.0) }, session);
+        self.works.add(Task::Records { of: Some(site), which: Which::Lot(lot.0) }, session);
     }
 
     /// Queues one URL that is held or stopped, as [`Via::Rescue`]. False if it was not queued.

@@ -100,8 +100,8 @@ pub struct Frontier {
 #[derive(Debug)]
 struct Conduct {
     politeness: Politeness,
-    /// A further attempt after a server error waits no longer than this. The crawl would end else, because nothing becomes due
-    /// within `--patience`.
+    /// A further attempt after a server error waits no longer than this. If it waited longer than `--patience`, the crawl would
+    /// end.
     longest_wait: Millis,
     max_length: usize,
     /// Whether sitemaps that robots.txt names are read.

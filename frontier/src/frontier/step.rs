@@ -194,7 +194,8 @@ impl Frontier {
         Ok(behind(&keys, Works::STEP))
     }
 
-    /// Reads the next records of a host, or of all hosts, and releases those that are meant by `which`.
+    /// Reads the next records of a host, or of all hosts, and releases those that are meant by `which`. The URLs of a family of
+    /// lots are those of all hosts of one domain.
     fn each_record(
         &mut self,
         of: Option<SiteId>,
@@ -202,13 +203,13 @@ impl Frontier {
         at: Vec<u8>,
         session: &mut Session,
     ) -> Result<Option<Vec<u8>>> {
-        let site = of.map(SiteId::to_bytes).unwrap_or_default();
-        let from = match (at.is_empty(), of) {
-            (false, _) => at,
-            (true, Some(_)) => site.to_vec(),
-            (true, None) => Vec::new(),
-        };
-        let to = of.map_or(Vec::new(), |_| [&site[..], &[0xff; 9]].concat());
+        let is_wide = matches!(which, Which::Lot(lot) if self.fallen.is_wide(Lot(*lot)));
+        let begin = of.map_or(Vec::new(), |site| match is_wide {
+            true => site.domain.to_be_bytes().to_vec(),
+            false => site.to_bytes().to_vec(),
+        });
+        let to = if begin.is_empty() { Vec::new() } else { [&begin[..], &[0xff; 17]].concat() };
+        let from = if at.is_empty() { begin } else { at };
         let (mut met, mut last, mut failure) = (Vec::new(), None, None);
         let mut seen = 0;
         session.scan(spaces::URLS, &from, &to, &mut |key, value| {

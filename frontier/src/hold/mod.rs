@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::rules::Stop;
 pub use fallen::{Fallen, is_lot};
-pub use sample::{Draw, Drawn, Lot, Sample, Size, folder, lots};
+pub use sample::{Draw, Drawn, Lot, Sample, SampleSpec, folder, lots};
 pub use stand_in::{StandIn, stand_in};
 pub use template::template;
 

@@ -91,9 +91,9 @@ pub fn lots(id: UrlId, state: &State) -> Option<(Lot, Lot)> {
     })
 }
 
-/// The number of URLs in a sample, and its order.
+/// How a sample is drawn.
 #[derive(Clone, Copy, Debug)]
-pub struct Size {
+pub struct SampleSpec {
     /// URLs in all.
     pub wanted: usize,
     /// At most this many of each lot.
@@ -107,7 +107,7 @@ pub struct Size {
 /// Draws a sample from URLs that are shown to it one by one.
 #[derive(Debug)]
 pub struct Draw {
-    size: Size,
+    spec: SampleSpec,
     round: u64,
     sample: Sample,
     /// The URLs with the lowest places.
@@ -118,8 +118,8 @@ pub struct Draw {
 
 impl Draw {
     /// Begins to draw. Each `round` draws another sample.
-    pub fn new(size: Size, round: u64) -> Self {
-        Self { size, round, sample: Sample::default(), lowest: BTreeMap::new(), places: HashMap::new() }
+    pub fn new(spec: SampleSpec, round: u64) -> Self {
+        Self { spec, round, sample: Sample::default(), lowest: BTreeMap::new(), places: HashMap::new() }
     }
 
     /// Counts one more URL, and takes it into the sample if its place is among the lowest.
@@ -127,7 +127,7 @@ impl Draw {
         self.sample.held += 1;
         self.sample.covered += u64::from(drawn.covered);
         let place = self.place(&drawn);
-        for (of, most) in [(drawn.lot, self.size.of_lot), (drawn.family, self.size.of_family)] {
+        for (of, most) in [(drawn.lot, self.spec.of_lot), (drawn.family, self.spec.of_family)] {
             let Some(places) = self.places.get(&of).filter(|places| places.len() >= most) else { continue };
             match places.last() {
                 Some(last) if place < *last => self.leave_out(*last),
@@ -138,7 +138,7 @@ impl Draw {
             self.places.entry(of).or_default().insert(place);
         }
         self.lowest.insert(place, drawn);
-        if self.lowest.len() > self.size.wanted
+        if self.lowest.len() > self.spec.wanted
             && let Some(last) = self.lowest.last_key_value().map(|(last, _)| *last)
         {
             self.leave_out(last);
@@ -148,7 +148,7 @@ impl Draw {
     /// Where a URL stands in the order of the sample.
     fn place(&self, drawn: &Drawn) -> u64 {
         let order = xxh3_64_with_seed(&drawn.id.url.to_be_bytes(), self.round);
-        if !self.size.deepest_first {
+        if !self.spec.deepest_first {
             return order;
         }
         let depth = drawn.state.link().map_or(0, |link| u8::try_from(link.depth).unwrap_or(u8::MAX));
@@ -189,8 +189,8 @@ mod tests {
     #[test]
     fn a_sample_is_the_lowest_of_each_lot_and_of_all() {
         for (wanted, of_lot) in [(10, 3), (50, 1), (1_000, usize::MAX), (5, 100)] {
-            let size = Size { wanted, of_lot, of_family: usize::MAX, deepest_first: false };
-            let mut draw = Draw::new(size, 7);
+            let spec = SampleSpec { wanted, of_lot, of_family: usize::MAX, deepest_first: false };
+            let mut draw = Draw::new(spec, 7);
             let mut all: Vec<(u64, Lot)> = Vec::new();
             for url in 0..600 {
                 let lot = url * url % 23;
@@ -218,8 +218,8 @@ mod tests {
 
     #[test]
     fn a_family_gives_a_few_and_those_that_are_farthest_come_first() {
-        let size = Size { wanted: 100, of_lot: 2, of_family: 3, deepest_first: true };
-        let mut draw = Draw::new(size, 7);
+        let spec = SampleSpec { wanted: 100, of_lot: 2, of_family: 3, deepest_first: true };
+        let mut draw = Draw::new(spec, 7);
         for url in 0..600 {
             draw.show(drawn(url, url % 23));
         }

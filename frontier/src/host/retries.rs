@@ -20,7 +20,7 @@ pub struct Retries {
     not_before: Millis,
     /// … which has not come yet, as of the last look.
     waits: bool,
-    /// How often the host has waited because it is in trouble, since all of its last answers were good.
+    /// How often the host has waited because it is in trouble, since its stock was full.
     strains: u8,
 }
 
@@ -51,10 +51,10 @@ impl Retries {
     /// The host gave an answer of another kind.
     pub fn answered(&mut self) {
         self.recent <<= 1;
-        if self.recent == 0 {
+        self.stock = (self.stock + 1).min(Self::MOST);
+        if self.stock == Self::MOST {
             self.strains = 0;
         }
-        self.stock = (self.stock + 1).min(Self::MOST);
     }
 
     /// The host gave such an answer.
@@ -134,6 +134,7 @@ mod tests {
                         false
                     } else {
                         retries.failed();
+                        retries.take(0);
                         retries.strain()
                     }
                 })

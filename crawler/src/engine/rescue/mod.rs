@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use config::Settings;
 use dedup_stage::store::{self, Session, Space, codec};
 use dedup_stage::url::SiteId;
-use frontier::{Draw, Frontier, Job, Lot, Size, Via};
+use frontier::{Draw, Frontier, Job, Lot, SampleSpec, Via};
 use serde::{Deserialize, Serialize};
 
 use super::Result;
@@ -76,9 +76,12 @@ fn stored(session: &Session) -> store::Result<Round> {
         return codec::decode(&bytes, "the rescue");
     }
     let Some(bytes) = session.get(Space::META, EARLIER)? else { return Ok(Round::default()) };
-    type Earlier = (u32, bool, u64, u64, bool, Option<[f64; 3]>, u64);
-    let (number, last, spent, held, _, lost, population): Earlier = codec::decode(&bytes, "the rescue")?;
-    Ok(Round { number, last, spent, held, lost, population, unseen: 0.0 })
+    type Earlier = (u32, bool, u64, u64, bool, Option<[f64; 3]>);
+    let (earlier, population): (Earlier, Option<u64>) = codec::decode(&bytes, "the rescue")
+        .map(|(earlier, population)| (earlier, Some(population)))
+        .or_else(|_| codec::decode(&bytes, "the rescue").map(|earlier| (earlier, None)))?;
+    let (number, last, spent, held, _, lost) = earlier;
+    Ok(Round { number, last, spent, held, lost, population: population.unwrap_or(held), unseen: 0.0 })
 }
 
 impl Rescue {
@@ -163,14 +166,14 @@ impl Rescue {
         let for_rounds = left.saturating_sub(budget / 3);
         if self.round.number < Self::ROUNDS && for_rounds > 0 {
             let part = for_rounds.min((budget / 4).max(1));
-            let of_family = usize::try_from(part / Self::OF_FAMILY).unwrap_or(usize::MAX).max(Self::OF_LOT);
-            let size = Size { wanted: count(part), of_lot: Self::OF_LOT, of_family, deepest_first: true };
-            if self.begin(false, size, frontier, ledger)? {
+            let of_family = count(part / Self::OF_FAMILY).max(Self::OF_LOT);
+            let spec = SampleSpec { wanted: count(part), of_lot: Self::OF_LOT, of_family, deepest_first: true };
+            if self.begin(false, spec, frontier, ledger)? {
                 return Ok(true);
             }
         }
-        let size = Size { wanted: count(left), of_lot: usize::MAX, of_family: usize::MAX, deepest_first: false };
-        self.begin(true, size, frontier, ledger)
+        let spec = SampleSpec { wanted: count(left), of_lot: usize::MAX, of_family: usize::MAX, deepest_first: false };
+        self.begin(true, spec, frontier, ledger)
     }
 
     /// Lets the lots fall that gained something. In the last round, only those whose URLs are worth the fetches. True if any
@@ -196,7 +199,7 @@ impl Rescue {
             }
         }
         for (lot, site) in &fall {
-            frontier.fall(Lot(*lot), Some(*site), results[lot].gained, &mut ledger.session);
+            frontier.fall(Lot(*lot), *site, false, results[lot].gained, &mut ledger.session);
         }
         let mut families = families(results);
         families.retain(|family, found| {
@@ -204,7 +207,7 @@ impl Rescue {
             is_alike && !frontier.has_fallen(Lot(*family))
         });
         for (family, found) in &families {
-            frontier.fall(Lot(*family), None, found.gained, &mut ledger.session);
+            frontier.fall(Lot(*family), found.site, true, found.gained, &mut ledger.session);
         }
         let any = !fall.is_empty() || !families.is_empty();
         if self.round.last && any {
@@ -250,11 +253,11 @@ impl Rescue {
     }
 
     /// Draws the URLs of a round and queues them. True if there were any.
-    fn begin(&mut self, last: bool, size: Size, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<bool> {
+    fn begin(&mut self, last: bool, spec: SampleSpec, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<bool> {
         // Lots that were tried are left to the last round, unless they led further.
         let mut tried = if last { BTreeMap::new() } else { trials::results(&ledger.session)? };
         tried.retain(|_, result| !result.opened);
-        let mut draw = Draw::new(size, u64::from(self.round.number));
+        let mut draw = Draw::new(spec, u64::from(self.round.number));
         frontier.each_held(&ledger.session, &mut |drawn| {
             if !tried.contains_key(&drawn.lot.0) {
                 draw.show(drawn);
@@ -300,11 +303,11 @@ impl Rescue {
         // fetched, but they may tell of lots that were not drawn.
         let mut new = self.round.unseen;
         for (lot, result) in last() {
-            new += match () {
-                () if left.contains_key(lot) => result.new as f64,
-                () if fallen(*lot) || fallen(result.family) => 0.0,
-                () => unseen(result.new, result.drawn, drawn, population),
-            };
+            if left.contains_key(lot) {
+                new += result.new as f64;
+            } else if !fallen(*lot) && !fallen(result.family) {
+                new += unseen(result.new, result.drawn, drawn, population);
+            }
         }
         let of = |new: u64| estimate(Sample { left: population.saturating_sub(drawn), drawn, new: new.min(drawn) });
         let unknown = Lost { estimate: 0.0, low: 0.0, high: held as f64 };

@@ -51,6 +51,8 @@ pub fn results(session: &Session) -> store::Result<BTreeMap<u64, LotResults>> {
 /// The results of a family.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FamilyResults {
+    /// The host of one of its URLs.
+    pub site: SiteId,
     /// Its lots that were tried …
     pub tried: u64,
     /// … and those of them that gained something.
@@ -63,6 +65,7 @@ pub fn families(results: &BTreeMap<u64, LotResults>) -> BTreeMap<u64, FamilyResu
     // Trials of earlier versions have no family.
     for result in results.values().filter(|result| result.family != 0) {
         let family = families.entry(result.family).or_default();
+        family.site = result.site;
         family.tried += 1;
         family.gained += u64::from(result.gained > 0);
     }
@@ -118,7 +121,10 @@ pub fn put(id: UrlId, trial: Trial, session: &mut Session) {
 /// A trial as it was written, also by versions that wrote less of it.
 fn decode(bytes: &[u8]) -> store::Result<Trial> {
     codec::decode(bytes, "a trial").or_else(|error| {
-        let (round, lot, new, led, opened, source) = codec::decode(bytes, "a trial").map_err(|_| error)?;
-        Ok(Trial { round, lot, new, led, opened, source, family: 0 })
+        if let Ok((round, lot, new, led, opened, source)) = codec::decode(bytes, "a trial") {
+            return Ok(Trial { round, lot, new, led, opened, source, family: 0 });
+        }
+        let (round, lot, new) = codec::decode(bytes, "a trial").map_err(|_| error)?;
+        Ok(Trial { round, lot, new, ..Trial::default() })
     })
 }
