@@ -16,6 +16,7 @@ pub(crate) fn check(settings: &Settings) -> Result<(), (&'static str, String)> {
         }
     }
     within("dedup.distance", u64::from(dedup.distance), 0, 64)?;
+    within("dedup.threads", dedup.threads as u64, 0, 1_024)?;
     if !(0.0..=1_000.0).contains(&politeness.delay_factor) {
         return Err(("politeness.delay-factor", "must be a number from 0 to 1000".into()));
     }

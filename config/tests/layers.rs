@@ -116,6 +116,7 @@ fn a_bad_value_is_told_with_its_key() {
         ("scope.sitemaps", "maybe", "neither true nor false"),
         ("limits.patience", "10", "needs a unit"),
         ("dedup.distance", "65", "at most 64"),
+        ("dedup.threads", "1025", "at most 1024"),
         ("politeness.delay-factor", "-1", "from 0 to 1000"),
         ("politeness.delay-factor", "NaN", "from 0 to 1000"),
         ("politeness.attempts", "0", "at least 1"),

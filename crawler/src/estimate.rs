@@ -1,8 +1,8 @@
 //! Estimates how many new pages were lost among the URLs held back, from a random sample of these URLs.
 //!
 //! **What is estimated**: how many of the URLs that are still held or stopped show a page that the judge would call
-//! unique. What could only be reached *through* such a page is not counted, and not known. Where pages carry a date or a
-//! counter, a copy may count as unique: there the estimate is an upper bound.
+//! unique, or a page that leads to such pages. What could only be reached *through* it is not counted, and not known. Where
+//! pages carry a date or a counter, a copy may count as unique: there the estimate is an upper bound.
 //!
 //! **How.** The last round of the rescue draws single URLs, all with the same chance, from everything that is held or
 //! stopped, and fetches them. The estimate is the number of URLs that are left, times the share of new pages among the
@@ -30,9 +30,9 @@ pub struct Lost {
 }
 
 impl Lost {
-    /// Whether pages are lost, as far as a sample can tell: at least one page, at the lower end.
-    pub fn is_sure(&self) -> bool {
-        self.low >= 0.5
+    /// Whether a page is lost, as far as a sample can tell.
+    pub fn any(&self) -> bool {
+        self.estimate.round() >= 1.0
     }
 
     /// `12 (3 to 40)`: the estimate and its interval, in whole pages.

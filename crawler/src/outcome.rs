@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use frontier::Failure;
 
-use crate::engine::{Stats, Unread, unread};
+use crate::engine::{Attempt, Stats, Unread, unread};
 use crate::estimate::Lost;
 use crate::report::units;
 use crate::stub::Label;
@@ -89,10 +89,13 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
     found
 }
 
-/// What came of an attempt, in words. `kind`: a status, the word for a failure, or `cut_…`.
+/// What came of an attempt, in words. `kind`: a status, the word for a failure, `empty`, or `cut_…`.
 pub fn attempt(kind: &str) -> String {
     if let Some(cut) = kind.strip_prefix("cut_") {
         return format!("a body that was cut: {}", cut.replace('_', " "));
+    }
+    if kind == Attempt::EMPTY {
+        return "an empty body".into();
     }
     if kind.parse::<u16>().is_ok() { format!("status {kind}") } else { format!("no answer: {}", failure(kind)) }
 }
@@ -112,16 +115,46 @@ fn failure(kind: &str) -> String {
 pub fn ending(stats: &Stats, reason: &str, lost: Option<Lost>) -> String {
     match reason {
         "done" | "waiting" if !stats.any_page() => "Not one page could be fetched.".into(),
+        "done" if stats.walls_with_account > 0 => walled(stats, lost),
         "done" if stats.complete && !stats.beyond.is_empty() => limited(stats),
-        "done" if stats.complete => "It is complete: nothing in scope is left to fetch.".into(),
+        "done" if stats.complete => match lost.map_or(0.0, |lost| lost.high.round()) {
+            0.0 => "It is complete: nothing in scope is left to fetch.".into(),
+            high => {
+                let (held, high) = (are(stats.held + stats.stopped), units::count(high as u64));
+                format!(
+                    "All that was queued is fetched. {held} held back as copies of fetched pages: at most {high} show \
+                     something new (95 %); what only they lead to is not counted."
+                )
+            }
+        },
         "done" => done(stats, lost),
         "waiting" => waiting(stats),
+        "page_limit" | "time_limit" if stats.round.as_ref().is_some_and(|round| round.spent) => {
+            "The budget of this round of visits is spent. The next `crawler refresh` begins a new round: it visits those pages \
+             first whose visit is worth most then."
+                .into()
+        }
         "page_limit" => "It stopped at --max-pages; with a higher one it goes on.".into(),
         "time_limit" => "It stopped at --time-limit; the same command goes on.".into(),
         "stopped" => "It was stopped, and can be taken up again.".into(),
         "running" => "It is still running; this is how it stands.".into(),
         _ => "It was interrupted, and can be taken up again.".into(),
     }
+}
+
+/// The end of a crawl that had an account, and was shown walls all the same.
+fn walled(stats: &Stats, lost: Option<Lost>) -> String {
+    let (walls, verb) = (stats.walls_with_account, if stats.walls_with_account == 1 { "shows" } else { "show" });
+    let first = format!(
+        "{} {verb} a wall although the crawl has an account: the session was lost, or the account may not read them.",
+        units::counted(walls, "page")
+    );
+    let rest = match (stats.complete, stats.beyond.is_empty()) {
+        (true, false) => limited(stats),
+        (true, true) => "All that was queued is fetched.".into(),
+        (false, _) => done(stats, lost),
+    };
+    format!("{first} {rest}")
 }
 
 /// The end of a crawl that fetched everything within its limits.
@@ -151,7 +184,8 @@ fn done(stats: &Stats, lost: Option<Lost>) -> String {
     }
     let errors = stats.statuses.range(500..).map(|(_, count)| *count).sum::<u64>();
     if errors > 0 {
-        text.push_str(&format!(" {} answered with a server error.", units::counted(errors, "URL")));
+        let was = if errors == 1 { "was a server error" } else { "were server errors" };
+        text.push_str(&format!(" {} {was}.", units::counted(errors, "answer")));
     }
     let cut = stats.cut.values().sum::<u64>();
     if cut > 0 {
@@ -163,10 +197,16 @@ fn done(stats: &Stats, lost: Option<Lost>) -> String {
         text.push_str(&format!(" Left unread: {}.", left.join("; ")));
     }
     if stats.uncovered > 0 {
-        let lost = lost.map(|lost| format!(": an estimated {} unique pages are lost with them", lost.short()));
-        let lost = lost.unwrap_or_default();
-        text.push_str(&format!(" {} held back without proof that they are copies{lost}.", are(stats.uncovered)));
-    } else if let Some(lost) = lost.filter(|lost| lost.is_sure()) {
+        let copies = if stats.uncovered == 1 { "it is a copy" } else { "they are copies" };
+        text.push_str(&format!(" {} held back without proof that {copies}.", are(stats.uncovered)));
+        if let Some(lost) = lost {
+            // The estimate is not about these alone.
+            let (all, lost) = (units::count(stats.held + stats.stopped), lost.short());
+            text.push_str(&format!(
+                " Of all URLs that are held or stopped ({all}), an estimated {lost} are unique pages, which are lost."
+            ));
+        }
+    } else if let Some(lost) = lost.filter(Lost::any) {
         let lost = lost.short();
         text.push_str(&format!(
             " A sample of what is held back had new pages: an estimated {lost} unique pages are lost."
@@ -182,15 +222,29 @@ fn are(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Round;
 
     #[test]
     fn the_word_complete_is_only_said_where_it_is_true() {
         let mut stats = Stats { pages: 3, statuses: [(200, 3)].into(), complete: true, ..Stats::default() };
-        assert!(ending(&stats, "done", None).contains("complete"));
+        assert!(ending(&stats, "done", None).contains("complete: nothing"));
+        let lost = Some(Lost { estimate: 0.2, low: 0.0, high: 0.3 });
+        assert!(ending(&stats, "done", lost).contains("complete: nothing"));
+        (stats.held, stats.stopped) = (30, 8);
+        let text = ending(&stats, "done", Some(Lost { high: 4.0, ..Lost::default() }));
+        assert!(
+            text.contains("38 URLs are held back") && text.contains("at most 4") && !text.contains("complete"),
+            "{text}"
+        );
         stats.beyond = [("max-depth".to_owned(), 7), ("max-pages-per-host".to_owned(), 1)].into();
         let text = ending(&stats, "done", None);
         let beyond = "7 URLs are beyond --max-depth, 1 URL is beyond --max-pages-per-host";
         assert!(!text.contains("complete") && text.contains(beyond), "{text}");
+        stats.walls_with_account = 12;
+        let text = ending(&stats, "done", None);
+        let wall = "12 pages show a wall although the crawl has an account";
+        assert!(text.starts_with(wall) && !text.contains("complete") && text.contains(beyond), "{text}");
+        stats.walls_with_account = 0;
         stats.complete = false;
         stats.cut = [("too_large".to_owned(), 1)].into();
         assert!(ending(&stats, "done", None).contains("The bodies of 1 page were cut"), "{stats:?}");
@@ -209,11 +263,28 @@ mod tests {
             !text.contains("complete") && text.contains("2 URLs are held back") && text.contains("1 (0 to 2)"),
             "{text}"
         );
+        assert!(text.contains("held or stopped (38), an estimated 1 (0 to 2) are unique pages"), "{text}");
+        stats.uncovered = 1;
+        assert!(ending(&stats, "done", None).contains("1 URL is held back without proof that it is a copy."));
+        stats.statuses.insert(500, 5);
+        assert!(ending(&stats, "done", None).contains(" 5 answers were server errors."), "one URL may answer often");
         stats.uncovered = 0;
         let text = ending(&stats, "done", Some(Lost { estimate: 9.0, low: 4.0, high: 12.0 }));
         assert!(!text.contains("complete") && text.contains("9 (4 to 12) unique pages are lost"), "{text}");
         stats.statuses = [(404, 3)].into();
         assert_eq!(ending(&stats, "done", None), "Not one page could be fetched.");
+    }
+
+    #[test]
+    fn a_round_that_has_spent_its_budget_names_no_flag_that_was_not_given() {
+        let mut stats = Stats { pages: 3, statuses: [(200, 3)].into(), ..Stats::default() };
+        stats.round = Some(Round { number: 2, done: true, ..Round::default() });
+        assert!(ending(&stats, "time_limit", None).contains("--time-limit"), "a later crawl has a limit of its own");
+        stats.round = Some(Round { number: 2, done: true, spent: true, ..Round::default() });
+        for reason in ["page_limit", "time_limit"] {
+            let text = ending(&stats, reason, None);
+            assert!(text.contains("budget") && text.contains("crawler refresh") && !text.contains("--"), "{text}");
+        }
     }
 
     #[test]

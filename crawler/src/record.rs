@@ -2,6 +2,7 @@
 //! ask again conditionally.
 
 use dedup_stage::corpus::CorpusMatch;
+use dedup_stage::judge::Proposal;
 use dedup_stage::judge::{Shown, Verdict};
 use dedup_stage::store::{Result, Session, codec};
 use dedup_stage::url::{PageId, UrlId};
@@ -9,7 +10,6 @@ use frontier::rules::Content;
 use frontier::{Job, Millis, Via};
 use serde::{Deserialize, Serialize};
 
-use crate::engine::Proposed;
 use crate::fetch::Validators;
 use crate::spaces;
 
@@ -111,8 +111,7 @@ impl PageRecord {
     }
 
     /// What has to be known of a page that another process fetched.
-    pub fn elsewhere(proposed: &Proposed) -> Self {
-        let Proposed { page, fetched_at } = proposed;
+    pub fn elsewhere(page: &Proposal, fetched_at: Millis) -> Self {
         let shows = page.candidate.id.url.url;
         Self {
             verdict: VerdictKind::Unique,
@@ -122,7 +121,7 @@ impl PageRecord {
             graph: None,
             source: None,
             via: Via::Link,
-            fetched_at: *fetched_at,
+            fetched_at,
             url: page.url.clone(),
             validators: Validators::default(),
             payload: None,

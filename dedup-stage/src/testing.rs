@@ -159,6 +159,7 @@ fn case<'a>(prepared: &'a Prepared, order: u64, visit: u32, before: Option<&'a S
         judgeable: prepared.judgeable,
         page: &prepared.page,
         links: &prepared.links,
+        ahead: None,
     }
 }
 

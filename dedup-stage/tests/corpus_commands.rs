@@ -75,6 +75,74 @@ fn pairs_within_and_between() {
 }
 
 #[test]
+fn every_document_of_a_new_dump_that_the_first_has_is_named() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let short = || "short".to_owned();
+    write(&dir, "old.jsonl", &[("1", text(1, 0)), ("2", text(1, 0)), ("3", short())]);
+    let again = [("5", text(1, 0)), ("6", text(1, 0)), ("7", text(1, 2)), ("8", text(1, 2)), ("9", text(4, 0))];
+    write(&dir, "new.jsonl", &[&again[..], &[("10", short()), ("11", short())]].concat());
+    stdout(&dir, "signatures old.jsonl -o old.sig");
+    stdout(&dir, "signatures new.jsonl -o new.sig");
+    for (command, column) in [("pairs new.sig old.sig", "a"), ("search --queries new.sig --stored old.sig", "query")] {
+        let pairs = lines(&stdout(&dir, command));
+        let mut seen: Vec<u64> = pairs.iter().map(|pair| pair[column].as_u64().expect("a number")).collect();
+        seen.dedup();
+        assert_eq!(seen, [5, 6, 7, 8, 10, 11], "{command}");
+        let of = |id: u64| pairs.iter().find(|pair| pair[column] == id).expect("it is there")["resemblance"].clone();
+        assert_eq!((of(5), of(7)), (of(6), of(8)), "a copy is as near as what it is a copy of");
+    }
+}
+
+#[test]
+fn an_output_replaces_no_input_and_no_device() {
+    let dir = dumps();
+    stdout(&dir, "pairs a.sig --edges aa");
+    let read = |name: &str| fs::read(dir.path().join(name)).expect("a file");
+    let before: Vec<Vec<u8>> = ["a.jsonl", "a.sig", "aa"].map(read).into();
+    for arguments in [
+        "signatures a.jsonl -o a.jsonl",
+        "signatures a.jsonl -o ./../X/a.jsonl",
+        "pairs a.sig -o a.sig",
+        "pairs a.sig b.sig --edges b.sig",
+        "search --queries a.sig --stored b.sig -o b.sig",
+        "cluster a.sig -o a.sig",
+        "cluster a.sig --edges aa --forest aa",
+    ] {
+        let folder = dir.path().file_name().expect("a name").to_string_lossy();
+        let refused = dedup_stage(&dir, &arguments.replace('X', &folder));
+        assert_eq!(refused.status.code(), Some(2), "{arguments}: {}", stderr(&refused));
+        assert!(stderr(&refused).contains("both read and written"), "{}", stderr(&refused));
+    }
+    assert_eq!(["a.jsonl", "a.sig", "aa"].map(read).to_vec(), before);
+    // A device is written to where that can be, and never replaced.
+    let written = dedup_stage(&dir, "cluster a.sig --list kept -o /dev/stdout");
+    assert_eq!(String::from_utf8_lossy(&written.stdout), stdout(&dir, "cluster a.sig --list kept"));
+    let refused = dedup_stage(&dir, "signatures a.jsonl -o /dev/null");
+    assert!(refused.status.code() == Some(1) && stderr(&refused).contains("/dev/null: is no regular file"));
+    // The file behind a link is replaced, and the link stays.
+    std::os::unix::fs::symlink("a.sig", dir.path().join("link.sig")).expect("a link");
+    stdout(&dir, "signatures b.jsonl -o link.sig");
+    assert!(read("a.sig") == read("b.sig") && dir.path().join("link.sig").is_symlink());
+}
+
+#[test]
+fn a_folder_is_read_without_the_output_and_what_is_left_out_is_told() {
+    let dir = dumps();
+    fs::remove_file(dir.path().join("a.sig")).and_then(|()| fs::remove_file(dir.path().join("b.sig"))).expect("there");
+    fs::write(dir.path().join("c.dump"), "{\"id\":9,\"text\":\"more\"}\n").expect("a file");
+    for _ in 0..2 {
+        let said = dedup_stage(&dir, "signatures . -o all.sig");
+        assert!(said.status.success() && stderr(&said).contains("signed 8 documents"), "{}", stderr(&said));
+        assert!(stderr(&said).contains("left out 1 files") && stderr(&said).contains("c.dump"), "{}", stderr(&said));
+    }
+    fs::remove_file(dir.path().join("all.sig")).expect("there");
+    let said = dedup_stage(&dir, "signatures . -o all.sig --format jsonl");
+    assert!(said.status.success() && stderr(&said).contains("signed 9 documents"), "{}", stderr(&said));
+    let none = TempDir::new().expect("a temporary directory");
+    assert_eq!(dedup_stage(&none, "signatures . -o none.sig").status.code(), Some(2));
+}
+
+#[test]
 fn clusters_of_files_equal_clusters_of_their_edges() {
     let dir = dumps();
     let whole = stdout(&dir, "cluster a.sig b.sig");
@@ -91,8 +159,20 @@ fn clusters_of_files_equal_clusters_of_their_edges() {
     stdout(&dir, "pairs b.sig a.sig --edges ba");
     assert_eq!(stdout(&dir, "cluster a.sig b.sig --edges bb half"), whole);
     assert_eq!(stdout(&dir, "cluster a.sig b.sig --edges aa bb ba"), whole);
-    // Without some edges there are fewer groups; of other files, none.
+    // Without some edges there are fewer groups, with a warning; of other files, none.
     assert_ne!(stdout(&dir, "cluster a.sig b.sig --edges aa bb"), whole);
+    let warned = |edges: &str| stderr(&dedup_stage(&dir, &format!("cluster a.sig b.sig --edges {edges}")));
+    assert!(warned("aa bb").contains("warning: no file of edges compares a.sig with b.sig"));
+    assert!(warned("ab bb").contains("warning: no file of edges compares a.sig with itself"));
+    assert!(!warned("aa bb ab").contains("warning") && !warned("bb half").contains("warning"));
+    // Edges are not taken for what they are not.
+    stdout(&dir, "pairs b.sig --edges bb3 --distance 3");
+    for arguments in ["--edges aa ab bb3", "--edges aa ab bb -d 3", "--edges aa ab bb --fingerprints-only"] {
+        let refused = dedup_stage(&dir, &format!("cluster a.sig b.sig {arguments}"));
+        assert!(refused.status.code() == Some(2) && stderr(&refused).contains("distance"), "{}", stderr(&refused));
+    }
+    let refused = dedup_stage(&dir, "cluster a.sig b.sig --link complete --edges bb half");
+    assert!(refused.status.code() == Some(2) && stderr(&refused).contains("forest"), "{}", stderr(&refused));
     let foreign = dedup_stage(&dir, "cluster a.sig --edges ab");
     assert_eq!(foreign.status.code(), Some(1));
     assert!(stderr(&foreign).contains("b.sig"), "{}", stderr(&foreign));
@@ -110,6 +190,17 @@ fn what_is_kept_and_what_is_dropped() {
     for keep in ["first", "longest", "earliest", "smallest-url"] {
         assert_eq!(ids(&format!("cluster a.sig b.sig --keep {keep} --list kept")).len(), 4, "{keep}");
     }
+    // A document without a URL is not kept rather than one that has one.
+    fs::write(
+        dir.path().join("u.jsonl"),
+        format!(
+            "{{\"id\":\"a\",\"url\":\"http://u.test/\",\"text\":{0:?}}}\n{{\"id\":\"b\",\"text\":{0:?}}}\n",
+            text(5, 0)
+        ),
+    )
+    .expect("a file");
+    stdout(&dir, "signatures u.jsonl -o u.sig");
+    assert_eq!(ids("cluster u.sig --keep smallest-url --list kept"), ["\"a\""]);
     stdout(&dir, "cluster a.sig --list kept -o kept.jsonl");
     assert_eq!(lines(&fs::read_to_string(dir.path().join("kept.jsonl")).expect("written")).len(), 3);
 }
@@ -181,7 +272,9 @@ fn damaged_and_mixed_files_are_refused() {
     let mut bytes = whole.clone();
     bytes[whole.len() / 3] ^= 1;
     fs::write(&path, &bytes).expect("a temporary file");
-    for command in ["pairs a.sig", "cluster a.sig", "search --stored a.sig --queries b.sig", "health a.sig"] {
+    let commands =
+        ["pairs a.sig", "cluster a.sig", "search --stored a.sig --queries b.sig", "health a.sig", "run --known a.sig"];
+    for command in commands {
         let output = dedup_stage(&dir, command);
         assert_eq!(output.status.code(), Some(1), "{command}");
         assert!(
@@ -297,7 +390,10 @@ fn what_a_known_corpus_has_is_a_duplicate_of_it() {
     }
     let without = run(&dir, "run", &pages[..2]);
     assert!(without.iter().all(|answer| answer["verdict"] == "unique" && answer["known"].is_null()), "{without:?}");
-    let failed = dedup_stage(&dir, "run --known a.jsonl");
-    assert_eq!(failed.status.code(), Some(1), "{}", stderr(&failed));
-    assert!(stderr(&failed).contains("a.jsonl"), "{}", stderr(&failed));
+    for (wrong, why) in [("a.jsonl", "not a signature file"), ("none.sig", "No such file")] {
+        let failed = dedup_stage(&dir, &format!("run --known {wrong}"));
+        assert_eq!(failed.status.code(), Some(1), "{}", stderr(&failed));
+        let said = stderr(&failed);
+        assert!(said.matches(wrong).count() == 1 && said.matches(why).count() == 1, "{said}");
+    }
 }

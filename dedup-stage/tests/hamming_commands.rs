@@ -223,8 +223,10 @@ fn clusters_of_pages_name_their_urls() {
         stdout(&complete),
         "{\"diameter\":1,\"rows\":[0,2],\"size\":2,\"urls\":[\"http://a/\",\"http://c/\"]}\n"
     );
-    fs::write(pages, "{\"simhash\":\"xyz\"}").expect("a temporary file");
-    assert_eq!(dedup_stage(&["cluster", pages, "--distance", "2"]).status.code(), Some(1));
+    for foreign in ["{\"simhash\":\"xyz\"}", "{\"text\":\"Not a page of a crawl.\"}"] {
+        fs::write(pages, foreign).expect("a temporary file");
+        assert_eq!(dedup_stage(&["cluster", pages, "--distance", "2"]).status.code(), Some(1), "{foreign}");
+    }
 }
 
 #[test]

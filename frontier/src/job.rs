@@ -246,6 +246,13 @@ pub struct Job {
     pub trial: Option<Arc<Trial>>,
 }
 
+impl Job {
+    /// Whether it fetches a requisite: an image, style, script or font of a page.
+    pub fn is_requisite(&self) -> bool {
+        matches!(self.via, Via::Requisite { .. })
+    }
+}
+
 /// Kinds of job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum JobKind {
@@ -270,7 +277,7 @@ pub enum Outcome {
     /// anything else (at most five hops, then the file counts as unavailable: RFC 9309, section 2.3.1.2).
     RobotsMoved(Url),
     /// A page or sitemap was answered. The URL is done, unless the server asked for time (429, 503), or the answer may be a
-    /// better one the next time (most other statuses from 500 on, a body that was cut).
+    /// better one the next time (most other statuses from 500 on, a body that was cut or is empty).
     Done {
         /// HTTP status.
         status: u16,
@@ -280,7 +287,7 @@ pub enum Outcome {
         retry_after: Option<Millis>,
         /// The target of a redirect; none for other answers, and for redirects without a target.
         target: Option<UrlId>,
-        /// Whether the connection broke in the body, or the body was broken.
+        /// Whether the connection broke in the body, or the body was broken or empty.
         cut: bool,
     },
     /// No whole answer, for any kind of job. The frontier decides whether to try again (then

@@ -75,10 +75,12 @@ impl SkipReason {
             SkipReason::Depth => "deeper than --max-depth",
             SkipReason::Trap => "a trap: too many or repeating path segments, or a folder that brought nothing new",
             SkipReason::DuplicateSource => "only a duplicate page links to it",
-            SkipReason::Nofollow => "the link or its page says nofollow",
+            SkipReason::Nofollow => "the link or its page says nofollow, or it would end the session of --login",
             SkipReason::Rule => "a learned URL rule says that it is a copy",
             SkipReason::Mirror => "its host or folder is a mirror of another",
-            SkipReason::Budget => "its host or folder has spent its budget on duplicates",
+            SkipReason::Budget => {
+                "its host or folder has spent its budget on duplicates, or has as many pages as a cap allows"
+            }
             SkipReason::TooLong => "longer than --max-url-length",
             SkipReason::Known => "a known corpus has the page that links to it",
             SkipReason::Purpose => "its site does not allow the purpose of this crawl",

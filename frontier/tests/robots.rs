@@ -58,6 +58,16 @@ fn deviation(case: &Value) -> Option<&'static str> {
     }
 }
 
+/// RFC 9309, section 2.2.2: of the longest rules that match, the one that allows counts, in whatever order they stand.
+#[test]
+fn of_rules_of_one_length_the_one_that_allows_counts() {
+    for rules in ["Allow: /pa\nDisallow: /pa", "Disallow: /pa\nAllow: /pa", "Disallow: /p*\nAllow: /pa"] {
+        let file = format!("User-agent: *\n{rules}\n");
+        assert!(allowed(file.as_bytes(), "once", "/page"), "{rules}");
+    }
+    assert!(!allowed(b"User-agent: *\nAllow: /p\nDisallow: /pa\n", "once", "/page"), "the longer one counts");
+}
+
 #[test]
 fn google() {
     let Some(path) = data("robots/google_robots_test.json") else { return };

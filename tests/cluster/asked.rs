@@ -34,6 +34,13 @@ fn what_workers_know_is_told_while_they_run_and_after() -> anyhow::Result<()> {
         ensure!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
         Ok(String::from_utf8(output.stdout)?)
     };
+    for words in [&["status"][..], &["pause"], &["export"]] {
+        let all = [&["cluster"], words].concat();
+        let output = brokers.command(beside("crawler-under-test")?, &all, "nobody").output()?;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let names = said.contains("no crawl named nobody at nats://") && said.contains("crawler cluster create");
+        ensure!(output.status.code() == Some(2) && names, "{words:?}: {said}");
+    }
     let parsed = |told: &str| -> anyhow::Result<Vec<Value>> {
         told.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
     };

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Mutex;
 
+use crawler::outcome::ending;
 use tests::crawl::{Crawled, text};
 use tests::told::{Answer, Asked, Told, html, missing, moved};
 
@@ -144,6 +145,7 @@ impl Members {
         let cookie = format!("member={}", session.1);
         match (asked.method.as_str(), asked.host.as_str(), asked.target.as_str()) {
             (_, _, "/robots.txt") => missing(),
+            ("GET", "m.test", "/signin") => moved(302, "/login"),
             ("GET", "m.test", "/login") => html(
                 "<form method=post action=/enter><input type=hidden name=token value=t0ken>\
                  <input name=who><input type=password name=word></form>",
@@ -167,20 +169,23 @@ impl Members {
     }
 }
 
-fn plan(dir: &Path) -> anyhow::Result<String> {
+/// A file with the login whose form is at this path, or where this path leads.
+fn plan(dir: &Path, login: &str) -> anyhow::Result<String> {
     let file = dir.join("login.toml");
-    let text = "[[login]]\nurl = \"http://m.test/login\"\nfields.user = \"me\"\nfields.password = \"s3cret\"\n\
-        check = { url = \"http://m.test/account\", contains = \"Hello, me\" }\n";
+    let text = format!(
+        "[[login]]\nurl = \"http://m.test{login}\"\nfields.user = \"me\"\nfields.password = \"s3cret\"\n\
+         check = {{ url = \"http://m.test/account\", contains = \"Hello, me\" }}\n"
+    );
     std::fs::write(&file, text)?;
     Ok(file.to_string_lossy().into_owned())
 }
 
 #[test]
 fn a_crawl_logs_in_and_again_when_the_session_is_lost() -> anyhow::Result<()> {
-    for sent_on in [None, Some("/enter2")] {
+    for (sent_on, login) in [(None, "/login"), (Some("/enter2"), "/login"), (None, "/signin")] {
         let site = Members { session: Mutex::default(), sent_on };
         let (told, dir) = (Told::new(move |asked| site.answer(asked))?, tempfile::tempdir()?);
-        let (plan, out) = (plan(dir.path())?, dir.path().join("crawl"));
+        let (plan, out) = (plan(dir.path(), login)?, dir.path().join("crawl"));
         let crawled = told.crawl(&out, "http://m.test/", &[("access.login", &plan), ("scope.scope", "host")])?;
         for n in 0..8 {
             let page = page(&crawled, &format!("http://m.test/{n}"));
@@ -193,11 +198,63 @@ fn a_crawl_logs_in_and_again_when_the_session_is_lost() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A site that lets in, and then shows its form without a word in the place of every page.
+fn forgetful(asked: &Asked) -> Answer {
+    let form = "<title>Log in</title><form method=post action=/login><input type=password name=password></form>";
+    match (asked.method.as_str(), asked.target.as_str()) {
+        (_, "/robots.txt") => missing(),
+        ("POST", "/login") => moved(303, "/"),
+        (_, "/") => html((0..15).map(|n| format!("<a href=/{n}>{n}</a> ")).collect::<String>() + "<p>Welcome, me</p>"),
+        _ => html(form),
+    }
+}
+
+#[test]
+fn a_crawl_with_an_account_that_saw_walls_does_not_call_itself_complete() -> anyhow::Result<()> {
+    let (told, dir) = (Told::new(forgetful)?, tempfile::tempdir()?);
+    let file = dir.path().join("login.toml");
+    std::fs::write(&file, "[[login]]\nurl = \"http://w.test/login\"\nfields.password = \"s3cret\"\n")?;
+    let file = file.to_string_lossy().into_owned();
+    let crawl = |name: &str, keys: &[(&str, &str)]| told.crawl(&dir.path().join(name), "http://w.test/", keys);
+    let crawled = crawl("account", &[("access.login", &file)])?;
+    assert_eq!(crawled.stats.walls_with_account, 15, "{:?}", crawled.stats);
+    let said = ending(&crawled.stats, "done", None);
+    assert!(said.starts_with("15 pages show a wall although the crawl has an account"), "{said}");
+    // The control: without an account, walls are what one expects.
+    let crawled = crawl("stranger", &[])?;
+    assert_eq!((crawled.stats.labels["wall"], crawled.stats.walls_with_account), (15, 0));
+    assert!(ending(&crawled.stats, "done", None).contains("It is complete"), "{:?}", crawled.stats);
+    Ok(())
+}
+
+/// A site whose links and redirects have a password.
+fn talkative(asked: &Asked) -> Answer {
+    match asked.target.as_str() {
+        "/" => html("<p>A page</p><a href=http://me:s3cret@t.test/two>two</a> <a href=/r>r</a>"),
+        "/r" => moved(302, "http://me:s3cret@t.test/three"),
+        "/two" | "/three" => html(format!("<p>The text of {}</p>", asked.target)),
+        _ => missing(),
+    }
+}
+
+#[test]
+fn passwords_in_links_are_neither_sent_nor_written() -> anyhow::Result<()> {
+    let (told, dir) = (Told::new(talkative)?, tempfile::tempdir()?);
+    let crawled = told.crawl(dir.path(), "http://t.test/", &[("output.markdown", "true"), ("output.text", "true")])?;
+    for path in ["/two", "/three"] {
+        assert_eq!(page(&crawled, &format!("http://t.test{path}"))["status"], 200, "{path}");
+        assert_eq!(told.of("t.test", path)[0].field("authorization"), "", "{path}");
+    }
+    assert_eq!(page(&crawled, "http://t.test/r")["redirect_to"], "http://t.test/three");
+    assert!(!written(dir.path())?.contains("s3cret"));
+    Ok(())
+}
+
 #[test]
 fn a_form_is_not_sent_on_to_another_host() -> anyhow::Result<()> {
     let site = Members { session: Mutex::default(), sent_on: Some("http://evil.test/enter") };
     let (told, dir) = (Told::new(move |asked| site.answer(asked))?, tempfile::tempdir()?);
-    let plan = plan(dir.path())?;
+    let plan = plan(dir.path(), "/login")?;
     let error = told.crawl(&dir.path().join("crawl"), "http://m.test/", &[("access.login", &plan)]).unwrap_err();
     assert!(error.to_string().contains("another host"), "{error}");
     assert!(told.asked().iter().all(|asked| asked.host != "evil.test"));

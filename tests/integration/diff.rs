@@ -178,7 +178,7 @@ fn the_next_version_of_a_manual_is_told_right() -> anyhow::Result<()> {
         round.trusted,
         round.checked
     );
-    let diff = Diff::read(&base.path().join("crawl"), round.started)?;
+    let diff = Diff::read(&base.path().join("crawl"), round.started, None)?;
     let names = |pages: &[crawler::diff::Page]| -> BTreeSet<String> {
         pages.iter().map(|page| page.url.trim_start_matches("http://a.test/").to_owned()).collect()
     };

@@ -79,6 +79,9 @@ fn what_is_forbidden_for_a_purpose_is_not_fetched_or_not_kept() -> anyhow::Resul
             "{path}"
         );
     }
+    assert_eq!(crawled.stats.not_kept, 2);
+    let why = run(&["why", &dir.path().to_string_lossy(), "http://c.test/meta"])?;
+    assert!(why.contains("may not be used for the purpose of this crawl"), "{why}");
     let texts = lines(dir.path(), "text.jsonl")?;
     let index = std::fs::read_to_string(dir.path().join("warc/index.cdxj"))?;
     for (path, is_kept) in [("/header", false), ("/meta", false), ("/open", true)] {
@@ -90,6 +93,7 @@ fn what_is_forbidden_for_a_purpose_is_not_fetched_or_not_kept() -> anyhow::Resul
     let other = tempfile::tempdir()?;
     let crawled = told.crawl(other.path(), "http://c.test/", &[("access.purpose", "search")])?;
     assert_eq!(crawled.pages.iter().filter(|page| page["simhash"].is_string()).count(), 5);
+    assert_eq!(crawled.stats.not_kept, 0);
     Ok(())
 }
 
@@ -185,6 +189,11 @@ fn feeds_and_files_lead_on_and_their_text_is_exported() -> anyhow::Result<()> {
     }
     let paper = pages.iter().find(|page| text(page, "url").ends_with("paper.pdf")).expect("the paper");
     assert!(paper["words"].as_u64() > Some(90) && paper["simhash"].is_string(), "{paper}");
+    let error =
+        |name: &str| pages.iter().find(|page| text(page, "url").ends_with(name)).map(|page| text(page, "error"));
+    assert_eq!(error("sheet.xlsx"), Some("not_read: a file of an office program"));
+    assert!(error("bad.pdf").is_some_and(|error| error.starts_with("not_read: ")), "{:?}", error("bad.pdf"));
+    assert_eq!((error("paper.pdf"), error("read.md")), (Some(""), Some("")));
     // Other files are stored whole in the archive.
     let index = std::fs::read_to_string(out.join("warc/index.cdxj"))?;
     assert!(index.contains("sheet.xlsx") && index.contains("spreadsheetml"), "{index}");
@@ -193,10 +202,42 @@ fn feeds_and_files_lead_on_and_their_text_is_exported() -> anyhow::Result<()> {
     assert!(texts.iter().any(|line| text(line, "text").contains(words(2, 100).split(' ').next().unwrap_or_default())));
     let markdown = exported(&path, &["--what", "markdown"])?;
     assert!(markdown.iter().any(|line| text(line, "markdown").contains("# /by-rss")), "{markdown:?}");
+    let file = markdown.iter().find(|line| text(line, "url").ends_with("read.md")).expect("the Markdown file");
+    assert!(text(file, "markdown").starts_with("# Read\n\n[on](/by-markdown)\n"), "as it is: {file}");
+    let table = run(&["export", &path, "--what", "skipped", "--format", "csv"])?;
+    assert_eq!(table, "url,reason,source,rule,detail\r\n", "a table without rows");
     let table = run(&["export", &path, "--what", "pages", "--format", "csv"])?;
     assert!(table.starts_with("url,visit,status") && table.lines().count() == pages.len() + 1, "{table}");
     run(&["export", &path, "--what", "wacz"])?;
     assert!(std::fs::metadata(out.join("crawl.wacz"))?.len() > 1_000);
+    let full = Command::new(beside("crawler-under-test")?)
+        .args(["export", &path, "--what", "wacz", "-o", "/dev/full"])
+        .output()?;
+    let said = String::from_utf8_lossy(&full.stderr).into_owned();
+    assert!(full.status.code() == Some(1) && said.contains("No space left"), "{said}");
+    assert_eq!(said.trim_end().lines().count(), 1, "one message, of the program: {said}");
+    Ok(())
+}
+
+/// A page to which only a sitemap leads.
+fn listed(asked: &Asked) -> Answer {
+    let typed = |kind: &str, body: &str| (200, vec![("content-type", kind.to_owned())], body.into());
+    match asked.target.as_str() {
+        "/robots.txt" => typed("text/plain", "User-agent: *\nSitemap: http://s.test/map.xml\n"),
+        "/map.xml" => typed("text/xml", "<urlset><url><loc>http://s.test/alone</loc></url></urlset>"),
+        "/" | "/alone" => html(format!("<p>{} {}</p>", asked.target, words(asked.target.len() as u64, 60))),
+        _ => missing(),
+    }
+}
+
+#[test]
+fn why_tells_a_seed_from_what_only_a_sitemap_names() -> anyhow::Result<()> {
+    let (told, dir) = (Told::new(listed)?, tempfile::tempdir()?);
+    told.crawl(dir.path(), "http://s.test/", &[("scope.sitemaps", "true")])?;
+    let why = |url: &str| run(&["why", &dir.path().to_string_lossy(), url]);
+    let (seed, alone) = (why("http://s.test/")?, why("http://s.test/alone")?);
+    assert!(seed.contains("  a seed\n") && !seed.contains("first named by a sitemap"), "{seed}");
+    assert!(!alone.contains("  a seed\n") && alone.contains("first named by a sitemap"), "{alone}");
     Ok(())
 }
 
@@ -231,5 +272,37 @@ fn one_copy_of_a_cluster_is_exported_unless_all_are_wanted() -> anyhow::Result<(
     assert_eq!(all.len(), one.len() + 1);
     let clusters = exported(&path, &["--what", "clusters"])?;
     assert_eq!(clusters, [json!({"representative": twin["duplicate_of"], "pages": [twin["url"]]})]);
+
+    // An export that cannot be harms no file.
+    let code = |more: &[&str]| -> anyhow::Result<Option<i32>> {
+        let mut program = Command::new(beside("crawler-under-test")?);
+        Ok(program.arg("export").arg(dir.path()).args(more).output()?.status.code())
+    };
+    let (pages, out) = (dir.path().join("pages.jsonl"), dir.path().join("out"));
+    let (before, out_of) = (std::fs::read(&pages)?, out.to_string_lossy().into_owned());
+    assert_eq!(code(&["-o", &pages.to_string_lossy()])?, Some(2));
+    assert_eq!(std::fs::read(&pages)?, before, "it is a file of the crawl itself");
+    assert_eq!(code(&["--what", "markdown", "-o", &out_of])?, Some(2), "there is no Markdown");
+    assert!(!out.exists(), "nothing was exported");
+    assert_eq!(code(&["--what", "wacz", "--format", "csv"])?, Some(2));
+    assert_eq!(code(&["-o", &out_of])?, Some(0));
+    assert_eq!(std::fs::read(&out)?, before);
+    Ok(())
+}
+
+/// Catches a run that cuts what an earlier run wrote, because it writes no text itself.
+#[test]
+fn a_run_without_text_leaves_the_text_of_earlier_runs_alone() -> anyhow::Result<()> {
+    let (told, dir) = (Told::new(careful)?, tempfile::tempdir()?);
+    let run = |text: &str, pages: &str| {
+        told.crawl(dir.path(), "http://c.test/", &[("output.text", text), ("limits.max-pages", pages)])
+    };
+    run("true", "3")?;
+    let before = lines(dir.path(), "text.jsonl")?;
+    assert!(!before.is_empty());
+    run("false", "4")?;
+    run("true", "10")?;
+    let after = lines(dir.path(), "text.jsonl")?;
+    assert!(after.starts_with(&before) && after.len() > before.len(), "{} before, {} after", before.len(), after.len());
     Ok(())
 }

@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use tests::gate::{
-    Attack, Copied, Crawled, Honest, Junk, Lists, Menus, Own, Pace, Partial, Parts, Shape, Site, Trap, run, walk,
+    Attack, Copied, Crawled, Honest, Junk, Lists, Menus, Own, Pace, Partial, Parts, Sections, Shape, Site, Trap, run,
+    walk,
 };
 
 /// The gate as it is by default, and without the rescue at the end.
@@ -98,6 +99,37 @@ fn what_equal_lists_lead_to_is_found_where_it_is_something_else() -> anyhow::Res
         }
     }
     assert!(bad.is_empty(), "{bad:#?}");
+    Ok(())
+}
+
+/// Catches a sample that is drawn from a lot as a whole: one chapter in 40 that was translated is then missed in most crawls. And
+/// a rescue that fetches all copies because of it.
+#[test]
+fn a_chapter_that_says_something_else_is_found_in_a_copied_manual() -> anyhow::Result<()> {
+    let (mut bad, mut dear) = (Vec::new(), Vec::new());
+    for parts in [Parts::Domain, Parts::Domains, Parts::Folders] {
+        for (seed, [chapters, pages, own]) in (1..).zip([[40, 25, 1], [25, 40, 1], [50, 30, 2]]) {
+            let site: Arc<dyn Site> = Arc::new(Sections::draw(seed, parts, chapters, pages, own));
+            let truth = walk(&*site);
+            let (crawled, strict) = (run(&site, DROP)?, fetches(&run(&site, STRICT)?));
+            let (found, all, made) = (crawled.seen.things.len(), truth.things.len(), fetches(&crawled));
+            let name = format!("{parts:?}, {own} of {chapters} chapters with {pages} pages");
+            println!(
+                "{name}: {found} of {all} things with {made} fetches of {}; {strict} without rescue",
+                truth.pages.len()
+            );
+            let told = format!("{name}: {found} of {all}, {made} fetches, {strict} without rescue");
+            if found * 100 < all * 99 {
+                bad.push(told.clone());
+            }
+            if made > strict + rescue(strict) + own * pages {
+                dear.push(told);
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{bad:#?}");
+    // If one of the first two URLs of a lot that are tried is new, the whole lot falls. This happens in one crawl in twenty.
+    assert!(dear.len() <= 3, "{dear:#?}");
     Ok(())
 }
 

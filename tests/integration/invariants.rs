@@ -80,7 +80,7 @@ fn the_number_of_workers_changes_no_verdict() -> anyhow::Result<()> {
         let links: Vec<OutLink> = links.filter(|link| met.insert(link.id)).collect();
         let judgeable = (200..300).contains(&answer.status);
         let id = PageId { url: keys.identify(&url).0, visit: 1 };
-        let case = Case { order, id, url: &url, before: None, judgeable, page: &page, links: &links };
+        let case = Case { order, id, url: &url, before: None, judgeable, page: &page, links: &links, ahead: None };
         let url_of = |page: PageId, _: &Session| Ok(urls.get(&page).cloned());
         let verdict = judge.judge(&case, &url_of, &mut session)?.verdict;
         assert_eq!(verdict.name(), text(&line, "verdict"), "{line}");

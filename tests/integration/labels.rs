@@ -10,11 +10,12 @@ use url::Url;
 /// Pages of each kind.
 const PAGES: u64 = 300;
 
-/// A host of each kind: `wall.test`, `gone.test` (names the path that is missing), `catch-all.test` and `shop.test`, the control.
+/// A host of each kind: `wall.test`; `bare.test` and `token.test` (walls without a word); `gone.test` (names the path that is
+/// missing); `catch-all.test`; and `shop.test`, the control.
 fn answer(url: &Url) -> Answer {
     let (host, path) = (url.host_str().unwrap_or_default(), url.path());
     let link = |n: u64| match host {
-        "wall.test" => format!("/login?next=/article/{n}"),
+        "wall.test" | "bare.test" | "token.test" => format!("/login?next=/article/{n}"),
         "gone.test" => format!("/old/{n}"),
         "catch-all.test" => format!("/part{}/{}{n}", n % 40, "deep/".repeat(n as usize % 4)),
         _ => format!("/item/{n}"),
@@ -27,6 +28,12 @@ fn answer(url: &Url) -> Answer {
         }
         ("wall.test", _) => html(format!(
             "<title>Welcome</title><form><p>Who are you?</p><input type=\"password\" name=\"p\"><input type=\"hidden\" value=\"{}\">",
+            url.query().unwrap_or_default()
+        )),
+        // No word can be seen. The bytes are the same under all URLs, or differ by a token.
+        ("bare.test", _) => html("<title>Log in</title><form><input name=user><input type=password name=p></form>"),
+        ("token.test", _) => html(format!(
+            "<title>Members</title><form><input type=hidden value=\"{}\"><input type=password name=p></form>",
             url.query().unwrap_or_default()
         )),
         ("gone.test", _) => html(format!("<title>Seite nicht gefunden</title><p>{path} gibt es hier nicht.</p>")),
@@ -56,9 +63,13 @@ fn labelled(crawled: &Crawled, label: &str) -> (usize, Option<usize>) {
 /// a count that begins anew when a crawl is taken up again.
 #[test]
 fn the_same_stub_under_many_urls_is_labelled() -> anyhow::Result<()> {
-    for (host, label, first) in
-        [("wall.test", "wall", 11), ("gone.test", "soft-404", 11), ("catch-all.test", "soft-404", 20)]
-    {
+    for (host, label, first) in [
+        ("wall.test", "wall", 11),
+        ("bare.test", "wall", 11),
+        ("token.test", "wall", 11),
+        ("gone.test", "soft-404", 11),
+        ("catch-all.test", "soft-404", 20),
+    ] {
         for stop in [None, Some("150")] {
             let dir = tempfile::tempdir()?;
             if let Some(most) = stop {

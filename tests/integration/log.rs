@@ -49,9 +49,12 @@ fn each_request_has_a_line() -> anyhow::Result<()> {
         assert!(whole, "{line}");
     }
 
-    // Another run goes on with it; and as text.
+    // A run without the flag writes no log; one with it goes on with the file; and as text.
+    let count = || -> anyhow::Result<usize> { Ok(std::fs::read_to_string(&log)?.lines().count()) };
     crawl(&told, dir.path(), &["--recrawl", "-q"])?;
-    assert!(std::fs::read_to_string(&log)?.lines().count() > lines.len());
+    assert_eq!(count()?, lines.len());
+    crawl(&told, dir.path(), &["--recrawl", "--log", &log.to_string_lossy(), "-q"])?;
+    assert!(count()? > lines.len());
     let plain = dir.path().join("requests.log");
     std::fs::create_dir_all(dir.path().join("other"))?;
     crawl(&told, &dir.path().join("other"), &["--log", &plain.to_string_lossy(), "-q"])?;
@@ -97,8 +100,14 @@ fn a_log_that_cannot_be_opened_is_named() -> anyhow::Result<()> {
     let path = "/no/such/folder/log";
     let run = program.args(["crawl", "http://127.0.0.1:9/", "--log", path, "--dir"]).arg(dir.path()).output()?;
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert_eq!(run.status.code(), Some(1), "{said}");
+    assert_eq!(run.status.code(), Some(2), "{said}");
     assert!(said.contains(path) && said.contains("No such file"), "{said}");
+    assert_eq!(dir.path().read_dir()?.count(), 0, "nothing is left behind");
+    // The log is not wanted any more.
+    let mut program = Command::new(beside("crawler-under-test")?);
+    let run = program.args(["crawl", "http://127.0.0.1:9/", "--dir"]).arg(dir.path()).output()?;
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(run.status.code() == Some(3) && !said.contains(path), "{said}");
     Ok(())
 }
 

@@ -274,6 +274,26 @@ fn a_page_missing_twice_is_gone_and_releases_what_was_held_for_it() -> anyhow::R
     Ok(())
 }
 
+/// A URL that never had a page is not missing. Whoever counts it tells of one page more than `crawler diff`.
+#[test]
+fn only_a_page_that_was_there_goes_missing() -> anyhow::Result<()> {
+    let round = Arc::new(AtomicU64::new(0));
+    let now = Arc::clone(&round);
+    let told = Told::new(move |asked| match (asked.target.as_str(), now.load(Ordering::Relaxed)) {
+        ("/", _) => told::html(format!("<p>{}</p><a href=/goes>a</a> <a href=/never>b</a>", words(0, 80))),
+        ("/goes", 0) => told::html(format!("<p>{}</p>", words(1, 80))),
+        _ => told::missing(),
+    })?;
+    let dir = tempfile::tempdir()?;
+    told.crawl(dir.path(), "http://a.test/", &[])?;
+    round.store(1, Ordering::Relaxed);
+    let again = told.crawl(dir.path(), "http://a.test/", &[("fetch.recrawl", "true")])?;
+    let visited = again.pages.iter().filter(|page| page["visit"] == 2 && page["status"] == 404).count();
+    let told_of = again.stats.round.expect("a round was made");
+    assert_eq!((visited, told_of.visits, told_of.missing), (2, 3, 1));
+    Ok(())
+}
+
 /// Catches a notice that all pages show for a day (a login, a site being mended) and that makes copies of them for good.
 #[test]
 fn a_notice_on_all_pages_makes_no_copies() -> anyhow::Result<()> {

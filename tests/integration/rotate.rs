@@ -164,6 +164,12 @@ fn a_part_that_is_gone_is_told_by_everyone() -> anyhow::Result<()> {
     // A part that was cut is no part that is whole.
     fs::write(&part, &removed[..removed.len() / 2])?;
     assert!(findings()?.iter().any(|finding| finding.contains("pages-000002.jsonl has")), "{:?}", findings()?);
+    for words in [&["export"][..], &["export", "--what", "clusters"], &["report"], &since] {
+        let output = program(&dir, words)?;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{words:?}: {said}");
+        assert!(said.contains("pages-000002.jsonl has"), "{words:?}: {said}");
+    }
     fs::write(&part, &removed)?;
     assert_eq!(findings()?, Vec::<String>::new());
     Ok(())

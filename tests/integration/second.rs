@@ -250,6 +250,28 @@ fn a_broken_body_is_asked_for_again() -> anyhow::Result<()> {
     Ok(())
 }
 
+#[test]
+fn an_empty_page_is_asked_for_again() -> anyhow::Result<()> {
+    let count = AtomicU64::new(0);
+    let script = move |asked: &Asked| {
+        match asked.target.as_str() {
+            // A page whose links would be lost, one that stays empty, and a file that is no page.
+            "/" if count.fetch_add(1, Ordering::Relaxed) == 0 => html(String::new()),
+            "/" => html(page(0, &["/once".into(), "/always".into(), "/file".into()])),
+            "/once" => html(page(1, &[])),
+            "/always" => html(String::new()),
+            "/file" => (200, vec![("content-type", "image/png".to_owned())], Vec::new()),
+            _ => missing(),
+        }
+    };
+    let (told, dir) = (Told::new(script)?, tempfile::tempdir()?);
+    let crawled = told.crawl(dir.path(), HOME, &[WAITS])?;
+    let asked = ["/", "/once", "/always", "/file"].map(|path| told.of("a.test", path).len());
+    assert_eq!(asked, [2, 1, 3, 1]);
+    assert_eq!((crawled.stats.pages, crawled.stats.unique), (4, 2), "{:?}", crawled.stats);
+    Ok(())
+}
+
 fn run(arguments: &[&str], dir: &Path) -> anyhow::Result<String> {
     let output = Command::new(env!("CARGO_BIN_EXE_crawl")).arg(arguments[0]).arg(dir).args(&arguments[1..]).output()?;
     Ok(String::from_utf8(output.stdout)?)

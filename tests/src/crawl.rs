@@ -104,7 +104,7 @@ pub fn lines(dir: &Path, name: &str) -> anyhow::Result<Vec<Value>> {
     Ok(lines)
 }
 
-/// The files of an output: its closed parts by their numbers, and the newest last.
+/// The files of an output: its closed parts by their numbers, and the newest last, if there is one.
 pub fn parts(dir: &Path, name: &str) -> anyhow::Result<Vec<PathBuf>> {
     let (stem, ending) = name.rsplit_once('.').context("an ending")?;
     let is_closed = |file: &str| {
@@ -119,7 +119,11 @@ pub fn parts(dir: &Path, name: &str) -> anyhow::Result<Vec<PathBuf>> {
         }
     }
     parts.sort();
-    parts.push(dir.join(name));
+    // A crash in the middle of a rotation leaves no newest part: every byte is in the closed ones.
+    let newest = dir.join(name);
+    if parts.is_empty() || newest.exists() {
+        parts.push(newest);
+    }
     Ok(parts)
 }
 

@@ -5,6 +5,7 @@
 //! [`SiteAccess::come_back`] takes over what the copy brings back. Until then, requests to the sites of the logins wait
 //! ([`SiteAccess::waits`]).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use config::Settings;
@@ -25,7 +26,7 @@ use crate::fetch::{Fetch, FetchError, Request, Response};
 pub enum LoginError {
     /// The login could not be carried out.
     #[error("login at {0}: {1}")]
-    Failed(Url, &'static str),
+    Failed(Url, Arc<str>),
     /// An answer did not come.
     #[error("login at {0}: {1}")]
     Fetch(Url, FetchError),
@@ -132,14 +133,14 @@ impl SiteAccess {
             let Some(target) = response.redirect_target(&url) else { return Ok((url, response)) };
             if form.is_some() && matches!(response.status, 307 | 308) {
                 if target.origin() != url.origin() {
-                    return Err(LoginError::Failed(url, "the form would be sent on to another host"));
+                    return Err(LoginError::Failed(url, "the form would be sent on to another host".into()));
                 }
             } else {
                 form = None;
             }
             url = target;
         }
-        Err(LoginError::Failed(url, "too many redirects"))
+        Err(LoginError::Failed(url, "too many redirects".into()))
     }
 
     async fn send<F: Fetch>(

@@ -32,6 +32,9 @@ pub enum AccessError {
     /// the file.
     #[error("--{0} {1}: {2}")]
     File(&'static str, String, String),
+    /// A key, and no place at which it is published.
+    #[error("--web-bot-auth needs --web-bot-auth-agent: the https origin at which the key is published")]
+    NoAgent,
     /// The state could not be read or written.
     #[error(transparent)]
     Store(#[from] store::Error),
@@ -78,6 +81,9 @@ impl SiteAccess {
         }
         if !settings.web_bot_auth.is_empty() {
             let agent = &settings.web_bot_auth_agent;
+            if agent.is_empty() {
+                return Err(AccessError::NoAgent);
+            }
             if !agent.starts_with("https://") {
                 let wrong = "a key needs the https origin at which it is published".to_owned();
                 return Err(AccessError::File("web-bot-auth-agent", agent.clone(), wrong));
@@ -153,7 +159,13 @@ fn jars(path: &str, session: &mut Session) -> Result<Jars, AccessError> {
     let mut jars = Jars::new(Limits::default());
     let mut changed = Vec::new();
     if !path.is_empty() {
-        changed = jars.load(read("cookies-file", path, file::read)?).changed;
+        let records = read("cookies-file", path, file::read)?;
+        let count = records.len();
+        changed = jars.load(records).changed;
+        if jars.is_empty() {
+            let why = if count == 0 { "it has none" } else { "all have expired, or cannot be sent" };
+            tracing::warn!("--cookies-file {path}: no cookie in it is used: {why}");
+        }
     }
     session.scan(spaces::COOKIES, &[], &[], &mut |_, bytes| {
         if !jars.restore(bytes) {

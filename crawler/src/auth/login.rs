@@ -1,5 +1,7 @@
 //! A login by form, as steps for whoever sends requests: fetch the page with the form, send the form, see whether it worked.
 
+use std::sync::{Arc, OnceLock};
+
 use url::Url;
 
 use super::Secret;
@@ -18,7 +20,13 @@ pub struct Login {
     pub check: Check,
     /// How a lost session is told.
     pub lost: Lost,
+    /// Where the form was found. The page workers read it while logins run, so all copies share it.
+    pub form_at: FormAt,
 }
+
+/// Where the form of a login was found: the URL of the login file may redirect to it.
+#[derive(Clone, Debug, Default)]
+pub struct FormAt(Arc<OnceLock<Url>>);
 
 /// How success is told. Without any of these, any answer below 400 that shows no password field again is a success.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +42,8 @@ pub struct Check {
 /// How a lost session is told, beside an answer 401.
 #[derive(Clone, Debug, Default)]
 pub struct Lost {
-    /// Part of the URL to which pages redirect then; without it, the path of the login page.
+    /// Part of the URL to which pages redirect then. Without it, the host and path of the login page, or of the page to which that
+    /// redirects.
     pub redirect: Option<String>,
     /// What a page says then.
     pub contains: Option<String>,
@@ -50,7 +59,7 @@ pub enum Step {
     /// Logged in.
     Done,
     /// Not logged in, and why.
-    Failed(&'static str),
+    Failed(Arc<str>),
 }
 
 /// An answer after redirects.
@@ -65,14 +74,14 @@ pub struct Answer<'a> {
 }
 
 /// How far a login has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum State {
     Outside,
     Asked,
     Sent,
     Checked,
     Inside,
-    Failed(&'static str),
+    Failed(Arc<str>),
 }
 
 /// One login, and whether it holds.
@@ -96,10 +105,10 @@ impl LoginSession {
     /// The first step, and the first after the session was lost.
     pub fn begin(&mut self) -> Step {
         if self.attempts >= Self::MAX_ATTEMPTS {
-            self.state = State::Failed("the session was lost again and again");
+            self.state = State::Failed("the session was lost again and again".into());
         }
-        match self.state {
-            State::Failed(why) => Step::Failed(why),
+        match &self.state {
+            State::Failed(why) => Step::Failed(Arc::clone(why)),
             State::Inside => Step::Done,
             _ => {
                 self.attempts += 1;
@@ -130,6 +139,10 @@ impl LoginSession {
         let Some(form) = choose(&forms, self.login.form.as_deref()) else {
             return self.fail("the login page has no such form");
         };
+        if form.password.is_some() {
+            // The first place stays: a later login begins at the same URL.
+            let _ = self.login.form_at.0.set(answer.url.clone());
+        }
         let Some(submission) = form.submit(answer.url, &self.login.fields) else {
             return self.fail("the form leads nowhere");
         };
@@ -146,21 +159,34 @@ impl LoginSession {
     }
 
     fn see(&mut self, answer: &Answer<'_>) -> Step {
-        let check = &self.login.check;
-        let contains = |text: &Option<String>| text.as_ref().map(|text| answer.html.contains(text.as_str()));
-        let said = contains(&check.contains).unwrap_or(true) && !contains(&check.lacks).unwrap_or(false);
-        let silent = check.contains.is_none() && check.lacks.is_none();
-        let asked_again = silent && forms(answer.html).iter().any(|form| form.password.is_some());
-        if answer.status < 400 && said && !asked_again {
-            self.state = State::Inside;
-            Step::Done
+        let Check { url, contains, lacks } = &self.login.check;
+        let silent = contains.is_none() && lacks.is_none();
+        let has = |text: &&String| answer.html.contains(text.as_str());
+        let wrong = if answer.status >= 400 {
+            format!("answers with status {}", answer.status)
+        } else if let Some(text) = contains.as_ref().filter(|text| !has(text)) {
+            format!("does not contain {text:?}")
+        } else if let Some(text) = lacks.as_ref().filter(has) {
+            format!("contains {text:?}")
+        } else if silent && forms(answer.html).iter().any(|form| form.password.is_some()) {
+            "asks for a password again".to_owned()
         } else {
-            self.fail("the check after the login failed: wrong user or password, or the site wants more than a form")
+            self.state = State::Inside;
+            return Step::Done;
+        };
+        // A query may have a token in it.
+        let mut page = url.clone().unwrap_or_else(|| answer.url.clone());
+        if url.is_none() {
+            page.set_query(None);
         }
+        self.fail(&format!(
+            "the check after the login failed: {page} {wrong}. The user or the password is wrong, or the site wants more than a form"
+        ))
     }
 
-    fn fail(&mut self, why: &'static str) -> Step {
-        self.state = State::Failed(why);
+    fn fail(&mut self, why: &str) -> Step {
+        let why = Arc::from(why);
+        self.state = State::Failed(Arc::clone(&why));
         Step::Failed(why)
     }
 
@@ -205,7 +231,10 @@ impl Login {
     pub fn is_lost(&self, status: u16, redirect: Option<&Url>, body: &[u8]) -> bool {
         let to_login = redirect.is_some_and(|target| match &self.lost.redirect {
             Some(part) => target.as_str().contains(part.as_str()),
-            None => target.path() == self.url.path() && target.host() == self.url.host(),
+            None => [Some(&self.url), self.form_at.0.get()]
+                .into_iter()
+                .flatten()
+                .any(|page| target.path() == page.path() && target.host() == page.host()),
         });
         let said = |text: &String| memchr::memmem::find(body, text.as_bytes()).is_some();
         status == 401 || to_login || self.lost.contains.as_ref().is_some_and(said)

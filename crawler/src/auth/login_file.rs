@@ -24,7 +24,7 @@ use url::Url;
 
 use super::Secret;
 use super::credentials::{Credentials, Scheme};
-use super::login::{Check, Login, Lost};
+use super::login::{Check, FormAt, Login, Lost};
 
 /// Everything that a file says.
 #[derive(Debug, Default)]
@@ -105,7 +105,7 @@ enum Value {
 impl LoginFile {
     /// Reads a file; `variable` looks up the environment.
     pub fn read(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, LoginFileError> {
-        let file: File = toml::from_str(text).map_err(|error| LoginFileError::Toml(without_source(&error)))?;
+        let file: File = toml::from_str(text).map_err(|error| LoginFileError::Toml(without_source(&error, text)))?;
         let secret = |value: &Value| match value {
             Value::Text(text) => Ok(Secret::new(text.as_str())),
             Value::Environment { env } => {
@@ -132,6 +132,7 @@ impl LoginFile {
                 fields: fields.collect::<Result<_, LoginFileError>>()?,
                 check: check.transpose()?.unwrap_or_default(),
                 lost: Lost { redirect: entry.lost.redirect.clone(), contains: entry.lost.contains.clone() },
+                form_at: FormAt::default(),
                 url,
             });
         }
@@ -154,7 +155,11 @@ impl LoginFile {
     }
 }
 
-/// The error's own words and its line, without the line's text: that may be a password.
-fn without_source(error: &toml::de::Error) -> String {
-    error.message().lines().next().unwrap_or_default().to_owned()
+/// The error's own words and the number of its line, without the line's text: that may be a password.
+fn without_source(error: &toml::de::Error, text: &str) -> String {
+    let message = error.message().lines().next().unwrap_or_default();
+    match error.span().and_then(|span| text.get(..span.start)) {
+        Some(before) => format!("line {}: {message}", before.matches('\n').count() + 1),
+        None => message.to_owned(),
+    }
 }

@@ -147,8 +147,8 @@ fn a_plan_says_what_is_wrong_without_saying_secrets() {
         ),
         ("[[auth]]\nhost = \"a\"\nscheme = \"ntlm\"", "ntlm: not one of basic, digest, bearer"),
         ("[[auth]]\nhost = \"a\"\nscheme = \"basic\"\nuser = \"u\"", "a: needs a password"),
-        ("[[auth]]\nhost = \"a\"\nscheme = \"basic\"\npasswort = \"hunter2\"", "unknown field `passwort`"),
-        ("[[auth]]\npassword = \"hunter2", "invalid basic string"),
+        ("[[auth]]\nhost = \"a\"\nscheme = \"basic\"\npasswort = \"hunter2\"", "line 4: unknown field `passwort`"),
+        ("[[auth]]\npassword = \"hunter2", "line 2: invalid basic string"),
     ] {
         let error = LoginFile::read(text, environment).unwrap_err().to_string();
         assert!(error.starts_with(expected) && !error.contains("hunter2"), "{text}: {error}");
@@ -261,6 +261,22 @@ fn a_login_gets_in_and_gets_in_again_when_the_session_is_lost() {
 }
 
 #[test]
+fn a_session_is_lost_where_pages_redirect_to_the_form_that_the_login_was_led_to() {
+    let plan = "[[login]]\nurl = \"https://a.test/signin\"\nfields.password = \"p\"";
+    let mut session = LoginSession::new(LoginFile::read(plan, environment).unwrap().logins.remove(0));
+    // The page workers have a copy that was made before the login.
+    let copy = session.login().clone();
+    let form = url("https://a.test/login");
+    assert!(!copy.is_lost(302, Some(&form), b""), "nobody knows of it yet");
+    session.begin();
+    let html = "<form method=post action=/enter><input type=password name=password></form>";
+    assert!(matches!(session.answer(&Answer { url: &form, status: 200, html }), Step::Submit(_)));
+    assert!(copy.is_lost(302, Some(&url("https://a.test/login?next=/x")), b""));
+    assert!(copy.is_lost(302, Some(&url("https://a.test/signin")), b""));
+    assert!(!copy.is_lost(302, Some(&url("https://b.test/login")), b""), "another host");
+}
+
+#[test]
 fn a_login_that_fails_says_why_and_is_not_tried_again() {
     let session = |password: &str| {
         let text = format!(
@@ -271,7 +287,9 @@ fn a_login_that_fails_says_why_and_is_not_tried_again() {
     let (mut right, mut wrong) = (session("correct horse"), session("wrong"));
     assert_eq!(Site::default().run(&mut right), Step::Done, "the control");
     let mut site = Site::default();
-    assert!(matches!(site.run(&mut wrong), Step::Failed(why) if why.contains("wrong user or password")));
+    assert!(
+        matches!(site.run(&mut wrong), Step::Failed(why) if why.contains("https://a.test/account answers with status 403"))
+    );
     assert!(matches!(site.run(&mut wrong), Step::Failed(_)));
     assert_eq!(site.posts, 1);
     let home = url("https://a.test/login");
@@ -283,7 +301,7 @@ fn a_login_that_fails_says_why_and_is_not_tried_again() {
         let mut session = session("correct horse");
         session.begin();
         let step = session.answer(&Answer { url: &home, status: 200, html });
-        assert!(matches!(step, Step::Failed(said) if said.contains(why)), "{step:?}");
+        assert!(matches!(&step, Step::Failed(said) if said.contains(why)), "{step:?}");
     }
 }
 

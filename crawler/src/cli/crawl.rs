@@ -1,7 +1,5 @@
 //! `crawler crawl`: starts a crawl, or continues one.
 
-use std::collections::HashSet;
-use std::io::{BufRead, Read};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,21 +7,22 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use config::Layers;
 use crossbeam_channel::Sender;
-use url::Url;
 
 use super::flags::SettingFlags;
 use super::progress::Terminal;
 use super::say::say;
+use super::seeds::{Seeds, no_others, seeds};
 use super::summary::{self, SummaryFacts, SummaryOf};
-use super::{Usage, end_code, message, signals, typed};
+use super::{Usage, end_code, message, signals};
 use crate::clock::Clock;
 use crate::crawl::{CrawlDir, OpenError};
 use crate::dashboard::{Dashboard, Reach};
-use crate::engine::{self, Control, Observer, Snapshot, StopReason};
+use crate::engine::{self, Control, Log, Observer, Snapshot, StopReason};
 use crate::estimate::Lost;
 use crate::fetch::http::HttpFetch;
 use crate::focus::{self, Topic, TopicError};
 use crate::report::Learned;
+use crate::sink::TextJsonl;
 
 /// Arguments of `crawler crawl`.
 #[derive(Debug, clap::Args)]
@@ -39,17 +38,6 @@ pub struct Args {
     add_seeds: bool,
     #[command(flatten)]
     voice: Voice,
-}
-
-/// The seeds of a crawl.
-#[derive(Debug, Default, clap::Args)]
-pub(super) struct Seeds {
-    /// URLs to start from
-    #[arg(value_name = "SEED")]
-    seeds: Vec<String>,
-    /// File of seeds, one URL a line, '-' for stdin, '#' comments
-    #[arg(long = "seeds", value_name = "FILE")]
-    seed_files: Vec<PathBuf>,
 }
 
 /// All that a crawl starts with: seeds and settings.
@@ -120,7 +108,7 @@ pub(super) fn go(args: &Args, refresh: Option<RoundBudget>) -> anyhow::Result<Ex
     }
     // Declared before `dir`, and so dropped after it.
     let mut unmade = Unmade::of(&args.dir);
-    let mut dir = if refresh.is_some() { CrawlDir::existing(&args.dir)? } else { CrawlDir::open(&args.dir)? };
+    let mut dir = CrawlDir::open(&args.dir)?;
     unmade.opened = true;
     if !args.add_seeds {
         no_others(&dir, &seeds)?;
@@ -144,6 +132,10 @@ pub(super) fn go(args: &Args, refresh: Option<RoundBudget>) -> anyhow::Result<Ex
         None
     });
     address(&settings.output.dashboard)?;
+    Log::can_be_written(&settings.output).map_err(|error| Usage(error.to_string()))?;
+    if resumed > 0 && !args.voice.quiet {
+        late_outputs(&dir, &settings.output)?;
+    }
     if let Some(budget) = refresh {
         settings.fetch.recrawl = true;
         settings.refresh.continuous = false;
@@ -193,6 +185,22 @@ pub(super) fn go(args: &Args, refresh: Option<RoundBudget>) -> anyhow::Result<Ex
     // A round that has spent its budget has ended as it should.
     let spent = refresh.is_some() && matches!(reason, StopReason::PageLimit | StopReason::TimeLimit);
     Ok(end_code(if spent { StopReason::Done } else { reason }, stats.any_page()))
+}
+
+/// Says which outputs begin with this run, and so have nothing of the pages that were fetched before.
+fn late_outputs(dir: &CrawlDir, output: &config::Output) -> anyhow::Result<()> {
+    let lengths = dir.lengths()?;
+    let has = |name: &str| lengths.keys().any(|known| known.starts_with(name));
+    for (flag, is_on, name) in [
+        ("--warc", output.warc, "warc/"),
+        ("--text", output.text, TextJsonl::TEXT),
+        ("--markdown", output.markdown, TextJsonl::MARKDOWN),
+    ] {
+        if is_on && !has(name) {
+            say!("note: {flag} begins with this run: the pages that were fetched before have none");
+        }
+    }
+    Ok(())
 }
 
 /// A directory that this run has made. It is deleted again if the run ends before the crawl has begun: a call that is wrong leaves
@@ -288,7 +296,9 @@ const OTHER_VARIABLES: &[&str] =
 pub(super) fn layers(start: &Start, stored: Option<&str>) -> anyhow::Result<Layers> {
     let mut layers = Layers::new();
     if let Some(stored) = stored {
-        layers = layers.text(Path::new("stored settings"), stored)?;
+        // An earlier version has stored log and live page, which belong to one run.
+        layers =
+            layers.text(Path::new("stored settings"), stored)?.set("output.log", "")?.set("output.dashboard", "")?;
     }
     if let Some(profile) = &start.profile {
         layers = layers.profile(profile)?;
@@ -298,56 +308,6 @@ pub(super) fn layers(start: &Start, stored: Option<&str>) -> anyhow::Result<Laye
     }
     let layers = layers.env_of_any("CRAWLER_", std::env::vars(), OTHER_VARIABLES)?;
     Ok(start.settings.over(layers)?)
-}
-
-/// The seeds of the command line and of files.
-pub(super) fn seeds(given: &Seeds) -> anyhow::Result<Vec<Url>> {
-    let mut seeds = Vec::new();
-    for seed in &given.seeds {
-        seeds.push(parse_seed(seed).map_err(|error| Usage(format!("seed {seed:?}: {error}")))?);
-    }
-    for file in &given.seed_files {
-        let name = file.display();
-        let mut text = Vec::new();
-        if file.as_os_str() == "-" {
-            std::io::stdin().lock().read_to_end(&mut text)?;
-        } else {
-            text = std::fs::read(file).map_err(|error| Usage(format!("--seeds {name}: {error}")))?;
-        }
-        for (line, seed) in text.lines().enumerate() {
-            let seed = seed.map_err(|error| Usage(format!("{name}:{}: {error}", line + 1)))?;
-            let seed = seed.trim_start_matches('\u{feff}').trim();
-            if seed.is_empty() || seed.starts_with('#') {
-                continue;
-            }
-            seeds.push(parse_seed(seed).map_err(|error| Usage(format!("{name}:{}: {seed:?}: {error}", line + 1)))?);
-        }
-    }
-    Ok(seeds)
-}
-
-/// Fails if the crawl in `dir` has begun without one of `seeds`.
-fn no_others(dir: &CrawlDir, seeds: &[Url]) -> anyhow::Result<()> {
-    let known: HashSet<Url> = dir.seeds()?.into_iter().collect();
-    let others: Vec<_> = seeds.iter().filter(|seed| !known.contains(seed)).collect();
-    let Some(first) = others.first().filter(|_| !known.is_empty()) else { return Ok(()) };
-    let (path, number) = (dir.path().display(), others.len());
-    let seeds = if number == 1 {
-        format!("{first} is no seed")
-    } else {
-        format!("{first} and {} others are no seeds", number - 1)
-    };
-    let what = format!("{seeds} of the crawl in {path}; --add-seeds adds them, and another --dir begins another crawl");
-    Err(Usage(what).into())
-}
-
-fn parse_seed(text: &str) -> Result<Url, String> {
-    let mut url = typed(text)?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(format!("{} is not fetched, only http and https", url.scheme()));
-    }
-    url.set_fragment(None);
-    Ok(url)
 }
 
 /// Starts to write log lines to stderr, above the progress display.

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use dedup_stage::store::Error;
 use frontier::Millis;
 
 use super::say::say;
@@ -10,9 +11,10 @@ use super::{Dir, Usage, tell};
 use crate::clock::{self, Clock, rfc3339};
 use crate::crawl::{CrawlDir, OpenError};
 use crate::diff::edit::{Line, lines};
-use crate::diff::{Diff, Page, Sentences, TextDifference};
+use crate::diff::{Diff, Page, Present, Sentences, TextDifference};
 use crate::report::html::put;
 use crate::report::units;
+use crate::sink::PagesJsonl;
 
 /// Arguments of `crawler diff`.
 #[derive(Debug, clap::Args)]
@@ -34,17 +36,31 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if !CrawlDir::is_at(path) {
         return Err(OpenError::Missing(path.clone()).into());
     }
-    let since = match &args.since {
-        Some(text) => moment(text, Clock::System.now())?,
-        None => {
-            let (stats, _) = CrawlDir::reading(path)?.stats()?;
+    let since = args.since.as_ref().map(|text| moment(text, Clock::System.now())).transpose()?;
+    let mut dir = match CrawlDir::reading(path) {
+        Ok(dir) => Some(dir),
+        // The outputs tell enough where the moment is given: another version's, or those of a crawl that does not answer.
+        Err(OpenError::Store { error: Error::Foreign(_) | Error::Locked, .. }) if since.is_some() => None,
+        Err(error) => return Err(error.into()),
+    };
+    let since = match (since, &dir) {
+        (Some(since), _) => since,
+        (None, dir) => {
+            let stats = dir.as_ref().map(CrawlDir::stats).transpose()?.map(|(stats, _)| stats).unwrap_or_default();
             let round = stats.round.ok_or_else(|| {
                 Usage("nothing was visited again so far: run `crawler refresh DIR` first, or give --since T".into())
             })?;
             round.started
         }
     };
-    let diff = Diff::read(path, since)?;
+    let diff = match &mut dir {
+        Some(dir) => {
+            dir.vouched(PagesJsonl::NAME)?;
+            let keys = dir.keys()?;
+            Diff::read(path, since, Some(Present { dir: path, keys: &keys, session: dir.session() }))?
+        }
+        None => Diff::read(path, since, None)?,
+    };
     for part in &diff.parts_gone {
         say!("note: {part} is gone: what it told of pages is not compared");
     }
@@ -86,8 +102,14 @@ fn text(diff: &Diff) -> String {
         ("gone", &diff.gone),
         ("missing", &diff.missing),
         ("back", &diff.back),
+        ("moved", &diff.moved),
+        ("failing", &diff.failing),
     ];
     for (name, pages) in groups {
+        // These are rare, so that there are none is not told.
+        if matches!(name, "moved" | "failing") && pages.is_empty() {
+            continue;
+        }
         put!(out, " {} {name},", units::count(pages.len() as u64));
     }
     put!(out, " {} unchanged\n", units::count(diff.unchanged));
@@ -96,7 +118,9 @@ fn text(diff: &Diff) -> String {
         "changed: say something else",
         "gone: 404 or 410 at two visits in a row",
         "missing: 404 or 410 at the last visit; gone if they are at the next one",
-        "back: were missing, and are there again",
+        "back: were missing or moved, and are there again",
+        "moved: had a page, and redirect elsewhere now",
+        "failing: had a page, and are answered with another error than 404 and 410 now, or not at all",
     ];
     for ((_, pages), meaning) in groups.iter().zip(meanings) {
         if !pages.is_empty() {
@@ -118,6 +142,12 @@ fn tell_page(out: &mut String, page: &Page) {
     if let Some(alike) = page.resemblance_before {
         // A page that has changed is never shown as 100 % alike.
         put!(out, "  ({:.0} % as before)", (100.0 * alike).min(99.0));
+    }
+    match (&page.redirect_to, page.status, &page.error) {
+        (Some(target), ..) => put!(out, "  (to {})", Shown(target)),
+        (None, Some(status @ 400..), _) if !matches!(status, 404 | 410) => put!(out, "  (status {status})"),
+        (None, None, Some(error)) => put!(out, "  ({})", Shown(error)),
+        _ => {}
     }
     if page.copies > 0 {
         let copies = if page.copies == 1 { "copy" } else { "copies" };
@@ -222,15 +252,23 @@ mod tests {
             since: "2026-01-01T00:00:00.000Z".into(),
             new: vec![page("http://a.test/n")],
             changed: vec![changed],
+            moved: vec![Page {
+                redirect_to: Some("http://a.test/".into()),
+                status: Some(301),
+                ..page("http://a.test/m")
+            }],
+            failing: vec![Page { status: Some(503), ..page("http://a.test/f") }],
             unchanged: 3,
             ..Diff::default()
         };
         let text = text(&diff);
         assert!(
             text.starts_with(
-                "since 2026-01-01T00:00:00.000Z: 1 new, 1 changed, 0 gone, 0 missing, 0 back, 3 unchanged\n"
+                "since 2026-01-01T00:00:00.000Z: 1 new, 1 changed, 0 gone, 0 missing, 0 back, 1 moved, 1 failing, 3 unchanged\n"
             )
         );
+        assert!(text.contains("http://a.test/m  T<U+001B>[2J  (to http://a.test/)\n"), "{text}");
+        assert!(text.contains("http://a.test/f  T<U+001B>[2J  (status 503)\n"), "{text}");
         assert!(text.contains("  http://a.test/c  T<U+001B>[2J  (50 % as before)  (and 2 copies, not visited)\n    - Old.\n    + New.\n"), "{text}");
         assert!(
             text.contains("    + … and 2 more\n    ~ It is {+not+} so.\n    2 sentences differ in numbers only\n    links gone: http://a.test/g\n") && !text.contains("--warc") && !text.contains("\ngone: "),

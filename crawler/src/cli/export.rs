@@ -1,6 +1,5 @@
 //! `crawler export`: writes the content of a crawl as JSON Lines, as a table, or as one archive.
 
-use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,13 +8,14 @@ use anyhow::{Context, bail};
 use frontier::Walk;
 use frontier::rules::stored;
 
+use super::aside::Aside;
 use super::say::say;
 use super::{Dir, Usage, frontier};
 use crate::clock::Clock;
 use crate::crawl::CrawlDir;
-use crate::export::{Links, Table, wacz_of_crawl, write_clusters, write_links, write_texts};
 #[cfg(feature = "arrow")]
-use crate::export::{ParquetTable, columns};
+use crate::export::ParquetTable;
+use crate::export::{Links, Table, columns, wacz_of_crawl, write_clusters, write_links, write_texts};
 use crate::report::source::Lines;
 use crate::series::Gone;
 use crate::sink::{PagesJsonl, TextJsonl, write_lines};
@@ -35,10 +35,10 @@ pub(super) struct Form {
     /// What to write
     #[arg(long, value_enum, default_value = "pages")]
     pub what: What,
-    /// How to write it
-    #[arg(long, value_enum, default_value = "jsonl")]
-    format: Format,
-    /// With text and markdown: every copy and every visit, instead of one page of each cluster
+    /// How to write it; wacz is a format of its own [default: jsonl]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// With text and markdown: every page that is there, instead of one page of each cluster of copies
     #[arg(long)]
     pub all: bool,
     /// File to write [default: stdout; for wacz, DIR/crawl.wacz]
@@ -77,7 +77,6 @@ enum Format {
 
 impl What {
     /// The columns of a table with this content.
-    #[cfg(feature = "arrow")]
     fn columns(self) -> &'static [columns::Column] {
         match self {
             What::Pages => &columns::PAGES,
@@ -94,7 +93,13 @@ impl What {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Args { dir, form } = args;
     let mut dir = CrawlDir::reading(&dir.dir)?;
+    if let Some(path) = form.output.as_ref().filter(|path| dir.owns(path)) {
+        bail!(Usage(format!("--output {}: this is a file of the crawl itself; name another one", path.display())));
+    }
     if form.what == What::Wacz {
+        if form.format.is_some() {
+            bail!(Usage("--what wacz is a format of its own: leave --format away".into()));
+        }
         return wacz(&dir, form.output.unwrap_or_else(|| dir.path().join("crawl.wacz")));
     }
     form.write(|out| write(&mut dir, form.what, form.all, out))
@@ -103,21 +108,25 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 impl Form {
     /// Writes the lines that `fill` gives, in the chosen form.
     pub fn write(&self, mut fill: impl FnMut(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<ExitCode> {
-        if self.format == Format::Parquet && cfg!(not(feature = "arrow")) {
+        let format = self.format.unwrap_or(Format::Jsonl);
+        if format == Format::Parquet && cfg!(not(feature = "arrow")) {
             let what = "this program was built without Parquet; released ones have it, and `cargo install --features arrow` builds it";
             bail!(Usage(what.into()));
         }
-        let out: Box<dyn Write + Send> = match &self.output {
-            Some(path) => Box::new(File::create(path).with_context(|| path.display().to_string())?),
-            None => Box::new(io::stdout()),
+        let (out, aside): (Box<dyn Write + Send>, _) = match &self.output {
+            Some(path) => {
+                let (file, aside) = Aside::create(path).with_context(|| path.display().to_string())?;
+                (Box::new(file), Some(aside))
+            }
+            None => (Box::new(io::stdout()), None),
         };
         let mut out = BufWriter::new(out);
-        match self.format {
+        match format {
             Format::Jsonl => fill(&mut out)?,
             Format::Csv => {
                 let mut table = Table::new(&mut out);
                 fill(&mut table)?;
-                table.flush()?;
+                table.finish(self.what.columns().iter().map(|(name, _)| *name))?;
             }
             #[cfg(feature = "arrow")]
             Format::Parquet => {
@@ -130,6 +139,8 @@ impl Form {
             Format::Parquet => {}
         }
         out.flush()?;
+        drop(out);
+        aside.map_or(Ok(()), Aside::finish)?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -155,7 +166,7 @@ pub(super) fn write(dir: &mut CrawlDir, what: What, all: bool, mut out: &mut dyn
 
 /// An output as far as the state vouches for it. Parts that are gone are told of.
 fn vouched(dir: &CrawlDir, name: &str) -> anyhow::Result<Lines> {
-    let length = dir.lengths()?.get(name).copied().unwrap_or(0);
+    let length = dir.vouched(name)?;
     let lines = Lines::open(dir.path(), name, Some(length)).with_context(|| name.to_owned())?;
     tell_gone(&lines.gone()?);
     Ok(lines)
@@ -172,8 +183,8 @@ fn texts(dir: &CrawlDir, name: &str, flag: &str, all: bool, out: &mut impl Write
     if !dir.lengths()?.contains_key(name) {
         bail!(Usage(format!("{} has no {name}: crawl with {flag}", dir.path().display())));
     }
-    let lines = vouched(dir, name)?;
-    Ok(write_texts(|| Ok(BufReader::new(lines.bytes())), all, out)?)
+    let (pages, lines) = (vouched(dir, PagesJsonl::NAME)?, vouched(dir, name)?);
+    Ok(write_texts(BufReader::new(pages.bytes()), || Ok(BufReader::new(lines.bytes())), all, out)?)
 }
 
 fn wacz(dir: &CrawlDir, path: PathBuf) -> anyhow::Result<ExitCode> {
@@ -181,7 +192,10 @@ fn wacz(dir: &CrawlDir, path: PathBuf) -> anyhow::Result<ExitCode> {
         bail!(Usage(format!("{} has no archive: crawl with --warc", dir.path().display())));
     }
     vouched(dir, PagesJsonl::NAME)?;
-    let written = wacz_of_crawl(dir.path(), &path, Clock::System.now()).with_context(|| path.display().to_string())?;
+    let (_, aside) = Aside::create(&path).with_context(|| path.display().to_string())?;
+    let written = wacz_of_crawl(dir.path(), aside.path(), Clock::System.now());
+    let written = written.with_context(|| path.display().to_string())?;
+    aside.finish()?;
     say!("{}: {} captures, {} pages, {} WARC files", path.display(), written.captures, written.pages, written.warcs);
     Ok(ExitCode::SUCCESS)
 }

@@ -25,6 +25,11 @@ struct Flag {
 }
 
 impl SettingFlags {
+    /// Whether the setting with this key was given as a flag.
+    pub fn has(&self, key: &str) -> bool {
+        self.values.iter().any(|(known, _)| *known == key)
+    }
+
     /// Lays the flags over `layers`.
     pub fn over(&self, mut layers: Layers) -> Result<Layers, ConfigError> {
         for (key, values) in &self.values {

@@ -1,10 +1,12 @@
-//! How a URL came to be queued, as a sentence of `crawler why`.
+//! How a URL came to be queued, or why it was refused, as a sentence of `crawler why`.
 
 use config::{OnDuplicate, Settings};
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::PageId;
-use frontier::{Release, Via};
+use frontier::{Detail, Release, SkipReason, Via};
+use url::Url;
 
+use crate::auth::logout::is_logout;
 use crate::record::{PageRecord, VerdictKind};
 
 /// How a URL came to be queued. Where links of duplicates are followed, the page that has the link may be a duplicate.
@@ -42,5 +44,35 @@ pub(super) fn words(via: Via) -> &'static str {
             Release::Reason => "released: the reason for which it was refused is gone",
             Release::Mode => "released: the crawl follows the links of duplicates now",
         },
+    }
+}
+
+/// Why a URL was refused. Where a reason has several causes, the cause is named.
+pub(super) fn refusal(settings: &Settings, url: &Url, reason: SkipReason, detail: Detail) -> &'static str {
+    match (reason, detail) {
+        (SkipReason::Nofollow, _) if !settings.access.login.is_empty() && is_logout(url) => {
+            "it would end the session of the crawl (--login)"
+        }
+        (SkipReason::Budget, Detail::HostCap) => "beyond --max-pages-per-host",
+        (SkipReason::Budget, Detail::DomainCap) => "beyond --max-pages-per-domain",
+        _ => reason.explanation(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_the_cause() {
+        let mut settings = Settings::default();
+        let url = Url::parse("http://a.test/logout").unwrap();
+        let nofollow = |settings: &Settings| refusal(settings, &url, SkipReason::Nofollow, Detail::None);
+        assert_eq!(nofollow(&settings), SkipReason::Nofollow.explanation());
+        settings.access.login = "login.toml".into();
+        assert!(nofollow(&settings).contains("end the session"));
+        let budget = |detail| refusal(&settings, &url, SkipReason::Budget, detail);
+        assert_eq!(budget(Detail::HostCap), "beyond --max-pages-per-host");
+        assert_eq!(budget(Detail::None), SkipReason::Budget.explanation());
     }
 }

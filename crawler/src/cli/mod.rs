@@ -1,5 +1,6 @@
 //! The command line of `crawler`. Each command has a file of its own.
 
+mod aside;
 mod attempts;
 pub mod check;
 #[cfg(feature = "cluster")]
@@ -17,9 +18,11 @@ mod report;
 mod rules;
 pub(crate) mod say;
 mod screen;
+mod seeds;
 mod shown;
 mod signals;
 mod summary;
+mod verdict;
 mod why;
 #[cfg(feature = "cluster")]
 mod worker;
@@ -34,6 +37,8 @@ use url::Url;
 
 use crate::access::AccessError;
 use crate::clock::Clock;
+#[cfg(feature = "cluster")]
+use crate::cluster::ClusterError;
 use crate::crawl::{CrawlDir, OpenError};
 use crate::engine::StopReason;
 use crate::focus::TopicError;
@@ -53,7 +58,7 @@ enum Command {
     Crawl(Box<crawl::Args>),
     /// Visit the pages of a crawl again: one page of each cluster of copies, those first whose visit is worth most
     Refresh(Box<refresh::Args>),
-    /// What has changed since the last round of visits: pages new, changed, gone and back
+    /// What has changed since the last round of visits: pages new, changed, gone, back, moved and failing
     Diff(diff::Args),
     /// Show it offline: a synthetic web on loopback, crawled with the gate off and on
     Demo(crate::demo::Args),
@@ -184,12 +189,25 @@ pub fn main() -> ExitCode {
         Command::Man { command } => man(command.as_deref()),
     };
     result.unwrap_or_else(|error| {
-        if error.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
+        if is_closed(&error) {
             return ExitCode::SUCCESS;
         }
         say!("crawler: {}", message(&error));
         ExitCode::from(exit_code(&error))
     })
+}
+
+/// Whether the reader of stdout has seen enough.
+fn is_closed(error: &anyhow::Error) -> bool {
+    #[cfg(feature = "cluster")]
+    let of_cluster = match error.downcast_ref() {
+        Some(ClusterError::Io(error)) => Some(error),
+        _ => None,
+    };
+    #[cfg(not(feature = "cluster"))]
+    let of_cluster = None;
+    let error: Option<&std::io::Error> = error.downcast_ref().or(of_cluster);
+    error.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 /// An error with its causes, outermost first. Some errors tell their cause themselves; it is not told twice.
@@ -243,7 +261,7 @@ fn exit_code(error: &anyhow::Error) -> u8 {
                     | OpenError::Foreign(_)
                     | OpenError::Missing(_)
                     | OpenError::Pattern(_)
-                    | OpenError::Access(AccessError::File(..))
+                    | OpenError::Access(AccessError::File(..) | AccessError::NoAgent)
                     | OpenError::Topic(TopicError::File { .. } | TopicError::Empty)
                     | OpenError::Known(_)
             )
@@ -300,5 +318,14 @@ mod tests {
         assert_eq!(message(&error), "stopped: output: the disk is full");
         let error = Err::<(), _>(cause()).context("report.html").unwrap_err();
         assert_eq!(message(&error), "report.html: the disk is full");
+    }
+
+    #[test]
+    fn a_closed_stdout_is_no_failure() {
+        let closed = || std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+        assert!(is_closed(&closed().into()));
+        #[cfg(feature = "cluster")]
+        assert!(is_closed(&ClusterError::Io(closed()).into()), "of `crawler cluster export`");
+        assert!(!is_closed(&std::io::Error::other("the disk is full").into()));
     }
 }

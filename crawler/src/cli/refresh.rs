@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 
+use super::Usage;
 use super::crawl::{self, RoundBudget, Voice};
 use super::flags::SettingFlags;
 
@@ -12,8 +13,8 @@ use super::flags::SettingFlags;
 pub struct Args {
     /// Crawl directory
     dir: PathBuf,
-    /// What the round may cost: a number of pages, or a time such as 10m. Pages behind new links count, too [default:
-    /// every visit of the round]
+    /// What the round may cost: a number of pages, or a time such as 10m. Pages behind new links count, too.
+    /// --max-pages and --time-limit are refused here: they limit a crawl [default: every visit of the round]
     #[arg(long, value_name = "PAGES|TIME")]
     budget: Option<RoundBudget>,
     #[command(flatten)]
@@ -25,6 +26,13 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Args { dir, budget, voice, settings } = args;
+    for (key, flag) in [("limits.max-pages", "--max-pages"), ("limits.time-limit", "--time-limit")] {
+        if settings.has(key) {
+            let what =
+                format!("{flag} limits a crawl, and not a round of visits: give --budget PAGES or --budget TIME");
+            return Err(Usage(what).into());
+        }
+    }
     crawl::go(&crawl::Args::over(dir, voice, settings), Some(budget.unwrap_or(RoundBudget::All)))
 }
 
@@ -41,6 +49,9 @@ impl FromStr for RoundBudget {
         }
         let time: config::Duration =
             text.parse().map_err(|_| format!("{text:?} is no number of pages, and no time such as 30s, 10m or 2h"))?;
+        if time.0 == 0 {
+            return Err("a round needs some time; without --budget, it makes every visit".into());
+        }
         Ok(RoundBudget::Time(time.0))
     }
 }
@@ -53,7 +64,7 @@ mod tests {
     fn a_budget_is_a_number_of_pages_or_a_time() {
         assert_eq!("250".parse(), Ok(RoundBudget::Pages(250)));
         assert_eq!("10m".parse(), Ok(RoundBudget::Time(600_000)));
-        for wrong in ["0", "ten", "10x", "-1", ""] {
+        for wrong in ["0", "0s", "0ms", "ten", "10x", "-1", ""] {
             assert!(wrong.parse::<RoundBudget>().is_err(), "{wrong:?}");
         }
     }

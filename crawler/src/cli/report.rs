@@ -16,9 +16,10 @@ use crate::crawl::{CrawlDir, OpenError};
 use crate::engine::{self, Stats};
 use crate::estimate::Lost;
 use crate::outcome;
+use crate::permissions::NOT_STORED;
 use crate::report::learned::Learned;
 use crate::report::{Report, Summary};
-use crate::sink::Lengths;
+use crate::sink::{Lengths, PagesJsonl};
 
 /// What the state of a crawl says. If the state cannot be read, the numbers come from the outputs, and what only the
 /// state knows is `None`.
@@ -39,7 +40,13 @@ struct Known {
 pub fn run(args: Telling) -> anyhow::Result<ExitCode> {
     let dir = &args.dir.dir;
     let known = match CrawlDir::reading(dir) {
-        Ok(mut dir) => Known::of(&mut dir)?,
+        Ok(mut dir) => {
+            if !args.json {
+                // The page would tell of nothing, and not say why.
+                dir.vouched(PagesJsonl::NAME)?;
+            }
+            Known::of(&mut dir)?
+        }
         Err(OpenError::Store { error: store::Error::Locked, .. }) => Known::of_outputs("running"),
         // The outputs of earlier versions can still be read.
         Err(OpenError::Store { error: store::Error::Foreign(_), .. }) => Known::of_outputs("interrupted"),
@@ -137,6 +144,7 @@ impl Known {
         "unread",
         "uncovered",
         "complete",
+        "walls_with_account",
         "skipped",
         "slow_hosts",
         "ceiling_hosts",
@@ -156,7 +164,11 @@ impl Known {
         let (stats, reason) = dir.stats()?;
         let settings = dir.last_settings()?;
         Ok(Self {
-            lost: stats.lost(engine::lost(dir.session())?),
+            // As long as the crawl goes on, or can be taken up where it was killed, the sample is not whole.
+            lost: match reason {
+                Some(_) if !dir.is_running() => stats.lost(engine::lost(dir.session())?),
+                _ => None,
+            },
             stats,
             // A crawl that was killed has not recorded why it ended.
             stop_reason: match reason {
@@ -221,6 +233,7 @@ impl Known {
             unjudged: verdicts.unjudged,
             failed: verdicts.failed,
             statuses: tally.statuses.iter().map(|(status, count)| (*status, *count)).collect(),
+            not_kept: tally.errors.get(NOT_STORED).map_or(0, |errors| errors.count),
             links_found: tally.links,
             links_dropped: tally.links_dropped,
             bytes: tally.bytes,

@@ -7,7 +7,7 @@ use frontier::rules::Totals;
 use frontier::{HostNote, SkipReason};
 
 use super::shown::Shown;
-use crate::engine::{Round, Stats, WorstHost};
+use crate::engine::{Round, Stats};
 use crate::estimate::Lost;
 use crate::outcome::{self, Trouble};
 use crate::report::units;
@@ -127,6 +127,10 @@ pub fn text(facts: &SummaryFacts<'_>) -> String {
         row("fresh", freshness.pages, share, "pages that answer; share that is on the web as seen last, as estimated");
     }
     row("", stats.unjudged, String::new(), "not compared: redirects, errors, no text");
+    if stats.not_kept > 0 {
+        let meaning = "of these not kept: the page may not be used for --purpose (`error` in pages.jsonl says why)";
+        row("", stats.not_kept, String::new(), meaning);
+    }
     row("", stats.failed, String::new(), "failed: no answer");
     if let Some(harvest) = stats.harvest() {
         let rate = format!("{:.0} %", 100.0 * harvest);
@@ -150,7 +154,7 @@ pub fn text(facts: &SummaryFacts<'_>) -> String {
     let mut head = "cut";
     for reason in SkipReason::ALL {
         if let Some(count) = stats.refused.get(reason.name()) {
-            let meaning = format!("{}: {}", reason.name(), reason.explanation());
+            let meaning = format!("{}: {}", reason.name(), cut_by(stats, reason, *count));
             row(std::mem::take(&mut head), *count, String::new(), &meaning);
         }
     }
@@ -174,6 +178,18 @@ pub fn text(facts: &SummaryFacts<'_>) -> String {
     stand_out(&mut out, facts.notes);
     went_wrong(&mut out, stats);
     out
+}
+
+/// Why URLs were refused for a reason. If all that were refused for a budget lie beyond a cap on pages, the cap is named.
+fn cut_by(stats: &Stats, reason: SkipReason, count: u64) -> &'static str {
+    const CAPS: [&str; 2] = ["max-pages-per-host", "max-pages-per-domain"];
+    let [host, domain] = CAPS.map(|cap| stats.beyond.get(cap).copied().unwrap_or(0));
+    match (host, domain) {
+        _ if reason != SkipReason::Budget || host + domain < count => reason.explanation(),
+        (_, 0) => "beyond --max-pages-per-host",
+        (0, _) => "beyond --max-pages-per-domain",
+        _ => "beyond --max-pages-per-host or --max-pages-per-domain",
+    }
 }
 
 /// What the last round of visits has shown, and what copies have saved.
@@ -231,15 +247,9 @@ fn went_wrong(out: &mut String, stats: &Stats) {
     for Trouble { count, meaning, .. } in troubles.iter().take(MOST) {
         let _ = writeln!(out, "{:8}{:>13}  {:>6}  {meaning}", std::mem::take(&mut head), units::count(*count), "");
     }
-    if let Some(WorstHost { host, troubles, kind }) = &stats.worst_host {
-        let _ = writeln!(
-            out,
-            "{:8}{:>13}  {:>6}  of them at {}, mostly {kind}",
-            "",
-            units::count(*troubles),
-            "",
-            Shown(host)
-        );
+    if let Some(worst) = &stats.worst_host {
+        let (count, host) = (units::count(worst.troubles), Shown(&worst.host));
+        let _ = writeln!(out, "{:8}{count:>13}  {:>6}  of them at {host}, {}", "", "", worst.kinds());
     }
 }
 
@@ -250,6 +260,17 @@ mod tests {
     use frontier::Failure;
 
     use super::*;
+    use crate::engine::WorstHost;
+
+    #[test]
+    fn a_cap_on_pages_is_named_where_it_is_the_cause() {
+        let mut stats = Stats { beyond: [("max-pages-per-host".to_owned(), 4)].into(), ..Stats::default() };
+        assert_eq!(cut_by(&stats, SkipReason::Budget, 4), "beyond --max-pages-per-host");
+        assert_eq!(cut_by(&stats, SkipReason::Budget, 5), SkipReason::Budget.explanation(), "one for duplicates");
+        stats.beyond.insert("max-pages-per-domain".to_owned(), 1);
+        assert!(cut_by(&stats, SkipReason::Budget, 5).ends_with("or --max-pages-per-domain"));
+        assert_eq!(cut_by(&stats, SkipReason::Robots, 1), SkipReason::Robots.explanation());
+    }
 
     #[test]
     fn the_summary_says_what_was_got_saved_and_cut() {
@@ -263,7 +284,7 @@ mod tests {
             elapsed_ms: 2_000,
             refused: BTreeMap::from([("robots".into(), 7), ("unheard_of".into(), 1)]),
             statuses: BTreeMap::from([(200, 10), (404, 3), (500, 12)]),
-            worst_host: Some(WorstHost { host: "a.test".into(), troubles: 15, kind: "500".into() }),
+            worst_host: Some(WorstHost { host: "a.test".into(), troubles: 15, queued: 0, kind: "500".into(), most: 0 }),
             ..Stats::default()
         };
         let lost = Some(Lost { estimate: 3.2, low: 0.0, high: 9.0 });

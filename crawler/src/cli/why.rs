@@ -1,5 +1,6 @@
 //! `crawler why`: tells why a URL was fetched, dropped, demoted, stopped by a rule, refused or never seen.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
@@ -7,14 +8,15 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use config::{OnDuplicate, Settings};
 use dedup_stage::store::Session;
-use dedup_stage::url::{Keys, PageId, UrlId};
+use dedup_stage::url::{Keys, PageId, UrlId, drop_user};
 use frontier::rules::{RuleId, stored};
 use frontier::{Cause, Detail, End, Frontier, HostNote, Kept, Merits, QueuedAs, SkipReason, State, Via};
 use serde_json::Value;
 use url::Url;
 
-use super::how::{how, words};
+use super::how::{how, refusal, words};
 use super::shown::Shown;
+use super::verdict::verdict;
 use super::{Dir, Usage, attempts, rules, tell, typed};
 use crate::clock::{Clock, rfc3339};
 use crate::crawl::CrawlDir;
@@ -45,6 +47,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 pub(super) fn url(text: &str) -> anyhow::Result<Url> {
     let mut url = typed(text).map_err(|error| Usage(format!("{text:?}: {error}")))?;
     url.set_fragment(None);
+    drop_user(&mut url);
     Ok(url)
 }
 
@@ -53,10 +56,12 @@ pub(super) fn story(dir: &mut CrawlDir, url: &Url) -> anyhow::Result<String> {
     let settings = dir.last_settings()?;
     let keys = dir.keys()?;
     let path = dir.path().to_owned();
+    let seeds = dir.seeds()?.iter().map(|seed| keys.id(seed)).collect();
     let (is_running, is_foreign) = (dir.is_running(), !dir.sites()?.has(keys.site(url)));
     let session = dir.session();
     let frontier = Frontier::open(&settings, &keys, session, Clock::System.now())?;
-    let story = Story { dir: &path, is_running, settings: &settings, frontier: &frontier, session, keys: &keys };
+    let story =
+        Story { dir: &path, is_running, settings: &settings, frontier: &frontier, session, keys: &keys, seeds: &seeds };
     let mut out = String::new();
     put!(out, "{url}\n  compared as {}\n", keys.canonicalizer.key(url).as_str());
     if is_foreign {
@@ -75,6 +80,7 @@ struct Story<'a> {
     frontier: &'a Frontier,
     session: &'a Session,
     keys: &'a Keys,
+    seeds: &'a HashSet<UrlId>,
 }
 
 impl Story<'_> {
@@ -121,11 +127,11 @@ impl Story<'_> {
                     put!(out, "  in its place stands {}\n", self.stands(representative)?);
                 }
                 self.rules(out, &rules)?;
-                self.found_on(out, link.source, "  ")?;
+                self.found_on(out, id, link.source, "  ")?;
             }
             Some(State::Refused { reason, detail, link }) => {
-                self.refused(out, reason, detail);
-                self.found_on(out, link.source, "  ")?;
+                self.refused(out, url, reason, detail);
+                self.found_on(out, id, link.source, "  ")?;
                 open = false;
             }
             Some(State::Done(visit) | State::Gone(visit)) => {
@@ -149,10 +155,10 @@ impl Story<'_> {
         match self.frontier.queued_as(id, self.session)? {
             Some(QueuedAs { priority, merits, depth, source, via }) => {
                 put!(out, "  queued with priority {priority:.3} at depth {depth}; not fetched yet\n");
-                self.explain(out, merits, depth, "    ");
+                self.explain(out, merits, depth, priority, "    ");
                 attempts::tell(out, url, id, self.frontier, self.session)?;
                 put!(out, "  {}\n", how(via, source, self.settings, self.session)?);
-                self.found_on(out, source, "  ")?;
+                self.found_on(out, id, source, "  ")?;
             }
             None if self.is_running => put!(out, "  being fetched now, or fetched since the last commit\n"),
             None => put!(out, "  being fetched when the crawl ended\n"),
@@ -178,8 +184,9 @@ impl Story<'_> {
         Ok(found)
     }
 
-    fn refused(&self, out: &mut String, reason: SkipReason, detail: Detail) {
-        put!(out, "  skipped: {} ({})\n", reason.name(), reason.explanation());
+    fn refused(&self, out: &mut String, url: &Url, reason: SkipReason, detail: Detail) {
+        let why = refusal(self.settings, url, reason, detail);
+        put!(out, "  skipped: {} ({why})\n", reason.name());
         if detail != Detail::None {
             put!(out, "  {detail}\n");
         }
@@ -225,21 +232,22 @@ impl Story<'_> {
     }
 
     /// Tells about a fetched page what its record has, where its line cannot be read. `but` says why.
-    fn in_short(&self, out: &mut String, record: PageRecord, but: &str, indent: &str) -> anyhow::Result<()> {
+    fn in_short(&self, out: &mut String, id: UrlId, record: PageRecord, but: &str, indent: &str) -> anyhow::Result<()> {
         let (url, at, status) = (&record.url, rfc3339(record.fetched_at), record.status);
         put!(out, "{indent}fetched {url} at {at}: status {status}, depth {}\n{indent}{but}\n", record.depth);
         put!(out, "{indent}{}\n", how(record.via, record.source, self.settings, self.session)?);
-        self.found_on(out, record.source, indent)
+        self.found_on(out, id, record.source, indent)
     }
 
-    fn found_on(&self, out: &mut String, source: Option<PageId>, indent: &str) -> anyhow::Result<()> {
+    fn found_on(&self, out: &mut String, id: UrlId, source: Option<PageId>, indent: &str) -> anyhow::Result<()> {
         match source {
             Some(page) => {
                 if let Some(record) = PageRecord::get(page, self.session)? {
                     put!(out, "{indent}first found on {}\n", record.url);
                 }
             }
-            None => put!(out, "{indent}a seed\n"),
+            None if self.seeds.contains(&id) => put!(out, "{indent}a seed\n"),
+            None => put!(out, "{indent}first named by a sitemap\n"),
         }
         Ok(())
     }
@@ -258,10 +266,13 @@ impl Story<'_> {
         );
     }
 
-    /// Tells the parts of which a priority was made.
-    fn explain(&self, out: &mut String, merits: Merits, depth: u32, indent: &str) {
+    /// Tells the parts of which a priority was made. Seeds and visits, among others, have a priority that was not made of parts.
+    fn explain(&self, out: &mut String, merits: Merits, depth: u32, shown: f32, indent: &str) {
         let Settings { priority, focus, .. } = self.settings;
         let parts = Scoring::new(priority).explain(merits, depth, focus.is_on());
+        if !Scoring::makes(&parts, shown) {
+            return;
+        }
         let parts: Vec<String> =
             parts.iter().map(|(name, part, weight)| format!("{name} {part:.2}^{weight}")).collect();
         put!(out, "{indent}made of {} (a seed has 1)\n", parts.join(" × "));
@@ -284,16 +295,22 @@ impl Story<'_> {
         if let Via::Requisite { .. } = record.via {
             let what = if record.status > 0 { format!("status {}", record.status) } else { "no answer".into() };
             put!(out, "{indent}fetched for the archive alone: {what}\n{indent}{}\n", words(record.via));
-            return self.found_on(out, record.source, indent);
+            return self.found_on(out, page.url, record.source, indent);
         }
         let gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
         let line: Value = match Series::open(self.dir, PagesJsonl::NAME)?.line_at(record.offset) {
             _ if record.offset == PageRecord::ELSEWHERE => {
-                return self.in_short(out, record, "the rest is in the outputs of another worker", indent);
+                return self.in_short(out, page.url, record, "the rest is in the outputs of another worker", indent);
             }
             Ok(line) => serde_json::from_slice(&line.context("the line of the page is not there")?)?,
             Err(error) if gone(&error) => {
-                return self.in_short(out, record, &format!("the rest is not there any more: {error}"), indent);
+                return self.in_short(
+                    out,
+                    page.url,
+                    record,
+                    &format!("the rest is not there any more: {error}"),
+                    indent,
+                );
             }
             Err(error) => return Err(error.into()),
         };
@@ -318,7 +335,8 @@ impl Story<'_> {
         let merits = &line["merits"];
         let merit = |at: usize| merits[at].as_u64().and_then(|merit| u8::try_from(merit).ok());
         if let (Some(a), Some(b), Some(c), Some(d)) = (merit(0), merit(1), merit(2), merit(3)) {
-            self.explain(out, Merits::from_bytes([a, b, c, d]), record.depth, &format!("{indent}  "));
+            let priority = line["priority"].as_f64().unwrap_or(f64::NAN) as f32;
+            self.explain(out, Merits::from_bytes([a, b, c, d]), record.depth, priority, &format!("{indent}  "));
         }
         if let Some(target) = line["redirect_to"].as_str() {
             put!(out, "{indent}redirects to {}\n", Shown(target));
@@ -336,7 +354,7 @@ impl Story<'_> {
             line["links_dropped"]
         );
         put!(out, "{indent}{}\n", how(record.via, record.source, self.settings, self.session)?);
-        self.found_on(out, record.source, indent)
+        self.found_on(out, page.url, record.source, indent)
     }
 }
 
@@ -377,21 +395,5 @@ fn of_host(out: &mut String, note: &HostNote) {
             "  its host {host} is under the automatic ceiling: its pages bring little text of their own, and so its delay is \
              {factor:.1} times as long\n"
         );
-    }
-}
-
-fn verdict(out: &mut String, line: &Value, indent: &str) {
-    let twin = line["duplicate_of"].as_str().unwrap_or_default();
-    match line["verdict"].as_str().unwrap_or_default() {
-        "unique" => put!(out, "{indent}verdict unique: no earlier page says the same\n"),
-        "exact" => put!(out, "{indent}verdict exact: same bytes as {twin}\n"),
-        "near" => put!(
-            out,
-            "{indent}verdict near: says what {twin} said (Hamming distance {}, resemblance {})\n",
-            line["distance"],
-            line["resemblance"]
-        ),
-        "unchanged" => put!(out, "{indent}verdict unchanged: says what it said at the last visit\n"),
-        _ => put!(out, "{indent}not judged: an error status, no page, or no text\n"),
     }
 }

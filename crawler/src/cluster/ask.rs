@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_nats::{Client, HeaderMap, Message, Request, StatusCode};
@@ -13,7 +13,7 @@ use dedup_stage::store::{Reader, Session};
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -36,6 +36,8 @@ const KIND: &str = "Crawler-Part";
 const END: &str = "end";
 /// The last part: why there is no answer.
 const FAILED: &str = "failed";
+/// A part that others follow.
+const MORE: &str = "more";
 
 /// What a worker is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,31 +63,53 @@ pub trait Answers: Send + Sync {
     fn answer(&self, dir: &mut CrawlDir, question: &Question, out: &mut dyn Write) -> anyhow::Result<()>;
 }
 
-/// The state of the worker, while an engine has it open.
-#[derive(Clone, Debug, Default)]
-pub struct Open(Arc<Mutex<Option<Reader>>>);
+/// The state of the worker, while an engine has it open, and the answers that read it.
+#[derive(Clone, Debug)]
+pub struct Open {
+    reader: watch::Sender<Option<Reader>>,
+    /// A permit for each answer that reads the state.
+    reading: Arc<Semaphore>,
+}
+
+impl Default for Open {
+    fn default() -> Self {
+        Self { reader: watch::Sender::new(None), reading: Arc::new(Semaphore::new(MOST)) }
+    }
+}
 
 impl Open {
-    /// The engine has opened the state, or (`None`) is about to close it. Answers that are under way end soon then.
-    pub fn set(&self, reader: Option<Reader>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = reader;
+    /// The engine has opened the state. Questions are answered from now on.
+    pub fn open(&self, reader: Reader) {
+        self.reader.send_replace(Some(reader));
     }
 
-    fn get(&self) -> Option<Reader> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// The engine is about to close the state. Answers that are under way break off, also one whose asker takes no part.
+    /// Returns when none of them reads the state any more: the state cannot be opened again before.
+    pub async fn close(&self) {
+        self.reader.send_replace(None);
+        // Nobody ever closes the semaphore.
+        let _ = self.reading.acquire_many(MOST as u32).await;
     }
 
-    /// The same; an engine that takes hosts, say, is begun again soon.
-    fn wait(&self) -> Option<Reader> {
+    /// The state, and the permit to read it. An engine that takes hosts, say, is begun again soon.
+    async fn reader(&self) -> Option<(Reader, OwnedSemaphorePermit)> {
+        let mut opened = self.reader.subscribe();
         let begin = Instant::now();
-        while self.is_closed() && begin.elapsed() < BEGIN {
-            std::thread::sleep(Duration::from_millis(20));
+        loop {
+            let left = BEGIN.saturating_sub(begin.elapsed());
+            timeout(left, opened.wait_for(Option::is_some)).await.ok()?.ok()?;
+            let permit = Arc::clone(&self.reading).acquire_owned().await.ok()?;
+            // It may have been closed before there was a permit.
+            if let Some(reader) = self.reader.borrow().clone() {
+                return Some((reader, permit));
+            }
         }
-        self.get()
     }
 
-    fn is_closed(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    /// Ends when the state is about to be closed.
+    async fn closed(&self) {
+        // `self` keeps the sender, so waiting cannot fail.
+        let _ = self.reader.subscribe().wait_for(Option::is_none).await;
     }
 }
 
@@ -135,7 +159,8 @@ impl Responder {
     fn answer(&self, question: &[u8], mut parts: Parts) {
         let answer = |parts: &mut Parts| -> anyhow::Result<()> {
             let question: Question = serde_json::from_slice(question)?;
-            let reader = self.open.wait().ok_or_else(|| anyhow::anyhow!("the worker begins or ends; ask again"))?;
+            let reader = parts.runtime.block_on(self.open.reader());
+            let (reader, _permit) = reader.ok_or_else(|| anyhow::anyhow!("the worker begins or ends; ask again"))?;
             let mut dir = CrawlDir::running(&self.dir, Session::new(Box::new(reader.snapshot())))?;
             drop(reader);
             let mut out = io::BufWriter::with_capacity(PART, parts);
@@ -144,7 +169,7 @@ impl Responder {
         };
         let last = match answer(&mut parts) {
             Ok(()) => parts.send(END, Vec::new()),
-            Err(error) => parts.send(FAILED, format!("{error:#}").into_bytes()),
+            Err(error) => parts.fail(&error),
         };
         if let Err(error) = last {
             tracing::debug!("who asked this worker has gone: {error}");
@@ -163,22 +188,40 @@ struct Parts {
 impl Parts {
     /// Sends a part, and waits until it was taken.
     fn send(&self, kind: &str, part: Vec<u8>) -> io::Result<()> {
-        let mut headers = HeaderMap::new();
-        headers.insert(KIND, kind);
-        let request = Request::new().headers(headers).payload(part.into()).timeout(Some(PATIENCE));
-        let taken = self.runtime.block_on(self.client.send_request(self.to.clone(), request));
-        taken.map(|_| ()).map_err(io::Error::other)
+        self.runtime.block_on(self.hand(kind, part))
     }
+
+    async fn hand(&self, kind: &str, part: Vec<u8>) -> io::Result<()> {
+        let request = Request::new().headers(headers(kind)).payload(part.into()).timeout(Some(PATIENCE));
+        self.client.send_request(self.to.clone(), request).await.map(drop).map_err(io::Error::other)
+    }
+
+    /// Sends why there is no answer. Nobody waits for the asker.
+    fn fail(&self, why: &anyhow::Error) -> io::Result<()> {
+        let why = format!("{why:#}").into_bytes().into();
+        let sent = self.client.publish_with_headers(self.to.clone(), headers(FAILED), why);
+        self.runtime.block_on(sent).map_err(io::Error::other)
+    }
+}
+
+fn headers(kind: &str) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.insert(KIND, kind);
+    headers
 }
 
 impl Write for Parts {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.open.is_closed() {
-            return Err(io::Error::other("the worker ends"));
-        }
         let part = &bytes[..bytes.len().min(PART)];
-        self.send("more", part.to_vec())?;
-        Ok(part.len())
+        // Who takes no part must not keep the state from being closed.
+        let taken = self.runtime.block_on(async {
+            tokio::select! {
+                biased;
+                () = self.open.closed() => Err(io::Error::other("the worker begins again or ends; ask again")),
+                taken = self.hand(MORE, part.to_vec()) => taken,
+            }
+        });
+        taken.map(|()| part.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::stream::{Config, LastRawMessageErrorKind, RawMessageErrorKind, Stream};
-use async_nats::jetstream::{self, stream};
+use async_nats::jetstream::{self, ErrorCode, stream};
 use async_nats::{HeaderMap, header};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -23,6 +23,8 @@ pub struct Board {
     context: jetstream::Context,
     stream: Stream<()>,
     prefix: String,
+    /// What there is not if the stream is not there: a crawl of this name, at these brokers.
+    place: String,
 }
 
 /// A record, with what is needed to change it.
@@ -45,15 +47,14 @@ impl Board {
             max_messages_per_subject: 1,
             ..cluster.config(replicas)
         };
-        cluster.context.create_stream(config).await.map_err(broker("making the board"))?;
-        Ok(())
+        cluster.make_stream(config, "making the board").await
     }
 
     /// The board of a crawl, whether there is one or not.
     pub async fn open(cluster: &BrokerConnection) -> Result<Self> {
         let context = cluster.context.clone();
         let stream = context.get_stream_no_info(cluster.stream("board")).await.map_err(broker("opening the board"))?;
-        Ok(Self { context, stream, prefix: cluster.subject("board.") })
+        Ok(Self { context, stream, prefix: cluster.subject("board."), place: cluster.place() })
     }
 
     /// The record under a key.
@@ -62,6 +63,10 @@ impl Board {
         let message = match self.stream.get_last_raw_message_by_subject(&subject).await {
             Ok(message) => message,
             Err(error) if is_nothing(error.kind()) => return Ok(None),
+            Err(error) if is_no_stream(error.kind()) => {
+                let what = format!("no crawl {}; `crawler cluster create` makes one", self.place);
+                return Err(ClusterError::Usage(what));
+            }
             Err(error) => return Err(broker("reading the board")(error)),
         };
         let record = serde_json::from_slice(&message.payload).map_err(|_| ClusterError::Damaged(key.to_owned()))?;
@@ -144,6 +149,11 @@ impl Board {
 /// Whether an error only says that there is no message.
 pub(super) fn is_nothing(kind: LastRawMessageErrorKind) -> bool {
     matches!(kind, RawMessageErrorKind::NoMessageFound)
+}
+
+/// Whether there is no such stream.
+fn is_no_stream(kind: LastRawMessageErrorKind) -> bool {
+    matches!(kind, RawMessageErrorKind::JetStream(error) if error.error_code() == ErrorCode::STREAM_NOT_FOUND)
 }
 
 /// Settings that all streams of a crawl share.

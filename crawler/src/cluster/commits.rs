@@ -68,8 +68,7 @@ fn fence_of(cluster: &BrokerConnection, share: usize) -> String {
 pub async fn create(cluster: &BrokerConnection, replicas: usize) -> Result<()> {
     let subjects = vec![cluster.subject("commits.>")];
     let config = Config { name: stream_of(cluster), subjects, ..cluster.config(replicas) };
-    cluster.context.create_stream(config).await.map_err(broker("making the stream of commits"))?;
-    Ok(())
+    cluster.make_stream(config, "making the stream of commits").await
 }
 
 /// The place of the last message with a subject; 0 where there is none.

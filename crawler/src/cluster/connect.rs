@@ -4,10 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_nats::jetstream::context::CreateStreamErrorKind;
+use async_nats::jetstream::stream::Config;
 use async_nats::{Client, ConnectOptions, jetstream};
+use dedup_stage::url::drop_user;
 use serde::{Deserialize, Serialize};
+use url::Url;
 
-use super::health::Traffic;
+use super::traffic::Traffic;
 use super::{ANSWER, ClusterError, Result, broker};
 
 /// Where the brokers are, and who asks.
@@ -43,6 +47,8 @@ pub struct BrokerConnection {
     /// What goes over it.
     pub traffic: Arc<Traffic>,
     name: String,
+    /// Where the brokers are, without user names and passwords.
+    servers: String,
 }
 
 /// A broker that is well tells of itself within this time.
@@ -99,7 +105,28 @@ impl BrokerArgs {
         self.check_sync().await?;
         let mut context = jetstream::new(client.clone());
         context.set_timeout(ANSWER);
-        Ok(BrokerConnection { client, context, traffic: Arc::default(), name: self.name.clone() })
+        Ok(BrokerConnection {
+            client,
+            context,
+            traffic: Arc::default(),
+            name: self.name.clone(),
+            servers: self.shown(),
+        })
+    }
+
+    /// The brokers as messages may show them.
+    fn shown(&self) -> String {
+        let shown = |server: String| match Url::parse(&server) {
+            Ok(mut url) => {
+                if drop_user(&mut url) {
+                    url.to_string()
+                } else {
+                    server
+                }
+            }
+            Err(_) => server,
+        };
+        self.servers().into_iter().map(shown).collect::<Vec<_>>().join(",")
     }
 
     /// `nats://a,b,c` names three brokers.
@@ -185,6 +212,11 @@ impl BrokerConnection {
         &self.name
     }
 
+    /// The name of the crawl and its brokers, for messages.
+    pub(super) fn place(&self) -> String {
+        format!("named {} at {}", self.name, self.servers)
+    }
+
     /// The name of a stream of this crawl.
     pub(super) fn stream(&self, what: &str) -> String {
         format!("CRAWL-{}-{what}", self.name)
@@ -193,6 +225,19 @@ impl BrokerConnection {
     /// A subject of this crawl.
     pub(super) fn subject(&self, what: &str) -> String {
         format!("crawl.{}.{what}", self.name)
+    }
+
+    /// Makes a stream. A cluster of brokers that has just begun may be late with its answer. Whoever asks again for a stream that
+    /// was made in the meantime is told that it is there.
+    pub(super) async fn make_stream(&self, config: Config, what: &str) -> Result<()> {
+        const TRIES: usize = 6;
+        let mut tries = 1;
+        loop {
+            match self.context.create_stream(config.clone()).await {
+                Err(error) if error.kind() == CreateStreamErrorKind::TimedOut && tries < TRIES => tries += 1,
+                made => return made.map(drop).map_err(broker(what)),
+            }
+        }
     }
 }
 

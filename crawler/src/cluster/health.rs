@@ -1,52 +1,11 @@
 //! What a worker tells of its dealings with the brokers: whether it is well, and metrics.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::lease::Deadline;
+use super::traffic::{Count, Traffic};
 use crate::dashboard::{Beside, Metric};
-
-/// A number that several threads count.
-#[derive(Debug, Default)]
-pub struct Count(AtomicU64);
-
-impl Count {
-    /// More of it.
-    pub fn add(&self, more: u64) {
-        self.0.fetch_add(more, Ordering::Relaxed);
-    }
-
-    /// So much now.
-    pub fn set(&self, now: u64) {
-        self.0.store(now, Ordering::Relaxed);
-    }
-
-    fn get(&self) -> f64 {
-        self.0.load(Ordering::Relaxed) as f64
-    }
-}
-
-/// What is counted of the traffic with the brokers, since the process began.
-#[derive(Debug, Default)]
-pub struct Traffic {
-    /// Bytes of commits that were acknowledged.
-    pub commits: Count,
-    /// Bytes of links to other workers.
-    pub links: Count,
-    /// Bytes of pages put into the common order.
-    pub pages: Count,
-    /// Messages that were not acknowledged and sent again.
-    pub retries: Count,
-    /// Groups of pages that have come back from the common order.
-    pub groups: Count,
-    /// How long these have been under way, in microseconds.
-    pub waited: Count,
-    /// Messages of links that wait in the log for this worker.
-    pub links_behind: Count,
-    /// Messages of pages that wait in the log.
-    pub pages_behind: Count,
-}
 
 /// The health of a worker.
 #[derive(Debug)]

@@ -43,8 +43,7 @@ pub fn subject_of(cluster: &BrokerConnection, share: usize) -> String {
 pub async fn create(cluster: &BrokerConnection, replicas: usize) -> Result<()> {
     let subjects = vec![cluster.subject("links.*")];
     let config = Config { name: stream_of(cluster), subjects, ..cluster.config(replicas) };
-    cluster.context.create_stream(config).await.map_err(broker("making the stream of links"))?;
-    Ok(())
+    cluster.make_stream(config, "making the stream of links").await
 }
 
 /// A message of links.

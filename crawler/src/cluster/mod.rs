@@ -41,6 +41,7 @@ mod muster;
 pub mod operate;
 mod owner;
 mod pages;
+mod post;
 mod quota;
 mod record;
 mod roster;
@@ -51,6 +52,7 @@ mod status;
 mod tail;
 mod task;
 mod total;
+mod traffic;
 mod watch;
 mod worker;
 

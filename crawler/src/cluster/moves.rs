@@ -27,12 +27,12 @@ use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
 use super::commits::{self, Commit, CommitWriter};
 use super::links::{self, subject_of};
 use super::logged::{Commits, Logged};
+use super::post::Post;
 use super::quota::Keeper;
 use super::record::{Crawl, keys, random};
 use super::shares::{Move, Muster, Partitions, Stay};
 use super::tail;
 use super::task::WorkerError;
-use super::worker::Post;
 use super::{ClusterError, Result, broker};
 use crate::crawl::{CrawlDir, Gift, Rest};
 use crate::engine::{EngineError, PeerProgress, Phase, Stats, StopReason, places};
@@ -92,7 +92,8 @@ impl Post<'_> {
 
     fn arrange_once(&self, crawl: &Crawl, writer: &CommitWriter) -> std::result::Result<Arranged, WorkerError> {
         let (share, begin) = (self.place.share, Instant::now());
-        let disk = Logged::for_moves(self.disk()?, writer.clone(), &self.task.dir).map_err(EngineError::from)?;
+        let disk = Logged::for_moves(CrawlDir::open_disk(&self.task.dir)?, writer.clone(), &self.task.dir)
+            .map_err(EngineError::from)?;
         let mut dir = CrawlDir::with_session(&self.task.dir, Session::new(Box::new(disk)))?;
         let mut is_told = false;
         loop {

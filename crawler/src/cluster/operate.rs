@@ -169,5 +169,7 @@ pub async fn remove(access: &BrokerArgs, number: usize) -> Result<()> {
 pub(super) async fn open(access: &BrokerArgs) -> Result<(BrokerConnection, Board)> {
     let cluster = access.connect().await?;
     let board = Board::open(&cluster).await?;
+    // Where there is no crawl of this name, this says so. A wish would be written without a look.
+    board.get::<serde_json::Value>(keys::CRAWL).await?;
     Ok((cluster, board))
 }

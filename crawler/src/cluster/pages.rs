@@ -34,8 +34,7 @@ pub fn subject_of(cluster: &BrokerConnection) -> String {
 pub async fn create(cluster: &BrokerConnection, replicas: usize) -> Result<()> {
     let subjects = vec![subject_of(cluster)];
     let config = Config { name: stream_of(cluster), subjects, ..cluster.config(replicas) };
-    cluster.context.create_stream(config).await.map_err(broker("making the stream of pages"))?;
-    Ok(())
+    cluster.make_stream(config, "making the stream of pages").await
 }
 
 impl Group {
@@ -99,7 +98,8 @@ mod tests {
         let (own, links) = (url(40), (0..links).map(|_| OutLink::new(url(length), true, &keys)).collect::<Vec<_>>());
         let read = Page { is_text: true, media: (0..500).collect(), ..Page::default() };
         let id = PageId { url: keys.id(&own), visit: 1 };
-        let case = Case { order: 0, id, url: &own, before: None, judgeable: true, page: &read, links: &links };
+        let case =
+            Case { order: 0, id, url: &own, before: None, judgeable: true, page: &read, links: &links, ahead: None };
         Proposed { page: Proposal::of(&case).unwrap(), fetched_at: 1_700_000_000_000 }
     }
 

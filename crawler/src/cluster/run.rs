@@ -14,19 +14,19 @@ use super::commits::CommitWriter;
 use super::exchange::{PeerExchange, Start};
 use super::fetch::Leased;
 use super::logged::Logged;
+use super::post::Post;
 use super::quota::Keeper;
 use super::record::Crawl;
 use super::snapshots::{Taken, Tap};
 use super::task::WorkerError;
 use super::watch::{Watch, Why};
-use super::worker::Post;
 use crate::clock::Clock;
 use crate::crawl::CrawlDir;
 use crate::engine::{self, Control, EngineError, Event, Observer, Stats, StopReason};
 use crate::fetch::http::HttpFetch;
 
 /// How long the last word of an engine may take to the board.
-pub const LAST_WORD: Duration = Duration::from_secs(10);
+const LAST_WORD: Duration = Duration::from_secs(10);
 
 /// One run of the engine: what it needs.
 pub struct Run<'a> {
@@ -57,8 +57,8 @@ impl Run<'_> {
     ) -> std::result::Result<(StopReason, Stats, Why), WorkerError> {
         let Post { task, runtime, cluster, board, roster, place, life, deadline, lost, .. } = self.post;
         let crawl = &self.versioned.record;
-        let disk = self.post.disk()?;
-        self.open.set(Some(disk.reader()));
+        let disk = CrawlDir::open_disk(&task.dir)?;
+        self.open.open(disk.reader());
         let tap = self.taken.zip(task.snapshots.as_ref());
         let tap = tap.map(|(taken, snapshots)| Tap::new(snapshots.every, disk.reader(), taken.clone()));
         let logged = Logged::new(disk, self.writer.clone(), &task.dir, tap);
@@ -121,7 +121,7 @@ impl Run<'_> {
         let fetch = Leased::new(fetch, deadline.clone(), task.without.deadline);
         let parts = engine::Parts { peers: Some(Box::new(exchange)), ..parts };
         let result = engine::run(parts, fetch, observer);
-        self.open.set(None);
+        runtime.block_on(self.open.close());
         let why = runtime.block_on(async { tokio::time::timeout(LAST_WORD, watching).await });
         telling.abort();
         let (reason, stats) = result?;

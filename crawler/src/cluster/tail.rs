@@ -13,7 +13,7 @@ use futures_util::StreamExt;
 use tokio::time::{sleep, timeout};
 
 use super::board::is_nothing;
-use super::health::Count;
+use super::traffic::Count;
 use super::{Result, broker};
 use crate::engine::Event;
 

@@ -74,7 +74,9 @@ mod tests {
 
     #[test]
     fn counters_add_up_and_the_rest_is_that_of_the_longest_and_worst() {
-        let worst = |host: &str, troubles| Some(WorstHost { host: host.into(), troubles, kind: "404".into() });
+        let worst = |host: &str, troubles| {
+            Some(WorstHost { host: host.into(), troubles, queued: 0, kind: "404".into(), most: 0 })
+        };
         let stats = |pages, elapsed_ms, worst_host| Stats {
             pages,
             elapsed_ms,

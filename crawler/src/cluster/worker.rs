@@ -3,34 +3,33 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use config::Settings;
 use crossbeam_channel::{Receiver, Sender};
 use dedup_stage::signature;
-use dedup_stage::store::{self, Disk, Session};
-use tokio::runtime::Runtime;
+use dedup_stage::store::Session;
 use tokio::sync::{Mutex, watch};
 
 use super::ask::{self, Open};
 use super::board::{Board, Versioned};
 use super::commits::{self, CommitWriter};
-use super::connect::BrokerConnection;
 use super::health::Health;
-use super::lease::{Deadline, Held};
+use super::lease::Held;
 use super::logged;
 use super::moves::Arranged;
-use super::muster::{Seeker, WorkerShare};
+use super::muster::Seeker;
+use super::post::Post;
 use super::record::{Crawl, FORMAT, Worker, keys, random};
 use super::roster::Roster;
-use super::run::{LAST_WORD, Run};
+use super::run::Run;
 use super::shares::Muster;
 use super::snapshots::{self, Folder, Maker, Taken};
 use super::task::{Begun, Ended, Snapshots, WorkerError, WorkerTask};
 use super::watch::Why;
 use super::{ClusterError, Result, broker};
 use crate::clock::Clock;
-use crate::crawl::{CrawlDir, Member, OpenError};
+use crate::crawl::{CrawlDir, Member};
 use crate::engine::{Control, EngineError, Observer, StopReason, places};
 
 /// Works until the crawl is over, or until somebody stops this worker or the crawl. `None` where it found no share to work
@@ -64,30 +63,6 @@ pub fn work<O: Observer>(
     runtime.block_on(async { held.lock().await.release().await });
     runtime.shutdown_timeout(Duration::from_secs(1));
     worked.map(Some)
-}
-
-/// A worker that has a share.
-pub struct Post<'a> {
-    /// What it is to do.
-    pub task: &'a WorkerTask,
-    /// Where its tasks run.
-    pub runtime: &'a Runtime,
-    /// The brokers.
-    pub cluster: BrokerConnection,
-    /// The board.
-    pub board: Board,
-    /// Who has which hosts.
-    pub roster: Roster,
-    /// Whose directory it is.
-    member: Member,
-    /// The share.
-    pub place: WorkerShare,
-    /// The name of this process.
-    pub life: String,
-    /// Until when it may ask the hosts of the share.
-    pub deadline: Deadline,
-    /// Says when the lease is lost.
-    pub lost: watch::Receiver<Option<String>>,
 }
 
 /// The state of a share, on the disk.
@@ -169,19 +144,6 @@ impl Post<'_> {
             let _ = maker.join();
         }
         ended.map(|ended| (ended, observer))
-    }
-
-    /// The disk. An answer that is under way may have the state of the last run open, and ends soon.
-    pub fn disk(&self) -> std::result::Result<Disk, OpenError> {
-        let begin = Instant::now();
-        loop {
-            match CrawlDir::open_disk(&self.task.dir) {
-                Err(OpenError::Store { error: store::Error::Locked, .. }) if begin.elapsed() < LAST_WORD => {
-                    std::thread::sleep(Duration::from_millis(20));
-                }
-                opened => return opened,
-            }
-        }
     }
 
     /// Brings the disk up to the log: from a snapshot where that is needed, and from the commits after it.

@@ -10,6 +10,9 @@ pub enum FileError {
     /// Not JSON, or other JSON than a list of cookies.
     #[error("no list of cookies in it: {0}")]
     Json(String),
+    /// Entries, of which none has the fields of a cookie.
+    #[error("no entry in it is a cookie: each needs a \"domain\" and a \"name\"")]
+    Foreign,
     /// A line of `cookies.txt` that does not have its seven fields.
     #[error("line {0}: not seven fields, parted by tabs: domain, subdomains, path, secure, expires, name, value")]
     Line(usize),
@@ -30,7 +33,10 @@ fn json(text: &str) -> Result<Vec<Record>, FileError> {
         State { cookies: Vec<Record> },
     }
     match serde_json::from_str(text) {
-        Ok(File::List(cookies) | File::State { cookies }) => Ok(cookies),
+        Ok(File::List(cookies) | File::State { cookies }) => {
+            let is_foreign = |cookie: &Record| cookie.domain.trim().is_empty() || cookie.name.is_empty();
+            if !cookies.is_empty() && cookies.iter().all(is_foreign) { Err(FileError::Foreign) } else { Ok(cookies) }
+        }
         Err(error) if error.is_syntax() || error.is_eof() => {
             Err(FileError::Json(format!("line {}, column {}", error.line(), error.column())))
         }

@@ -6,7 +6,8 @@ use cookie_store::{CookieStore, RawCookie};
 use dedup_stage::url::registrable;
 use url::{Host, Url};
 
-use super::{Limits, Record};
+use super::limits::Limits;
+use super::record::Record;
 
 /// Domain, path and name of a cookie.
 type Name = (String, String, String);

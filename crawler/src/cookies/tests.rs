@@ -130,6 +130,7 @@ fn files_of_browsers_are_read() {
     for (text, error) in [
         ("a b c", FileError::Line(1)),
         ("\n.a\tTRUE\t/\tTRUE\tsoon\tn\tv", FileError::Line(1)),
+        ("[{\"host\":\"a.test\",\"cookieName\":\"sid\"}]", FileError::Foreign),
         ("[{\"name\":\"secret", FileError::Json("line 1, column 16".into())),
         ("{\"a\":1}", FileError::Json("expected [{\"domain\", \"name\", \"value\", …}, …]".into())),
     ] {

@@ -6,9 +6,11 @@
 mod cut;
 mod gift;
 mod member;
+mod outputs;
 mod start;
 
 use std::fs::Permissions;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -59,7 +61,7 @@ pub enum OpenError {
         /// The crawl directory.
         dir: PathBuf,
         /// What is wrong.
-        error: std::io::Error,
+        error: io::Error,
     },
     /// Nothing to start from.
     #[error("no seeds: give at least one URL to start from, as in: crawler crawl https://some.site/")]
@@ -88,6 +90,9 @@ fn advice(error: &store::Error) -> &'static str {
         store::Error::ReadOnly => ": this needs the directory for itself; wait for the crawl, or stop it",
         store::Error::Foreign(_) => {
             ". `crawler report` still tells of it, from its outputs; to crawl anew, name another directory with --dir"
+        }
+        store::Error::Io(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            ". The state of a crawl has cookies: only the user who crawls may read it"
         }
         store::Error::Io(_) => "",
     }
@@ -124,7 +129,10 @@ pub struct CrawlDir {
 impl CrawlDir {
     /// Opens a crawl directory, or makes one of a directory that is empty or not there.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
-        let disk = Self::open_disk(path)?;
+        Self::of_disk(path, Self::open_disk(path)?)
+    }
+
+    fn of_disk(path: &Path, disk: Disk) -> Result<Self, OpenError> {
         let reader = disk.reader();
         Ok(Self { reader: Some(reader), ..Self::with_session(path, Session::new(Box::new(disk)))? })
     }
@@ -136,10 +144,19 @@ impl CrawlDir {
         if !state.exists() && path.exists() && path.read_dir().map_err(output)?.next().is_some() {
             return Err(OpenError::Foreign(path.to_owned()));
         }
-        std::fs::create_dir_all(&state).map_err(output)?;
+        let failed = |what: &str, error: io::Error| {
+            output(io::Error::new(error.kind(), format!("{} cannot be {what}: {error}", state.display())))
+        };
+        std::fs::create_dir_all(&state).map_err(|error| failed("made", error))?;
         // It holds cookies.
-        std::fs::set_permissions(&state, Permissions::from_mode(0o700)).map_err(output)?;
-        open_free(&state).map_err(|error| OpenError::Store { dir: path.to_owned(), error })
+        std::fs::set_permissions(&state, Permissions::from_mode(0o700))
+            .map_err(|error| failed("closed to other users", error))?;
+        Self::open_state(path)
+    }
+
+    /// Opens the state that is there, and changes nothing about its folder.
+    fn open_state(path: &Path) -> Result<Disk, OpenError> {
+        open_free(&path.join("state")).map_err(|error| OpenError::Store { dir: path.to_owned(), error })
     }
 
     /// Whether there is a crawl directory.
@@ -147,9 +164,12 @@ impl CrawlDir {
         path.join("state").exists()
     }
 
-    /// Opens a directory that must hold a crawl.
+    /// Opens a directory that must hold a crawl, and changes nothing about its files.
     pub fn existing(path: &Path) -> Result<Self, OpenError> {
-        if Self::is_at(path) { Self::open(path) } else { Err(OpenError::Missing(path.to_owned())) }
+        if !Self::is_at(path) {
+            return Err(OpenError::Missing(path.to_owned()));
+        }
+        Self::of_disk(path, Self::open_state(path)?)
     }
 
     /// Opens a directory that must hold a crawl, to read it. Where another process crawls in it, that process is asked: what is
@@ -176,7 +196,7 @@ impl CrawlDir {
     }
 
     /// Answers [`CrawlDir::reading`] of other processes until what it returns is dropped.
-    pub fn serve(&self) -> std::io::Result<Option<Serving>> {
+    pub fn serve(&self) -> io::Result<Option<Serving>> {
         self.reader.clone().map(|reader| Serving::start(&self.path.join("state"), reader)).transpose()
     }
 

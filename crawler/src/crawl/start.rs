@@ -147,11 +147,14 @@ fn frontier(
     Ok(frontier)
 }
 
-/// The settings that a later run starts from: what was asked of this run alone is left out. So are the limits of a round of
+/// The settings that a later run starts from: what was asked of this run alone is left out, as are the log and the live page, which
+/// belong to a process (a log that cannot be written must not stop the run without it). So are the limits of a round of
 /// visits, where an earlier run has stored its own.
 fn lasting(settings: &Settings, before: Option<&str>) -> Settings {
     let mut lasting = settings.clone();
     lasting.fetch.recrawl = false;
+    lasting.output.log.clear();
+    lasting.output.dashboard.clear();
     let stored = before.map(|before| Layers::new().text(Path::new("stored settings"), before)?.finish());
     if settings.fetch.recrawl
         && let Some(Ok(stored)) = stored
@@ -203,4 +206,19 @@ pub(super) fn secret(session: &mut Session) -> store::Result<[u8; KeyHasher::SEC
     getrandom::fill(&mut secret).map_err(|error| store::Error::Io(std::io::Error::other(error.to_string())))?;
     session.put(Space::META, *b"secret", secret);
     Ok(secret)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn log_and_live_page_belong_to_a_run_and_not_to_the_crawl() {
+        let mut settings = Settings::default();
+        settings.output.log = "/nowhere/log".into();
+        settings.output.dashboard = "127.0.0.1:1".into();
+        settings.output.text = true;
+        let kept = lasting(&settings, None).output;
+        assert_eq!((kept.log.as_str(), kept.dashboard.as_str(), kept.text), ("", "", true));
+    }
 }

@@ -192,7 +192,7 @@ fn viewers_are_sent_what_changes_and_told_the_end() {
     let events = viewer.join().unwrap();
     assert!(events.contains("content-type: text/event-stream"));
     assert!(events.contains("event: fragment") && events.contains("\"id\":\"figures\""));
-    assert!(events.contains("It is complete"));
+    assert!(events.contains("All that was queued is fetched"));
     assert!(events.contains("event: end"));
 }
 

@@ -1,10 +1,11 @@
-//! What changed on the web between two moments of a crawl, read from its outputs: pages new, changed, gone and back.
+//! What changed on the web between two moments of a crawl, read from its outputs: pages new, changed, gone, back, moved and failing.
 //!
 //! `pages.jsonl` is read once, with some tens of bytes in memory for each URL (`track`); the lines of the pages that are told
 //! of are read again. Where the archive has both bodies of a changed page, the sentences that changed are told (`sentences`),
 //! and `edit` shows a sentence that was edited in one line.
 
 pub mod edit;
+mod present;
 mod sentences;
 mod track;
 
@@ -14,7 +15,6 @@ use std::path::Path;
 
 use frontier::Millis;
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64;
 
 use crate::clock::{self, rfc3339};
 use crate::report::bodies::Bodies;
@@ -23,6 +23,7 @@ use crate::report::source::Lines;
 use crate::sink::PagesJsonl;
 use track::{Track, UrlChange};
 
+pub use present::Present;
 pub use sentences::{Sentences, TextDifference};
 
 /// What changed since a moment. Pages are sorted by URL; but of the changed ones, those that changed most come first.
@@ -38,8 +39,12 @@ pub struct Diff {
     pub gone: Vec<Page>,
     /// Pages missing at the last visit, and not at the one before.
     pub missing: Vec<Page>,
-    /// Pages that were missing or gone, and are there again.
+    /// Pages that were missing or gone, or redirected elsewhere, and are there again.
     pub back: Vec<Page>,
+    /// URLs that had a page, and redirect elsewhere now.
+    pub moved: Vec<Page>,
+    /// URLs that had a page, and are answered with another error than 404 and 410 now, or not at all.
+    pub failing: Vec<Page>,
     /// Pages that were visited and say what they said.
     pub unchanged: u64,
     /// Parts of `pages.jsonl` that are not there any more, with all that they told.
@@ -59,7 +64,12 @@ pub struct Page {
     pub before: Option<String>,
     /// Answer at the last visit.
     pub status: Option<u16>,
-    /// Of a changed page: share of word sequences that it has in common with what it showed before, 0..1.
+    /// Where the last answer redirects to, if it does.
+    pub redirect_to: Option<String>,
+    /// What went wrong at the last visit, if anything.
+    pub error: Option<String>,
+    /// Of a page that changed or came back: share of word sequences that it had in common with what it showed at the visit before,
+    /// 0..1; of several visits since the moment, the smallest share.
     pub resemblance_before: Option<f64>,
     /// Of a changed page: copies that were not visited, since they are trusted to have changed with it.
     pub copies: u64,
@@ -75,8 +85,8 @@ impl Diff {
     /// Changed pages of which the archive is asked, at most.
     const COMPARED: usize = 1_000;
 
-    /// Reads the outputs of the crawl in `dir`.
-    pub fn read(dir: &Path, since: Millis) -> io::Result<Self> {
+    /// Reads the outputs of the crawl in `dir`. With `present`, links that came back or went again are not told of.
+    pub fn read(dir: &Path, since: Millis, present: Option<Present<'_>>) -> io::Result<Self> {
         let lines = Lines::open(dir, PagesJsonl::NAME, None)?;
         let tracks = track::read(&lines, &rfc3339(since))?;
         let parts_gone = lines.gone()?.into_iter().map(|part| part.name).collect();
@@ -91,7 +101,7 @@ impl Diff {
         }
         let copies = copies(&tracks, &told);
         for (url, track, change) in told {
-            let mut page = page(&lines, track)?;
+            let mut page = page(&lines, track, present)?;
             page.copies = copies.get(url).copied().unwrap_or(0);
             let group = match change {
                 UrlChange::New => &mut diff.new,
@@ -99,8 +109,17 @@ impl Diff {
                 UrlChange::Gone => &mut diff.gone,
                 UrlChange::Missing => &mut diff.missing,
                 UrlChange::Back => &mut diff.back,
+                UrlChange::Moved => &mut diff.moved,
+                UrlChange::Failing => &mut diff.failing,
                 UrlChange::Unchanged => continue,
             };
+            if change == UrlChange::New {
+                // There was nothing before.
+                page.new_links.clear();
+                page.gone_links.clear();
+            } else {
+                page.resemblance_before = track.resemblance;
+            }
             group.push(page);
         }
         diff.sort();
@@ -109,7 +128,8 @@ impl Diff {
     }
 
     fn sort(&mut self) {
-        for group in [&mut self.new, &mut self.changed, &mut self.gone, &mut self.missing, &mut self.back] {
+        let Self { new, changed, gone, missing, back, moved, failing, .. } = self;
+        for group in [new, changed, gone, missing, back, moved, failing] {
             group.sort_by(|a, b| a.url.cmp(&b.url));
         }
         let alike = |page: &Page| page.resemblance_before.unwrap_or(0.0);
@@ -118,7 +138,8 @@ impl Diff {
 
     /// Whether nothing changed.
     pub fn is_empty(&self) -> bool {
-        [&self.new, &self.changed, &self.gone, &self.missing, &self.back].iter().all(|pages| pages.is_empty())
+        let Self { new, changed, gone, missing, back, moved, failing, .. } = self;
+        [new, changed, gone, missing, back, moved, failing].iter().all(|pages| pages.is_empty())
     }
 
     /// Looks for the sentences that changed.
@@ -153,34 +174,45 @@ fn copies(tracks: &HashMap<u64, Track>, told: &[(&u64, &Track, UrlChange)]) -> H
     copies
 }
 
-/// Names a URL while lines are read.
-fn key(url: &str) -> u64 {
-    xxh3_64(url.as_bytes())
-}
-
 /// A page from its lines.
-fn page(lines: &Lines, track: &Track) -> io::Result<Page> {
-    let mut page = Page::default();
+fn page(lines: &Lines, track: &Track, present: Option<Present<'_>>) -> io::Result<Page> {
+    let (mut page, mut visit, mut has_links) = (Page::default(), 0, true);
     let offsets = track.base.iter().chain([&track.last]).copied();
     for line in lines.at(offsets)? {
         let Some(line) = PageLine::parse(&line) else { continue };
         page.before = Some(std::mem::take(&mut page.fetched_at)).filter(|time| !time.is_empty());
         page.url = line.url.to_string();
         page.fetched_at = line.fetched_at.to_string();
-        if line.status.is_some_and(|status| status < 400) {
+        (page.redirect_to, page.error) =
+            (line.redirect_to.as_deref().map(str::to_owned), line.error.as_deref().map(str::to_owned));
+        if matches!(line.status, Some(200..300)) {
             page.title = line.title.as_deref().map(str::to_owned).or(page.title.take());
         }
         page.status = line.status;
-        page.resemblance_before = line.resemblance_before;
+        visit = line.visit;
+        // The graph has the last links that there were.
+        has_links = line.links > 0 || !matches!(line.status, Some(200..300));
     }
     for line in lines.at(track.visits.iter().copied())? {
         let Ok(links) = serde_json::from_slice::<Links>(&line) else { continue };
         let (new, gone) = (links.new_links.unwrap_or_default(), links.gone_links.unwrap_or_default());
-        // What came at one visit may go at the next, or the other way round.
-        page.new_links.retain(|url| !gone.contains(url));
+        // What came at one visit may go at the next.
+        for url in gone {
+            if !page.new_links.remove(&url) {
+                page.gone_links.insert(url);
+            }
+        }
         page.gone_links.retain(|url| !new.contains(url));
         page.new_links.extend(new);
-        page.gone_links.extend(gone);
+    }
+    if !has_links {
+        page.new_links.clear();
+    } else if (!page.new_links.is_empty() || !page.gone_links.is_empty())
+        && let Some(present) = present
+        && let Some(links) = present.links(&page.url, visit)?
+    {
+        page.new_links.retain(|url| links.has(url));
+        page.gone_links.retain(|url| !links.has(url));
     }
     Ok(page)
 }

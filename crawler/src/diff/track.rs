@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::io;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::report::line::{PageLine, Word};
 use crate::report::source::Lines;
 
@@ -19,8 +21,37 @@ pub(super) enum UrlChange {
     Missing,
     /// There again.
     Back,
+    /// Redirects elsewhere.
+    Moved,
+    /// Answered with another error than 404 and 410, or not at all.
+    Failing,
     /// Visited, and says what it said.
     Unchanged,
+}
+
+/// What a URL was answered with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Answer {
+    /// With a page, or 304.
+    There,
+    /// 404 or 410.
+    Missing,
+    /// With a redirect.
+    Moved,
+    /// With another status, or not at all. So it stands before the first visit, too.
+    #[default]
+    Failing,
+}
+
+impl Answer {
+    fn of(status: Option<u16>) -> Self {
+        match status {
+            Some(200..300 | 304) => Answer::There,
+            Some(404 | 410) => Answer::Missing,
+            Some(300..400) => Answer::Moved,
+            _ => Answer::Failing,
+        }
+    }
 }
 
 /// The lines of one URL so far. Lines are named by their places in the file.
@@ -33,14 +64,21 @@ pub(super) struct Track {
     /// The last line, and whether it is of a visit since the moment.
     pub last: u64,
     was_visited: bool,
-    /// Whether the last line is one with a page, and its digest.
-    is_there: bool,
+    /// What the last line tells, and the last one before the moment.
+    answer: Answer,
+    answer_before: Answer,
+    /// Digest of the last page.
     digest: Option<u64>,
+    /// Whether the first line is one of a later visit: those before it are in a part that is gone.
+    lacks_first: bool,
+    has_line: bool,
+    /// The smallest resemblance of a visit since the moment to the one before.
+    pub resemblance: Option<f64>,
     /// How often in a row it was missing in the end, and how often it was before the moment.
     misses: u32,
     misses_before: u32,
-    /// Whether it was missing at some visit since the moment.
-    was_missing: bool,
+    /// Whether it was missing, or redirected elsewhere, at some visit since the moment.
+    was_away: bool,
     /// Whether some visit since the moment showed another content.
     changed: bool,
     /// Lines of visits since the moment that showed other bytes.
@@ -54,7 +92,7 @@ pub(super) fn read(lines: &Lines, since: &str) -> io::Result<HashMap<u64, Track>
     let mut tracks: HashMap<u64, Track> = HashMap::new();
     lines.each(&mut |offset, line| {
         if let Some(page) = PageLine::parse(line) {
-            tracks.entry(super::key(&page.url)).or_default().add(offset, &page, since);
+            tracks.entry(key(&page.url)).or_default().add(offset, &page, since);
         }
     })?;
     Ok(tracks)
@@ -64,21 +102,24 @@ impl Track {
     /// Takes the next line. Times are written so that they sort as they follow each other.
     pub fn add(&mut self, offset: u64, page: &PageLine<'_>, since: &str) {
         let is_since = *page.fetched_at >= *since;
-        let is_there = matches!(page.status, Some(200..300 | 304));
-        let is_missing = matches!(page.status, Some(404 | 410));
-        self.last = offset;
+        let answer = Answer::of(page.status);
+        let is_there = answer == Answer::There;
+        self.lacks_first |= !self.has_line && page.visit > 1;
+        (self.last, self.has_line) = (offset, true);
         self.was_visited |= is_since;
-        self.misses = if is_missing { self.misses + 1 } else { 0 };
+        self.misses = if answer == Answer::Missing { self.misses + 1 } else { 0 };
         if is_since {
-            self.was_missing |= is_missing;
+            self.was_away |= matches!(answer, Answer::Missing | Answer::Moved);
             self.changed |= page.changed.as_deref() == Some("content");
+            let both = self.resemblance.into_iter().chain(page.resemblance_before);
+            self.resemblance = both.min_by(f64::total_cmp);
             if matches!(page.changed.as_deref(), Some("bytes" | "content")) {
                 self.visits.push(offset);
             }
         } else {
-            self.misses_before = self.misses;
+            (self.misses_before, self.answer_before) = (self.misses, answer);
         }
-        self.is_there = is_there;
+        self.answer = answer;
         if !is_there {
             return;
         }
@@ -88,7 +129,7 @@ impl Track {
         if !is_since {
             (self.base, self.base_digest) = (Some(offset), self.digest);
         }
-        let twin = page.duplicate_of.as_deref().map(super::key);
+        let twin = page.duplicate_of.as_deref().map(key);
         if page.verdict != Word::Unchanged {
             self.twin = twin;
         }
@@ -99,22 +140,37 @@ impl Track {
         if !self.was_visited {
             return None;
         }
-        if self.is_there {
+        let was_away = self.was_away || matches!(self.answer_before, Answer::Missing | Answer::Moved);
+        if self.answer == Answer::There {
             return Some(match self.base {
-                _ if self.misses_before > 0 || self.was_missing => UrlChange::Back,
-                None => UrlChange::New,
+                // It was met before the moment, but never with a page, or only since: it cannot come back.
+                None if !self.lacks_first => UrlChange::New,
+                _ if was_away => UrlChange::Back,
+                None if self.lacks_first && self.changed => UrlChange::Changed,
+                None => UrlChange::Unchanged,
                 Some(_) if self.changed && self.digest != self.base_digest => UrlChange::Changed,
                 Some(_) => UrlChange::Unchanged,
             });
         }
-        match self.misses {
-            0 => None,
+        // Where there was no page before the moment, nothing has changed.
+        self.base?;
+        match (self.answer, self.misses) {
             // It was so before.
-            _ if self.misses_before >= 2 => None,
-            1 => self.base.map(|_| UrlChange::Missing),
-            _ => self.base.map(|_| UrlChange::Gone),
+            (Answer::Missing, _) if self.misses_before >= 2 => None,
+            (Answer::Moved | Answer::Failing, _) if self.answer_before == self.answer => None,
+            // There was no page right before the moment.
+            (Answer::Failing, _) if self.answer_before == Answer::Missing => None,
+            (Answer::Moved, _) => Some(UrlChange::Moved),
+            (Answer::Missing, 1) => Some(UrlChange::Missing),
+            (Answer::Missing, _) => Some(UrlChange::Gone),
+            _ => Some(UrlChange::Failing),
         }
     }
+}
+
+/// Names a URL while lines are read.
+pub(super) fn key(url: &str) -> u64 {
+    xxh3_64(url.as_bytes())
 }
 
 #[cfg(test)]
@@ -122,19 +178,42 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Visits as (day, status, changed, digest), all before day 5 counting as before.
-    fn change(visits: &[(u32, u16, Option<&str>, u32)]) -> Option<UrlChange> {
+    /// Visits as (day, status, changed, digest), all before day 5 counting as before. The lines of the first `gone` are not there.
+    fn track(visits: &[(u32, u16, Option<&str>, u32)], gone: usize) -> Track {
         let mut track = Track::default();
-        for (at, (day, status, changed, digest)) in visits.iter().enumerate() {
+        for (at, (day, status, changed, digest)) in visits.iter().enumerate().skip(gone) {
             let line = json!({
-                "url": "http://a.test/", "status": status, "fetched_at": format!("2026-01-{day:02}T00:00:00.000Z"),
+                "url": "http://a.test/", "visit": at + 1, "resemblance_before": changed.map(|_| f64::from(10 - day) / 10.0),
+                "status": status, "fetched_at": format!("2026-01-{day:02}T00:00:00.000Z"),
                 "changed": changed, "sha256": (*status == 200).then(|| format!("{digest:064x}").chars().rev().collect::<String>()),
                 "verdict": "unique",
             })
             .to_string();
             track.add(at as u64, &PageLine::parse(line.as_bytes()).unwrap(), "2026-01-05T00:00:00.000Z");
         }
-        track.change()
+        track
+    }
+
+    fn change(visits: &[(u32, u16, Option<&str>, u32)]) -> Option<UrlChange> {
+        track(visits, 0).change()
+    }
+
+    #[test]
+    fn a_later_visit_is_no_new_page_where_the_first_one_is_in_a_part_that_is_gone() {
+        let visits = [(1, 200, None, 1), (6, 200, Some("no"), 1), (7, 200, Some("content"), 2)];
+        assert_eq!(track(&visits[..2], 1).change(), Some(UrlChange::Unchanged));
+        assert_eq!(track(&visits, 1).change(), Some(UrlChange::Changed));
+    }
+
+    #[test]
+    fn the_resemblance_is_the_smallest_since_the_moment() {
+        let visits = |days: [u32; 3]| {
+            let [a, b, c] = days.map(|day| (day, 200, Some("content"), day));
+            track(&[(1, 200, None, 1), a, b, c], 0).resemblance
+        };
+        // The later the day, the less the page resembles the one before.
+        assert_eq!((visits([4, 5, 9]), visits([9, 9, 6])), (Some(0.1), Some(0.1)));
+        assert_eq!(visits([3, 4, 4]), None, "before the moment");
     }
 
     #[test]
@@ -157,7 +236,18 @@ mod tests {
             (vec![first, (6, 404, None, 0), (7, 200, no, 1)], Some(UrlChange::Back)),
             (vec![first, (3, 404, None, 0), (4, 404, None, 0), (6, 200, None, 1)], Some(UrlChange::Back)),
             (vec![(1, 404, None, 0), (6, 404, None, 0)], None),
-            (vec![first, (6, 500, None, 0)], None),
+            (vec![(1, 404, None, 0), (6, 200, None, 1)], Some(UrlChange::New)),
+            (vec![(6, 200, None, 1), (7, 404, None, 0), (8, 200, no, 1)], Some(UrlChange::New)),
+            (vec![first, (6, 500, None, 0)], Some(UrlChange::Failing)),
+            (vec![first, (6, 403, None, 0)], Some(UrlChange::Failing)),
+            (vec![first, (4, 403, None, 0), (6, 503, None, 0)], None),
+            (vec![first, (3, 404, None, 0), (4, 404, None, 0), (6, 503, None, 0)], None),
+            (vec![first, (4, 503, None, 0), (6, 200, no, 1)], Some(UrlChange::Unchanged)),
+            (vec![first, (6, 301, None, 0)], Some(UrlChange::Moved)),
+            (vec![first, (4, 301, None, 0), (6, 302, None, 0)], None),
+            (vec![first, (4, 301, None, 0), (6, 200, no, 1)], Some(UrlChange::Back)),
+            (vec![first, (4, 301, None, 0), (6, 404, None, 0)], Some(UrlChange::Missing)),
+            (vec![(6, 301, None, 0)], None),
         ];
         for (visits, expected) in cases {
             assert_eq!(change(&visits), expected, "{visits:?}");

@@ -12,15 +12,14 @@ use frontier::{Job, JobKind, Millis, State};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::Result;
 use super::desk::Desk;
-use super::needs::is_requisite;
+use super::error::Result;
 use crate::spaces;
 
 /// The last attempt at a page. It failed, and its URL is queued again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// What came of it: a status, the word for a failure, or `cut_` and why the body was cut.
+    /// What came of it: a status, the word for a failure, `empty`, or `cut_` and why the body was cut.
     pub kind: String,
     /// When it ended.
     pub at: Millis,
@@ -31,6 +30,9 @@ pub struct Attempt {
 }
 
 impl Attempt {
+    /// The word for a page of no bytes.
+    pub const EMPTY: &str = "empty";
+
     /// The last attempt at a URL, if the URL is to be tried again.
     pub fn get(id: UrlId, session: &Session) -> store::Result<Option<Self>> {
         let bytes = session.get(spaces::ATTEMPTS, &id.to_bytes())?;
@@ -80,7 +82,7 @@ fn each(
 impl Desk<'_> {
     /// An attempt at a page failed, and its URL is queued again.
     pub(super) fn failed_for_now(&mut self, job: &Job, kind: String, at: Millis) -> Result<()> {
-        if job.kind != JobKind::Page || is_requisite(job) {
+        if job.kind != JobKind::Page || job.is_requisite() {
             return Ok(());
         }
         self.no_more_attempts(job)?;
@@ -117,7 +119,7 @@ impl Desk<'_> {
                 return Ok(());
             }
             if let Ok(url) = Url::parse(&attempt.url) {
-                hosts.note(&url, &attempt.kind);
+                hosts.note_queued(&url, &attempt.kind);
             }
             *counts.entry(attempt.kind).or_default() += 1;
             Ok(())

@@ -9,14 +9,11 @@
 
 use std::collections::VecDeque;
 
-use dedup_stage::judge::{Case, Proposal};
 use frontier::Millis;
 
-use super::desk::Desk;
-use super::message::{Finding, JobReport};
-use super::needs::is_requisite;
+use super::error::{EngineError, Result};
+use super::message::JobReport;
 use super::peers::{Peers, Proposed};
-use super::{EngineError, Result};
 
 /// A group gathers for so long …
 const GATHER: Millis = 20;
@@ -101,37 +98,5 @@ impl Barrier {
     pub fn free(&mut self) -> Option<JobReport> {
         let is_free = self.under_way.is_none() && self.waiting.front()?.proposed.is_none();
         if is_free { self.waiting.pop_front().map(|waiting| waiting.report) } else { None }
-    }
-}
-
-impl Desk<'_> {
-    /// What other processes have to hear of a report: `None` where it is no page that the judge compares, and for a page whose
-    /// links alone fill a message. Of such a page only this process knows.
-    pub(super) fn proposed(&self, report: &JobReport) -> Result<Option<Proposed>> {
-        let JobReport { job, ended_at, finding: Finding::Page(page), .. } = report else { return Ok(None) };
-        if is_requisite(job) || page.redirect.is_some() || page.unchanged {
-            return Ok(None);
-        }
-        let before = self.before(job)?;
-        let case = Case {
-            order: 0,
-            id: job.page,
-            url: &job.url,
-            before: before.as_ref().and_then(|before| before.shown.as_ref()),
-            judgeable: page.judgeable,
-            page: &page.page,
-            links: &page.links,
-        };
-        let proposed = Proposal::of(&case).map(|page| Proposed { page, fetched_at: *ended_at });
-        Ok(proposed.filter(|proposed| {
-            let fits = proposed.bytes() <= Proposed::MOST_BYTES;
-            if !fits {
-                tracing::warn!(
-                    "{}: its links fill more than a message, so other workers do not hear of this page",
-                    job.url
-                );
-            }
-            fits
-        }))
     }
 }

@@ -11,8 +11,8 @@ use frontier::{End, Frontier, Job, State, Via, Visit};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::Result;
 use super::desk::Desk;
+use super::error::Result;
 use super::message::RedirectFinding;
 use crate::spaces;
 

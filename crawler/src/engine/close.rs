@@ -6,12 +6,13 @@ use std::path::Path;
 use frontier::{Detail, Failure, SkipReason};
 use url::Url;
 
-use super::Result;
 use super::desk::{Desk, withheld_for};
+use super::error::Result;
 use super::rescue;
 use super::stats::StopReason;
 use super::unread;
 use crate::sink::write_skipped;
+use crate::stub::Label;
 
 /// The word for URLs that robots.txt forbids. They are not fetched, but this is no trouble.
 const FORBIDDEN: &str = "robots";
@@ -42,7 +43,7 @@ impl Desk<'_> {
             let forbidden = (skipped.reason == SkipReason::Robots).then(|| FORBIDDEN.to_owned());
             let Some(kind) = withheld_for(skipped.detail).or(forbidden) else { return };
             if let Ok(url) = Url::parse(&skipped.url) {
-                hosts.note(&url, &kind);
+                hosts.note_queued(&url, &kind);
             }
             *withheld.entry(kind).or_default() += 1;
         })?;
@@ -50,15 +51,23 @@ impl Desk<'_> {
         let session = &self.ledger.session;
         let sample = self.frontier.count_held(session)?;
         let lost = rescue::lost(session)?;
+        let untried = rescue::untried(&self.frontier, session)?;
+        if untried > 0 {
+            unread.insert(unread::UNTRIED.to_owned(), untried);
+        }
         let stats = &mut self.ledger.stats;
         (stats.withheld, stats.withheld_tls, stats.beyond, stats.unread) = (withheld, tls, beyond, unread);
         stats.uncovered = sample.held.saturating_sub(sample.covered);
+        let access = &self.settings.access;
+        let has_account = !(access.login.is_empty() && access.cookies_file.is_empty());
+        let walls = stats.labels.get(Label::Wall.name()).copied().unwrap_or(0);
+        stats.walls_with_account = if has_account { walls } else { 0 };
         stats.worst_host = self.hosts.worst().or(stats.worst_host.take());
         let server_errors: u64 = stats.statuses.range(500..).map(|(_, count)| *count).sum();
         stats.complete = reason == StopReason::Done
             && self.frontier.counts().queued == 0
             && stats.uncovered == 0
-            && !lost.is_some_and(|lost| lost.is_sure())
+            && !lost.is_some_and(|lost| lost.any())
             && stats.failed == 0
             && stats.cut.is_empty()
             && unread::causes(stats).next().is_none()

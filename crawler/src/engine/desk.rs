@@ -8,18 +8,16 @@ use frontier::robots::RobotsRules;
 use frontier::{Admission, Detail, Found, Frontier, Job, JobKind, Merits, Millis, Outcome, SkipReason, Via};
 use url::Url;
 
-use super::Result;
 use super::alike::Alike;
+use super::error::Result;
 use super::ledger::Ledger;
-use super::lists::{ListAnswer, is_sitemap};
 use super::log::Log;
-use super::message::{Finding, JobReport, Named, Order, SitemapFinding};
-use super::needs::is_requisite;
+use super::message::{Finding, JobReport, ListAnswer, Named, Order, SitemapFinding};
 use super::rescue::Rescue;
 use super::scores::Scores;
 use super::together::Together;
 use super::trouble::{HostTroubles, LocalTrouble};
-use super::usage::{Decided, Usage, is_tdm, tdm_of};
+use super::usage::{Decided, Usage, is_sitemap, is_tdm, tdm_of};
 use super::visits::{Continuous, Ended, Visits};
 use crate::access::{SiteAccess, Worn};
 use crate::clock::Clock;
@@ -113,7 +111,7 @@ impl Desk<'_> {
             return Ok(());
         }
         let outcome = match finding {
-            Finding::Page(page) if is_requisite(&job) => {
+            Finding::Page(page) if job.is_requisite() => {
                 self.local.answered();
                 return self.take_requisite(&job, ended_at, &page);
             }
@@ -190,7 +188,7 @@ impl Desk<'_> {
         if again || job.kind != JobKind::Page {
             return Ok(());
         }
-        if is_requisite(job) {
+        if job.is_requisite() {
             return self.lose_requisite(job, at);
         }
         self.no_more_attempts(job)?;

@@ -8,10 +8,9 @@ use dedup_stage::pipeline::Reorder;
 use frontier::{Job, JobKind};
 use tokio::sync::mpsc;
 
+use super::error::{EngineError, Result};
 use super::message::{JobReport, Order};
-use super::needs::is_requisite;
 use super::under_way::UnderWay;
-use super::{EngineError, Result};
 use crate::fetch::pressure::Pressure;
 
 /// The jobs that are open.
@@ -110,7 +109,7 @@ impl Jobs {
 
 /// Whether a job counts for `--max-pages`.
 fn is_page(job: &Job) -> bool {
-    job.kind == JobKind::Page && !is_requisite(job)
+    job.kind == JobKind::Page && !job.is_requisite()
 }
 
 impl Drop for Jobs {

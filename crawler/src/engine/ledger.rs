@@ -11,7 +11,7 @@ use frontier::rules::Content;
 use frontier::{Counts, Millis};
 use url::Url;
 
-use super::Result;
+use super::error::Result;
 use super::stats::{Stats, StopReason};
 use crate::record::PageRecord;
 use crate::sink::{Lengths, PageOut, Sink};
@@ -170,7 +170,11 @@ impl Ledger {
         if self.session.pending() == 0 {
             return Ok(());
         }
-        let mut lengths = Lengths::new();
+        // What this run does not write stays as long as it is.
+        let mut lengths = match self.session.get(Space::META, OUTPUTS)? {
+            Some(json) => serde_json::from_slice(&json).map_err(std::io::Error::from)?,
+            None => Lengths::new(),
+        };
         for sink in &mut self.sinks {
             sink.sync(&mut lengths)?;
         }

@@ -7,9 +7,9 @@ use dedup_stage::judge::Judgement;
 use frontier::{Admission, Found, Hold, Job, Via};
 use url::Url;
 
-use super::Result;
 use super::barren::family;
 use super::desk::Desk;
+use super::error::Result;
 use super::message::{LinkNote, PageFinding};
 use crate::outbound::Wish;
 

@@ -1,27 +1,14 @@
 //! What the desk does with sitemaps and feeds beside their links: it remembers what each reading has brought, so that they are read
 //! again when that is worth a fetch.
 
-use frontier::refresh::time::DAY;
-use frontier::{Job, JobKind, Millis};
+use frontier::refresh::time::{DAY, seconds};
+use frontier::{Job, Millis};
 
-use super::Result;
 use super::desk::Desk;
-use super::message::PageFinding;
-use super::usage::is_tdm;
-use super::visits::{List, seconds};
+use super::error::Result;
+use super::message::{ListAnswer, PageFinding};
+use super::visits::List;
 use crate::fetch::Validators;
-
-/// What the answer to a request for a list says.
-pub(super) struct ListAnswer {
-    /// HTTP status.
-    pub status: u16,
-    /// Of what it lists; `None` where the answer is no list.
-    pub digest: Option<u64>,
-    /// What it has brought, in weighted pages.
-    pub news: f32,
-    /// For a later conditional request.
-    pub validators: Validators,
-}
 
 impl Desk<'_> {
     /// The validators for a request for a sitemap.
@@ -115,9 +102,4 @@ impl Desk<'_> {
         }
         Ok(())
     }
-}
-
-/// Whether a job asks for a sitemap. (The file with what an origin says of text mining is fetched in the same way.)
-pub(super) fn is_sitemap(job: &Job) -> bool {
-    job.kind == JobKind::Sitemap && !is_tdm(&job.url)
 }

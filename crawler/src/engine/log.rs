@@ -8,7 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 
 use config::LogFormat;
-use frontier::{JobKind, Millis};
+use frontier::JobKind;
 use serde_json::json;
 use tracing::Level;
 
@@ -17,22 +17,9 @@ use crate::clock::rfc3339;
 
 /// The log, in all its forms.
 #[derive(Debug, Default)]
-pub(super) struct Log {
+pub struct Log {
     file: Option<BufWriter<File>>,
     is_json: bool,
-}
-
-/// The answer to a request, in numbers.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Answered {
-    /// HTTP status.
-    pub status: u16,
-    /// Bytes of the body, as received.
-    pub bytes: u64,
-    /// From request to end of body.
-    pub elapsed: Millis,
-    /// The reason for which the body is not whole, if it is not.
-    pub cut: Option<&'static str>,
 }
 
 impl Log {
@@ -50,6 +37,11 @@ impl Log {
             LogFormat::Auto => path.ends_with(".json") || path.ends_with(".jsonl"),
         };
         Ok(Self { file: Some(BufWriter::new(file)), is_json })
+    }
+
+    /// Whether the log that the settings name can be written.
+    pub fn can_be_written(settings: &config::Output) -> io::Result<()> {
+        Self::open(settings).map(drop)
     }
 
     /// Logs a request that has ended.

@@ -4,14 +4,13 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use dedup_stage::judge::OutLink;
+use dedup_stage::judge::{Ahead, OutLink};
 use dedup_stage::page::Page;
 use dedup_stage::url::UrlId;
 use frontier::robots::RobotsRules;
 use frontier::{Job, JobKind, Millis, SkipReason};
 use url::Url;
 
-use super::log::Answered;
 use super::under_way::Weight;
 use super::usage::Said;
 use crate::access::{Heard, Worn};
@@ -87,7 +86,7 @@ pub struct JobReport {
     /// When the answer was complete, or known not to come.
     pub ended_at: Millis,
     /// The answer in numbers, if there is one.
-    pub answered: Option<Answered>,
+    pub answered: Option<AnswerFigures>,
     /// Cookies and challenges of the answer, and whether it looks like a lost login.
     pub heard: Option<(u16, Heard)>,
     /// Bytes of a body as received.
@@ -204,8 +203,14 @@ pub struct PageFinding {
     pub cut: Option<&'static str>,
     /// Whether that may be otherwise the next time: the connection broke, or the bytes were broken.
     pub is_broken: bool,
+    /// Whether a page was promised (status 200), and its body is empty.
+    pub is_empty: bool,
     /// Whether the judge may compare it.
     pub judgeable: bool,
+    /// Whether nothing of it is kept, because it may not be used for the purpose of the crawl.
+    pub not_kept: bool,
+    /// The accepted fingerprints near that of the page, if a page worker has searched for them.
+    pub ahead: Option<Ahead>,
     /// What it says of itself, if it has little text and was answered with 200.
     pub stub: Option<Stub>,
     /// Text, title, fingerprints; its links have moved to `links`.
@@ -270,4 +275,29 @@ pub struct LinkNote {
     pub hits: Option<Box<LinkHits>>,
     /// Hints of the page about it.
     pub hints: Hints,
+}
+
+/// The answer to a request, in numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct AnswerFigures {
+    /// HTTP status.
+    pub status: u16,
+    /// Bytes of the body, as received.
+    pub bytes: u64,
+    /// From request to end of body.
+    pub elapsed: Millis,
+    /// The reason for which the body is not whole, if it is not.
+    pub cut: Option<&'static str>,
+}
+
+/// What the answer to a request for a list says.
+pub(super) struct ListAnswer {
+    /// HTTP status.
+    pub status: u16,
+    /// Of what it lists; `None` where the answer is no list.
+    pub digest: Option<u64>,
+    /// What it has brought, in weighted pages.
+    pub news: f32,
+    /// For a later conditional request.
+    pub validators: Validators,
 }

@@ -4,23 +4,18 @@
 use dedup_stage::judge::{Judgement, Verdict};
 use frontier::{Admission, Found, Job, JobKind, Merits, Millis, Outcome, Via};
 
-use super::Result;
 use super::desk::Desk;
+use super::error::Result;
 use super::message::{Need, PageFinding};
 use crate::record::PageRecord;
 use crate::requisites::MOST_HOPS;
 use crate::sink::PageOut;
 
-/// Whether a job fetches a requisite.
-pub(super) fn is_requisite(job: &Job) -> bool {
-    matches!(job.via, Via::Requisite { .. })
-}
-
 impl Desk<'_> {
     /// Whether a job fetches a requisite, or something that must come before one: an address or a robots.txt.
     pub(super) fn is_for_requisites(&self, job: &Job) -> bool {
         match job.kind {
-            JobKind::Page => is_requisite(job),
+            JobKind::Page => job.is_requisite(),
             JobKind::Resolve | JobKind::Robots => self.requisite_hosts.contains(&job.page.url.site.host),
             JobKind::Sitemap => false,
         }

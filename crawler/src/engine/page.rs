@@ -9,10 +9,11 @@ use frontier::rules::{Content, Lesson};
 use frontier::{Brought, Frontier, Job, Millis, Outcome, SkipReason};
 use url::Url;
 
-use super::Result;
+use super::attempts::Attempt;
 use super::barren::has_known_text;
 use super::bounce::Leads;
 use super::desk::Desk;
+use super::error::Result;
 use super::ledger;
 use super::links::LinkCounts;
 use super::message::PageFinding;
@@ -35,13 +36,13 @@ impl Desk<'_> {
             self.ledger.commit_soon(self.clock.now());
         }
         let target = finding.redirect.as_ref().map(|redirect| redirect.target);
-        let broken = finding.cut.filter(|_| status < 300 && finding.is_broken);
+        let broken = finding.cut.filter(|_| status < 300 && finding.is_broken).map(|kind| format!("cut_{kind}"));
+        let broken = broken.or_else(|| finding.is_empty.then(|| Attempt::EMPTY.to_owned()));
         let outcome = Outcome::Done { status, elapsed, retry_after, target, cut: broken.is_some() };
         if self.frontier.report(&job, outcome, ended_at, &mut self.ledger.session)? {
             // The URL is queued again, and nothing has been fetched yet: the server asked to come back later, or the answer
             // may be better the next time.
-            let kind = broken.map_or_else(|| status.to_string(), |kind| format!("cut_{kind}"));
-            return self.failed_for_now(&job, kind, ended_at);
+            return self.failed_for_now(&job, broken.unwrap_or_else(|| status.to_string()), ended_at);
         }
         self.no_more_attempts(&job)?;
         let leads = self.lead(&job, &mut finding)?;
@@ -81,6 +82,7 @@ impl Desk<'_> {
         if let Some(kind) = finding.cut {
             *stats.cut.entry(kind.to_owned()).or_default() += 1;
         }
+        stats.not_kept += u64::from(finding.not_kept);
         stats.bytes += finding.bytes;
         stats.wire_bytes += finding.wire_bytes;
         stats.links_cut += u64::from(finding.page.links_cut);
@@ -126,6 +128,7 @@ impl Desk<'_> {
             judgeable: finding.judgeable,
             page: &finding.page,
             links: &finding.links,
+            ahead: finding.ahead.as_ref(),
         };
         let alike = self.flow.judge_mut().resemblance_to_before(&case, &self.ledger.session)?;
         Ok((self.flow.page(&case, &ledger::url_of, &mut self.ledger.session)?, alike))

@@ -7,7 +7,7 @@ use dedup_stage::judge::Proposal;
 use frontier::Millis;
 use serde::{Deserialize, Serialize};
 
-use super::{Stats, StopReason};
+use super::stats::{Stats, StopReason};
 use crate::estimate::Lost;
 use crate::outbound::Outbound;
 

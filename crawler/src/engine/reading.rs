@@ -8,12 +8,12 @@ use std::collections::hash_map::Entry;
 use dedup_stage::digest::sha256;
 use dedup_stage::judge::OutLink;
 use dedup_stage::page::{self, Page, Rels};
+use dedup_stage::url::drop_user;
 use frontier::{Job, Millis, SkipReason, robots};
 use url::Url;
 
 use super::line::{Facts, line};
 use super::message::{LinkNote, Need, PageFinding, RedirectFinding};
-use super::needs::is_requisite;
 use super::worker::{Answered, Worker, header, validators, wait};
 use crate::archive::Exchange;
 use crate::auth::logout::is_logout;
@@ -37,7 +37,7 @@ impl Worker<'_> {
         let redirect = response.redirect_target(&job.url);
         let unchanged = response.status == 304;
         let kind = feeds::kind(content_type, &job.url, &response.body);
-        let mut page = if redirect.is_some() || unchanged || is_requisite(job) {
+        let mut page = if redirect.is_some() || unchanged || job.is_requisite() {
             Page::default()
         } else {
             self.text(answered, kind, content_type)
@@ -50,8 +50,12 @@ impl Worker<'_> {
         page.noindex |= directives.noindex;
         page.nofollow |= directives.nofollow;
 
-        if redirect.is_none() && !unchanged && !is_requisite(job) {
+        if redirect.is_none() && !unchanged && !job.is_requisite() {
             header_links(response, &mut page, &job.url);
+        }
+        // A password in a link is not sent, and is written nowhere.
+        for link in &mut page.links {
+            drop_user(&mut link.url);
         }
         let canonical = page.links.iter().find(|link| link.rels.has(Rels::CANONICAL) && link.url != job.url);
         let canonical = canonical.map(|link| link.url.clone());
@@ -85,6 +89,8 @@ impl Worker<'_> {
         let cut = response.truncated.filter(|why| *why != Truncation::NotAPage);
         let is_good = (200..300).contains(&response.status) && response.truncated.is_none();
         let judgeable = is_good && forbidden.is_none();
+        let ahead = page.signature.as_ref().filter(|_| judgeable && page.is_text);
+        let ahead = self.searcher.as_ref().zip(ahead).map(|(searcher, signature)| searcher.search(signature.simhash));
         let texts =
             if judgeable && page.is_text { self.texts(job, ended_at, response, &page) } else { Texts::default() };
         let is_scored = self.context.scores && judgeable && page.is_text && redirect.is_none();
@@ -93,10 +99,11 @@ impl Worker<'_> {
             // The page may not be used, so nothing of it is kept: no fingerprint, no title, no archive.
             (page.signature, page.title) = (None, String::new());
         }
+        let unread = if cut.is_none() { unread(answered, kind) } else { None };
         let error = if redirect.is_some() && job.hops >= self.context.max_hops {
             Some("too many redirects")
         } else {
-            forbidden.as_deref().or(cut.map(Truncation::name))
+            forbidden.as_deref().or(cut.map(Truncation::name)).or(unread.as_deref())
         };
         let permissions = permissions.record().map(|record| record.to_string());
         let line = line(&Facts {
@@ -132,7 +139,13 @@ impl Worker<'_> {
             wire_bytes: response.wire_bytes,
             cut: cut.map(Truncation::kind),
             is_broken: matches!(cut, Some(Truncation::Disconnect | Truncation::Encoding)),
+            is_empty: response.status == 200
+                && response.body.is_empty()
+                && page::Kind::of(content_type).is_fetched()
+                && !job.is_requisite(),
             judgeable,
+            not_kept: forbidden.is_some() && redirect.is_none(),
+            ahead,
             stub: stub.filter(|_| judgeable),
             page,
             links,
@@ -219,7 +232,7 @@ impl Worker<'_> {
         let metas = metas.chain(page.noindex.then_some(("robots", "noindex")));
         let known = said.map(|said| said.of(&job.url)).unwrap_or_default();
         let mut permissions = known.of_answer(headers, metas, &self.context.token);
-        permissions.licence(markup.licences.iter().filter_map(|href| job.url.join(href).ok()));
+        permissions.licence(markup.licences.iter().filter_map(|href| without_user(&job.url, href)));
         permissions
     }
 
@@ -232,7 +245,7 @@ impl Worker<'_> {
     /// The requisites of an answer, if requisites are fetched. If the answer is a requisite and a redirect, its target.
     fn needs(&self, answered: &Answered<'_>, content_type: Option<&str>, redirect: Option<&Url>) -> Vec<Need> {
         let Answered { job, response, .. } = *answered;
-        let (is_requisite, is_good) = (is_requisite(job), (200..300).contains(&response.status));
+        let (is_requisite, is_good) = (job.is_requisite(), (200..300).contains(&response.status));
         let urls = match redirect {
             _ if !self.context.requisites => Vec::new(),
             Some(target) if is_requisite => vec![target.clone()],
@@ -270,6 +283,29 @@ impl Worker<'_> {
         }
         (links, notes, all_rels)
     }
+}
+
+/// Why nothing was read of a document of a kind that has text. `None` where it was read, and for other kinds.
+fn unread(answered: &Answered<'_>, kind: Kind) -> Option<String> {
+    match kind {
+        _ if answered.job.is_requisite() || !(200..300).contains(&answered.response.status) => None,
+        Kind::Office => Some("not_read: a file of an office program".into()),
+        #[cfg(feature = "pdf")]
+        Kind::Pdf => {
+            let error = answered.document.as_ref()?.as_ref().err()?;
+            Some(format!("not_read: {error}"))
+        }
+        #[cfg(not(feature = "pdf"))]
+        Kind::Pdf => Some("not_read: this program was built without the reader of PDF files".into()),
+        _ => None,
+    }
+}
+
+/// A URL as written on a page, resolved, without user name and password.
+fn without_user(base: &Url, href: &str) -> Option<Url> {
+    let mut url = base.join(href).ok()?;
+    drop_user(&mut url);
+    Some(url)
 }
 
 /// Adds the links of `Link` header fields, and their relations to links that the page has.

@@ -6,8 +6,8 @@ use dedup_stage::judge::{Judgement, Shown};
 use dedup_stage::url::{PageId, UrlId};
 use frontier::{Job, Millis, State, Via};
 
-use super::Result;
 use super::desk::Desk;
+use super::error::Result;
 use super::stats::StopReason;
 use super::visits::{Continuous, Ended, Listed, Round, Visits};
 use crate::fetch::Validators;
@@ -40,7 +40,8 @@ impl Desk<'_> {
         let trusts = self.trusts_copies();
         let min_age = self.settings.refresh.min_age.0;
         let priority = |depth| self.scores.of_depth(depth);
-        self.visits = Some(Visits::plan(&mut round, trusts, min_age, &priority, now, &self.ledger.session)?);
+        self.visits =
+            Some(Visits::plan(&mut round, only_visits, trusts, min_age, &priority, now, &self.ledger.session)?);
         self.ledger.stats.round = Some(round);
         self.poll_sitemaps()
     }
@@ -108,10 +109,12 @@ impl Desk<'_> {
             visits.survey(self.clock.now(), &self.ledger.session)?;
             self.ledger.stats.freshness = visits.freshness().cloned();
         }
-        if self.visits.is_some()
-            && let Some(round) = &mut self.ledger.stats.round
-        {
-            round.done = reason != StopReason::Stopped;
+        if let Some(round) = &mut self.ledger.stats.round {
+            if self.visits.is_some() {
+                round.done = reason != StopReason::Stopped;
+            }
+            let is_refresh = self.visits.as_ref().is_some_and(|visits| visits.only);
+            round.spent = is_refresh && matches!(reason, StopReason::PageLimit | StopReason::TimeLimit);
         }
         Ok(())
     }
@@ -129,6 +132,20 @@ impl Desk<'_> {
                 visits.hear(job.page, &record, &mut self.ledger.session);
             }
             visits.ended(job.page.url, ended, at, round);
+        }
+        self.left_over(job, ended)
+    }
+
+    /// Counts a visit that a round has queued, and that a run without visits of its own makes: `crawler crawl` after a round that
+    /// was killed, or whose budget was spent.
+    fn left_over(&mut self, job: &Job, ended: Ended) -> Result<()> {
+        let is_visit = job.via == Via::Again && self.visits.is_none() && self.continuous.is_none();
+        if is_visit && let Some(round) = &mut self.ledger.stats.round {
+            let before = PageId { visit: job.page.visit.saturating_sub(1), ..job.page };
+            let before = PageRecord::get(before, &self.ledger.session)?;
+            let was_there =
+                before.is_some_and(|before| before.shown.is_some() || matches!(before.status, 200..300 | 304));
+            round.count(ended, was_there);
         }
         Ok(())
     }

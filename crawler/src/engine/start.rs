@@ -18,6 +18,7 @@ use super::message::{Fetched, JobReport};
 use super::pdfs;
 use super::scores::Scores;
 use super::together::Together;
+use super::trouble::HostTroubles;
 use super::under_way::UnderWay;
 use super::usage::Usage;
 use super::{Engine, EngineError, Observer, Parts, Result, Stats, StopReason, login, rescue, scoring, worker};
@@ -62,7 +63,8 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         false => (reports_in, None),
     };
     let under_way = UnderWay::default();
-    let workers = worker::start(threads, &parts.context, &under_way, &fetched, &read_in)?;
+    let searcher = parts.flow.judge().searcher(threads);
+    let workers = worker::start(threads, &parts.context, searcher.as_ref(), &under_way, &fetched, &read_in)?;
     drop((fetched, read_in));
 
     let now = parts.clock.now();
@@ -72,7 +74,8 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     let period = settings.rotation().period;
     let ledger = Ledger::open(parts.dir.clone(), parts.session, parts.sinks, parts.stats, period, now)?;
     let Parts { frontier, flow, access, clock, .. } = parts;
-    let (local, hosts, alike, waiting) = Default::default();
+    let (local, alike, waiting) = Default::default();
+    let hosts = HostTroubles::after(ledger.stats.worst_host.as_ref());
     let usage = Usage::new(&settings.fetch.user_agent, &settings.access.purpose);
     let log = Log::open(&settings.output)?;
     let mut desk = Desk {
@@ -97,6 +100,9 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
         clock,
         together,
     };
+    if let Some(round) = &mut desk.ledger.stats.round {
+        round.spent = false;
+    }
     if settings.refresh.continuous {
         desk.begin_continuous()?;
     } else if settings.fetch.recrawl {

@@ -86,6 +86,10 @@ pub struct Stats {
     pub worst_host: Option<WorstHost>,
     /// Pages that are walls or soft 404s, by label. The first pages of each, which have no label in the outputs, count too.
     pub labels: BTreeMap<String, u64>,
+    /// At the end of a run with an account (`--login`, `--cookies-file`): the walls among them, which the account did not lift.
+    pub walls_with_account: u64,
+    /// Pages that were fetched and not kept, because they may not be used for the purpose of the crawl.
+    pub not_kept: u64,
     /// Links beyond the cap on the links of one page: they were not read.
     pub links_cut: u64,
     /// Requisites of pages fetched, which are no pages.

@@ -1,8 +1,9 @@
 //! Labels pages that many URLs of a host show in the place of what was asked for: walls, and soft 404s.
 //!
 //! A *stub* is a page with little text of which the judge has found duplicates on its host; or, where pages with hardly any
-//! text name their URL (so that none is a duplicate), all such pages with one title that says what they are. The state keeps one
-//! small record for each stub of each host, and the memory none. The rule is explained in OUTPUT.md.
+//! text name their URL (so that none is a duplicate), all such pages with one title that says what they are. The judge does not
+//! compare pages without words; those whose bytes differ are one stub if they have one title. The state keeps one small record
+//! for each stub of each host, and the memory none. The rule is explained in OUTPUT.md.
 
 use dedup_stage::judge::{Judgement, Verdict};
 use dedup_stage::store::codec;
@@ -13,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Result;
 use super::desk::Desk;
+use super::error::Result;
 use super::message::PageFinding;
 use crate::record::PageRecord;
 use crate::spaces;
@@ -78,12 +79,20 @@ impl Desk<'_> {
         let Some(stub) = finding.stub else { return Ok(None) };
         let site = job.page.url.site;
         let page = &finding.page;
+        // A page without words that says what it is all the same: by its title, or by a field for a password.
+        let is_bare = page.words == 0 && stub.says.is_some() && !finding.is_feed;
         let key = match judgement.verdict {
-            Verdict::Exact { .. } | Verdict::Near { .. } => twin.and_then(|twin| twin.content).map(|of| of.shows),
+            Verdict::Exact { of } | Verdict::Near { of, .. } => {
+                let shows = twin.and_then(|twin| twin.content).map(|content| content.shows);
+                // A twin without words was not judged, and has no content: the twin itself stands for what it shows.
+                shows.or(is_bare.then_some(of.url.url))
+            }
             Verdict::Unchanged { .. } => content.map(|own| own.shows),
             Verdict::Unique if stub.in_title && stub.is_tiny && page.signature.is_none() => {
                 Some(xxh3_64(format!("title of a stub\0{}", page.title).as_bytes()))
             }
+            // Its bytes differ under each URL, by a token against forgery, say.
+            Verdict::Unjudged if is_bare => Some(xxh3_64(format!("title of a bare stub\0{}", page.title).as_bytes())),
             Verdict::Unique | Verdict::Known { .. } | Verdict::Unjudged => None,
         };
         let Some(key) = key.map(|url| UrlId { site, url }.to_bytes()) else { return Ok(None) };

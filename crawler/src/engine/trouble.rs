@@ -54,21 +54,65 @@ impl LocalTrouble {
 pub struct WorstHost {
     /// Its name.
     pub host: String,
-    /// Answers with an error status, and URLs given up without an answer.
+    /// Answers with an error status, URLs given up without an answer, and URLs that are still queued after a trouble; of all runs
+    /// since it is the worst host.
     pub troubles: u64,
-    /// The kind of most of them: a status, or the word for a failure.
+    /// Those of them that are URLs still queued. They are counted anew when a run ends.
+    #[serde(default)]
+    pub queued: u64,
+    /// The most frequent kind: a status, or the word for a failure.
     pub kind: String,
+    /// How many are of this kind. 0 in the state of an earlier version, which did not count them.
+    #[serde(default)]
+    pub most: u64,
 }
 
-/// Troubles by host, of the hosts that had any in this run.
+impl WorstHost {
+    /// Of which kind its troubles are, in words.
+    pub fn kinds(&self) -> String {
+        match self.most {
+            0 => format!("mostly {}", self.kind),
+            most if most == self.troubles => format!("all {}", self.kind),
+            most if 2 * most > self.troubles => format!("mostly {}", self.kind),
+            _ => "of several kinds".into(),
+        }
+    }
+}
+
+/// Troubles by host, of the hosts that had any in this run, and of the one with most troubles before.
 #[derive(Debug, Default)]
 pub(super) struct HostTroubles {
     by_host: HashMap<Box<str>, BTreeMap<Box<str>, u64>>,
+    /// The part of them that is counted anew when a run ends.
+    queued: HashMap<Box<str>, u64>,
 }
 
 impl HostTroubles {
     /// At most this many hosts are remembered. A host that comes later is not counted.
     const MOST: usize = config::bounds::HOSTS_IN_TROUBLE;
+    /// Troubles of earlier runs whose kind is not known any more.
+    const OTHER: &str = "";
+
+    /// Goes on from the worst host of the runs before. What was queued then is counted anew.
+    pub fn after(worst: Option<&WorstHost>) -> Self {
+        let mut troubles = Self::default();
+        if let Some(WorstHost { host, troubles: count, queued, kind, most }) = worst {
+            let lasting = count.saturating_sub(*queued);
+            let most = if *most == 0 { lasting } else { lasting.min(*most) };
+            let kinds = BTreeMap::from([(kind.as_str().into(), most), (Self::OTHER.into(), lasting - most)]);
+            troubles.by_host.insert(host.as_str().into(), kinds);
+        }
+        troubles
+    }
+
+    /// Counts a URL that is still queued after a trouble of this kind.
+    pub fn note_queued(&mut self, url: &Url, kind: &str) {
+        self.note(url, kind);
+        let host = url.host_str().unwrap_or_default();
+        if self.by_host.contains_key(host) {
+            *self.queued.entry(host.into()).or_default() += 1;
+        }
+    }
 
     /// Counts a trouble of this kind with a URL.
     pub fn note(&mut self, url: &Url, kind: &str) {
@@ -83,8 +127,11 @@ impl HostTroubles {
     pub fn worst(&self) -> Option<WorstHost> {
         let sum = |kinds: &BTreeMap<Box<str>, u64>| kinds.values().sum::<u64>();
         let (host, kinds) = self.by_host.iter().min_by_key(|(host, kinds)| (u64::MAX - sum(kinds), (*host).clone()))?;
-        let (kind, _) = kinds.iter().max_by_key(|(_, count)| **count)?;
-        Some(WorstHost { host: host.to_string(), troubles: sum(kinds), kind: kind.to_string() })
+        let named = kinds.iter().filter(|(kind, _)| ***kind != *Self::OTHER);
+        let (kind, most) = named.max_by_key(|(_, count)| **count)?;
+        let (troubles, queued) = (sum(kinds), self.queued.get(host).copied().unwrap_or(0));
+        let worst = WorstHost { host: host.to_string(), troubles, queued, kind: kind.to_string(), most: *most };
+        (troubles > 0).then_some(worst)
     }
 }
 
@@ -117,7 +164,24 @@ mod tests {
         for (host, kind) in [("b.test", "404"), ("a.test", "404"), ("a.test", "timeout"), ("a.test", "timeout")] {
             hosts.note(&url(host), kind);
         }
-        let worst = WorstHost { host: "a.test".into(), troubles: 3, kind: "timeout".into() };
-        assert_eq!(hosts.worst(), Some(worst));
+        let worst = WorstHost { host: "a.test".into(), troubles: 3, queued: 0, kind: "timeout".into(), most: 2 };
+        assert_eq!(hosts.worst(), Some(worst.clone()));
+        assert_eq!(worst.kinds(), "mostly timeout");
+        assert_eq!(WorstHost { most: 3, ..worst.clone() }.kinds(), "all timeout");
+        assert_eq!(WorstHost { most: 1, ..worst.clone() }.kinds(), "of several kinds", "one each");
+        assert_eq!(
+            WorstHost { most: 0, ..worst.clone() }.kinds(),
+            "mostly timeout",
+            "an earlier version did not count"
+        );
+
+        // The next run counts on; what was queued when a run ended is counted anew.
+        let mut next = HostTroubles::after(Some(&worst));
+        next.note(&url("a.test"), "timeout");
+        next.note_queued(&url("a.test"), "refused");
+        let worst = next.worst().unwrap();
+        assert_eq!((worst.troubles, worst.queued), (5, 1));
+        let worst = HostTroubles::after(Some(&worst)).worst().unwrap();
+        assert_eq!((worst.troubles, worst.queued), (4, 0));
     }
 }

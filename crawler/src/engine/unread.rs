@@ -31,8 +31,12 @@ impl Unread {
     }
 }
 
+/// The word for held or stopped URLs of which the rescue has tried none, although others of their family gained something.
+pub(super) const UNTRIED: &str = "untried";
+
 /// The causes: the word, what is counted, and why. The first ones are kinds of refused URLs.
-const CAUSES: [(&str, &str, &str); 7] = [
+const CAUSES: [(&str, &str, &str); 8] = [
+    (UNTRIED, "URL", "held back like others that led to new pages; a larger --rescue tries more of them"),
     ("budget", "URL", "their host or folder brought too many duplicates, and its budget for them is spent"),
     ("max_repeats", "URL", "one part of the URL repeats too often, as in a trap: --max-repeats"),
     ("max_segments", "URL", "the path of the URL has too many segments, as in a trap: --max-segments"),

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use dedup_stage::store::{Result, Session};
+use frontier::{Job, JobKind};
 use url::{Position, Url};
 
 use crate::permissions::robots::UsageRules;
@@ -116,6 +117,11 @@ pub(super) fn tdm_of(url: &Url) -> Option<Url> {
 /// Whether a URL is that of a `tdmrep.json`.
 pub(super) fn is_tdm(url: &Url) -> bool {
     url.path() == TdmFile::PATH
+}
+
+/// Whether a job asks for a sitemap. (The file with what an origin says of text mining is fetched in the same way.)
+pub(super) fn is_sitemap(job: &Job) -> bool {
+    job.kind == JobKind::Sitemap && !is_tdm(&job.url)
 }
 
 /// Scheme, host and port.

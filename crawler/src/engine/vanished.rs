@@ -6,8 +6,8 @@ use dedup_stage::judge::{Judgement, Verdict};
 use dedup_stage::url::PageId;
 use frontier::Job;
 
-use super::Result;
 use super::desk::Desk;
+use super::error::Result;
 use super::message::PageFinding;
 use crate::graph::{self, Edge, Kind};
 use crate::record::PageRecord;

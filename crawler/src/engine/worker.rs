@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender};
+use dedup_stage::judge::Searcher;
 use dedup_stage::page::{Page, Reader};
 use dedup_stage::url::Keys;
 use frontier::robots::{self, RobotsRules};
@@ -15,11 +16,11 @@ use frontier::sitemap::{self, Sitemap};
 use frontier::{Job, JobKind, Millis, SkipReason};
 use url::Url;
 
+use super::batch;
 use super::line::{Facts, line};
-use super::message::{Answer, Fetched, Finding, JobReport, Named, SitemapFinding};
+use super::message::{Answer, AnswerFigures, Fetched, Finding, JobReport, Named, SitemapFinding};
 use super::under_way::UnderWay;
 use super::usage::{Said, is_tdm};
-use super::{batch, log};
 use crate::access::{Heard, Worn};
 use crate::auth::login::Login;
 use crate::extract::Forms;
@@ -67,17 +68,18 @@ pub struct Context {
 pub fn start(
     threads: usize,
     context: &Arc<Context>,
+    searcher: Option<&Searcher>,
     under_way: &UnderWay,
     fetched: &Receiver<Fetched>,
     reports: &Sender<Vec<JobReport>>,
 ) -> std::io::Result<Vec<JoinHandle<()>>> {
     (0..threads)
         .map(|n| {
-            let (context, under_way) = (Arc::clone(context), under_way.clone());
+            let (context, searcher, under_way) = (Arc::clone(context), searcher.cloned(), under_way.clone());
             let (fetched, reports) = (fetched.clone(), reports.clone());
             std::thread::Builder::new().name(format!("page-{n}")).spawn(move || {
                 let finder = context.topic.clone().map(Finder::new);
-                let mut worker = Worker { context: &context, reader: Reader::default(), finder };
+                let mut worker = Worker { context: &context, searcher, reader: Reader::default(), finder };
                 batch::each(&fetched, &reports, Fetched::is_large, |item| {
                     // No result waits here, because results are sent before a large item is begun.
                     if item.is_large() {
@@ -96,6 +98,8 @@ pub fn start(
 /// One worker.
 pub(super) struct Worker<'a> {
     pub context: &'a Context,
+    /// Searches for fingerprints near those of pages, so that the engine need not; `None` with few workers.
+    pub searcher: Option<Searcher>,
     pub reader: Reader,
     pub finder: Option<Finder>,
 }
@@ -128,7 +132,7 @@ impl Worker<'_> {
             Ok(Answer::Addresses(addresses)) => Finding::Addresses(addresses),
             Ok(Answer::Response(response)) => {
                 received = response.wire_bytes;
-                numbers = Some(log::Answered {
+                numbers = Some(AnswerFigures {
                     status: response.status,
                     bytes: response.wire_bytes,
                     elapsed: response.ended_at.saturating_sub(response.sent_at),

@@ -3,49 +3,56 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, Write};
 
-use serde::Deserialize;
 use serde_json::json;
 
-/// What is read of a line of `pages.jsonl`.
-#[derive(Deserialize)]
-struct Line {
-    url: String,
-    duplicate_of: Option<String>,
-    #[serde(default)]
-    canonical: Option<String>,
+use super::latest::{Latest, key};
+use crate::report::line::PageLine;
+
+/// What the line says that tells of a page's content.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    is_copy: bool,
+    /// Its number.
+    line: usize,
 }
 
 /// Writes `{"representative","pages"}` for each cluster of more than one page. The representative is the page that the others
 /// repeat; but where pages of the cluster say that another page of it has the canonical URL, that one. (A canonical URL outside
-/// of the cluster shows something else, and is not believed.) A page of several visits is where its last visit puts it.
+/// of the cluster shows something else, and is not believed.) A page of several visits is where its latest visits put it: one that
+/// says what it said stays where it was, and one that is not there any more is in no cluster.
 pub fn write(pages: impl BufRead, out: &mut impl Write) -> io::Result<()> {
-    let mut twins: HashMap<String, Option<String>> = HashMap::new();
+    let mut latest = Latest::default();
+    let mut places: HashMap<String, Place> = HashMap::new();
     let mut canonicals: HashMap<String, String> = HashMap::new();
-    for line in pages.lines() {
-        let Line { url, duplicate_of, canonical } = serde_json::from_str(&line?)?;
-        canonicals.extend(canonical.map(|canonical| (url.clone(), canonical)));
-        twins.insert(url, duplicate_of);
-    }
-    let mut clusters: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (url, twin) in &twins {
-        let Some(twin) = twin else { continue };
-        let mut root = twin;
-        // A twin may itself repeat a page; a page that changed may have closed a ring.
-        for _ in 0..twins.len() {
-            match twins.get(root) {
-                Some(Some(next)) if next != url => root = next,
-                _ => break,
-            }
+    for (number, line) in pages.lines().enumerate() {
+        let line = line?;
+        let line: PageLine<'_> = serde_json::from_str(&line)?;
+        latest.add(&line);
+        if let Some(canonical) = line.canonical.as_deref() {
+            canonicals.insert(line.url.to_string(), canonical.to_owned());
         }
-        clusters.entry(root).or_default().push(url);
+        if let Some(twin) = line.duplicate_of.as_deref()
+            && !places.contains_key(twin)
+        {
+            places.insert(twin.to_owned(), Place { is_copy: false, line: number });
+        }
+        if latest.is_of_visit(key(&line.url), line.visit) {
+            places.insert(line.url.to_string(), Place { is_copy: line.duplicate_of.is_some(), line: number });
+        }
+    }
+    let mut clusters: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
+    for url in places.keys() {
+        if let Some(cluster) = latest.cluster(key(url)) {
+            clusters.entry(cluster).or_default().push(url);
+        }
     }
     let clusters: BTreeMap<&str, Vec<&str>> = clusters
-        .into_iter()
-        .map(|(first, mut pages)| {
-            pages.push(first);
-            let chosen = chosen(first, &pages, &canonicals);
-            pages.retain(|page| *page != chosen);
+        .into_values()
+        .filter(|pages| pages.len() > 1)
+        .map(|mut pages| {
             pages.sort_unstable();
+            let chosen = chosen(first(&pages, &places), &pages, &canonicals);
+            pages.retain(|page| *page != chosen);
             (chosen, pages)
         })
         .collect();
@@ -53,6 +60,13 @@ pub fn write(pages: impl BufRead, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "{}", json!({"representative": representative, "pages": pages}))?;
     }
     Ok(())
+}
+
+/// The page that the others repeat: one that repeats none. If that one is not in the cluster any more, the one that has shown the
+/// content first.
+fn first<'a>(pages: &[&'a str], places: &HashMap<String, Place>) -> &'a str {
+    let rank = |page: &&&str| (places[**page].is_copy, places[**page].line);
+    pages.iter().min_by_key(rank).copied().unwrap_or_default()
 }
 
 /// The page that stands for a cluster: the one that most of its pages name as canonical, of several the first by URL.
@@ -68,20 +82,58 @@ fn chosen<'a>(first: &'a str, pages: &[&'a str], canonicals: &HashMap<String, St
 
 #[cfg(test)]
 mod tests {
-    #[test]
-    fn a_copy_of_a_copy_is_in_the_cluster_of_the_first() {
-        let lines = [("a", "null"), ("b", r#""a""#), ("c", r#""b""#), ("d", "null"), ("e", r#""d""#), ("e", "null")];
-        let lines: String =
-            lines.iter().map(|(url, twin)| format!("{{\"url\":\"{url}\",\"duplicate_of\":{twin}}}\n")).collect();
+    use super::super::latest::lines::{ROUNDS, Seen, line};
+
+    fn written(lines: &str) -> String {
         let mut out = Vec::new();
         super::write(lines.as_bytes(), &mut out).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), "{\"pages\":[\"b\",\"c\"],\"representative\":\"a\"}\n");
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_copy_of_a_copy_is_in_the_cluster_of_the_first_in_any_order_of_lines() {
+        let mut lines = [
+            Seen("a", 1, 200, "unique", None, 1),
+            Seen("b", 1, 200, "near", Some("a"), 2),
+            Seen("c", 1, 200, "near", Some("b"), 3),
+            Seen("d", 1, 200, "unique", None, 4),
+            Seen("e", 1, 200, "near", Some("d"), 5),
+        ]
+        .map(|seen| line(&seen));
+        let e_changed = line(&Seen("e", 2, 200, "unique", None, 6));
+        for _ in 0..2 {
+            let expected = "{\"pages\":[\"b\",\"c\"],\"representative\":\"a\"}\n";
+            assert_eq!(written(&(lines.concat() + &e_changed)), expected);
+            // As the pages of several workers may follow each other.
+            lines.reverse();
+        }
+    }
+
+    #[test]
+    fn a_round_in_which_nothing_changed_leaves_clusters_as_they_are() {
+        let crawl: String = ROUNDS[..5].iter().map(line).collect();
+        let clusters = written(&crawl);
+        assert_eq!(clusters.lines().count(), 2, "{clusters}");
+        let quiet: String = ["p", "q", "p/copy", "q/copy", "s"]
+            .map(|url| line(&Seen(url, 2, if url == "s" { 304 } else { 200 }, "unchanged", None, 7)))
+            .concat();
+        assert_eq!(written(&(crawl + &quiet)), clusters);
+    }
+
+    #[test]
+    fn a_page_is_in_the_cluster_of_what_it_shows_now() {
+        let of = |visits: &[Seen]| written(&visits.iter().map(line).collect::<String>());
+        assert_eq!(of(&ROUNDS[..9]), "", "one has changed, and one is missing");
+        let both =
+            "{\"pages\":[\"p\"],\"representative\":\"p/copy\"}\n{\"pages\":[\"q\"],\"representative\":\"q/copy\"}\n";
+        assert_eq!(of(&ROUNDS), both);
     }
 
     #[test]
     fn a_canonical_url_stands_for_its_cluster_if_it_is_in_it() {
         let line = |url: &str, twin: Option<&str>, canonical: Option<&str>| {
-            serde_json::json!({"url": url, "duplicate_of": twin, "canonical": canonical}).to_string() + "\n"
+            let verdict = if twin.is_some() { "near" } else { "unique" };
+            serde_json::json!({"url": url, "status": 200, "verdict": verdict, "duplicate_of": twin, "canonical": canonical}).to_string() + "\n"
         };
         let lines = [
             line("a", None, Some("b")),
@@ -92,11 +144,8 @@ mod tests {
             line("f", Some("e"), Some("x")),
             line("x", None, None),
         ];
-        let mut out = Vec::new();
-        super::write(lines.concat().as_bytes(), &mut out).unwrap();
-        let out = String::from_utf8(out).unwrap();
         let expected =
             "{\"pages\":[\"a\",\"c\",\"d\"],\"representative\":\"b\"}\n{\"pages\":[\"f\"],\"representative\":\"e\"}\n";
-        assert_eq!(out, expected);
+        assert_eq!(written(&lines.concat()), expected);
     }
 }

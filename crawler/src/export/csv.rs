@@ -17,12 +17,21 @@ pub struct Table<W> {
     columns: Vec<String>,
     /// The line that has not ended yet.
     line: Vec<u8>,
+    has_names: bool,
 }
 
 impl<W: Write> Table<W> {
-    /// A table without rows.
+    /// A table without rows, whose columns are those of the first object.
     pub fn new(out: W) -> Self {
-        Self { out, columns: Vec::new(), line: Vec::new() }
+        Self { out, columns: Vec::new(), line: Vec::new(), has_names: false }
+    }
+
+    /// The end of the table. One without rows gets a row of these names.
+    pub fn finish<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> io::Result<()> {
+        if !self.has_names {
+            row(names.into_iter().map(|name| cell(&Value::from(name))), &mut self.out)?;
+        }
+        self.out.flush()
     }
 
     fn row(&mut self) -> io::Result<()> {
@@ -34,6 +43,7 @@ impl<W: Write> Table<W> {
         if self.columns.is_empty() {
             self.columns = serde_json::from_slice::<Names>(&line)?.0;
             row(self.columns.iter().map(|name| cell(&Value::from(name.as_str()))), &mut self.out)?;
+            self.has_names = true;
         }
         row(self.columns.iter().map(|name| object.get(name).map(cell).unwrap_or_default()), &mut self.out)
     }
@@ -118,6 +128,9 @@ mod tests {
         let lines = "{\"z\":1,\"b\":\"x, \\\"y\\\"\",\"c\":[1,2]}\n\n{\"b\":null,\"z\":true,\"d\":\"later\"}\n";
         assert_eq!(csv(lines), "z,b,c\r\n1,\"x, \"\"y\"\"\",\"[1,2]\"\r\ntrue,,\r\n");
         assert_eq!(csv(""), "");
+        let mut empty = Vec::new();
+        Table::new(&mut empty).finish(["url", "reason"]).unwrap();
+        assert_eq!(empty, b"url,reason\r\n", "a table without rows has its names all the same");
         assert!(Table::new(Vec::new()).write_all(b"not JSON\n").is_err());
     }
 

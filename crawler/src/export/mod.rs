@@ -4,6 +4,7 @@
 mod clusters;
 pub mod columns;
 mod csv;
+mod latest;
 mod links;
 #[cfg(feature = "arrow")]
 mod parquet;

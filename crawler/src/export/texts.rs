@@ -1,36 +1,117 @@
-//! The main text of pages: the lines of `text.jsonl` or `markdown.jsonl`, without those that say nothing new.
+//! The main text of pages: of each cluster of pages that are alive, one line of `text.jsonl` or `markdown.jsonl`.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, BufRead, Write};
 
 use serde::Deserialize;
-use xxhash_rust::xxh3::xxh3_64;
+
+use super::latest::{Latest, key};
+use crate::report::line::PageLine;
 
 /// What is read of a line.
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(borrow)]
-    url: std::borrow::Cow<'a, str>,
+    url: Cow<'a, str>,
     visit: u32,
-    duplicate_of: Option<serde::de::IgnoredAny>,
+    duplicate_of: Option<String>,
 }
 
-/// Copies lines: of each URL that of its last visit, and of each cluster one, unless `all` are wanted. `open` gives the lines
-/// from their beginning; they are read twice.
-pub fn write<R: BufRead>(open: impl Fn() -> io::Result<R>, all: bool, out: &mut impl Write) -> io::Result<()> {
-    let mut last = HashMap::new();
-    for line in open()?.lines() {
-        let line = line?;
-        let Line { url, visit, .. } = serde_json::from_str(&line)?;
-        last.insert(xxh3_64(url.as_bytes()), visit);
+/// A cluster of pages that say the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Cluster {
+    /// As `pages.jsonl` tells.
+    Told(u32),
+    /// `pages.jsonl` does not have the page (any more): that of this URL.
+    Of(u64),
+}
+
+/// Copies lines. `pages` are those of `pages.jsonl`: they say which pages are alive, which text each shows at its latest visit, and
+/// which say the same. Of each cluster one page is copied, or, if `all` are wanted, each page that is alive. `texts` gives the lines
+/// of text from their beginning; they are read twice.
+pub fn write<R: BufRead>(
+    pages: impl BufRead,
+    texts: impl Fn() -> io::Result<R>,
+    all: bool,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let mut latest = Latest::default();
+    for line in pages.lines() {
+        latest.add(&serde_json::from_str::<PageLine<'_>>(&line?)?);
     }
-    for line in open()?.lines() {
+    // Of each page that is alive: the number of its line, its cluster, and whether it is a copy.
+    let mut now: HashMap<u64, (u64, Cluster, bool)> = HashMap::new();
+    for (number, line) in (0..).zip(texts()?.lines()) {
         let line = line?;
         let Line { url, visit, duplicate_of } = serde_json::from_str(&line)?;
-        let is_last = last.get(&xxh3_64(url.as_bytes())) == Some(&visit);
-        if all || is_last && duplicate_of.is_none() {
+        let (url, twin) = (key(&url), duplicate_of.as_deref().map(key));
+        let of = twin.unwrap_or(url);
+        let cluster = match latest.cluster(url) {
+            Some(cluster) => Cluster::Told(cluster),
+            None if latest.has(url) => continue,
+            None => latest.cluster(of).map_or(Cluster::Of(of), Cluster::Told),
+        };
+        if latest.is_of_visit(url, visit) {
+            now.insert(url, (number, cluster, twin.is_some()));
+        }
+    }
+    let chosen: HashSet<u64> = if all {
+        now.into_values().map(|(number, ..)| number).collect()
+    } else {
+        let mut best: BTreeMap<Cluster, (bool, u64)> = BTreeMap::new();
+        for (number, cluster, is_copy) in now.into_values() {
+            let best = best.entry(cluster).or_insert((is_copy, number));
+            *best = (*best).min((is_copy, number));
+        }
+        best.into_values().map(|(_, number)| number).collect()
+    };
+    for (number, line) in (0..).zip(texts()?.lines()) {
+        let line = line?;
+        if chosen.contains(&number) {
             writeln!(out, "{line}")?;
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::latest::lines::{ROUNDS, Seen, line};
+
+    /// The URLs and visits of the text that is exported after some visits.
+    fn exported(visits: &[Seen], known: usize, all: bool) -> Vec<String> {
+        let pages: String = visits.iter().skip(known).map(line).collect();
+        // As a crawl writes them: a page that says what it said has no line.
+        let said = visits.iter().filter(|seen| seen.2 == 200 && seen.3 != "unchanged");
+        let texts: String = said
+            .map(|Seen(url, visit, _, _, twin, text)| {
+                json!({"url": url, "visit": visit, "duplicate_of": twin, "text": text}).to_string() + "\n"
+            })
+            .collect();
+        let mut out = Vec::new();
+        super::write(pages.as_bytes(), || Ok(texts.as_bytes()), all, &mut out).unwrap();
+        let lines = String::from_utf8(out).unwrap();
+        let page = |line: &str| -> serde_json::Value { serde_json::from_str(line).unwrap() };
+        let name = |line: &str| format!("{} {}", page(line)["url"].as_str().unwrap(), page(line)["visit"]);
+        lines.lines().map(name).collect()
+    }
+
+    #[test]
+    fn each_cluster_of_living_pages_has_one_text_after_every_round() {
+        assert_eq!(exported(&ROUNDS[..5], 0, false), ["p 1", "q 1", "s 1"]);
+        assert_eq!(exported(&ROUNDS[..9], 0, false), ["p/copy 1", "q/copy 1", "s 1", "p 2", "n 1"]);
+        assert_eq!(exported(&ROUNDS, 0, false), ["p/copy 1", "q/copy 1", "s 1"]);
+        assert_eq!(exported(&ROUNDS, 0, true), ["p/copy 1", "q/copy 1", "s 1", "q 3", "p 3"]);
+    }
+
+    #[test]
+    fn a_text_whose_line_of_pages_jsonl_is_gone_is_exported_once() {
+        assert_eq!(exported(&ROUNDS[..5], 4, false), ["p 1", "q 1", "s 1"]);
+        assert_eq!(exported(&ROUNDS[..5], 5, true).len(), 5);
+        // Of `p` and its copy only later lines are there: what they show was written down before.
+        assert_eq!(exported(&ROUNDS[..7], 6, false), ["q 1", "p/copy 1", "s 1", "p 2"]);
+    }
 }

@@ -1,5 +1,6 @@
 //! From a tree to blocks: what stands on its own lines, and what runs within them.
 
+use dedup_stage::url::drop_user;
 use dom_query::NodeRef;
 use url::Url;
 
@@ -321,7 +322,8 @@ impl Reader<'_> {
 
     /// A link that is safe to follow.
     fn resolve(&self, href: &str) -> Option<Url> {
-        let url = self.base.join(href.trim()).ok()?;
+        let mut url = self.base.join(href.trim()).ok()?;
+        drop_user(&mut url);
         matches!(url.scheme(), "http" | "https" | "mailto").then_some(url)
     }
 }

@@ -6,8 +6,9 @@ use encoding_rs::Encoding;
 use frontier::{Job, Millis};
 use serde_json::{Value, json};
 
-use super::{Block, Main, Span, extract, markdown, text};
+use super::{Block, MAX_BYTES, Main, Span, extract, head, markdown, text};
 use crate::clock::rfc3339;
+use crate::feeds;
 use crate::sink::Texts;
 
 /// The forms in which main text is written.
@@ -33,15 +34,22 @@ pub fn page_lines(
     if forms == Forms::default() {
         return Texts::default();
     }
+    let encoding = Encoding::for_label(page.charset.as_bytes()).unwrap_or(encoding_rs::UTF_8);
+    let decoded = || encoding.decode(body).0;
     let is_html = matches!(Kind::of(content_type), Kind::Html | Kind::Unknown | Kind::Binary);
     let mut main = Main::default();
     if is_html && !body.starts_with(b"%PDF-") {
-        let encoding = Encoding::for_label(page.charset.as_bytes()).unwrap_or(encoding_rs::UTF_8);
-        main = extract(&encoding.decode(body).0, &job.url);
+        main = extract(&decoded(), &job.url);
     }
     if main.blocks.is_empty() {
         main = plain(&page.title, visible);
     }
+    let markdown = match feeds::kind(content_type, &job.url, body) {
+        _ if !forms.markdown => String::new(),
+        // The file is Markdown already: its own marks would be escaped.
+        feeds::Kind::Markdown => head(&decoded(), MAX_BYTES).to_owned(),
+        _ => markdown::write(&main),
+    };
     let line = |form: &str, text: String| {
         let title = Some(&main.title).filter(|title| !title.is_empty());
         let language = Some(&page.language).filter(|language| !language.is_empty());
@@ -59,7 +67,7 @@ pub fn page_lines(
     };
     Texts {
         text: if forms.text { line("text", text::write(&main)) } else { Vec::new() },
-        markdown: if forms.markdown { line("markdown", markdown::write(&main)) } else { Vec::new() },
+        markdown: if forms.markdown { line("markdown", markdown) } else { Vec::new() },
     }
 }
 

@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use ::http::HeaderMap;
 use bytes::Bytes;
+use dedup_stage::url::drop_user;
 use frontier::{Failure, JobKind, Millis};
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -133,6 +134,7 @@ impl Response {
         let location = String::from_utf8_lossy(self.headers.get("location")?.as_bytes()).into_owned();
         let mut target = base.join(location.trim()).ok()?;
         target.set_fragment(None);
+        drop_user(&mut target);
         Some(target)
     }
 }

@@ -15,6 +15,7 @@
 
 pub mod markup;
 pub mod page;
+pub mod purpose;
 mod record;
 pub mod robots;
 pub mod tdm;
@@ -25,38 +26,11 @@ mod tests;
 
 use url::Url;
 
+pub use purpose::Purpose;
 use usage::{Category, Preferences};
 
-/// What pages are fetched for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// Finding pages and pointing to them.
-    Search,
-    /// Keeping copies that people can read later.
-    Archive,
-    /// Training models.
-    Train,
-    /// Giving pages to a model as input: answers, summaries.
-    Input,
-    /// Text and data mining of any other kind.
-    Mine,
-}
-
-impl Purpose {
-    /// Every purpose and its word on the command line.
-    pub const ALL: [(&'static str, Purpose); 5] = [
-        ("search", Purpose::Search),
-        ("archive", Purpose::Archive),
-        ("train", Purpose::Train),
-        ("input", Purpose::Input),
-        ("mine", Purpose::Mine),
-    ];
-
-    /// The purpose with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|(word, _)| *word == name).map(|(_, purpose)| purpose)
-    }
-}
+/// How the `error` of a page begins that was fetched and not kept, because its purpose is forbidden.
+pub const NOT_STORED: &str = "not stored";
 
 /// Who said something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,7 +191,7 @@ impl Permissions {
     /// A sentence for `pages.jsonl` where a page may not be used for `purpose`.
     pub fn forbids(&self, purpose: Purpose, is_image: bool) -> Option<String> {
         match self.decide(purpose, is_image) {
-            Decision::Forbidden { by, words } => Some(format!("not stored: {words} ({})", by.name())),
+            Decision::Forbidden { by, words } => Some(format!("{NOT_STORED}: {words} ({})", by.name())),
             Decision::Allowed | Decision::Unknown => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use frontier::robots;
 
-use super::Purpose;
+use super::purpose::Purpose;
 
 /// The prohibitions that concern use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,6 +4,7 @@
 
 use std::sync::LazyLock;
 
+use dedup_stage::url::drop_user;
 use frontier::robots::{Answer, RobotsRules};
 use regex::bytes::Regex;
 use url::Url;
@@ -65,6 +66,10 @@ impl UsageRules {
                 }
                 b"license" | b"licence" => {
                     let link = std::str::from_utf8(value).ok().and_then(|link| origin.join(link).ok());
+                    let link = link.map(|mut link| {
+                        drop_user(&mut link);
+                        link
+                    });
                     licences.extend(link.filter(|_| licences.len() < MAX_RULES));
                     continue;
                 }

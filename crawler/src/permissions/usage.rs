@@ -2,7 +2,7 @@
 
 use sfv::{BareItem, Dictionary, ListEntry, Parser};
 
-use super::Purpose;
+use super::purpose::Purpose;
 
 /// A category of use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -87,6 +87,14 @@ impl Scoring {
         }
         named
     }
+
+    /// Whether such parts multiply to a priority. Those of a seed or of a visit do not: its priority is not made of them.
+    pub fn makes(parts: &[(String, f32, f32)], priority: f32) -> bool {
+        /// Merits are stored in 255 steps.
+        const STEPS: f32 = 0.05;
+        let product: f32 = parts.iter().map(|(_, part, weight)| part.powf(*weight)).product();
+        (product - priority).abs() <= STEPS * priority
+    }
 }
 
 fn novelty_part(novelty: f32) -> f32 {
@@ -150,5 +158,16 @@ mod tests {
             let told: f32 = scoring.explain(merits, depth, false).iter().map(|(_, part, weight)| part.powf(*weight)).product();
             prop_assert!((told - priority).abs() < 0.01, "{told} {priority}");
         }
+    }
+
+    #[test]
+    fn only_parts_that_make_the_priority_are_told() {
+        let scoring = Scoring::new(&config::Settings::default().priority);
+        let (novelty, depth) = (0.5, 2);
+        let (priority, merits) = scoring.link(scoring.page(novelty, depth), Default::default());
+        let parts = scoring.explain(merits, depth, false);
+        assert!(Scoring::makes(&parts, priority), "{priority}: {parts:?}");
+        let visit = scoring.explain(Merits::default(), depth, false);
+        assert!(!Scoring::makes(&visit, 1.0) && !Scoring::makes(&visit, f32::NAN), "{visit:?}");
     }
 }

@@ -109,6 +109,9 @@ pub struct PageLine<'a> {
     /// Target of a redirect.
     #[serde(borrow)]
     pub redirect_to: Option<Str<'a>>,
+    /// The URL that the page names as its own, if it is another one.
+    #[serde(borrow)]
+    pub canonical: Option<Str<'a>>,
     /// The reason for which there is no whole page.
     #[serde(borrow)]
     pub error: Option<Str<'a>>,

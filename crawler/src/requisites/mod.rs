@@ -8,6 +8,7 @@ mod css;
 mod html;
 
 use dedup_stage::page::Kind;
+use dedup_stage::url::drop_user;
 use url::Url;
 
 pub use css::of_style;
@@ -38,6 +39,7 @@ fn resolve<'a>(base: &Url, written: impl Iterator<Item = &'a str>) -> Vec<Url> {
         }
         let Ok(mut url) = base.join(text) else { continue };
         url.set_fragment(None);
+        drop_user(&mut url);
         if matches!(url.scheme(), "http" | "https") && url.has_host() && !found.contains(&url) {
             found.push(url);
         }

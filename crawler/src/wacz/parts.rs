@@ -1,6 +1,6 @@
 //! The members of the ZIP, and the description that lists them with their digests.
 
-use std::io::{self, Seek, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 
 use dedup_stage::warc::rfc3339;
 use serde_json::{Value, json};
@@ -13,14 +13,14 @@ const VERSION: &str = "1.1.1";
 
 /// A ZIP that grows, and what its description will say.
 pub struct Parts<W: Write + Seek> {
-    zip: ZipWriter<W>,
+    zip: ZipWriter<UntilError<W>>,
     resources: Vec<Value>,
 }
 
 impl<W: Write + Seek> Parts<W> {
     /// An empty one.
     pub fn new(out: W) -> Self {
-        Self { zip: ZipWriter::new(out), resources: Vec::new() }
+        Self { zip: ZipWriter::new(UntilError { out, has_failed: false }), resources: Vec::new() }
     }
 
     /// Adds a member, whose bytes `fill` writes.
@@ -61,6 +61,39 @@ impl<W: Write + Seek> Parts<W> {
 /// `sha256:` and lower-case hex digits.
 pub fn digest(hash: &[u8]) -> String {
     hash.iter().fold(String::from("sha256:"), |text, byte| text + &format!("{byte:02x}"))
+}
+
+/// Writes until an error, and then takes everything without writing it. The error is told once; a [`ZipWriter`] that is
+/// dropped after it would try to end the ZIP, fail again, and say so on stderr.
+#[derive(Debug)]
+struct UntilError<W> {
+    out: W,
+    has_failed: bool,
+}
+
+impl<W> UntilError<W> {
+    fn act<T>(&mut self, otherwise: T, act: impl FnOnce(&mut W) -> io::Result<T>) -> io::Result<T> {
+        if self.has_failed {
+            return Ok(otherwise);
+        }
+        act(&mut self.out).inspect_err(|error| self.has_failed = error.kind() != io::ErrorKind::Interrupted)
+    }
+}
+
+impl<W: Write> Write for UntilError<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.act(bytes.len(), |out| out.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.act((), W::flush)
+    }
+}
+
+impl<W: Seek> Seek for UntilError<W> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.act(0, |out| out.seek(to))
+    }
 }
 
 /// Hashes what it passes on.

@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, BooleanArray, Float32Array, RecordBatch, UInt32Array
 use arrow_schema::{Field, Schema};
 use dedup_stage::corpus::cluster::{Documents, Forest, Keep, List, complete};
 use dedup_stage::corpus::input::Fields;
-use dedup_stage::corpus::join::{Edge, Effort, NearCriterion, collect};
+use dedup_stage::corpus::join::{Edge, Effort, NearCriterion, collect, with_copies};
 use dedup_stage::corpus::{Signatures, tables};
 use dedup_stage::signature;
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -66,7 +66,8 @@ pub fn near_duplicates(
     py.detach(|| {
         let (a, b) = (open(a)?, b.map(open).transpose()?);
         let other = b.as_ref().unwrap_or(&a);
-        let mut edges = collect(&a, b.as_ref(), criterion, effort(threads), &|_| {});
+        let edges = collect(&a, b.as_ref(), criterion, effort(threads), &|_| {});
+        let mut edges = if b.is_some() { with_copies(&a, criterion, edges) } else { edges };
         let place = |edge: &Edge| (a.places()[edge.a as usize], other.places()[edge.b as usize]);
         if b.is_none() {
             for edge in &mut edges {

@@ -2,6 +2,7 @@
 
 mod groups;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -10,9 +11,9 @@ use super::progress::Progress;
 use super::rows;
 use super::signed::{self, Looking};
 use super::table::{Cell, Kind, Table, TableFormat};
-use crate::corpus::build::write;
 use crate::corpus::cluster::{Documents, Forest, Keep, List, Member, complete};
-use crate::corpus::join::{Edge, EdgeFile, EdgeWriter, Failing, Nodes, join};
+use crate::corpus::join::{Edge, EdgeFile, EdgeWriter, Failing, NearCriterion, Nodes, join};
+use crate::corpus::output::write;
 use crate::corpus::{Error, Signatures};
 use crate::hamming::cluster::Link;
 
@@ -35,12 +36,12 @@ pub struct Args {
     /// What makes a group
     #[arg(long, value_enum, default_value_t = Linkage::Single)]
     link: Linkage,
-    /// Which document of a group is kept
-    #[arg(long, value_enum, default_value_t)]
-    keep: Keep,
-    /// Which documents are listed
-    #[arg(long, value_enum, default_value = "clusters")]
-    list: List,
+    /// Which document of a group is kept [default: first]
+    #[arg(long, value_enum)]
+    keep: Option<Keep>,
+    /// Which documents are listed [default: clusters]
+    #[arg(long, value_enum)]
+    list: Option<List>,
     /// Files of edges, or of forests, to be joined; they name the signature files that they are of
     #[arg(long, value_name = "EDGES", num_args = 1..)]
     edges: Vec<PathBuf>,
@@ -76,6 +77,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Ok(_) if !args.edges.is_empty() || args.forest.is_some() || args.output.is_some() => {
             return Ok(rows::wrong_usage(&"--edges, --forest and --output are for signature files"));
         }
+        Ok(_) if args.keep.is_some() || args.list.is_some() || args.format.is_some() => {
+            return Ok(rows::wrong_usage(&"--keep, --list and --format are for signature files"));
+        }
         Ok(distance) => distance,
         Err(what) => return Ok(rows::wrong_usage(&what)),
     };
@@ -86,9 +90,18 @@ fn of_signatures(args: &Args) -> anyhow::Result<ExitCode> {
     if args.forest.is_some() && args.link == Linkage::Complete {
         return Ok(rows::wrong_usage(&"a forest says nothing of complete links"));
     }
+    let inputs = args.files.iter().chain(&args.edges).map(PathBuf::as_path);
+    let output = args.output.as_deref().or(args.forest.as_deref());
+    if let Some(wrong) = rows::replaces_input(output, inputs) {
+        return Ok(wrong);
+    }
     let start = Instant::now();
     let files = signed::open(&args.files)?;
     let nodes = Nodes::of(args.files.iter().map(PathBuf::as_path).zip(&files));
+    let criterion = match found_by(args, &nodes)? {
+        Ok(criterion) => criterion,
+        Err(what) => return Ok(rows::wrong_usage(&what)),
+    };
     let documents = Documents::new(&files);
     let mut edges = 0u64;
     let mut groups = match args.link {
@@ -108,9 +121,8 @@ fn of_signatures(args: &Args) -> anyhow::Result<ExitCode> {
         }
     };
     if let Some(path) = &args.forest {
-        let criterion = args.looking.criterion();
         write(path, |file| {
-            let mut writer = EdgeWriter::new(file, &nodes, criterion)?;
+            let mut writer = EdgeWriter::forest(file, &nodes, criterion)?;
             for (a, b) in groups.edges() {
                 writer.push(&Edge { a, b, distance: 0, resemblance: 1.0, same: false })?;
             }
@@ -128,9 +140,10 @@ fn of_signatures(args: &Args) -> anyhow::Result<ExitCode> {
         ("resemblance", Kind::Share),
     ];
     let output = args.output.as_deref();
-    let mut table = Table::create(columns, Table::format(args.format, output), output)?;
+    let (keep, list) = (args.keep.unwrap_or_default(), args.list.unwrap_or(List::Clusters));
+    let mut table = Table::create(columns, Table::format(args.format, output)?, output)?;
     let (mut listed, mut failure) = (0u64, None);
-    let result = documents.members(&mut groups, args.keep, args.list, &mut |member: Member<'_>| {
+    let result = documents.members(&mut groups, keep, list, &mut |member: Member<'_>| {
         listed += 1;
         let cells = [
             Cell::Id(member.id),
@@ -153,6 +166,42 @@ fn of_signatures(args: &Args) -> anyhow::Result<ExitCode> {
     let seconds = start.elapsed().as_secs_f64();
     eprintln!("joined {edges} edges of {} documents, listed {listed}, in {seconds:.1} s", nodes.len());
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the edges that are joined were found by. Warns of signature files that were not compared. `Err` holds what is wrong
+/// with the command line.
+fn found_by(args: &Args, nodes: &Nodes) -> Result<Result<NearCriterion, String>, Error> {
+    let mut criterion: Option<NearCriterion> = None;
+    let mut compared = BTreeSet::new();
+    for path in &args.edges {
+        let (file, name) = (EdgeFile::open(path)?, path.display());
+        let found = file.criterion();
+        if args.link == Linkage::Complete && file.is_forest() {
+            return Ok(Err(format!("{name} is a forest, which says nothing of complete links")));
+        }
+        let asked = args.looking.criterion();
+        let other_distance = args.looking.distance.is_some() && asked.distance != found.distance;
+        if other_distance || !asked.look && found.look || criterion.is_some_and(|before| before != found) {
+            let look = if found.look { "with the second look" } else { "by fingerprints only" };
+            return Ok(Err(format!(
+                "the edges in {name} were found at distance {}, {look}: that is not what was asked for, or not as the \
+                 others were found",
+                found.distance
+            )));
+        }
+        criterion = Some(found);
+        compared.extend(file.compared(nodes));
+    }
+    if criterion.is_some() {
+        let files = args.files.len();
+        for (i, j) in (0..files).flat_map(|i| (i..files).map(move |j| (i, j))) {
+            if !compared.contains(&(i, j)) {
+                let other = if i == j { "itself".into() } else { args.files[j].display().to_string() };
+                eprintln!("warning: no file of edges compares {} with {other}", args.files[i].display());
+            }
+        }
+    }
+    Ok(Ok(criterion.unwrap_or_else(|| args.looking.criterion())))
 }
 
 /// The edges of the files that were named, or those found now, by node.

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::progress::Progress;
 use super::rows;
-use crate::corpus::build::write;
+use crate::corpus::output::write;
 use crate::corpus::{Known, Signatures};
 use crate::hamming::frozen::{self, IndexSpec};
 use crate::hamming::{Design, Fingerprints};
@@ -23,9 +23,9 @@ pub struct Args {
     /// Index file to be written; for raw fingerprints only
     #[arg(long, short, value_name = "INDEX")]
     output: Option<PathBuf>,
-    /// Largest Hamming distance that will be searched
-    #[arg(long, short, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(..=64))]
-    distance: u32,
+    /// Largest Hamming distance that will be searched [default: 3; for a signature file that of the crawl, 7]
+    #[arg(long, short, value_name = "K", value_parser = clap::value_parser!(u32).range(..=64))]
+    distance: Option<u32>,
     /// Design of the tables (see `dedup-stage plan`) [default: halves up to distance 3; above, four flipped quarters, or three flipped
     /// thirds for millions]
     #[arg(long, value_name = "NAME")]
@@ -34,13 +34,15 @@ pub struct Args {
     #[arg(long, value_name = "NAME", default_value = signature::RECIPE)]
     recipe: String,
     /// Threads [default: one for each core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = rows::threads)]
     threads: Option<usize>,
 }
 
+/// Distance of an index of raw fingerprints unless told otherwise: that of the paper.
+const RAW_DISTANCE: u32 = 3;
+
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let k = args.distance;
     let (start, threads) = (Instant::now(), args.threads.unwrap_or_else(rows::cores));
     if Signatures::is_signatures(&args.file)? {
         if args.output.is_some() || args.design.is_some() {
@@ -48,6 +50,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 &"the index of a signature file has its place and its design; leave --output and --design",
             ));
         }
+        let k = args.distance.unwrap_or(signature::DISTANCE);
         let n = Signatures::open(&args.file)?.fingerprints().len();
         let progress = Progress::new("index", n, "fingerprints");
         let bytes = Known::build_index(&args.file, k, threads, &|share| progress.add(share))?;
@@ -55,7 +58,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         say(n, &Known::index_path(&args.file, k).display().to_string(), bytes, start);
         return Ok(ExitCode::SUCCESS);
     }
+    let k = args.distance.unwrap_or(RAW_DISTANCE);
     let Some(output) = &args.output else { return Ok(rows::wrong_usage(&"say --output INDEX")) };
+    if let Some(wrong) = rows::replaces_input(Some(output), [args.file.as_path()]) {
+        return Ok(wrong);
+    }
     let fingerprints = Fingerprints::open(&args.file)?;
     let design = match &args.design {
         None => Design::for_size(k, fingerprints.len() as u64),

@@ -10,8 +10,8 @@ use super::rows::{self, Format};
 use super::signed::{self, Looking};
 use super::table::TableFormat;
 use crate::corpus::Signatures;
-use crate::corpus::build::write;
 use crate::corpus::join::{Edge, EdgeWriter, Failing, Nodes, join};
+use crate::corpus::output::write;
 use crate::hamming::Fingerprints;
 use crate::hamming::pairs::{Listed, near, rotate, rows as rows_of};
 use crate::hamming::search::search;
@@ -20,7 +20,8 @@ use crate::hamming::search::search;
 ///
 /// With signature files: near-duplicates as the crawl judges them, JSON Lines {"a","b","distance","resemblance"}, the ids of the
 /// earlier and the later document. Documents with the same signature are linked to the first of them, and only that one to
-/// others.
+/// others. With two files, each document of the first file that has a near-duplicate in the second is named: the first one of
+/// its signature beside all of them, the others of that signature beside the nearest.
 ///
 /// With files of raw fingerprints: `row<TAB>row<TAB>distance`, the lower row first, sorted; with two files, the row in the first and the
 /// row in the second. A row whose value occurred before is linked to the first row with that value, and only first rows are linked to
@@ -111,6 +112,10 @@ fn of_signatures(args: &Args, paths: &[&PathBuf]) -> anyhow::Result<ExitCode> {
         Ok(format) => format,
         Err(what) => return Ok(rows::wrong_usage(&what)),
     };
+    let output = args.output.as_deref().or(args.edges.as_deref());
+    if let Some(wrong) = rows::replaces_input(output, paths.iter().map(|path| path.as_path())) {
+        return Ok(wrong);
+    }
     let start = Instant::now();
     let files = signed::open(paths)?;
     let (a, b) = (&files[0], files.get(1));

@@ -1,7 +1,10 @@
 //! What the commands on fingerprint files share: rows on stdout, exit codes.
 
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 use std::process::ExitCode;
+
+use crate::corpus::output::replaced;
 
 /// How rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -41,6 +44,21 @@ pub fn wrong_usage(what: &impl std::fmt::Display) -> ExitCode {
     eprintln!("dedup-stage: {what}");
     ExitCode::from(2)
 }
+
+/// Says that an output would replace an input, where it would.
+pub fn replaces_input<'a>(output: Option<&Path>, inputs: impl IntoIterator<Item = &'a Path>) -> Option<ExitCode> {
+    let input = output.and_then(|output| replaced(output, inputs))?;
+    Some(wrong_usage(&format_args!("{} is both read and written", input.display())))
+}
+
+/// A number of threads; for the command line.
+pub fn threads(text: &str) -> Result<usize, String> {
+    let threads = text.parse().ok().filter(|threads| (1..=MOST_THREADS).contains(threads));
+    threads.ok_or_else(|| format!("not a number of threads, which is 1 to {MOST_THREADS}"))
+}
+
+/// More threads than any machine has cores; a system refuses to start very many.
+const MOST_THREADS: usize = 1_024;
 
 /// The cores that may be used.
 pub fn cores() -> usize {

@@ -45,9 +45,9 @@ pub struct Args {
     /// Signature files: where pairs are written [default: stdout]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Recipe of the queries' fingerprints; an index file of another recipe is refused
-    #[arg(long, value_name = "NAME", default_value = signature::RECIPE)]
-    recipe: String,
+    /// Recipe of the queries' fingerprints; an index file of another recipe is refused [default: that of this program]
+    #[arg(long, value_name = "NAME")]
+    recipe: Option<String>,
     /// Map an index file instead of reading it into memory
     #[arg(long)]
     map: bool,
@@ -59,12 +59,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         return of_fingerprints(&args);
     }
     let format = match AnyFormat::of_table(args.format) {
-        Ok(_) if args.design.is_some() || args.from > 0 || args.rows.is_some() => {
-            return Ok(rows::wrong_usage(&"--design, --from and --rows are for raw fingerprints"));
+        Ok(_) if args.design.is_some() || args.from > 0 || args.rows.is_some() || args.map || args.recipe.is_some() => {
+            return Ok(rows::wrong_usage(&"--design, --from, --rows, --map and --recipe are for raw fingerprints"));
         }
         Ok(format) => format,
         Err(what) => return Ok(rows::wrong_usage(&what)),
     };
+    if let Some(wrong) = rows::replaces_input(args.output.as_deref(), [&*args.queries, &*args.stored]) {
+        return Ok(wrong);
+    }
     let start = Instant::now();
     let files = signed::open(&[&args.queries, &args.stored])?;
     let (queries, stored) = (&files[0], &files[1]);
@@ -97,7 +100,7 @@ fn of_fingerprints(args: &Args) -> anyhow::Result<ExitCode> {
     let end = args.rows.map_or(u64::MAX, |n| args.from.saturating_add(n));
     let (hits, stored, seconds) = if Frozen::is_index(&args.stored)? {
         let load = if args.map { Load::Map } else { Load::Read };
-        let index = Frozen::open(&args.stored, &args.recipe, load)?;
+        let index = Frozen::open(&args.stored, args.recipe.as_deref().unwrap_or(signature::RECIPE), load)?;
         if index.design().distance < k {
             let built = index.design().distance;
             return Ok(rows::wrong_usage(&format_args!("the index was built for distance {built}, not {k}")));

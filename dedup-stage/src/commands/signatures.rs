@@ -4,12 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::Context;
-
 use super::progress::Documents;
 use super::rows;
 use crate::corpus::build::{SigningOptions, Tally, Watch, build, splits};
-use crate::corpus::input::{Fields, Format, expand};
+use crate::corpus::input::{Expanded, Fields, Format, expand};
 
 /// Arguments of `dedup-stage signatures`.
 ///
@@ -34,17 +32,33 @@ pub struct Args {
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = rows::size)]
     memory: u64,
     /// Threads [default: one for each core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = rows::threads)]
     threads: Option<usize>,
 }
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let inputs = expand(&args.inputs).context("reading the folder")?;
-    let splits = match splits(&inputs, args.format) {
+    if args.output.as_os_str() == "-" {
+        return Ok(rows::wrong_usage(&"a signature file cannot be written to stdout; name a file"));
+    }
+    let Expanded { files, unknown, unread } = expand(&args.inputs, args.format, &args.output);
+    if let Some(wrong) = rows::replaces_input(Some(&args.output), files.iter().map(PathBuf::as_path)) {
+        return Ok(wrong);
+    }
+    let splits = match splits(&files, args.format) {
         Ok(splits) => splits,
         Err(what) => return Ok(rows::wrong_usage(&what)),
     };
+    for (folder, error) in &unread {
+        eprintln!("{}: {error}", folder.display());
+    }
+    if let Some(first) = unknown.first() {
+        let (count, first) = (unknown.len(), first.display());
+        eprintln!("left out {count} files whose names do not tell their format, {first} the first; see --format");
+    }
+    if splits.is_empty() && unread.is_empty() {
+        return Ok(rows::wrong_usage(&"there is no file to read"));
+    }
     let threads = args.threads.unwrap_or_else(rows::cores).max(1);
     let options = SigningOptions { fields: args.fields, threads, memory: args.memory as usize };
     let start = Instant::now();
@@ -56,7 +70,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         "signed {} documents, {} with a fingerprint; passed over {} records, {} bad; {bytes} bytes in {seconds:.1} s",
         tally.documents, tally.judged, tally.passed_over, tally.bad
     );
-    Ok(if tally.bad == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if tally.bad == 0 && unread.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Tells people what happens.

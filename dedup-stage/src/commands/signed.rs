@@ -23,7 +23,7 @@ pub struct Looking {
     #[arg(long)]
     fingerprints_only: bool,
     /// Threads [default: one for each core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = rows::threads)]
     pub threads: Option<usize>,
 }
 
@@ -95,10 +95,11 @@ pub fn write_edges(
         ("distance", Kind::Distance),
         ("resemblance", Kind::Share),
     ];
-    let mut table = Table::create(columns, Table::format(format, output), output)?;
+    let mut table = Table::create(columns, Table::format(format, output)?, output)?;
     let mut edges = {
         let progress = Progress::new("pairs", a.rows() as usize, "documents");
-        join::collect(a, b, looking.criterion(), looking.effort(), &|share| progress.add(share))
+        let edges = join::collect(a, b, looking.criterion(), looking.effort(), &|share| progress.add(share));
+        if b.is_some() { join::with_copies(a, looking.criterion(), edges) } else { edges }
     };
     let other = b.unwrap_or(a);
     let place = |edge: &Edge| (a.places()[edge.a as usize], other.places()[edge.b as usize]);

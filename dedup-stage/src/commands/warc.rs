@@ -61,12 +61,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         if is_std(&args.output) { Box::new(BufWriter::new(io::stdout())) } else { Box::new(create(&args.output)?) };
 
     let stage = args.memory.open(&settings)?;
-    let keys = stage.keys().clone();
+    let limits = Limits::new(settings.dedup.threads);
+    let (keys, searcher) = (stage.keys().clone(), stage.searcher(limits.threads));
     let read = Arc::new(AtomicU64::new(0));
     let bar = Bar::of_bytes(&args.inputs);
     let source = pieces(args.inputs.clone(), Arc::clone(&read));
-    let (mut results, _) = ordered(Limits::new(settings.dedup.threads), source, move || {
-        let mut preparer = Preparer::new(keys.clone());
+    let (mut results, _) = ordered(limits, source, move || {
+        let mut preparer = Preparer::new(keys.clone()).searching(searcher.clone());
         move |unit| prepare(unit, &mut preparer)
     });
     let mut filter = Filter::new(stage, args.near, output, verdicts, &warcinfo(&args.output)?)?;

@@ -1,6 +1,6 @@
 //! Several known corpora, as one judge knows them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::known::{CorpusMatch, Known};
 use super::{DIGEST, Error};
@@ -48,9 +48,14 @@ impl Corpora {
 
 /// A known corpus that cannot be opened.
 #[derive(Debug, thiserror::Error)]
-#[error("--known {}", file.display())]
+#[error("--known {}", about(file, error))]
 pub struct Unknown {
     file: PathBuf,
-    #[source]
     error: Error,
+}
+
+/// The error, with the name of the file once.
+fn about(file: &Path, error: &Error) -> String {
+    let (file, error) = (file.display().to_string(), error.to_string());
+    if error.starts_with(&file) { error } else { format!("{file}: {error}") }
 }

@@ -93,6 +93,11 @@ impl Signatures {
         Ok(())
     }
 
+    /// Bytes of the file.
+    pub fn bytes(&self) -> u64 {
+        self.header.columns.each().iter().map(|(_, section)| section.length).sum()
+    }
+
     /// Tells the machine that rows will be read one after another.
     pub fn advise_sequential(&self) {
         if let Bytes::Mapped(map) = &self.bytes {

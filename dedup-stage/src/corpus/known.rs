@@ -54,6 +54,9 @@ pub struct CorpusMatch {
 }
 
 impl Known {
+    /// Bytes of the largest signature file that is checked whole each time it is opened.
+    pub const CHECKED: u64 = 256 << 20;
+
     /// Where the index for a distance lies: beside the signature file.
     pub fn index_path(signatures: &Path, distance: u32) -> PathBuf {
         let mut name = signatures.file_name().unwrap_or_default().to_owned();
@@ -63,8 +66,14 @@ impl Known {
 
     /// Opens a signature file with the index for `distance`; builds the index where it is missing or that of another
     /// file, on `threads` threads. Errors where something cannot be read or written, or is not what it should be.
+    ///
+    /// A file of at most [`Known::CHECKED`] bytes is checked whole; a larger one only when its index is built, so that a
+    /// program with a billion documents starts at once.
     pub fn open(path: &Path, distance: u32, threads: usize) -> Result<Self, Error> {
         let signatures = Signatures::open(path)?;
+        if signatures.bytes() <= Self::CHECKED {
+            signatures.check().map_err(|error| error.about(path))?;
+        }
         let (place, recipe) = (Self::index_path(path, distance), index_recipe(&signatures));
         let index = match Frozen::map(&place, &recipe) {
             Ok(index) => index,
@@ -72,6 +81,9 @@ impl Known {
             Err(Error::Io { .. } | Error::Recipe { .. }) => {
                 Self::build_index(path, distance, threads, &|_| {})?;
                 Frozen::map(&place, &recipe)?
+            }
+            Err(Error::Damaged(what)) => {
+                return Err(Error::Damaged(format!("{what}; without that index file, a new one is built")));
             }
             Err(error) => return Err(error),
         };
@@ -85,6 +97,7 @@ impl Known {
     pub fn build_index(path: &Path, distance: u32, threads: usize, done: &(dyn Fn(f64) + Sync)) -> Result<u64, Error> {
         let signatures = Signatures::open(path)?;
         signatures.advise_sequential();
+        signatures.check().map_err(|error| error.about(path))?;
         let fingerprints = signatures.fingerprints();
         let spec = IndexSpec {
             design: Design::for_size(distance, fingerprints.len() as u64),
@@ -93,7 +106,7 @@ impl Known {
             threads,
             part: IndexSpec::PART,
         };
-        super::build::write(&Self::index_path(path, distance), |mut file| {
+        super::output::write(&Self::index_path(path, distance), |mut file| {
             let mut out = std::io::BufWriter::with_capacity(1 << 20, &mut file);
             frozen::build(fingerprints, &spec, &mut out, done)
         })

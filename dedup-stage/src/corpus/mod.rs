@@ -14,6 +14,7 @@ pub mod input;
 pub mod join;
 mod known;
 mod merge;
+pub mod output;
 mod record;
 mod sign;
 #[cfg(feature = "arrow")]

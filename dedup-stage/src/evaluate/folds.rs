@@ -3,8 +3,8 @@
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::measure::{Tally, best_of};
 use super::pairs::Pair;
+use super::tally::{Tally, best_of};
 use crate::signature::scheme::Scheme;
 
 /// A scheme on each fold at the threshold that is best on all others, summed over the folds.

@@ -9,59 +9,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::folds::{HeldOut, held_out};
 use super::pairs::{Pair, Pairs};
+use super::tally::{Tally, best_of};
 use crate::page::words::fold_multiply;
 use crate::signature::lexicon::Lexicon;
 use crate::signature::scheme::Scheme;
-
-/// Weighted counts of a two-class decision.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Tally {
-    /// Near-duplicates found.
-    pub true_positives: f64,
-    /// Different pairs taken for near-duplicates.
-    pub false_positives: f64,
-    /// Near-duplicates missed.
-    pub false_negatives: f64,
-    /// Different pairs left alone.
-    pub true_negatives: f64,
-}
-
-impl Tally {
-    pub(super) fn count(&mut self, found: bool, near: bool, weight: f64) {
-        *match (found, near) {
-            (true, true) => &mut self.true_positives,
-            (true, false) => &mut self.false_positives,
-            (false, true) => &mut self.false_negatives,
-            (false, false) => &mut self.true_negatives,
-        } += weight;
-    }
-
-    pub(super) fn add(&mut self, other: &Tally) {
-        self.true_positives += other.true_positives;
-        self.false_positives += other.false_positives;
-        self.false_negatives += other.false_negatives;
-        self.true_negatives += other.true_negatives;
-    }
-
-    /// Share of the pairs found that are near-duplicates; 1 where none was found.
-    pub fn precision(&self) -> f64 {
-        share(self.true_positives, self.false_positives)
-    }
-
-    /// Share of the near-duplicates that were found; 1 where there are none.
-    pub fn recall(&self) -> f64 {
-        share(self.true_positives, self.false_negatives)
-    }
-
-    /// Harmonic mean of both.
-    pub fn f1(&self) -> f64 {
-        share(2.0 * self.true_positives, self.false_positives + self.false_negatives)
-    }
-}
-
-fn share(part: f64, rest: f64) -> f64 {
-    if part + rest == 0.0 { 1.0 } else { part / (part + rest) }
-}
 
 /// A 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -209,13 +160,6 @@ fn report(scheme: Scheme, pairs: &[Pair], scores: &[f64], effort: Effort) -> Eva
     let halves = [(0, "half=chosen on"), (1, "half=other")]
         .map(|(own, name)| measure(chosen, Some(name.into()), tally(chosen, &|pair| half(pair) == own)));
     Evaluation { scheme, measures, best, strata, halves, held_out: held_out(scheme, pairs, scores, effort.folds) }
-}
-
-/// The place of the tally with the highest F1; of several, the one in the middle, which is farthest from mistakes.
-pub(super) fn best_of(tallies: &[Tally]) -> usize {
-    let highest = tallies.iter().map(Tally::f1).fold(f64::MIN, f64::max);
-    let best: Vec<usize> = (0..tallies.len()).filter(|place| tallies[*place].f1() == highest).collect();
-    best.get(best.len() / 2).copied().unwrap_or(0)
 }
 
 /// Numbers in names sort as numbers.

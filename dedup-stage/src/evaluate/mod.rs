@@ -9,12 +9,14 @@ mod pairs;
 pub mod polynomial;
 mod svg;
 mod table;
+mod tally;
 #[cfg(test)]
 mod tests;
 
 pub use folds::HeldOut;
 pub use matrix::matrix;
-pub use measure::{Effort, Evaluation, Interval, Measure, Tally, evaluate};
+pub use measure::{Effort, Evaluation, Interval, Measure, evaluate};
 pub use pairs::{Pair, PairError, Pairs, read_pairs};
 pub use svg::plot;
 pub use table::table;
+pub use tally::Tally;

@@ -1,7 +1,8 @@
 //! The fate of the links of a page, for each verdict and each mode.
 
+use crate::corpus::CorpusMatch;
 use crate::flow::{Counterpart, Fate, Held, OnDuplicate};
-use crate::judge::{Judgement, OutLink, Shown, Verdict};
+use crate::judge::{Judgement, OutLink, Shown, UniqueBy, Verdict};
 use crate::testing::{Web, html, keys, links, words};
 use crate::url::PageId;
 
@@ -12,6 +13,7 @@ fn who_passes_the_gate() {
     let page = |visit| PageId { visit, ..PageId::default() };
     let near = Verdict::Near { of: page(1), distance: 3, resemblance: 0.9 };
     let unchanged = |of| Verdict::Unchanged { bytes: true, of, known: None };
+    let document = CorpusMatch { row: 1, exact: false, distance: 3, resemblance: 0.75 };
     for (verdict, is_duplicate) in [
         (Verdict::Unique, false),
         (Verdict::Unjudged, false),
@@ -19,6 +21,7 @@ fn who_passes_the_gate() {
         (unchanged(Some(page(1))), true),
         (Verdict::Exact { of: page(1) }, true),
         (near, true),
+        (Verdict::Known { corpus: 0, document }, true),
     ] {
         let judgement = Judgement { verdict, novelty: 0.25, unique_by: None };
         let [drop, demote, keep] =
@@ -141,4 +144,19 @@ fn the_stored_form_of_what_was_shown_stays_what_it_is() {
     let expected = [&[3, 0xac, 2][..], &[1; 32], &[1, 5, 6, 0, 0, 0, 1, 0]].concat();
     assert_eq!(bytes, expected);
     assert_eq!(crate::store::codec::decode::<Shown>(&bytes, "test").unwrap(), shown);
+}
+
+#[test]
+fn links_of_a_page_that_is_unique_by_its_links_are_tried_in_drop_only() {
+    for mode in [OnDuplicate::Drop, OnDuplicate::Demote, OnDuplicate::Keep] {
+        let mut web = Web::new(mode);
+        let text = words(1, 60);
+        web.show("http://a.test/1", &html(&text, &links("/#", 1..=5)));
+        let list = web.show("http://a.test/2", &html(&text, &links("/other/#", 1..=5)));
+        assert_eq!(list.judgement.unique_by, Some(UniqueBy::Links), "{mode:?}");
+        match list.links {
+            Fate::Try(_) => assert_eq!(mode, OnDuplicate::Drop),
+            fate => assert!(matches!(fate, Fate::Follow(1.0)) && mode != OnDuplicate::Drop, "{mode:?}"),
+        }
+    }
 }

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file could not be read or written.
-    #[error("{path}: {source}", path = path.display())]
+    #[error("{path}: {error}", path = path.display())]
     Io {
         /// The file.
         path: PathBuf,
         /// The error of the system.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// Writing failed.
     #[error(transparent)]
@@ -33,7 +33,7 @@ impl Error {
     /// An I/O error with its path.
     pub fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
-        |source| Error::Io { path, source }
+        |error| Error::Io { path, error }
     }
 
     /// Adds the name of the file to the error.

@@ -26,6 +26,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod bucket;
 mod calibration;
 pub mod cluster;
@@ -42,6 +44,7 @@ pub mod health;
 mod index;
 mod kernel;
 mod key;
+mod level;
 mod linear;
 mod memory;
 mod overflow;

@@ -74,7 +74,7 @@ impl Judge {
             let is_new = match (signature, statement) {
                 (Some(signature), _) => {
                     self.near.clear();
-                    self.index.within(signature.simhash, &mut self.near);
+                    self.fingerprints.near(signature.simhash, None, &mut self.near);
                     self.near.is_empty()
                 }
                 (None, Some(statement)) => self.digests.owner(statement, session)?.is_none(),
@@ -102,7 +102,16 @@ impl Judge {
             ..Page::default()
         };
         let before = page.before.as_ref();
-        let case = Case { order: *order, id: *id, url: &url, before, judgeable: true, page: &read, links: &links };
+        let case = Case {
+            order: *order,
+            id: *id,
+            url: &url,
+            before,
+            judgeable: true,
+            page: &read,
+            links: &links,
+            ahead: None,
+        };
         self.judge(&case, url_of, session)?;
         Ok(true)
     }

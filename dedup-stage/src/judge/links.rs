@@ -66,7 +66,7 @@ impl LinkSet {
             links: Sample::new(names),
             constants: constants(case.links),
             media: Sample::new(media_of(case)),
-            opaque: Sample::new(case.links.iter().filter_map(|link| opaque::name(site, link))),
+            opaque: Sample::new(opaque::names(site, case.links).into_iter()),
         }
     }
 

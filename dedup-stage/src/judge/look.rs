@@ -42,7 +42,7 @@ impl Judge {
     ) -> Result<Found> {
         let mut near = std::mem::take(&mut self.near);
         near.clear();
-        self.index.within(signature.simhash, &mut near);
+        self.fingerprints.near(signature.simhash, case.ahead, &mut near);
         let is_known = near.iter().any(|(_, distance)| *distance == 0);
         self.accepted.retain_alike(&mut near, &signature.sketch);
         near.sort_unstable_by_key(|(_, distance)| *distance);

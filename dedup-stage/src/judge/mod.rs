@@ -29,6 +29,7 @@ mod counterpart;
 pub mod cut;
 mod digests;
 mod entry;
+mod fingerprints;
 mod follow;
 mod glances;
 mod links;
@@ -58,10 +59,12 @@ use crate::url::{Keys, PageId, UrlId};
 use accepted::Accepted;
 use digests::{Digests, Owner};
 use entry::Entry;
+use fingerprints::Fingerprints;
 
 pub use candidate::Candidate;
 pub(crate) use counterpart::Comparison;
 pub use counterpart::Counterpart;
+pub use fingerprints::{Ahead, Searcher};
 pub use follow::Proposal;
 pub use links::{LinkSet, OutLink, Sample};
 pub use shown::Shown;
@@ -85,6 +88,8 @@ pub struct Case<'a> {
     /// Its links, one for each URL identity, in the order of the page. Links that may not be followed are among them,
     /// because they are part of the content.
     pub links: &'a [OutLink],
+    /// What [`Searcher::search`] has found for the fingerprint of the page; `None` if nobody has searched.
+    pub ahead: Option<&'a Ahead>,
 }
 
 impl Case<'_> {
@@ -102,7 +107,7 @@ pub type UrlOf<'a> = &'a dyn Fn(PageId, &Session) -> Result<Option<Url>>;
 pub struct Judge {
     keys: Arc<Keys>,
     digests: Digests,
-    index: Index,
+    fingerprints: Fingerprints,
     accepted: Accepted,
     known: Arc<Corpora>,
     /// Scratch memory: fingerprints near that of the page, with their distances.
@@ -133,7 +138,8 @@ impl Judge {
         let digests = Digests::open(session)?;
         let mut index = Index::new(distance);
         let accepted = Accepted::open(session, &mut |fingerprint| index.insert_new(fingerprint))?;
-        Ok(Self { keys: Arc::new(keys), digests, index, accepted, known: Arc::default(), near: Vec::new() })
+        let fingerprints = Fingerprints::new(index);
+        Ok(Self { keys: Arc::new(keys), digests, fingerprints, accepted, known: Arc::default(), near: Vec::new() })
     }
 
     /// From now on, a page that one of these corpora has is a duplicate.
@@ -148,7 +154,13 @@ impl Judge {
 
     /// Number of distinct fingerprints in the index. Those of withdrawn pages count until the state is opened again.
     pub fn fingerprints(&self) -> usize {
-        self.index.len()
+        self.fingerprints.len()
+    }
+
+    /// Finds the fingerprints near that of a page before its turn, on one of so many page workers (see [`Case::ahead`]).
+    /// `None` if they are so few that the judge should search itself.
+    pub fn searcher(&self, workers: usize) -> Option<Searcher> {
+        self.fingerprints.searcher(workers)
     }
 
     /// Judges one page, and remembers it if it says something new.
@@ -229,7 +241,7 @@ impl Judge {
     /// Adds a page with which later pages are compared. `is_new` says that no page ever had this fingerprint.
     fn add(&mut self, simhash: u64, is_new: bool, entry: Entry, session: &mut Session) -> Result<()> {
         if is_new {
-            self.index.insert_new(simhash);
+            self.fingerprints.insert_new(simhash);
         }
         self.accepted.insert(simhash, is_new, entry, session)
     }
@@ -241,7 +253,7 @@ impl Judge {
             self.digests.claim(digest, Owner { order: *order, id: *id }, session)?;
         }
         if let Some(signature) = signature {
-            let is_new = self.index.insert(signature.simhash);
+            let is_new = self.fingerprints.insert(signature.simhash);
             let entry = Entry { order: *order, id: *id, sketch: signature.sketch };
             self.accepted.insert(signature.simhash, is_new, entry, session)?;
         }

@@ -70,3 +70,22 @@ fn guess(body: &[u8], domain: Option<&str>) -> &'static Encoding {
 pub(super) fn find_ignore_case(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     haystack.windows(needle.len()).position(|window| window.eq_ignore_ascii_case(needle))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_order_mark_comes_first_then_the_header_then_the_page() {
+        let (header, meta) = (Some("text/html; charset=iso-8859-2"), "<meta charset=koi8-r>");
+        let marked = ["\u{feff}", meta].concat();
+        for (body, header, expected) in [
+            (marked.as_bytes(), header, "UTF-8"),
+            (meta.as_bytes(), header, "ISO-8859-2"),
+            (meta.as_bytes(), None, "KOI8-R"),
+            (b"plain", None, "windows-1252"),
+        ] {
+            assert_eq!(detect(body, header, None).name(), expected);
+        }
+    }
+}

@@ -94,10 +94,10 @@ pub fn serve(
     greeting: Greeting<'_>,
     on_start: impl FnOnce(Stopper<Request>),
 ) -> Result<Ended, Error> {
-    let keys = stage.keys().clone();
+    let (keys, searcher) = (stage.keys().clone(), stage.searcher(limits.threads));
     let work = move || {
-        let keys = keys.clone();
-        let new_parser = move || Parser::new(Preparer::new(keys.clone()));
+        let (keys, searcher) = (keys.clone(), searcher.clone());
+        let new_parser = move || Parser::new(Preparer::new(keys.clone()).searching(searcher.clone()));
         let mut parser = new_parser();
         move |line| {
             catch_unwind(AssertUnwindSafe(|| parser.parse(line))).unwrap_or_else(|_| {
@@ -149,6 +149,8 @@ fn answer_all(
                     Operation::Stats | Operation::Flush => {
                         report.op = if operation == Operation::Flush { "flush" } else { "stats" };
                         if operation == Operation::Flush {
+                            // Answers first: after a crash the caller has the answer to every page that the state has.
+                            answers.flush()?;
                             stage.flush()?;
                         }
                         report.stats = Some(StageStats {

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::corpus::{Corpora, CorpusMatch};
 use crate::flow::{Counterpart, Fate, Flow};
-use crate::judge::{Case, Judgement, OutLink, Verdict};
+use crate::judge::{Case, Judgement, OutLink, Searcher, Verdict};
 use crate::store::{Result, Session};
 use crate::url::{Canonicalizer, KeyHasher, Keys, PageId};
 use records::{Mark, Record, Urls, url_of};
@@ -131,6 +131,12 @@ impl Stage {
         &self.keys
     }
 
+    /// Finds the fingerprints near those of pages, on the threads that prepare them. `None` if these are so few that the
+    /// stage should search itself.
+    pub fn searcher(&self, threads: usize) -> Option<Searcher> {
+        self.flow.judge().searcher(threads)
+    }
+
     /// What was done so far.
     pub fn counts(&self) -> Counts {
         self.counts
@@ -163,6 +169,7 @@ impl Stage {
             judgeable: page.judgeable,
             page: &page.page,
             links: &page.links,
+            ahead: page.ahead.as_ref(),
         };
         let result = self.flow.page(&case, &url_of, &mut self.session)?;
         let judgement = result.judgement;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ::url::Url;
 
-use crate::judge::OutLink;
+use crate::judge::{Ahead, OutLink, Searcher};
 use crate::page::{Input, Page, Reader};
 use crate::url::{Keys, UrlId, UrlKey};
 
@@ -43,6 +43,8 @@ pub struct Prepared {
     /// Those of them that are to be followed: the ones that the caller gave. Where it gave none, those of the HTML that
     /// are not `nofollow`.
     pub follow: Vec<Follow>,
+    /// The accepted fingerprints near its own, if the preparer searches for them.
+    pub ahead: Option<Ahead>,
 }
 
 /// A link to follow.
@@ -59,12 +61,19 @@ pub struct Follow {
 pub struct Preparer {
     reader: Reader,
     keys: Keys,
+    searcher: Option<Searcher>,
 }
 
 impl Preparer {
     /// A preparer that compares URLs as the stage does.
     pub fn new(keys: Keys) -> Self {
-        Self { reader: Reader::default(), keys }
+        Self { reader: Reader::default(), keys, searcher: None }
+    }
+
+    /// From now on it also searches for near fingerprints, if it is given a searcher, so that the stage need not.
+    #[must_use]
+    pub fn searching(self, searcher: Option<Searcher>) -> Self {
+        Self { searcher, ..self }
     }
 
     /// Reads one page.
@@ -92,7 +101,10 @@ impl Preparer {
         let (id, _) = self.keys.identify(source.url);
         let judgeable = source.whole && (200..300).contains(&source.status);
         let Links { all: links, follow, .. } = links;
-        Prepared { url: source.url.clone(), key, id, judgeable, page, links, follow }
+        let signature = page.signature.as_ref().filter(|_| judgeable && page.is_text);
+        let ahead =
+            self.searcher.as_ref().zip(signature).map(|(searcher, signature)| searcher.search(signature.simhash));
+        Prepared { url: source.url.clone(), key, id, judgeable, page, links, follow, ahead }
     }
 }
 

@@ -35,6 +35,23 @@ fn send(stage: &mut Stage, url: &str, status: u16, body: &str, given: Option<&[&
     stage.judge(page, &PageName { url: url.into(), id: Some(id) }, 1.0).unwrap()
 }
 
+#[test]
+fn a_page_that_was_cut_is_not_judgeable_and_nofollow_gives_no_links() {
+    let url = Url::parse("http://a.test/").unwrap();
+    let mut preparer = Preparer::new(crate::testing::keys());
+    let mut prepare = |body: &str, status, whole| {
+        let body = body.as_bytes();
+        let page =
+            preparer.prepare(&Source { url: &url, status, content_type: Some("text/html"), body, whole, links: None });
+        (page.judgeable, page.links.len(), page.follow.len())
+    };
+    let page = "<a href=/1>one</a><a href=/2 rel=nofollow>two</a>";
+    assert_eq!(prepare(page, 200, true), (true, 2, 1));
+    assert_eq!(prepare(page, 200, false), (false, 2, 1));
+    assert_eq!(prepare(page, 404, true), (false, 2, 1));
+    assert_eq!(prepare(&format!("<meta name=robots content=nofollow>{page}"), 200, true), (true, 2, 0));
+}
+
 fn show(stage: &mut Stage, url: &str, body: &str) -> StageOutput {
     send(stage, url, 200, body, None)
 }

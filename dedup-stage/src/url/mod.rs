@@ -18,3 +18,13 @@ pub use keymap::{KeyMap, KeySet};
 pub use keys::Keys;
 pub use resolve::{compact, resolve};
 pub use sites::Sites;
+
+/// Takes user name and password out of a URL (`http://me:secret@host/`): nothing that is written may have them. Returns
+/// whether there were any.
+pub fn drop_user(url: &mut url::Url) -> bool {
+    if url.username().is_empty() && url.password().is_none() {
+        return false;
+    }
+    // Both fail only for URLs without a host, which have neither.
+    url.set_username("").is_ok() && url.set_password(None).is_ok()
+}

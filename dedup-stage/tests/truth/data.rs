@@ -105,6 +105,7 @@ pub fn duplicates(first: &Prepared, second: &Prepared, most: u32) -> bool {
             judgeable: page.judgeable,
             page: &page.page,
             links: &page.links,
+            ahead: None,
         };
         let url_of = |page: PageId, _: &Session| {
             Ok([first, second].iter().find(|other| other.id == page.url).map(|other| other.url.clone()))

@@ -153,13 +153,13 @@ impl Frontier {
             }
             match Urls::read(key, value) {
                 Ok((id, state)) => {
-                    if let Some((lot, family)) = lots(id, &state) {
+                    if let Some(lots) = lots(id, &state) {
                         let covered = !matches!(state, State::HeldAs { .. })
                             && state.anchor(id).is_some_and(|anchor| {
                                 let standing = self.urls.get(anchor.url);
                                 matches!(standing, Some(Standing::Done(Ended::Well | Ended::Redirected)))
                             });
-                        visit(Drawn { id, lot, family, covered, state });
+                        visit(Drawn { id, lots, covered, state });
                     }
                 }
                 Err(error) => failure = Some(error),

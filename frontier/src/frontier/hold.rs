@@ -12,7 +12,7 @@ use super::Frontier;
 use super::admit::{again, kept};
 use super::plan::stop_key;
 use crate::hold::ladder::{self, Ladder, LadderKey, Step, Strictness};
-use crate::hold::{Lot, StandIn, Trial, lots, news, stand_in, template};
+use crate::hold::{Lot, Lots, StandIn, Trial, folder, lots, news, stand_in, template};
 use crate::job::{Admission, Found, Hold, Release, Via};
 use crate::reason::SkipReason;
 use crate::rules::Stop;
@@ -54,7 +54,7 @@ impl Frontier {
                 self.add_counterpart(found.id, counterpart, session)?;
                 return Ok(Admission::Seen);
             }
-            Hold::For(counterpart) => self.way(found.id, counterpart, session)?,
+            Hold::For(counterpart) => self.way(found.id, found.url, counterpart, session)?,
             Hold::News | Hold::Known(_) if matches!(standing, Some(Standing::HeldFor | Standing::HeldAs { .. })) => {
                 return Ok(Admission::Seen);
             }
@@ -97,14 +97,14 @@ impl Frontier {
         Ok(Admission::Held)
     }
 
-    /// The lot of a URL that would come into this state, or its family, if it has fallen and its URLs are followed.
+    /// The smallest lot that has fallen among those of a URL that would come into this state, if its URLs are followed.
     pub(super) fn followed_lot(&self, id: UrlId, state: &State) -> Option<Lot> {
         if self.fallen.is_empty() {
             return None;
         }
-        let (lot, family) = lots(id, state)?;
-        let known = if self.fallen.has(lot) { lot } else { family };
-        Some(known).filter(|lot| self.fallen.are_followed(*lot))
+        let Lots { section, lot, family } = lots(id, state)?;
+        let fallen = [section, lot, family].into_iter().find(|lot| self.fallen.has(*lot));
+        fallen.filter(|lot| self.fallen.are_followed(*lot))
     }
 
     /// Queues a link as a trial. A trial of a pair of hosts or of a rule comes before all other URLs of its host, because
@@ -180,12 +180,12 @@ impl Frontier {
     }
 
     /// Decides about a link with this counterpart.
-    pub(super) fn way(&mut self, id: UrlId, counterpart: UrlId, session: &mut Session) -> Result<Way> {
+    pub(super) fn way(&mut self, id: UrlId, url: &Url, counterpart: UrlId, session: &mut Session) -> Result<Way> {
         Ok(match stand_in(&self.urls, counterpart, id, session)? {
-            StandIn::Well(at) => self.decide(id, at, session)?,
+            StandIn::Well(at) => self.decide(id, url, at, session)?,
             StandIn::Pending(at) => {
                 let foreign = Strictness::between(id.site, at.site) == Strictness::Foreign;
-                if foreign && Ladder::get(pair_key(id, at), session)?.fell() {
+                if foreign && (Ladder::get(pair_key(id, at), session)?.fell() || is_unlike(id, url, at, session)?) {
                     return Ok(Way::Follow(Release::Pair));
                 }
                 self.urls.await_end(at.url);
@@ -202,10 +202,13 @@ impl Frontier {
     }
 
     /// Decides about a link whose counterpart was fetched well. Inside one registrable domain it is held, and not tried.
-    pub(super) fn decide(&mut self, id: UrlId, counterpart: UrlId, session: &mut Session) -> Result<Way> {
+    fn decide(&mut self, id: UrlId, url: &Url, counterpart: UrlId, session: &mut Session) -> Result<Way> {
         let strictness = Strictness::between(id.site, counterpart.site);
         if strictness != Strictness::Foreign {
             return Ok(Way::Hold(counterpart));
+        }
+        if is_unlike(id, url, counterpart, session)? {
+            return Ok(Way::Follow(Release::Pair));
         }
         let ladder_key = pair_key(id, counterpart);
         let mut ladder = Ladder::get(ladder_key, session)?;
@@ -235,6 +238,12 @@ fn is_open(standing: Option<Standing>) -> bool {
         }
         Some(_) => false,
     }
+}
+
+/// Whether the host of a link and that of its counterpart show different things in the folder of the link.
+fn is_unlike(id: UrlId, url: &Url, counterpart: UrlId, session: &Session) -> Result<bool> {
+    let cause = ladder::Cause::PairIn(counterpart.site, folder(url));
+    Ok(Ladder::get(LadderKey { site: id.site, cause }, session)?.fell())
 }
 
 /// The key of the ladder for links of one host that are held for counterparts on another host.

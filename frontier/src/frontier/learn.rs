@@ -9,12 +9,12 @@ use super::Frontier;
 use super::hold::pair_key;
 use super::plan::stop_key;
 use crate::hold::Trial;
-use crate::hold::ladder::{Cause, Ladder, LadderKey};
+use crate::hold::ladder::{Cause, Ladder, LadderKey, Strictness};
 use crate::hold::news::{Next, Showed};
 use crate::hold::works::{Task, Which};
 use crate::job::{Brought, Job};
 use crate::numbers::Millis;
-use crate::rules::{Lesson, RuleId, Shows, Stop, shown_at};
+use crate::rules::{Learned, Lesson, RuleId, Shows, Stop, Unlike, shown_at};
 use crate::url::{Ended, Standing};
 
 impl Frontier {
@@ -77,9 +77,17 @@ impl Frontier {
             Some(Trial::News { .. } | Trial::Lot(_)) | None => {}
         }
         let Some(rules) = &mut self.rules else { return Ok(()) };
-        for site in rules.learn(lesson, shows, &self.urls, session)? {
+        let Learned { proven, unlike } = rules.learn(lesson, shows, &self.urls, session)?;
+        for site in proven {
             // The new rule may explain some of the news that is held on this host.
             self.works.add(Task::Records { of: Some(site), which: Which::News }, session);
+        }
+        for Unlike { site, other, folder } in unlike {
+            if Strictness::between(site, other) == Strictness::Foreign && !self.is_foreign(site) {
+                let ladder_key = LadderKey { site, cause: Cause::PairIn(other, folder) };
+                Ladder::fallen().put(ladder_key, session);
+                self.works.add(Task::Records { of: Some(site), which: Which::PairIn(other, folder) }, session);
+            }
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use url::Url;
 
 use super::Frontier;
 use super::admit::again;
-use super::hold::{Way, pair_key};
+use super::hold::Way;
 use super::plan::stop_key;
 use crate::hold::ladder::{Ladder, Step, Strictness};
 use crate::hold::works::{Task, Which, Work, Works};
@@ -84,7 +84,7 @@ impl Frontier {
         let before = counterparts.clone();
         let mut why = Release::Counterpart;
         while let Some(first) = counterparts.first().copied() {
-            match self.way(id, first, session)? {
+            match self.way(id, &url, first, session)? {
                 Way::Hold(at) => {
                     counterparts[0] = at;
                     if counterparts != before {
@@ -244,11 +244,14 @@ impl Frontier {
                 }
                 Release::Rule
             }
-            (Which::Pair(other), State::HeldFor { counterparts, .. })
+            (Which::Pair(other) | Which::PairIn(other, _), State::HeldFor { counterparts, link })
                 if counterparts.first().is_some_and(|first| first.site == *other) =>
             {
-                // The ladder of the pair has fallen, so `hold_again` does not hold the link for this counterpart.
-                debug_assert!(Ladder::get(pair_key(id, counterparts[0]), session)?.fell());
+                let here = || Url::parse(&link.url).ok().map(|url| folder(&url));
+                if matches!(which, Which::PairIn(_, of) if Some(*of) != here()) {
+                    return Ok(());
+                }
+                // The ladder has fallen, so `hold_again` does not hold the link for this counterpart.
                 let State::HeldFor { counterparts, link } = state else { return Ok(()) };
                 return self.hold_again(id, counterparts, link, session);
             }
@@ -282,7 +285,7 @@ impl Frontier {
                 let last = Kept { priority: 0.0, ..link.clone() };
                 return self.release(id, &last, Via::Released { why: Release::Mode }, session).map(|_| ());
             }
-            (Which::Lot(of), state) if lots(id, state).is_some_and(|(lot, family)| [lot.0, family.0].contains(of)) => {
+            (Which::Lot(of), state) if lots(id, state).is_some_and(|lots| lots.contains(Lot(*of))) => {
                 let (Some(link), trial) = (state.link(), Trial::Lot(Lot(*of))) else { return Ok(()) };
                 let Ok(url) = Url::parse(&link.url) else { return Ok(()) };
                 let found = again(&url, id, link, Via::Released { why: Release::Lot });

@@ -36,6 +36,9 @@ pub struct LadderKey {
 pub enum Cause {
     /// Links are held for counterparts on this host, which is of another domain.
     Pair(SiteId),
+    /// The same, but only links to the folder with this hash. Such a ladder is on record only if it has fallen, because the two
+    /// hosts show different things in the folder.
+    PairIn(SiteId, u64),
     /// A rule stops URLs in the folder with this hash.
     Rule(RuleId, u64),
 }
@@ -66,6 +69,8 @@ pub struct Ladder {
     missing: u32,
     /// A trial differed, or too many counterparts are missing.
     fell: bool,
+    /// Of those that agreed, the pairs that proved the rule.
+    pairs: u32,
 }
 
 /// The decision about one more URL.
@@ -99,18 +104,27 @@ impl Ladder {
     const RAREST: u32 = 100;
     /// Across domains, this many URLs are tried before the first one is held.
     const FIRST: u32 = 4;
+    /// For the number of trials between two hosts, the pairs that proved a rule count as so many trials at most. They were
+    /// seen before anything was stopped, and perhaps only in a part of the site that the hosts share.
+    const PAIRS: u32 = 6;
     /// The ladder falls if more counterparts than this are missing, and more than trials have agreed. A site that copies
     /// a few pages of another site, and only links to the rest, is no mirror.
     const MISSING: u32 = 4;
 
     /// The ladder of a rule that `agreed` pairs of this place have proved.
     pub fn proven(agreed: u32) -> Self {
-        Self { agreed, ..Self::default() }
+        Self { agreed, pairs: agreed, ..Self::default() }
+    }
+
+    /// A ladder that has fallen.
+    pub fn fallen() -> Self {
+        Self { fell: true, ..Self::default() }
     }
 
     /// URLs that are held or stopped between two trials.
     fn gap(&self, strictness: Strictness) -> u32 {
-        let steps = self.agreed.saturating_add(self.out);
+        let pairs = if strictness == Strictness::SameHost { self.pairs } else { self.pairs.min(Self::PAIRS) };
+        let steps = (self.agreed - self.pairs.min(self.agreed)).saturating_add(pairs).saturating_add(self.out);
         let square = steps.saturating_mul(steps);
         let gap = match strictness {
             Strictness::SameHost => square.saturating_mul(10),
@@ -189,7 +203,12 @@ impl Ladder {
     /// The ladder that is on record, or an empty one.
     pub fn get(key: LadderKey, session: &Session) -> Result<Self> {
         match session.get(spaces::RULES, &key.bytes())? {
-            Some(bytes) => codec::decode(&bytes, "how trials went"),
+            Some(bytes) => codec::decode(&bytes, "how trials went").or_else(|error| {
+                // As earlier versions wrote it.
+                let earlier = codec::decode(&bytes, "how trials went").map_err(|_| error)?;
+                let (agreed, out, since, undecided, missing, fell) = earlier;
+                Ok(Self { agreed, out, since, undecided, missing, fell, pairs: 0 })
+            }),
             None => Ok(Self::default()),
         }
     }
@@ -207,6 +226,9 @@ impl LadderKey {
     fn bytes(self) -> Vec<u8> {
         let place = match self.cause {
             Cause::Pair(other) => xxh3_64(&[&b"pair"[..], &other.to_bytes()].concat()),
+            Cause::PairIn(other, folder) => {
+                xxh3_64(&[&b"pair in"[..], &other.to_bytes(), &folder.to_be_bytes()].concat())
+            }
             Cause::Rule(rule, folder) => xxh3_64(&[&b"rule"[..], &rule.to_be_bytes(), &folder.to_be_bytes()].concat()),
         };
         [&self.site.to_bytes()[..], &[TAG], &place.to_be_bytes()].concat()
@@ -241,6 +263,32 @@ mod tests {
         for strictness in [Foreign, SameDomain, SameHost] {
             assert!(trials(100_000, strictness) >= 1_000);
         }
+    }
+
+    #[test]
+    fn between_hosts_what_a_proven_rule_stops_is_tried_soon() {
+        let tried = |strictness| {
+            let mut ladder = Ladder::proven(33);
+            let step = |ladder: &mut Ladder| {
+                let step = ladder.next(strictness);
+                ladder.take(step);
+                if step == Step::Try {
+                    ladder.tried(true);
+                }
+                step == Step::Try
+            };
+            (0..70).filter(|_| step(&mut ladder)).count()
+        };
+        assert_eq!([Strictness::Foreign, Strictness::SameDomain, Strictness::SameHost].map(tried), [4, 4, 0]);
+    }
+
+    #[test]
+    fn a_ladder_of_an_earlier_version_is_read() {
+        let mut session = Session::new(Box::new(dedup_stage::store::Memory::default()));
+        let key = LadderKey { site: SiteId::default(), cause: Cause::Rule(7, 8) };
+        session.put(spaces::RULES, key.bytes(), codec::encode(&(33u32, 1u32, 5u32, 2u32, 0u32, true)));
+        let ladder = Ladder::get(key, &session).unwrap();
+        assert_eq!((ladder.agreed, ladder.pairs, ladder.fell), (33, 0, true));
     }
 
     #[test]

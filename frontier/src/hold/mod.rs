@@ -5,7 +5,8 @@
 //! - `ladder` decides about two kinds of trials: of URLs that are held for a counterpart on another domain, and of URLs
 //!   that a rule stopped.
 //! - `news` decides about trials of news: links that the twin of their page does not have.
-//! - `sample` draws URLs at random at the end of the crawl.
+//! - `lot` tells which URLs most likely share their fate.
+//! - `sample` and `strata` draw URLs at random at the end of the crawl.
 //! - `template` tells kinds of links.
 //! - `works` lists the releases that are still to be done.
 //!
@@ -15,9 +16,11 @@
 
 mod fallen;
 pub mod ladder;
+mod lot;
 pub mod news;
 mod sample;
 mod stand_in;
+mod strata;
 mod template;
 pub mod works;
 
@@ -26,8 +29,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::rules::Stop;
 pub use fallen::{Fallen, is_lot};
-pub use sample::{Draw, Drawn, Lot, Sample, SampleSpec, folder, lots};
+pub use lot::{Lot, Lots, folder, lots};
+pub use sample::{Draw, Drawn, Sample, SampleSpec};
 pub use stand_in::{StandIn, stand_in};
+pub use strata::{Strata, StrataDraw};
 pub use template::template;
 
 /// The question that a trial answers.

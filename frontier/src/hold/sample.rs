@@ -1,40 +1,24 @@
-//! Samples of everything that is held or stopped, for the rescue and the estimate at the end of a crawl.
+//! Samples of everything that is held or stopped, for the rounds of the rescue at the end of a crawl.
 //!
 //! The identity of each URL is hashed together with the number of the round. The URLs with the lowest hashes are a simple
-//! random sample without replacement. One pass over the records finds them, and keeps only the sample in memory.
+//! random sample without replacement. One pass over the records finds them, and keeps only the sample in memory. (The sample
+//! of the last round is a stratified one: see [`super::strata`].)
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use dedup_stage::url::{SiteId, UrlId};
-use serde::{Deserialize, Serialize};
-use url::Url;
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use dedup_stage::url::UrlId;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::template::{shape, template};
-use crate::host::groups::label;
-use crate::reason::SkipReason;
-use crate::rules::is_id;
-use crate::url::{Cause, State};
-
-/// A lot: held or stopped URLs that most likely share their fate. (The word is that of acceptance sampling: a few are
-/// drawn, and the whole lot is judged by them.) A lot is all URLs of one template that are held or stopped for one reason:
-/// for counterparts on one host, as news, because one corpus knows them, by one rule, or for a spent budget.
-///
-/// Lots of the hosts of one registrable domain whose URLs have one shape form a *family*. A family is a lot, too: a wide one.
-/// If each author of a site has a folder, then each folder is a lot, and no sample is large enough for all of them. What most of
-/// the lots of a family have shown is taken to hold for the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Lot(pub u64);
+use super::lot::{Lot, Lots};
+use crate::url::State;
 
 /// One URL of a sample.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawn {
     /// The identity of the URL.
     pub id: UrlId,
-    /// The lot of the URL.
-    pub lot: Lot,
-    /// The family of that lot.
-    pub family: Lot,
+    /// The lots that the URL belongs to.
+    pub lots: Lots,
     /// Whether its counterpart or representative was answered well, or with a redirect.
     pub covered: bool,
     /// The record of the URL: held or stopped.
@@ -50,45 +34,15 @@ pub struct Sample {
     pub covered: u64,
     /// The URLs that were drawn, in random order.
     pub drawn: Vec<Drawn>,
+    /// The number of lots that were shown, up to [`Sample::MOST`] …
+    pub lots: usize,
+    /// … and of their families.
+    pub families: usize,
 }
 
-/// The folder of a URL, as a hash: its first path segment and the names of its parameters. All segments that look like an
-/// identifier (of a session, for example) count as one segment. Otherwise each session would be a folder of its own, and
-/// what is learned about one session would not help with the next.
-pub fn folder(url: &Url) -> u64 {
-    let label = label(url);
-    match label.trim_start_matches('/').split_once('/') {
-        Some((segment, rest)) if is_id(segment) => xxh3_64(format!("/*/{rest}").as_bytes()),
-        _ => xxh3_64(label.as_bytes()),
-    }
-}
-
-/// The lot of a URL that is held or stopped, and the family of the lot; `None` for other states.
-pub fn lots(id: UrlId, state: &State) -> Option<(Lot, Lot)> {
-    let url = state.link().and_then(|link| Url::parse(&link.url).ok());
-    let form = || url.as_ref().map_or(0, |url| template(url, id.site)).to_be_bytes();
-    let hash = |parts: &[&[u8]]| Lot(xxh3_64(&parts.concat()));
-    let (domain, site) = (id.site.domain.to_be_bytes(), id.site.to_bytes());
-    let shape = url.as_ref().map_or_else(String::new, shape);
-    let wide = |kind: &[u8]| hash(&[b"family", kind, &domain, shape.as_bytes()]);
-    Some(match state {
-        State::HeldFor { counterparts, .. } => {
-            let other = counterparts.first().map_or(SiteId::default(), |id| id.site);
-            (hash(&[b"for", &site, &other.to_bytes(), &form()]), wide(b"for"))
-        }
-        State::HeldAs { cause: Cause::News { template }, .. } => {
-            (hash(&[b"news", &template.to_be_bytes()]), wide(b"news"))
-        }
-        State::HeldAs { cause: Cause::Known { corpus }, .. } => {
-            (hash(&[b"known", corpus.as_bytes(), &site, &form()]), wide(b"known"))
-        }
-        State::Stopped { reason: SkipReason::Budget, .. } => (hash(&[b"budget", &site, &form()]), wide(b"budget")),
-        State::Stopped { rules, .. } => {
-            let rule = rules.first().copied().unwrap_or_default();
-            (hash(&[b"rule", &rule.to_be_bytes(), &site, &form()]), wide(b"rule"))
-        }
-        _ => return None,
-    })
+impl Sample {
+    /// Lots and families are counted up to here.
+    pub const MOST: usize = 1 << 16;
 }
 
 /// How a sample is drawn.
@@ -114,27 +68,35 @@ pub struct Draw {
     lowest: BTreeMap<u64, Drawn>,
     /// For each lot and each family, the places of its URLs among the lowest.
     places: HashMap<Lot, BTreeSet<u64>>,
+    lots: HashSet<Lot>,
+    families: HashSet<Lot>,
 }
 
 impl Draw {
     /// Begins to draw. Each `round` draws another sample.
     pub fn new(spec: SampleSpec, round: u64) -> Self {
-        Self { spec, round, sample: Sample::default(), lowest: BTreeMap::new(), places: HashMap::new() }
+        let (sample, lowest, places, lots, families) = Default::default();
+        Self { spec, round, sample, lowest, places, lots, families }
     }
 
     /// Counts one more URL, and takes it into the sample if its place is among the lowest.
     pub fn show(&mut self, drawn: Drawn) {
         self.sample.held += 1;
         self.sample.covered += u64::from(drawn.covered);
+        for (all, one) in [(&mut self.lots, drawn.lots.lot), (&mut self.families, drawn.lots.family)] {
+            if all.len() < Sample::MOST {
+                all.insert(one);
+            }
+        }
         let place = self.place(&drawn);
-        for (of, most) in [(drawn.lot, self.spec.of_lot), (drawn.family, self.spec.of_family)] {
+        for (of, most) in [(drawn.lots.lot, self.spec.of_lot), (drawn.lots.family, self.spec.of_family)] {
             let Some(places) = self.places.get(&of).filter(|places| places.len() >= most) else { continue };
             match places.last() {
                 Some(last) if place < *last => self.leave_out(*last),
                 _ => return,
             }
         }
-        for of in [drawn.lot, drawn.family] {
+        for of in [drawn.lots.lot, drawn.lots.family] {
             self.places.entry(of).or_default().insert(place);
         }
         self.lowest.insert(place, drawn);
@@ -157,7 +119,7 @@ impl Draw {
 
     fn leave_out(&mut self, place: u64) {
         let Some(drawn) = self.lowest.remove(&place) else { return };
-        for of in [drawn.lot, drawn.family] {
+        for of in [drawn.lots.lot, drawn.lots.family] {
             if let Some(places) = self.places.get_mut(&of) {
                 places.remove(&place);
                 if places.is_empty() {
@@ -170,6 +132,7 @@ impl Draw {
     /// The sample.
     pub fn end(mut self) -> Sample {
         self.sample.drawn = self.lowest.into_values().collect();
+        (self.sample.lots, self.sample.families) = (self.lots.len(), self.families.len());
         self.sample
     }
 }
@@ -183,7 +146,8 @@ mod tests {
         let state =
             State::HeldFor { counterparts: Vec::new(), link: Kept { depth: (url % 5) as u32, ..Kept::default() } };
         let id = UrlId { url, ..UrlId::default() };
-        Drawn { id, lot: Lot(lot), family: Lot(1_000 + lot % 4), covered: url.is_multiple_of(2), state }
+        let lots = Lots { section: Lot(url), lot: Lot(lot), family: Lot(1_000 + lot % 4) };
+        Drawn { id, lots, covered: url.is_multiple_of(2), state }
     }
 
     #[test]
@@ -209,10 +173,12 @@ mod tests {
             let found: Vec<_> = sample
                 .drawn
                 .iter()
-                .map(|drawn| (xxh3_64_with_seed(&drawn.id.url.to_be_bytes(), 7), drawn.lot))
+                .map(|drawn| (xxh3_64_with_seed(&drawn.id.url.to_be_bytes(), 7), drawn.lots.lot))
                 .collect();
             assert_eq!(found, all);
             assert_eq!((sample.held, sample.covered), (600, 300));
+            let lots: HashSet<u64> = (0..600).map(|url| url * url % 23).collect();
+            assert_eq!((sample.lots, sample.families), (lots.len(), 4));
         }
     }
 
@@ -225,7 +191,7 @@ mod tests {
         }
         let sample = draw.end();
         for family in 1_000..1_004 {
-            let of_family: Vec<_> = sample.drawn.iter().filter(|drawn| drawn.family == Lot(family)).collect();
+            let of_family: Vec<_> = sample.drawn.iter().filter(|drawn| drawn.lots.family == Lot(family)).collect();
             assert_eq!(of_family.len(), 3);
             assert!(of_family.iter().all(|drawn| drawn.state.link().is_some_and(|link| link.depth == 4)));
         }

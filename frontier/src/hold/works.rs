@@ -66,6 +66,8 @@ pub enum Which {
     Lot(u64),
     /// URLs that rewrites stopped, in `demote`. They come after all other URLs.
     Late,
+    /// URLs of the folder with this hash that are held for a counterpart on this host.
+    PairIn(SiteId, u64),
 }
 
 /// All work that is still to be done, in the order in which it was asked for.

@@ -8,12 +8,38 @@ use super::lane::Seq;
 use super::queue::Queues;
 use crate::numbers::Millis;
 
+/// The front of a lane.
+#[derive(Clone, Copy, Debug)]
+struct Front {
+    /// The score of the lane.
+    score: f32,
+    /// When its first URL arrived.
+    bound: Seq,
+    /// The place of the lane.
+    at: usize,
+}
+
+impl Front {
+    /// Whether it has the higher score, or the same and arrived first.
+    fn is_before(self, other: Self) -> bool {
+        self.score > other.score || (self.score == other.score && self.bound < other.bound)
+    }
+}
+
 impl Host {
     /// At most this many URLs of a lane let others pass at once.
     const TURNED: usize = 16;
+    /// One in this many choices goes by age. Otherwise a calendar without end, each of whose pages is new, would keep the
+    /// crawl for ever from URLs that are only a little less promising.
+    const BY_AGE: u32 = 16;
+    /// A choice by age is one among the groups whose best score is at least this share of the highest …
+    const COMPARABLE: f32 = 0.25;
+    /// … and whose first URL has waited while so many others arrived.
+    const WAITED: Seq = 1_000;
 
     /// The lane with the best URL of the host: the one with the highest score; of equal ones, the one that arrived
-    /// first. Reads the front of this lane. Lanes of the origins in `blocked` are skipped, except for sitemaps, for
+    /// first. One in [`Host::BY_AGE`] choices is, among the best URLs of all comparable groups that have waited for
+    /// long, the one that arrived first. Reads the front of this lane. Lanes of the origins in `blocked` are skipped, except for sitemaps, for
     /// which no rules are needed. A URL that was tried before, and whose next attempt must wait, lets the others of its
     /// lane pass.
     pub fn choose(
@@ -25,7 +51,10 @@ impl Host {
         // Lanes in which such URLs are at the front, and how many of them have let others pass.
         let (mut resting, mut turned) = (Vec::new(), 0);
         loop {
-            let mut best: Option<(f32, Seq, usize)> = None;
+            let mut best: Option<Front> = None;
+            // The best lane of each group, where the choice goes by age.
+            let by_age = self.jobs % Self::BY_AGE == Self::BY_AGE - 1;
+            let mut of_groups: Vec<(u8, Front)> = Vec::new();
             for (at, lane) in self.lanes.iter().enumerate().filter(|(_, lane)| lane.len() > 0) {
                 if resting.contains(&(lane.group, lane.band)) {
                     continue;
@@ -35,12 +64,23 @@ impl Host {
                 if !sitemap && blocked.iter().any(|(blocked, _)| Some(*blocked) == origin) {
                     continue;
                 }
-                let (score, bound) = (self.score(lane.group, lane.band), lane.bound());
-                if best.is_none_or(|(s, b, _)| score > s || (score == s && bound < b)) {
-                    best = Some((score, bound, at));
+                let front = Front { score: self.score(lane.group, lane.band), bound: lane.bound(), at };
+                if best.is_none_or(|best| front.is_before(best)) {
+                    best = Some(front);
+                }
+                if by_age {
+                    match of_groups.iter_mut().find(|(group, _)| *group == lane.group) {
+                        Some((_, held)) if front.is_before(*held) => *held = front,
+                        Some(_) => {}
+                        None => of_groups.push((lane.group, front)),
+                    }
                 }
             }
-            let Some((.., at)) = best else { return Ok(None) };
+            let Some(best) = best else { return Ok(None) };
+            let comparable = of_groups.iter().map(|(_, front)| *front);
+            let comparable = comparable.filter(|front| front.score >= Self::COMPARABLE * best.score);
+            let waiting = comparable.filter(|front| front.bound + Self::WAITED <= best.bound);
+            let Front { at, .. } = waiting.min_by_key(|front| front.bound).unwrap_or(best);
             let site = self.site;
             if !self.lanes[at].is_read() {
                 queues.read(&mut self.lanes[at], site, session)?;

@@ -1,5 +1,7 @@
 //! Times and identities of pages, in few bytes.
 
+use crate::Millis;
+
 /// Seconds since the Unix epoch. They reach to the year 2106.
 pub type Seconds = u32;
 
@@ -8,6 +10,11 @@ pub type UrlHash = u64;
 
 /// Seconds of a day.
 pub const DAY: f32 = 86_400.0;
+
+/// A time in milliseconds as one in seconds.
+pub fn seconds(at: Millis) -> Seconds {
+    Seconds::try_from(at / 1_000).unwrap_or(Seconds::MAX)
+}
 
 /// The days from one moment to another; 0 if the second is not later.
 pub fn days(from: Seconds, to: Seconds) -> f32 {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use config::Duration;
+use dedup_stage::url::drop_user;
 use url::Url;
 
 use super::pattern::RobotsRule;
@@ -170,6 +171,7 @@ fn address(value: &[u8], base: Option<&Url>) -> Option<Url> {
     let text = std::str::from_utf8(value).ok().filter(|text| !text.is_empty())?;
     let mut url = base.map_or_else(|| Url::parse(text), |base| base.join(text)).ok()?;
     url.set_fragment(None);
+    drop_user(&mut url);
     matches!(url.scheme(), "http" | "https").then_some(url)
 }
 

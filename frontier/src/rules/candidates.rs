@@ -19,6 +19,7 @@ use super::propose::propose;
 use super::proven::{Proven, moved};
 use super::rewrite::{Rewrite, is_host};
 use super::{Content, Lesson, Map};
+use crate::hold::folder;
 
 /// A rewrite that is neither proven nor refuted.
 #[derive(Debug)]
@@ -33,6 +34,8 @@ pub(super) struct Candidate {
     contents: HashSet<u64>,
     /// The folders of the copies in agreeing pairs, with the number of these pairs.
     pub folders: Map<u64, u32>,
+    /// The folders of pairs that differ: that of the URL that the rewrite changes, and that of the result.
+    pub differing: HashSet<[u64; 2]>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -57,8 +60,18 @@ pub(super) struct TestedClasses {
 
 impl Candidate {
     fn new(rewrite: Rewrite) -> Self {
-        let (members, contents, folders) = (Map::default(), HashSet::new(), Map::default());
-        Self { rewrite, evidence: Evidence::default(), members, contents, folders }
+        let (members, contents, folders, differing) = Default::default();
+        Self { rewrite, evidence: Evidence::default(), members, contents, folders, differing }
+    }
+
+    /// The folders of the two URLs of a pair: that of the URL that the rewrite changes, and that of the result. `url` is one of
+    /// the two URLs. `None` if the rewrite cannot be turned around.
+    fn folders_of(&self, url: &Url) -> Option<[u64; 2]> {
+        if let Some(to) = self.rewrite.apply(url) {
+            return Some([folder(url), folder(&to)]);
+        }
+        let from = self.rewrite.inverse()?.apply(url)?;
+        Some([folder(&from), folder(url)])
     }
 }
 
@@ -147,6 +160,9 @@ impl Candidates {
         }
         if agrees && let Some(folder) = folder.or(known.and_then(|member| member.folder)) {
             *candidate.folders.entry(folder).or_default() += 1;
+        }
+        if !agrees && let Some(folders) = candidate.folders_of(lesson.url) {
+            candidate.differing.insert(folders);
         }
         let before = candidate.evidence;
         candidate.evidence.add(agrees);

@@ -27,6 +27,27 @@ pub struct Rules {
     lenient: bool,
 }
 
+/// What was learned from a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Learned {
+    /// The hosts whose URLs are changed by rewrites that are proven now.
+    pub proven: Vec<SiteId>,
+    /// Places where two hosts show different things under URLs of the same form.
+    pub unlike: Vec<Unlike>,
+}
+
+/// A folder of a host in which another host shows something else under the same URLs: a mirror of it was suggested, and it was
+/// refuted by pairs of this folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unlike {
+    /// The host.
+    pub site: SiteId,
+    /// The other host.
+    pub other: SiteId,
+    /// The folder, as a hash: see [`folder`].
+    pub folder: u64,
+}
+
 /// Kind of the records of representatives in [`spaces::RULES`], by class. If a class has no such record, the class itself
 /// is its representative.
 const REPRESENTATIVE: u8 = b'c';
@@ -170,22 +191,21 @@ impl Rules {
         withdrawn
     }
 
-    /// Learns from a page that was judged. `shows` reads the content of an earlier page. If this page proves rewrites,
-    /// returns the hosts whose URLs they rewrite.
+    /// Learns from a page that was judged. `shows` reads the content of an earlier page.
     pub(crate) fn learn(
         &mut self,
         lesson: &Lesson<'_>,
         shows: Shows<'_>,
         urls: &Urls,
         session: &mut Session,
-    ) -> Result<Vec<SiteId>> {
-        let proven = self.test_candidates(lesson, shows, urls, session)?;
+    ) -> Result<Learned> {
+        let learned = self.test_candidates(lesson, shows, urls, session)?;
         if let Some(twin) = lesson.twin {
             self.candidates.suggest(lesson.url, twin, &self.proven);
         }
         self.candidates.shrink();
         self.weigh_family(lesson, session);
-        Ok(proven)
+        Ok(learned)
     }
 
     /// Writes down the counters that have changed.
@@ -199,11 +219,11 @@ impl Rules {
         shows: Shows<'_>,
         urls: &Urls,
         session: &mut Session,
-    ) -> Result<Vec<SiteId>> {
-        let mut proven = Vec::new();
+    ) -> Result<Learned> {
+        let mut learned = Learned::default();
         let ids = self.candidates.of(lesson.url.host_str().unwrap_or_default()).to_vec();
         if ids.is_empty() {
-            return Ok(proven);
+            return Ok(learned);
         }
         let own = self.proven.class(lesson.url, lesson.id).0;
         for id in ids {
@@ -217,13 +237,36 @@ impl Rules {
                 Proof::Open => {}
                 Proof::Refuted => {
                     if let Some(candidate) = self.candidates.forget(id) {
+                        self.tell_unlike(&candidate, lesson.url, &mut learned.unlike)?;
                         self.candidates.refuse(candidate.rewrite);
                     }
                 }
-                Proof::Proven => proven.extend(self.prove(id, lesson.url, session)?),
+                Proof::Proven => learned.proven.extend(self.prove(id, lesson.url, session)?),
             }
         }
-        Ok(proven)
+        Ok(learned)
+    }
+
+    /// A candidate was refuted. If it is a mirror, the two hosts show different things in the folders in which pairs differ.
+    fn tell_unlike(&self, candidate: &Candidate, url: &Url, unlike: &mut Vec<Unlike>) -> Result<()> {
+        let rewrite = &candidate.rewrite;
+        if rewrite.host() == rewrite.target_host() {
+            return Ok(());
+        }
+        let (from, to) = (self.site_of(rewrite.host(), url)?, self.site_of(rewrite.target_host(), url)?);
+        for [of_from, of_to] in &candidate.differing {
+            unlike.push(Unlike { site: from, other: to, folder: *of_from });
+            unlike.push(Unlike { site: to, other: from, folder: *of_to });
+        }
+        Ok(())
+    }
+
+    /// The identity of a host of a rewrite. `url` is any URL: only its host is changed.
+    fn site_of(&self, host: &str, url: &Url) -> Result<SiteId> {
+        let mut any = url.clone();
+        any.set_host(Some(host))
+            .map_err(|error| Error::Engine(format!("internal: a rule about a host that is none: {error}")))?;
+        Ok(self.proven.site(&any))
     }
 
     /// A candidate becomes a rule. Returns the host whose URLs the rule rewrites, or `None` if there is no room for the
@@ -233,14 +276,10 @@ impl Rules {
             return Ok(None);
         };
         self.candidates.tell(&rewrite, evidence);
-        // Any URL of the host will do: only its host counts.
-        let mut any = url.clone();
-        any.set_host(Some(rewrite.host()))
-            .map_err(|error| Error::Engine(format!("internal: a rule about a host that is none: {error}")))?;
-        let Some(rule) = self.proven.add(&any, Cause::Rewrite(rewrite), evidence, session) else {
+        let site = self.site_of(rewrite.host(), url)?;
+        let Some(rule) = self.proven.add(site, Cause::Rewrite(rewrite), evidence, session) else {
             return Ok(None);
         };
-        let site = self.proven.get(rule).map(|rule| rule.site).unwrap_or_default();
         for (folder, agreed) in folders {
             let ladder_key = LadderKey { site, cause: ladder::Cause::Rule(rule, folder) };
             Ladder::proven(agreed).put(ladder_key, session);
@@ -262,7 +301,7 @@ impl Rules {
         }
         if !self.proven.is_trap(&family) && self.families.page(&family, lesson.barren, lesson.offspring) {
             let proof = Families::PROOF;
-            if let Some(rule) = self.proven.add(lesson.url, Cause::Trap(family), proof, session) {
+            if let Some(rule) = self.proven.add(lesson.id.site, Cause::Trap(family), proof, session) {
                 let ladder_key = LadderKey { site: lesson.id.site, cause: ladder::Cause::Rule(rule, 0) };
                 Ladder::proven(proof.agreed).put(ladder_key, session);
             }

@@ -58,7 +58,7 @@ use crate::reason::SkipReason;
 pub use evidence::{Evidence, Proof, Watch};
 pub use family::Family;
 pub use learner::Rules;
-pub(crate) use learner::shown_at;
+pub(crate) use learner::{Learned, Unlike, shown_at};
 
 pub use rewrite::Rewrite;
 pub(crate) use rewrite::is_id;

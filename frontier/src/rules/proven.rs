@@ -71,10 +71,15 @@ impl Proven {
         self.rules.is_empty()
     }
 
-    /// Adds a rule about the host of `url`. Returns its identity, or `None` if there is no room for it or it was proven
+    /// The identity of the host of a URL.
+    pub fn site(&self, url: &Url) -> SiteId {
+        self.keys.site(url)
+    }
+
+    /// Adds a rule about a host. Returns its identity, or `None` if there is no room for it or it was proven
     /// before.
-    pub fn add(&mut self, url: &Url, cause: Cause, proof: Evidence, session: &mut Session) -> Option<RuleId> {
-        let rule = Rule::new(self.keys.site(url), self.order.len() as u32, cause, proof);
+    pub fn add(&mut self, site: SiteId, cause: Cause, proof: Evidence, session: &mut Session) -> Option<RuleId> {
+        let rule = Rule::new(site, self.order.len() as u32, cause, proof);
         if self.order.len() >= Self::MOST || self.rules.contains_key(&rule.id) {
             return None;
         }

@@ -11,7 +11,7 @@ mod xml;
 
 use std::io::{BufRead, Read};
 
-use dedup_stage::url::compact;
+use dedup_stage::url::{compact, drop_user};
 use flate2::read::MultiGzDecoder;
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
@@ -136,5 +136,6 @@ fn address(text: &str, base: &Url, is_whole: bool) -> Option<Url> {
     let text = text.trim();
     let mut url = if is_whole { Url::parse(text) } else { base.join(text) }.ok()?;
     url.set_fragment(None);
+    drop_user(&mut url);
     (!text.is_empty() && matches!(url.scheme(), "http" | "https")).then(|| compact(url))
 }

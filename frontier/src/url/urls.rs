@@ -224,3 +224,33 @@ pub fn held_for(anchor: UrlId) -> (Vec<u8>, Vec<u8>) {
     let to = [&from[..], &[0xff; UrlId::BYTES + 1]].concat();
     (from, to)
 }
+
+#[cfg(test)]
+mod tests {
+    use dedup_stage::store::Double;
+
+    use super::*;
+    use crate::url::End;
+
+    #[test]
+    fn a_change_that_the_table_does_not_have_is_refused_and_changes_nothing() {
+        let (mut urls, mut session) = (Urls::default(), Session::new(Box::new(Double::default())));
+        let id = UrlId { url: 7, ..UrlId::default() };
+        let done = State::Done(Visit { number: 1, end: End::Answered { status: 200 } });
+        let error = urls.change(id, &done, &mut session).unwrap_err().to_string();
+        assert!(error.contains("cannot become"), "{error}");
+        assert_eq!((urls.get(id.url), urls.state(id, &session).unwrap()), (None, None));
+        urls.queue(id, None, 0, &mut session).unwrap();
+        urls.change(id, &done, &mut session).unwrap();
+        assert_eq!(urls.state(id, &session).unwrap(), Some(done));
+    }
+
+    #[test]
+    fn of_several_queue_entries_of_one_url_the_best_counts() {
+        for bands in [[3, 1, 2], [1, 2, 3], [2, 3, 1]] {
+            let mut urls = Urls::default();
+            bands.into_iter().for_each(|band| urls.found_queued(7, band));
+            assert_eq!(urls.get(7), Some(Standing::Queued { band: 1, note: Note::None }));
+        }
+    }
+}

@@ -59,3 +59,33 @@ fn sitemaps_are_read_first_where_they_are_wanted_and_once() {
     pages.sort_unstable();
     assert_eq!(pages, ["http://a.test/", "http://a.test/map.xml"]);
 }
+
+/// Catches a host that falls back because a page also links to a worse URL of it.
+#[test]
+fn a_worse_url_does_not_make_its_host_wait() {
+    let mut sim = Sim::new(&polite(10));
+    sim.slots = 1;
+    sim.add("http://first.test/good", 0.9);
+    sim.add("http://second.test/", 0.5);
+    sim.add("http://first.test/bad", 0.1);
+    sim.run(60_000, usize::MAX);
+    let hosts: Vec<bool> = sim.log.iter().map(|(.., url)| url.contains("first.test")).collect();
+    assert!(hosts[0], "{:?}", sim.log);
+}
+
+/// Catches a host that loses its turn because more of its URLs are found while it waits for a slot.
+#[test]
+fn a_host_keeps_its_turn_when_more_of_its_urls_are_found() {
+    let mut settings = polite(10);
+    settings.politeness.robots = Robots::Ignore;
+    let mut sim = Sim::new(&settings);
+    sim.slots = 1;
+    sim.add("http://slow.test/", 0.5);
+    sim.run(2_000, usize::MAX);
+    sim.add("http://first.test/1", 0.5);
+    sim.add("http://second.test/1", 0.5);
+    sim.add("http://first.test/2", 0.5);
+    sim.run(60_000, usize::MAX);
+    let others: Vec<&str> = sim.log.iter().map(|(.., url)| &**url).filter(|url| !url.contains("slow")).collect();
+    assert_eq!(others[..2], ["http://first.test/1", "http://second.test/1"]);
+}

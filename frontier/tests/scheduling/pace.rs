@@ -93,3 +93,20 @@ fn the_rate_over_all_hosts_is_capped() {
     assert!(starts.windows(21).all(|w| w[20] - w[0] >= 1_000));
     assert!(starts.len() >= 190, "{} of 200", starts.len());
 }
+
+/// Catches a site that asks for time and is asked at its old pace afterwards, and one that is believed for a year.
+#[test]
+fn a_host_that_asks_for_time_gets_some_and_is_asked_more_slowly_then() {
+    const DAY: u64 = 24 * 3_600_000;
+    let mut sim = Sim::new(&polite(10));
+    for n in 0..5 {
+        sim.add(&format!("http://busy.test/{n}"), 0.5);
+    }
+    sim.run(3 * DAY, usize::MAX);
+    let pages = sim.log.iter().filter(|(.., url)| !url.ends_with("/robots.txt"));
+    let times: Vec<u64> = pages.map(|(start, ..)| *start).collect();
+    let gaps: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert_eq!(gaps.len(), 5, "all pages came, the first one twice: {gaps:?}");
+    assert!((DAY..DAY + 60_000).contains(&gaps[0]), "{gaps:?}");
+    assert!(gaps[1] >= 500 && gaps[4] < gaps[1], "the penalty is part of the delay, and falls: {gaps:?}");
+}

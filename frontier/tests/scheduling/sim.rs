@@ -13,7 +13,8 @@ use frontier::{
 use url::Url;
 
 /// Answers jobs on a simulated clock; every answer takes `RESPONSE`, but for those of hosts whose name begins with `slow`:
-/// they lose their slot after `SLOW`.
+/// they lose their slot after `SLOW`. There is never room for the bodies of hosts whose name begins with `huge`. Hosts whose
+/// name begins with `busy` ask for a year of time at first.
 pub struct Sim {
     pub frontier: Frontier,
     pub session: Session,
@@ -41,9 +42,14 @@ pub enum Answered {
 
 pub const RESPONSE: Millis = 10;
 pub const SLOW: Millis = 3_000;
+const YEAR: Millis = 365 * 24 * 3_600_000;
 
 fn is_slow(url: &Url) -> bool {
     url.host_str().is_some_and(|host| host.starts_with("slow"))
+}
+
+fn is_huge(url: &Url) -> bool {
+    url.host_str().is_some_and(|host| host.starts_with("huge"))
 }
 
 pub fn polite(delay: Millis) -> Settings {
@@ -93,6 +99,11 @@ impl Sim {
         self.frontier.add(&found, &mut self.session).unwrap()
     }
 
+    fn is_first_of_busy(&self, url: &Url) -> bool {
+        let is_page = |url: &&(Millis, Millis, String)| url.2.contains("//busy") && !url.2.ends_with("/robots.txt");
+        url.host_str().is_some_and(|host| host.starts_with("busy")) && self.log.iter().filter(is_page).count() == 1
+    }
+
     fn answer(&self, job: &Job) -> Outcome {
         match job.kind {
             JobKind::Resolve if job.url.host_str().unwrap().starts_with("nowhere") => Outcome::Failed(Failure::Name),
@@ -112,6 +123,10 @@ impl Sim {
                 }
             }
             JobKind::Page | JobKind::Sitemap if is_slow(&job.url) => Outcome::Failed(Failure::Slow),
+            JobKind::Page if is_huge(&job.url) => Outcome::Returned { requested: true },
+            JobKind::Page if self.is_first_of_busy(&job.url) => {
+                Outcome::Done { status: 429, elapsed: RESPONSE, retry_after: Some(YEAR), target: None, cut: false }
+            }
             JobKind::Page | JobKind::Sitemap => {
                 Outcome::Done { status: 200, elapsed: RESPONSE, retry_after: None, target: None, cut: false }
             }

@@ -29,3 +29,16 @@ fn slow_hosts_cost_healthy_ones_nothing() {
     assert!(alone > 600, "{alone}");
     assert!(among * 100 >= alone * 95, "{among} requests; alone {alone}");
 }
+
+/// Catches a body for which there is no room, and which is asked for again for ever.
+#[test]
+fn a_body_for_which_there_is_never_room_is_given_up() {
+    let mut sim = Sim::new(&polite(10));
+    sim.add("http://huge.test/", 0.5);
+    let asked = |sim: &Sim| sim.log.iter().filter(|(.., url)| url == "http://huge.test/").count();
+    sim.run(3_600_000, usize::MAX);
+    let within_an_hour = asked(&sim);
+    assert!((2..=16).contains(&within_an_hour), "{within_an_hour} requests");
+    sim.run(30 * 24 * 3_600_000, usize::MAX);
+    assert_eq!(asked(&sim), within_an_hour);
+}

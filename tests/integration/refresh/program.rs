@@ -58,11 +58,22 @@ fn a_budget_is_kept_and_the_next_round_goes_on_with_the_oldest() -> anyhow::Resu
         visited.extend(asked);
     }
     assert!(visited.len() >= 18, "what waits longest comes first: {visited:?}");
-    let stored = Command::new(env!("CARGO_BIN_EXE_crawl")).args(["report", "--json"]).arg(&dir).output()?;
-    let report: Value = serde_json::from_slice(&stored.stdout)?;
-    assert_eq!(report["round"]["number"], 2);
+    assert_eq!(report(&dir)?["round"]["number"], 2);
     // The budget was the round's alone: the crawl has its own limit still.
     done(&command(&told, "crawl", &dir)?.args(["--delay", "0s"]).output()?);
+    Ok(())
+}
+
+/// Begins a round of visits, and kills it after 15 requests.
+fn kill_amid_round(told: &Told, dir: &Path) -> anyhow::Result<()> {
+    let before = told.asked().len();
+    let mut round = command(told, "refresh", dir)?.args(["--delay", "150ms"]).stderr(Stdio::null()).spawn()?;
+    while told.asked().len() < before + 15 {
+        assert!(round.try_wait()?.is_none(), "it ended before it could be killed");
+        std::thread::yield_now();
+    }
+    round.kill()?;
+    round.wait()?;
     Ok(())
 }
 
@@ -72,13 +83,7 @@ fn a_round_that_was_killed_goes_on_and_visits_nothing_twice() -> anyhow::Result<
     let dir = base.path().join("crawl");
     done(&command(&told, "crawl", &dir)?.args(["--delay", "0s"]).output()?);
     let before = told.asked().len();
-    let mut round = command(&told, "refresh", &dir)?.args(["--delay", "150ms"]).stderr(Stdio::null()).spawn()?;
-    while told.asked().len() < before + 15 {
-        assert!(round.try_wait()?.is_none(), "it ended before it could be killed");
-        std::thread::yield_now();
-    }
-    round.kill()?;
-    round.wait()?;
+    kill_amid_round(&told, &dir)?;
     let half = asked(&told, before);
     done(&command(&told, "refresh", &dir)?.args(["--delay", "0s"]).output()?);
     let numbers = numbers(&dir)?;
@@ -90,8 +95,35 @@ fn a_round_that_was_killed_goes_on_and_visits_nothing_twice() -> anyhow::Result<
     assert_eq!(numbers.len() as u64, UNIQUE + COPIES);
     let all = asked(&told, before).len();
     assert!(all < half.len() + UNIQUE as usize, "what was committed is not asked for again: {all} requests");
-    let report = Command::new(env!("CARGO_BIN_EXE_crawl")).args(["report", "--json"]).arg(&dir).output()?;
-    let report: Value = serde_json::from_slice(&report.stdout)?;
+    let report = report(&dir)?;
     assert_eq!((&report["round"]["number"], &report["round"]["done"]), (&1.into(), &true.into()), "one round");
+    Ok(())
+}
+
+fn report(dir: &Path) -> anyhow::Result<Value> {
+    let report = Command::new(env!("CARGO_BIN_EXE_crawl")).args(["report", "--json"]).arg(dir).output()?;
+    Ok(serde_json::from_slice(&report.stdout)?)
+}
+
+/// Catches a visit that a killed round has queued, and that `crawler crawl` makes and nobody counts; and an estimate of lost pages
+/// that is told of a crawl that was interrupted.
+#[test]
+fn a_visit_that_a_killed_round_left_over_counts_in_the_round() -> anyhow::Result<()> {
+    let (told, base) = (site()?, tempfile::tempdir()?);
+    let dir = base.path().join("crawl");
+    done(&command(&told, "crawl", &dir)?.args(["--delay", "0s"]).output()?);
+    let lost = report(&dir)?["estimated_unique_lost"].clone();
+    assert!(lost.is_number(), "{lost}");
+    kill_amid_round(&told, &dir)?;
+    let killed = report(&dir)?;
+    assert_eq!((&killed["stop_reason"], &killed["estimated_unique_lost"]), (&"interrupted".into(), &Value::Null));
+    let visits = || -> anyhow::Result<usize> { Ok(numbers(&dir)?.values().filter(|visits| visits.len() > 1).count()) };
+    let committed = killed["round"]["visits"].as_u64();
+    done(&command(&told, "crawl", &dir)?.args(["--delay", "0s"]).output()?);
+    let counted = report(&dir)?["round"]["visits"].as_u64();
+    assert!(counted > committed, "the crawl has made the visit that was queued: {counted:?}, {committed:?}");
+    assert_eq!(counted, Some(visits()? as u64));
+    done(&command(&told, "refresh", &dir)?.args(["--delay", "0s"]).output()?);
+    assert_eq!(report(&dir)?["round"]["visits"].as_u64(), Some(visits()? as u64), "nor after the end of the round");
     Ok(())
 }

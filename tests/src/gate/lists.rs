@@ -42,6 +42,21 @@ pub enum Parts {
     Folders,
 }
 
+impl Parts {
+    /// Host and first folder of each part.
+    pub fn draw(self, random: &mut Rng) -> [(String, String); 2] {
+        let (site, other) = (word(random), word(random));
+        let hosts = match self {
+            Parts::Domain => [format!("www.{site}3.test"), format!("uk.{site}3.test")],
+            Parts::Domains => [format!("{site}4.test"), format!("{other}5.test")],
+            Parts::Folders => [format!("{site}6.test"), format!("{site}6.test")],
+        };
+        let folders = if self == Parts::Folders { ["/en", "/de"] } else { ["", ""] };
+        let [first, second] = hosts;
+        [(first, folders[0].into()), (second, folders[1].into())]
+    }
+}
+
 /// Pages on one list of a chain.
 const EACH: u64 = 25;
 
@@ -49,17 +64,9 @@ impl Lists {
     /// Two parts. `own` pages of 100 are only in one of them.
     pub fn draw(seed: u64, shape: Shape, parts: Parts, own: u64) -> Self {
         let mut random = Rng::with_seed(seed ^ 0x6c69_7374);
-        let (site, other) = (word(&mut random), word(&mut random));
-        let hosts = match parts {
-            Parts::Domain => [format!("www.{site}3.test"), format!("uk.{site}3.test")],
-            Parts::Domains => [format!("{site}4.test"), format!("{other}5.test")],
-            Parts::Folders => [format!("{site}6.test"), format!("{site}6.test")],
-        };
-        let folders = if parts == Parts::Folders { ["/en", "/de"] } else { ["", ""] };
-        let [first, second] = hosts;
         Self {
             shape,
-            parts: [(first, folders[0].into()), (second, folders[1].into())],
+            parts: parts.draw(&mut random),
             own,
             leaves: if shape == Shape::Tree { 800 } else { 400 },
             words: random.usize(30..150),

@@ -62,6 +62,7 @@ impl Site {
             judgeable: page.judgeable,
             page: &page.page,
             links: &page.links,
+            ahead: None,
         };
         let known = &self.known;
         let url_of = |page: PageId, _: &Session| Ok(known.get(&page.url).map(|known| known.url.clone()));

@@ -11,8 +11,9 @@ pub(super) use ask::WorkerAnswers;
 use clap::Subcommand;
 use config::Settings;
 
-use super::crawl::{Seeds, Start, layers, seeds};
+use super::crawl::{Start, layers};
 use super::say::say;
+use super::seeds::{Seeds, seeds};
 use super::summary::{self, SummaryFacts, SummaryOf};
 use super::{Usage, report, tell};
 use crate::cluster::loopback::child;

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use config::Progress;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
-use super::super::crawl::{Start, seeds};
+use super::super::crawl::Start;
 use super::super::screen::{self, Line};
+use super::super::seeds::seeds;
 use super::super::summary::SummaryOf;
 use super::super::{end_code, exit, signals};
 use super::{say, settings, stands, text};

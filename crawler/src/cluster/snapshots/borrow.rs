@@ -1,15 +1,16 @@
 //! What the judge of a share begins with, where the stream of pages begins too late for it: that of another share. All judges
 //! know the same, so a snapshot of any share serves.
 
-use dedup_stage::store::{Batch, Change, Space, Store};
+use dedup_stage::store::{Space, Store};
 
 use super::super::board::Board;
 use super::super::connect::BrokerConnection;
 use super::super::record::keys;
 use super::super::shares::Muster;
 use super::super::{ClusterError, Result, broker, pages};
-use super::restore::{read_record, whole};
-use super::{BATCH, Folder, kept};
+use super::records::{commit_records, failed};
+use super::restore::whole;
+use super::{Folder, kept};
 use crate::engine::PAGES_AT;
 use crate::record::PageRecord;
 use crate::spaces;
@@ -55,33 +56,14 @@ pub async fn borrow(board: &Board, folder: impl Fn(usize) -> Option<Folder>, dis
 
 /// Commits the records of a snapshot that judges share, with their place in the stream of pages last.
 fn read_judge(from: &mut dyn std::io::Read, disk: &mut impl Store) -> Result<()> {
-    let failed = |error| ClusterError::Io(std::io::Error::other(error));
-    let all = spaces::of_crawl();
-    let (mut batch, mut bytes, mut at) = (Batch::new(), 0, None);
-    while let Some((number, key, value)) = read_record(from)? {
-        let space = all.iter().find(|space| space.number() == usize::from(number));
-        let space = space.ok_or_else(|| ClusterError::Damaged("a snapshot".into()))?;
-        let change = if space == Space::META && key == PAGES_AT {
-            at = Some(Change { space, key, value: Some(value) });
-            continue;
-        } else if space == spaces::PAGES {
+    let is_place = |space: Space, key: &[u8]| space == Space::META && key == PAGES_AT;
+    commit_records(from, disk, is_place, |space, value| {
+        if space == spaces::PAGES {
             // That share's own pages are another's here.
-            match PageRecord::decode(&value).map_err(failed)?.seen_from_elsewhere() {
-                Some(value) => Change { space: spaces::ELSEWHERE, key, value: Some(value) },
-                None => continue,
-            }
-        } else if space == spaces::ELSEWHERE || dedup_stage::spaces::JUDGE.contains(&space) {
-            Change { space, key, value: Some(value) }
-        } else {
-            continue;
-        };
-        bytes += change.key.len() + change.value.as_ref().map_or(0, Vec::len);
-        batch.push(change);
-        if bytes >= BATCH {
-            disk.commit(&std::mem::take(&mut batch)).map_err(failed)?;
-            bytes = 0;
+            let page = PageRecord::decode(&value).map_err(failed)?;
+            return Ok(page.seen_from_elsewhere().map(|value| (spaces::ELSEWHERE, value)));
         }
-    }
-    batch.extend(at);
-    disk.commit(&batch).map_err(failed)
+        let is_shared = space == spaces::ELSEWHERE || dedup_stage::spaces::JUDGE.contains(&space);
+        Ok(is_shared.then_some((space, value)))
+    })
 }

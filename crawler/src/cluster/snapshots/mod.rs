@@ -14,6 +14,7 @@
 mod borrow;
 mod folder;
 mod make;
+mod records;
 mod restore;
 
 use std::collections::BTreeMap;

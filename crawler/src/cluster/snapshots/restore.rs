@@ -1,18 +1,19 @@
 //! Making the disk of a share from a snapshot.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
-use dedup_stage::store::{Batch, Change, Disk, Space, Store};
+use dedup_stage::store::Space;
 
 use super::super::commits::LOG_AT;
 use super::super::logged::place_of;
 use super::super::task::WorkerError;
 use super::super::{ClusterError, Result};
-use super::{BATCH, Entry, Folder, Kept, Manifest};
+use super::records::{commit_records, failed};
+use super::{Entry, Folder, Kept, Manifest};
 use crate::crawl::{CrawlDir, Member};
-use crate::{series, spaces};
+use crate::series;
 
 /// Makes a disk from the newest whole snapshot, if it needs one: where it is empty, or where commits that it lacks were dropped.
 /// What the last snapshot is that later ones may build on, and the place of the commit that was restored, if one was.
@@ -93,52 +94,7 @@ fn load(folder: &Folder, manifest: &Manifest, dir: &Path, member: &Member) -> st
     // From here on the directory is this worker's again, whatever happens.
     CrawlDir::open(dir)?.enter(member)?;
     let mut disk = CrawlDir::open_disk(dir)?;
-    read_records(&mut folder.read(&manifest.state).map_err(ClusterError::from)?, &mut disk)?;
-    Ok(())
-}
-
-/// Commits the records of a snapshot, with the place of its commit last.
-fn read_records(from: &mut dyn Read, disk: &mut Disk) -> Result<()> {
-    let all = spaces::of_crawl();
-    let (mut batch, mut bytes, mut at) = (Batch::new(), 0, None);
-    while let Some((number, key, value)) = read_record(from)? {
-        let space = all.iter().find(|space| space.number() == usize::from(number));
-        let space = space.ok_or_else(|| ClusterError::Damaged("a snapshot".into()))?;
-        bytes += key.len() + value.len();
-        let change = Change { space, key, value: Some(value) };
-        if space == Space::META && change.key == LOG_AT {
-            at = Some(change);
-            continue;
-        }
-        batch.push(change);
-        if bytes >= BATCH {
-            disk.commit(&std::mem::take(&mut batch)).map_err(failed)?;
-            bytes = 0;
-        }
-    }
-    batch.extend(at);
-    disk.commit(&batch).map_err(failed)
-}
-
-/// Number of the space, key, value.
-pub type Record = (u8, Vec<u8>, Vec<u8>);
-
-/// The next record; `None` at the end.
-pub fn read_record(from: &mut dyn Read) -> io::Result<Option<Record>> {
-    let mut number = [0; 1];
-    if from.read(&mut number)? == 0 {
-        return Ok(None);
-    }
-    let (mut key, mut value) = ([0; 4], [0; 4]);
-    from.read_exact(&mut key)?;
-    from.read_exact(&mut value)?;
-    let mut key = vec![0; u32::from_le_bytes(key) as usize];
-    let mut value = vec![0; u32::from_le_bytes(value) as usize];
-    from.read_exact(&mut key)?;
-    from.read_exact(&mut value)?;
-    Ok(Some((number[0], key, value)))
-}
-
-fn failed(error: dedup_stage::store::Error) -> ClusterError {
-    ClusterError::Io(io::Error::other(error))
+    let is_place = |space: Space, key: &[u8]| space == Space::META && key == LOG_AT;
+    let from = &mut folder.read(&manifest.state).map_err(ClusterError::from)?;
+    Ok(commit_records(from, &mut disk, is_place, |space, value| Ok(Some((space, value))))?)
 }

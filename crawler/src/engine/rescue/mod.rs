@@ -3,42 +3,46 @@
 //!
 //! Held and stopped URLs that most likely share their fate are a *lot* ([`frontier::Lot`]). The rescue goes in rounds:
 //!
-//! 1. A *round* draws a few URLs from each of as many lots as the budget allows, and queues them as trials. Of a family of lots
-//!    ([`frontier::Drawn::family`]) it draws only a few as well, first those that are farthest from the seeds.
+//! 1. A *round* draws a URL or two from each of as many lots as the budget allows, and queues them as trials. Each family of
+//!    lots ([`frontier::Drawn::family`]) has an equal share of the round. URLs that are farthest from the seeds come first.
 //! 2. When all of them are fetched, each lot that gained something *falls*: all its URLs are queued, and those that are met
 //!    later are followed ([`frontier::Frontier::fall`]). A lot has gained something if a page of it is new, or led to a new
 //!    page: a list that two hosts share may lead to pages that only one of them has. If at least [`Rescue::ALIKE`] lots of a
-//!    family have gained something, and these are at least half of those that were tried, the whole family falls.
+//!    family have gained something, and these are at least one in [`Rescue::MOST_TRIED`] of those that were tried, the whole
+//!    family falls.
 //! 3. A lot that was tried without a gain is tried again in the next rounds only if its pages have links that were not
-//!    met before. In this way the rescue goes down through lists to what they list.
+//!    met before. In this way the rescue goes down through lists to what they list. If one URL of it was tried, a second one
+//!    is tried when all other lots were.
 //! 4. When two thirds of the budget are spent, after [`Rescue::ROUNDS`] rounds, or when nothing is left to try, the last
-//!    round draws single URLs from everything that is still held or stopped. The share of new pages in this sample gives
-//!    the estimate ([`crate::estimate`]; for lots that fall because of it, see [`unseen`]). A lot that gained something in the last round falls, too, if at least one in
-//!    [`Rescue::WORTH`] of its drawn URLs did, or if at most [`Rescue::FEW`] of its URLs are left.
+//!    round draws single URLs from everything that is still held or stopped, the same share from each section of each lot
+//!    ([`frontier::Strata`]). The share of new pages in this sample gives the estimate ([`last`]). A lot that gained something
+//!    in the last round falls, too, if at least one in [`Rescue::WORTH`] of its drawn URLs did, or if at most [`Rescue::FEW`] of
+//!    its URLs are left. If it does not fall, then each of its sections that gained something is tested in the same way.
 //!
 //! The budget bounds the URLs that are drawn. The URLs of fallen lots are fetched beyond it.
 //!
 //! Rounds and trials are part of the state, so a crawl that was killed continues its rescue.
 
+mod last;
 mod trials;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use config::Settings;
 use dedup_stage::store::{self, Session, Space, codec};
-use dedup_stage::url::SiteId;
-use frontier::{Draw, Frontier, Job, Lot, SampleSpec, Via};
+use frontier::{Draw, Drawn, Frontier, Job, Lot, Lots, Sample, SampleSpec, Strata, Via};
 use serde::{Deserialize, Serialize};
 
-use super::Result;
+use super::error::Result;
 use super::ledger::Ledger;
-use crate::estimate::{Lost, Sample, estimate};
-use trials::{LotResults, Trial, families, put, read};
+use crate::estimate::Lost;
+use last::LastRound;
+use trials::{LotResults, Results, Trial, families, put, read};
 
 /// Key in [`Space::META`].
-const STATE: &[u8] = b"rescue-2";
-/// Key under which earlier versions wrote it.
-const EARLIER: &[u8] = b"rescue";
+const STATE: &[u8] = b"rescue-3";
+/// Keys under which earlier versions wrote it.
+const EARLIER: [&[u8]; 2] = [b"rescue-2", b"rescue"];
 
 /// The state of the rescue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -55,14 +59,21 @@ struct Round {
     lost: Option<[f64; 3]>,
     /// URLs that the sample of the last round was drawn from.
     population: u64,
-    /// New pages of the last round in lots that fell, as far as they tell of lots that were not drawn: see [`unseen`].
-    unseen: f64,
 }
 
 /// The rescue of a crawl.
 #[derive(Debug)]
 pub(super) struct Rescue {
     round: Round,
+    /// What the latest round could draw from.
+    crowd: Option<Crowd>,
+}
+
+/// The lots and the families that a round can draw from.
+#[derive(Clone, Copy, Debug)]
+struct Crowd {
+    lots: usize,
+    families: usize,
 }
 
 /// The estimate of the pages that were lost, from the last run that came to its end.
@@ -71,28 +82,47 @@ pub fn lost(session: &Session) -> store::Result<Option<Lost>> {
     Ok(round.lost.map(|[estimate, low, high]| Lost { estimate, low, high }))
 }
 
+/// URLs that are still held or stopped and of whose lots none was tried, although other lots of their families have gained
+/// something. They may well lead to new pages, too.
+pub fn untried(frontier: &Frontier, session: &Session) -> store::Result<u64> {
+    let lots = Results::read(session)?.lots();
+    let mut families = families(&lots);
+    families.retain(|_, found| found.gained > 0);
+    let mut untried = 0;
+    if !families.is_empty() {
+        frontier.each_held(session, &mut |Drawn { lots: of, .. }| {
+            untried += u64::from(families.contains_key(&of.family) && !lots.contains_key(&of.lot));
+        })?;
+    }
+    Ok(untried)
+}
+
 fn stored(session: &Session) -> store::Result<Round> {
     if let Some(bytes) = session.get(Space::META, STATE)? {
         return codec::decode(&bytes, "the rescue");
     }
-    let Some(bytes) = session.get(Space::META, EARLIER)? else { return Ok(Round::default()) };
+    if let Some(bytes) = session.get(Space::META, EARLIER[0])? {
+        return codec::decode(&bytes, "the rescue").map(|(round, _): (Round, f64)| round);
+    }
+    let Some(bytes) = session.get(Space::META, EARLIER[1])? else { return Ok(Round::default()) };
     type Earlier = (u32, bool, u64, u64, bool, Option<[f64; 3]>);
     let (earlier, population): (Earlier, Option<u64>) = codec::decode(&bytes, "the rescue")
         .map(|(earlier, population)| (earlier, Some(population)))
         .or_else(|_| codec::decode(&bytes, "the rescue").map(|earlier| (earlier, None)))?;
     let (number, last, spent, held, _, lost) = earlier;
-    Ok(Round { number, last, spent, held, lost, population: population.unwrap_or(held), unseen: 0.0 })
+    Ok(Round { number, last, spent, held, lost, population: population.unwrap_or(held) })
 }
 
 impl Rescue {
     /// At least this many URLs may be drawn, however small the crawl is.
     const LEAST: u64 = 40;
-    /// At most this many URLs are drawn from a lot in one round.
+    /// At most this many URLs are drawn from a lot in one round: one only where there are many lots, so that more of them are
+    /// tried.
     const OF_LOT: usize = 2;
-    /// At most this share of a round is drawn from one family, but [`Rescue::OF_LOT`] URLs at least.
-    const OF_FAMILY: u64 = 8;
     /// A family falls if at least this many of its lots have gained something.
     const ALIKE: u64 = 3;
+    /// … and at least one in this many of those that were tried.
+    const MOST_TRIED: u64 = 4;
     /// A lot that gained something in the last round falls if at most this many of its URLs are left.
     const FEW: u64 = 40;
     /// A lot that gained something in the last round falls if at least one in this many of its drawn URLs did.
@@ -104,7 +134,7 @@ impl Rescue {
 
     /// Reads the state of the rescue from `session`.
     pub fn open(session: &Session) -> store::Result<Self> {
-        Ok(Self { round: stored(session)? })
+        Ok(Self { round: stored(session)?, crowd: None })
     }
 
     /// A URL was fetched. If it was drawn or its lot has fallen, records whether its page is `new`, and whether the page had
@@ -121,7 +151,7 @@ impl Rescue {
         {
             put(job.page.url, result(trial), session);
         } else if let Some(frontier::Trial::Lot(lot)) = job.trial.as_deref() {
-            put(job.page.url, result(Trial { lot: lot.0, ..Trial::default() }), session);
+            put(job.page.url, result(Trial { lot: *lot, ..Trial::default() }), session);
             frontier.lot_brought(*lot, job.page.url.site, new, session);
         }
         let (mut at, mut steps) = (source.filter(|_| new), 0);
@@ -133,7 +163,7 @@ impl Rescue {
         {
             put(id, Trial { led: true, ..trial }, session);
             if trial.round == 0 {
-                frontier.lot_led(Lot(trial.lot), id.site, session);
+                frontier.lot_led(trial.lot, id.site, session);
             }
             (at, steps) = (trial.source, steps + 1);
         }
@@ -141,22 +171,34 @@ impl Rescue {
 
     /// Everything queued is done: begins the next round, or ends the last one. True if there is something to fetch.
     pub fn next(&mut self, settings: &Settings, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<bool> {
-        let results = trials::results(&ledger.session)?;
+        let results = Results::read(&ledger.session)?;
         if self.let_fall(&results, frontier, ledger)? {
             return Ok(true);
         }
+        let lots = results.lots();
         let budget = budget(settings, ledger.stats.pages.saturating_sub(self.round.spent));
-        if self.round.last && self.round.lost.is_some() && 2 * self.round.spent < budget {
+        let has_fallen = |lots: Lots| [lots.section, lots.lot].into_iter().any(|lot| frontier.has_fallen(lot));
+        let fell = || results.sections().any(|(lots, result)| result.gained > 0 && has_fallen(lots));
+        let goes_on = match self.round.lost {
             // The budget was raised since, or the crawl has grown a lot.
+            Some(_) => 2 * self.round.spent < budget,
+            // What fell in the last round has brought pages, and with them a larger budget.
+            None => self.round.spent + Self::LEAST / 4 <= budget && fell(),
+        };
+        if self.round.last && goes_on {
             let Round { number, spent, .. } = self.round;
             self.round = Round { number, spent, ..Round::default() };
         }
         if self.round.last {
             let held = frontier.count_held(&ledger.session)?.held;
             if self.round.lost.is_none() || held != self.round.held {
-                let left = self.left_with_new(&results, frontier, ledger)?;
-                let fallen = |lot| frontier.has_fallen(Lot(lot));
-                self.conclude(&results, held, &left, &fallen);
+                let unit = |lots: Lots| if frontier.has_fallen(lots.section) { lots.section } else { lots.lot };
+                let units = results.by(unit);
+                let left = self.left_with_new(&units, unit, frontier, ledger)?;
+                let fallen = |lot| frontier.has_fallen(lot);
+                let Round { number, population, .. } = self.round;
+                self.round.held = held;
+                self.round.lost = Some(LastRound { results: &units, number, population, held }.lost(&left, &fallen));
                 self.save(ledger);
             }
             return Ok(false);
@@ -166,48 +208,50 @@ impl Rescue {
         let for_rounds = left.saturating_sub(budget / 3);
         if self.round.number < Self::ROUNDS && for_rounds > 0 {
             let part = for_rounds.min((budget / 4).max(1));
-            let of_family = count(part / Self::OF_FAMILY).max(Self::OF_LOT);
-            let spec = SampleSpec { wanted: count(part), of_lot: Self::OF_LOT, of_family, deepest_first: true };
-            if self.begin(false, spec, frontier, ledger)? {
-                return Ok(true);
+            let crowd = self.crowd(frontier, &lots, ledger)?;
+            let of_lot = if count(for_rounds) < Self::OF_LOT * crowd.lots { 1 } else { Self::OF_LOT };
+            let of_family = (count(part) / crowd.families.max(1)).max(Self::OF_LOT);
+            let spec = SampleSpec { wanted: count(part), of_lot, of_family, deepest_first: true };
+            // Lots of which one URL was tried in vain are tried once more when no other lot is left.
+            for enough in [1, 2] {
+                let sample = draw(spec, self.round.number, &done_with(&lots, enough), frontier, ledger)?;
+                if !sample.drawn.is_empty() {
+                    self.crowd = Some(Crowd { lots: sample.lots, families: sample.families });
+                    return self.begin(false, sample, frontier, ledger);
+                }
             }
         }
-        let spec = SampleSpec { wanted: count(left), of_lot: usize::MAX, of_family: usize::MAX, deepest_first: false };
-        self.begin(true, spec, frontier, ledger)
+        let sample = draw_from_each(count(left), self.round.number, frontier, ledger)?;
+        self.crowd = None;
+        self.begin(true, sample, frontier, ledger)
     }
 
-    /// Lets the lots fall that gained something. In the last round, only those whose URLs are worth the fetches. True if any
-    /// fell.
-    fn let_fall(
-        &mut self,
-        results: &BTreeMap<u64, LotResults>,
-        frontier: &mut Frontier,
-        ledger: &mut Ledger,
-    ) -> Result<bool> {
-        let gained = |(lot, result): &(&u64, &LotResults)| result.gained > 0 && !frontier.has_fallen(Lot(**lot));
-        let mut fall: BTreeMap<u64, SiteId> =
-            results.iter().filter(gained).map(|(lot, result)| (*lot, result.site)).collect();
+    /// Lets the lots fall that gained something. In the last round, only those whose URLs are worth the fetches, and of the
+    /// others their sections whose URLs are. True if any fell.
+    fn let_fall(&mut self, results: &Results, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<bool> {
+        let lots = results.lots();
+        let mut fall = lots.clone();
+        fall.retain(|lot, result| result.gained > 0 && !frontier.has_fallen(*lot));
         if self.round.last && !fall.is_empty() {
-            let left = self.left_of(fall.keys().copied(), frontier, ledger)?;
-            fall.retain(|lot, _| {
-                let LotResults { drawn, gained, .. } = results[lot];
-                left.get(lot).is_some_and(|left| *left <= Self::FEW || gained * Self::WORTH >= drawn)
+            let mut sections = results.by(|lots| lots.section);
+            sections.retain(|section, result| {
+                result.gained > 0 && fall.contains_key(&result.lot) && !frontier.has_fallen(*section)
             });
-            for (lot, left) in left.iter().filter(|(lot, _)| fall.contains_key(lot)) {
-                let LotResults { drawn, new, .. } = results[lot];
-                self.round.unseen += unseen(new, left + drawn, self.drawn_of(results), self.round.population);
-            }
+            self.retain_worth(&mut fall, |lots| lots.lot, frontier, ledger)?;
+            sections.retain(|_, result| !fall.contains_key(&result.lot));
+            self.retain_worth(&mut sections, |lots| lots.section, frontier, ledger)?;
+            fall.append(&mut sections);
         }
-        for (lot, site) in &fall {
-            frontier.fall(Lot(*lot), *site, false, results[lot].gained, &mut ledger.session);
+        for (lot, result) in &fall {
+            frontier.fall(*lot, result.site, false, result.gained, &mut ledger.session);
         }
-        let mut families = families(results);
+        let mut families = families(&lots);
         families.retain(|family, found| {
-            let is_alike = found.gained >= Self::ALIKE && 2 * found.gained >= found.tried;
-            is_alike && !frontier.has_fallen(Lot(*family))
+            let is_alike = found.gained >= Self::ALIKE && found.gained * Self::MOST_TRIED >= found.tried;
+            is_alike && !frontier.has_fallen(*family)
         });
         for (family, found) in &families {
-            frontier.fall(Lot(*family), found.site, true, found.gained, &mut ledger.session);
+            frontier.fall(*family, found.site, true, found.gained, &mut ledger.session);
         }
         let any = !fall.is_empty() || !families.is_empty();
         if self.round.last && any {
@@ -216,111 +260,68 @@ impl Rescue {
         Ok(any)
     }
 
-    /// URLs that the latest round drew and that were answered.
-    fn drawn_of(&self, results: &BTreeMap<u64, LotResults>) -> u64 {
-        results.values().filter(|result| result.round == self.round.number).map(|result| result.drawn).sum()
+    /// Keeps the lots whose URLs are worth the fetches. `of` tells which of the lots of a URL is meant.
+    fn retain_worth(
+        &self,
+        lots: &mut BTreeMap<Lot, LotResults>,
+        of: impl Fn(Lots) -> Lot,
+        frontier: &Frontier,
+        ledger: &Ledger,
+    ) -> Result<()> {
+        let left = left_of(lots.keys().copied(), of, frontier, ledger)?;
+        lots.retain(|lot, result| {
+            let is_worth = |left: u64| left <= Self::FEW || result.gained * Self::WORTH >= result.drawn;
+            left.get(lot).is_some_and(|left| is_worth(*left))
+        });
+        Ok(())
     }
 
     /// The lots with a new page in the last round, each with the number of its URLs that are still held or stopped. Lots
-    /// without such URLs are left out.
+    /// without such URLs are left out. `of` tells which of the lots of a URL is meant.
     fn left_with_new(
         &self,
-        results: &BTreeMap<u64, LotResults>,
+        results: &BTreeMap<Lot, LotResults>,
+        of: impl Fn(Lots) -> Lot,
         frontier: &Frontier,
         ledger: &Ledger,
-    ) -> Result<BTreeMap<u64, u64>> {
+    ) -> Result<BTreeMap<Lot, u64>> {
         let with_new = results.iter().filter(|(_, result)| result.round == self.round.number && result.new > 0);
-        self.left_of(with_new.map(|(lot, _)| *lot), frontier, ledger)
+        left_of(with_new.map(|(lot, _)| *lot), of, frontier, ledger)
     }
 
-    /// How many URLs of these lots are still held or stopped. Lots without such URLs are left out.
-    fn left_of(
-        &self,
-        lots: impl Iterator<Item = u64>,
-        frontier: &Frontier,
-        ledger: &Ledger,
-    ) -> Result<BTreeMap<u64, u64>> {
-        let mut left: BTreeMap<u64, u64> = lots.map(|lot| (lot, 0)).collect();
-        if !left.is_empty() {
-            frontier.each_held(&ledger.session, &mut |drawn| {
-                if let Some(count) = left.get_mut(&drawn.lot.0) {
-                    *count += 1;
-                }
-            })?;
+    /// About how many lots and families a round can draw from: as many as the round before, which saves a walk over the state.
+    fn crowd(&self, frontier: &Frontier, lots: &BTreeMap<Lot, LotResults>, ledger: &Ledger) -> Result<Crowd> {
+        if let Some(crowd) = self.crowd {
+            return Ok(crowd);
         }
-        left.retain(|_, count| *count > 0);
-        Ok(left)
+        let none = SampleSpec { wanted: 0, of_lot: 0, of_family: 0, deepest_first: false };
+        let sample = draw(none, self.round.number, &done_with(lots, 1), frontier, ledger)?;
+        Ok(Crowd { lots: sample.lots, families: sample.families })
     }
 
-    /// Draws the URLs of a round and queues them. True if there were any.
-    fn begin(&mut self, last: bool, spec: SampleSpec, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<bool> {
-        // Lots that were tried are left to the last round, unless they led further.
-        let mut tried = if last { BTreeMap::new() } else { trials::results(&ledger.session)? };
-        tried.retain(|_, result| !result.opened);
-        let mut draw = Draw::new(spec, u64::from(self.round.number));
-        frontier.each_held(&ledger.session, &mut |drawn| {
-            if !tried.contains_key(&drawn.lot.0) {
-                draw.show(drawn);
-            }
-        })?;
-        let sample = draw.end();
+    /// Begins a round: queues the URLs that were drawn. True if there were any.
+    fn begin(&mut self, last: bool, sample: Sample, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<bool> {
         let held = frontier.counts().states.held() + frontier.counts().states.stopped();
         self.round.number += 1;
         (self.round.last, self.round.lost) = (last, None);
-        (self.round.held, self.round.population, self.round.unseen) = (held, held, 0.0);
+        (self.round.held, self.round.population) = (held, held);
         let mut any = false;
         for drawn in sample.drawn {
             if frontier.rescue(drawn.id, &mut ledger.session)? {
-                let (lot, family) = (drawn.lot.0, drawn.family.0);
-                let trial = Trial { round: self.round.number, lot, family, ..Trial::default() };
+                let Lots { section, lot, family } = drawn.lots;
+                let trial = Trial { round: self.round.number, lot, family, section, ..Trial::default() };
                 put(drawn.id, trial, &mut ledger.session);
                 self.round.spent += 1;
                 any = true;
             }
         }
         if last && !any {
-            self.conclude(&BTreeMap::new(), held, &BTreeMap::new(), &|_| false);
+            let none = BTreeMap::new();
+            let last = LastRound { results: &none, number: self.round.number, population: held, held };
+            self.round.lost = Some(last.lost(&BTreeMap::new(), &|_| false));
         }
         self.save(ledger);
         Ok(any)
-    }
-
-    /// Estimates from the results of the last round how many pages were lost. `held` URLs are still held or stopped.
-    /// `left` are the lots with new pages that still have URLs; `fallen` tells which lots and families have fallen.
-    fn conclude(
-        &mut self,
-        results: &BTreeMap<u64, LotResults>,
-        held: u64,
-        left: &BTreeMap<u64, u64>,
-        fallen: &dyn Fn(u64) -> bool,
-    ) {
-        self.round.held = held;
-        let drawn = self.drawn_of(results);
-        let population = self.round.population;
-        let last = || results.iter().filter(|(_, result)| result.round == self.round.number);
-        let all: u64 = last().map(|(_, result)| result.new).sum();
-        // What the sample says of the URLs that are left: its new pages, without those of lots that have fallen. These are
-        // fetched, but they may tell of lots that were not drawn.
-        let mut new = self.round.unseen;
-        for (lot, result) in last() {
-            if left.contains_key(lot) {
-                new += result.new as f64;
-            } else if !fallen(*lot) && !fallen(result.family) {
-                new += unseen(result.new, result.drawn, drawn, population);
-            }
-        }
-        let of = |new: u64| estimate(Sample { left: population.saturating_sub(drawn), drawn, new: new.min(drawn) });
-        let unknown = Lost { estimate: 0.0, low: 0.0, high: held as f64 };
-        // The same sample has also chosen which lots were released. So the upper end from the rest of it would be too low,
-        // and the upper end from the whole sample is used.
-        let lost = of(new.floor() as u64)
-            .zip(of(all))
-            .map_or(unknown, |(rest, whole)| Lost { high: rest.high.max(whole.high), ..rest });
-        // URLs that came to be held after the sample was drawn: nothing is known about them.
-        let later = held.saturating_sub(population.saturating_sub(drawn)) as f64;
-        let held = held as f64;
-        let point = lost.estimate.min(held);
-        self.round.lost = Some([point, lost.low.min(held), (lost.high + later).min(held).max(point)]);
     }
 
     fn save(&self, ledger: &mut Ledger) {
@@ -328,14 +329,50 @@ impl Rescue {
     }
 }
 
-/// What new pages of a lot in a random sample tell of lots that were not drawn. `new` of its `lot` URLs were drawn and are new;
-/// the sample has `drawn` URLs of `population`. If such a lot is large, most samples find it. If it is a single URL, there are
-/// others like it that the sample has missed. Each new page counts with the probability that a sample of this size misses the
-/// rest of its lot: the estimator of Horvitz and Thompson (1952) for what is in no drawn lot.
-fn unseen(new: u64, lot: u64, drawn: u64, population: u64) -> f64 {
-    let missed = 1.0 - (drawn as f64 / population.max(1) as f64).min(1.0);
-    let rest = i32::try_from(lot.saturating_sub(1)).unwrap_or(i32::MAX);
-    new as f64 * missed.powi(rest)
+/// Lots that need no further trial: `enough` of their URLs were tried, and no page of these led further.
+fn done_with(lots: &BTreeMap<Lot, LotResults>, enough: u64) -> HashSet<Lot> {
+    let done = lots.iter().filter(|(_, result)| !result.opened && result.trials >= enough);
+    done.map(|(lot, _)| *lot).collect()
+}
+
+/// Draws from everything that is held or stopped, but for the lots in `done`.
+fn draw(spec: SampleSpec, round: u32, done: &HashSet<Lot>, frontier: &Frontier, ledger: &Ledger) -> Result<Sample> {
+    let mut draw = Draw::new(spec, u64::from(round));
+    frontier.each_held(&ledger.session, &mut |drawn| {
+        if !done.contains(&drawn.lots.lot) {
+            draw.show(drawn);
+        }
+    })?;
+    Ok(draw.end())
+}
+
+/// Draws from everything that is held or stopped, the same share from each section of each lot.
+fn draw_from_each(wanted: usize, round: u32, frontier: &Frontier, ledger: &Ledger) -> Result<Sample> {
+    let mut strata = Strata::default();
+    frontier.each_held(&ledger.session, &mut |drawn| strata.count(drawn.lots))?;
+    let mut draw = strata.draw(wanted, u64::from(round));
+    frontier.each_held(&ledger.session, &mut |drawn| draw.show(drawn))?;
+    Ok(draw.end())
+}
+
+/// How many URLs of these lots are still held or stopped. Lots without such URLs are left out. `of` tells which of the lots of
+/// a URL is meant.
+fn left_of(
+    lots: impl Iterator<Item = Lot>,
+    of: impl Fn(Lots) -> Lot,
+    frontier: &Frontier,
+    ledger: &Ledger,
+) -> Result<BTreeMap<Lot, u64>> {
+    let mut left: BTreeMap<Lot, u64> = lots.map(|lot| (lot, 0)).collect();
+    if !left.is_empty() {
+        frontier.each_held(&ledger.session, &mut |drawn| {
+            if let Some(count) = left.get_mut(&of(drawn.lots)) {
+                *count += 1;
+            }
+        })?;
+    }
+    left.retain(|_, count| *count > 0);
+    Ok(left)
 }
 
 fn count(urls: u64) -> usize {

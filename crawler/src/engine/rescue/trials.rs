@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 
 use dedup_stage::store::{self, Session, codec};
 use dedup_stage::url::{SiteId, UrlId};
+use frontier::{Lot, Lots};
 use serde::{Deserialize, Serialize};
 
 use crate::spaces;
@@ -15,8 +16,8 @@ use crate::spaces;
 pub struct Trial {
     /// The round that drew it; 0 if its lot had fallen.
     pub round: u32,
-    /// Its lot.
-    pub lot: u64,
+    /// Its lot, or the section or family that had fallen.
+    pub lot: Lot,
     /// Whether it brought a new page; `None` until it was answered. A trial that was never answered says nothing.
     pub new: Option<bool>,
     /// Whether its page led to a new page.
@@ -26,26 +27,76 @@ pub struct Trial {
     /// The page that linked to it.
     pub source: Option<UrlId>,
     /// The family of its lot; 0 if its lot had fallen.
-    pub family: u64,
+    pub family: Lot,
+    /// Its section of the lot; 0 if its lot had fallen.
+    pub section: Lot,
 }
 
-/// The results of the trials of each lot.
-pub fn results(session: &Session) -> store::Result<BTreeMap<u64, LotResults>> {
-    let (mut results, mut damaged) = (BTreeMap::<u64, LotResults>::new(), None);
-    session.scan(spaces::TRIALS, &[], &[], &mut |key, value| match (UrlId::read(key), decode(value)) {
-        (Some(id), Ok(trial)) => {
-            if trial.round > 0 {
-                results.entry(trial.lot).or_default().add(id.site, trial);
+impl Trial {
+    /// Whether its page was new, or led to a new one: a list has little text of its own, and what it lists would be lost.
+    fn gained(&self) -> bool {
+        self.new == Some(true) || self.led
+    }
+}
+
+/// The results of all trials.
+#[derive(Clone, Debug, Default)]
+pub struct Results {
+    /// The results of each section that was tried.
+    sections: BTreeMap<Lot, (Lots, LotResults)>,
+    /// URLs that were followed because this lot had fallen, and whose pages were new, or led to new ones.
+    after_fall: BTreeMap<Lot, u64>,
+}
+
+impl Results {
+    /// Reads the trials of a crawl.
+    pub fn read(session: &Session) -> store::Result<Self> {
+        let (mut results, mut damaged) = (Self::default(), None);
+        session.scan(spaces::TRIALS, &[], &[], &mut |key, value| match (UrlId::read(key), decode(value)) {
+            (Some(id), Ok(trial)) => {
+                results.add(id.site, trial);
+                ControlFlow::Continue(())
             }
-            ControlFlow::Continue(())
+            (_, Err(error)) => {
+                damaged = Some(error);
+                ControlFlow::Break(())
+            }
+            (None, _) => ControlFlow::Continue(()),
+        })?;
+        damaged.map_or(Ok(results), Err)
+    }
+
+    fn add(&mut self, site: SiteId, trial: Trial) {
+        let Trial { lot, family, section, .. } = trial;
+        if trial.round > 0 {
+            let new = || (Lots { section, lot, family }, LotResults { site, lot, family, ..LotResults::default() });
+            self.sections.entry(section).or_insert_with(new).1.add(trial);
+        } else if trial.gained() {
+            *self.after_fall.entry(lot).or_default() += 1;
         }
-        (_, Err(error)) => {
-            damaged = Some(error);
-            ControlFlow::Break(())
+    }
+
+    /// The results of each section.
+    pub fn sections(&self) -> impl Iterator<Item = (Lots, LotResults)> {
+        self.sections.values().copied()
+    }
+
+    /// The results of each lot.
+    pub fn lots(&self) -> BTreeMap<Lot, LotResults> {
+        self.by(|lots| lots.lot)
+    }
+
+    /// The results of other groups of sections. `of` tells to which lot a section belongs.
+    pub fn by(&self, of: impl Fn(Lots) -> Lot) -> BTreeMap<Lot, LotResults> {
+        let mut groups = BTreeMap::<Lot, LotResults>::new();
+        for (lots, result) in self.sections.values() {
+            groups.entry(of(*lots)).and_modify(|all| all.join(result)).or_insert(*result);
         }
-        (None, _) => ControlFlow::Continue(()),
-    })?;
-    damaged.map_or(Ok(results), Err)
+        for (lot, result) in &mut groups {
+            result.after_fall = self.after_fall.get(lot).copied().unwrap_or_default();
+        }
+        groups
+    }
 }
 
 /// The results of a family.
@@ -60,10 +111,10 @@ pub struct FamilyResults {
 }
 
 /// The results of each family.
-pub fn families(results: &BTreeMap<u64, LotResults>) -> BTreeMap<u64, FamilyResults> {
-    let mut families = BTreeMap::<u64, FamilyResults>::new();
+pub fn families(lots: &BTreeMap<Lot, LotResults>) -> BTreeMap<Lot, FamilyResults> {
+    let mut families = BTreeMap::<Lot, FamilyResults>::new();
     // Trials of earlier versions have no family.
-    for result in results.values().filter(|result| result.family != 0) {
+    for result in lots.values().filter(|result| result.family != Lot(0)) {
         let family = families.entry(result.family).or_default();
         family.site = result.site;
         family.tried += 1;
@@ -72,38 +123,52 @@ pub fn families(results: &BTreeMap<u64, LotResults>) -> BTreeMap<u64, FamilyResu
     families
 }
 
-/// The results of the trials of one lot.
+/// The results of the trials of one lot, or of one section.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LotResults {
-    /// The host of its URLs.
+    /// The host of one of its URLs.
     pub site: SiteId,
+    /// The lot itself, or the lot that the section belongs to.
+    pub lot: Lot,
     /// The family of the lot.
-    pub family: u64,
+    pub family: Lot,
     /// The latest round that drew from it …
     pub round: u32,
     /// … the URLs that this round drew and that were answered …
     pub drawn: u64,
-    /// … and those of them whose pages were new.
+    /// … and those of them whose pages were new, or led to new ones.
     pub new: u64,
-    /// In all rounds: pages that were new, or led to new ones.
+    /// In all rounds: the URLs that were drawn …
+    pub trials: u64,
+    /// … and those of them whose pages were new, or led to new ones.
     pub gained: u64,
     /// Whether a page of it, in any round, had links that were not met before.
     pub opened: bool,
+    /// URLs that were followed because the lot had fallen, and whose pages were new, or led to new ones.
+    pub after_fall: u64,
 }
 
 impl LotResults {
-    fn add(&mut self, site: SiteId, trial: Trial) {
-        let new = trial.new == Some(true);
-        if trial.round > self.round {
-            (self.round, self.drawn, self.new) = (trial.round, 0, 0);
+    /// Adds one trial.
+    fn add(&mut self, trial: Trial) {
+        let gained = u64::from(trial.gained());
+        let (drawn, new) = if trial.new.is_some() { (1, gained) } else { (0, 0) };
+        let Trial { round, opened, .. } = trial;
+        self.join(&Self { round, drawn, new, trials: 1, gained, opened, ..*self });
+    }
+
+    /// Adds the results of other URLs of the same lot.
+    fn join(&mut self, other: &Self) {
+        if other.round > self.round {
+            (self.round, self.drawn, self.new) = (other.round, 0, 0);
         }
-        if trial.round == self.round && trial.new.is_some() {
-            self.drawn += 1;
-            self.new += u64::from(new);
+        if other.round == self.round {
+            self.drawn += other.drawn;
+            self.new += other.new;
         }
-        (self.site, self.family) = (site, trial.family);
-        self.gained += u64::from(new || trial.led);
-        self.opened |= trial.opened;
+        self.trials += other.trials;
+        self.gained += other.gained;
+        self.opened |= other.opened;
     }
 }
 
@@ -121,10 +186,14 @@ pub fn put(id: UrlId, trial: Trial, session: &mut Session) {
 /// A trial as it was written, also by versions that wrote less of it.
 fn decode(bytes: &[u8]) -> store::Result<Trial> {
     codec::decode(bytes, "a trial").or_else(|error| {
-        if let Ok((round, lot, new, led, opened, source)) = codec::decode(bytes, "a trial") {
-            return Ok(Trial { round, lot, new, led, opened, source, family: 0 });
-        }
-        let (round, lot, new) = codec::decode(bytes, "a trial").map_err(|_| error)?;
-        Ok(Trial { round, lot, new, ..Trial::default() })
+        let trial = if let Ok((round, lot, new, led, opened, source, family)) = codec::decode(bytes, "a trial") {
+            Trial { round, lot, new, led, opened, source, family, section: lot }
+        } else if let Ok((round, lot, new, led, opened, source)) = codec::decode(bytes, "a trial") {
+            Trial { round, lot, new, led, opened, source, section: lot, ..Trial::default() }
+        } else {
+            let (round, lot, new) = codec::decode(bytes, "a trial").map_err(|_| error)?;
+            Trial { round, lot, new, section: lot, ..Trial::default() }
+        };
+        Ok(trial)
     })
 }

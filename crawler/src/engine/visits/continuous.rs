@@ -15,14 +15,15 @@ use dedup_stage::url::{PageId, SiteId, UrlId};
 use frontier::refresh::scheduler::{Refresh, VisitDecision};
 use frontier::refresh::settings::Settings;
 use frontier::refresh::signals::Source;
-use frontier::refresh::time::{DAY, Seconds, days};
+use frontier::refresh::time::{DAY, Seconds, days, seconds};
 use frontier::refresh::turns::{HostId, Turn};
 use frontier::{Frontier, Millis};
 
 use super::freshness::{Freshness, Pages, Survey};
-use super::listed::{self, Listed};
+use super::heard;
+use super::listed::Listed;
 use super::lists::{List, Lists};
-use super::member::{Life, Member, seconds};
+use super::member::{Life, Member};
 use super::roster::Roster;
 use super::share::Balance;
 use super::{MOST_OPEN, PRIORITY, Round, queue};
@@ -254,8 +255,8 @@ impl Continuous {
             Some(place) => {
                 let host = self.host(page.url.site);
                 self.count_visit(host);
-                let dated = listed::hear(&mut self.refresh, host, &self.roster.members[place], record);
-                listed::keep(page, dated, &self.refresh.learned(host).signals, session);
+                let dated = heard::hear(&mut self.refresh, host, &self.roster.members[place], record);
+                heard::keep(page, dated, &self.refresh.learned(host).signals, session);
                 self.visited(place, page.visit, record, dated, now, round);
             }
             None => {

@@ -8,16 +8,13 @@ use dedup_stage::store::{Result, Session, Space, codec};
 use dedup_stage::url::{PageId, SiteId, UrlId};
 use frontier::Millis;
 use frontier::refresh::history::Dated;
-use frontier::refresh::scheduler::{Refresh, VisitFinding};
 use frontier::refresh::signals::Signals;
-use frontier::refresh::time::Seconds;
-use frontier::refresh::turns::HostId;
+use frontier::refresh::time::{Seconds, seconds};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::member::{Member, seconds};
-use crate::record::{PageRecord, VerdictKind};
-use crate::{hints, spaces};
+use crate::record::PageRecord;
+use crate::spaces;
 
 /// When a page changed last, as a sitemap says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,26 +99,4 @@ fn each<T: DeserializeOwned>(space: Space, session: &Session, mut take: impl FnM
         }
     })?;
     failure.map_or(Ok(()), Err)
-}
-
-/// A page was visited again: compares what its host said of it with what the visit shows. `member` is the URL before this
-/// visit. If the page has changed, returns what is known of the time of the change.
-pub(super) fn hear(refresh: &mut Refresh, host: HostId, member: &Member, record: &PageRecord) -> Option<Dated> {
-    let is_page = matches!(record.status, 200..300 | 304) && record.verdict != VerdictKind::Unjudged;
-    if !is_page || member.seen.is_none() {
-        return None;
-    }
-    let modified = record.validators.last_modified.as_deref().and_then(hints::http_date);
-    let seen = VisitFinding { changed: record.verdict != VerdictKind::Unchanged, modified: modified.map(seconds) };
-    refresh.heard(host, &member.cluster, seconds(record.fetched_at), seen)
-}
-
-/// Stores what [`hear`] has found out.
-pub(super) fn keep(page: PageId, dated: Option<Dated>, signals: &Signals, session: &mut Session) {
-    if let Some(dated) = dated {
-        session.put(spaces::DATED, PageRecord::key(page), codec::encode(&dated));
-    }
-    if *signals != Signals::default() {
-        session.put(spaces::SIGNALS, page.url.site.to_bytes(), codec::encode(signals));
-    }
 }

@@ -6,7 +6,7 @@ use frontier::refresh::cluster::CopyCluster;
 use frontier::refresh::history::Dated;
 use frontier::refresh::prior::PriorKey;
 use frontier::refresh::signals::Source;
-use frontier::refresh::time::{Seconds, days};
+use frontier::refresh::time::{Seconds, days, seconds};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -62,11 +62,6 @@ pub(super) struct Checked {
     pub days: f32,
     /// Whether it still was one.
     pub held: bool,
-}
-
-/// A time of the crawl for the scheduler.
-pub(in crate::engine) fn seconds(at: Millis) -> Seconds {
-    Seconds::try_from(at / 1_000).unwrap_or(Seconds::MAX)
 }
 
 impl Member {
@@ -140,6 +135,11 @@ impl Member {
         self.cluster.flags.listed = Some(Source::Sitemap);
         self.cluster.told = listed.tells(self.cluster.visited);
         self.cluster.told.is_some()
+    }
+
+    /// Whether there was a page when it was asked last, or the time before.
+    pub fn was_there(&self) -> bool {
+        self.seen.is_some() && !matches!(self.life, Life::Moved | Life::Missing { times: 2.., .. })
     }
 
     /// Whether it may stand for its cluster. Trouble passes.

@@ -7,10 +7,12 @@
 
 mod continuous;
 mod freshness;
+mod heard;
 mod listed;
 mod lists;
 mod member;
 mod plan;
+mod polls;
 mod roster;
 mod share;
 mod taken;
@@ -21,7 +23,7 @@ use dedup_stage::store::{Result, Session};
 use dedup_stage::url::{PageId, SiteId, UrlId};
 use frontier::refresh::scheduler::Refresh;
 use frontier::refresh::signals::Source;
-use frontier::refresh::time::days;
+use frontier::refresh::time::{days, seconds};
 use frontier::refresh::turns::{HostId, Turns};
 use frontier::{Admission, Found, Frontier, Merits, Millis, State, Via};
 use serde::{Deserialize, Serialize};
@@ -33,7 +35,6 @@ pub(super) use continuous::Continuous;
 pub use freshness::{AGES, Freshness, HostRate};
 pub(super) use listed::Listed;
 pub(super) use lists::List;
-pub(super) use member::seconds;
 use member::{Life, Member};
 use plan::RoundPlan;
 use roster::Roster;
@@ -50,13 +51,15 @@ pub struct Round {
     pub continuous: bool,
     /// Whether it came to its end.
     pub done: bool,
+    /// Whether the last run was this round, by `crawler refresh`, and ended because its budget was spent.
+    pub spent: bool,
     /// Whether the crawl had more to fetch when `crawler refresh` began it: then the round ends with its last visit.
     pub amid_crawl: bool,
     /// Visits, checks of copies included.
     pub visits: u64,
     /// Visits that showed another content than the one before.
     pub changed: u64,
-    /// Visits answered with 404 or 410.
+    /// Visits that were answered with 404 or 410, of pages that were there before.
     pub missing: u64,
     /// Copies that were trusted to show what another page shows, and not visited.
     pub trusted: u64,
@@ -72,6 +75,15 @@ pub struct Round {
     pub saved: u64,
     /// Estimated share of pages that were as they were when last seen, 0..1, when the round began.
     pub freshness_before: f64,
+}
+
+impl Round {
+    /// Counts a visit. `was_there`: whether the URL had a page before.
+    pub(super) fn count(&mut self, ended: Ended, was_there: bool) {
+        self.visits += 1;
+        self.changed += u64::from(matches!(ended, Ended::Showed { changed: Some(Changed::Content), .. }));
+        self.missing += u64::from(ended == Ended::Missing && was_there);
+    }
 }
 
 /// What a visit has shown.
@@ -91,6 +103,8 @@ pub(super) enum Ended {
 #[derive(Debug)]
 pub(super) struct Visits {
     roster: Roster,
+    /// Whether they are all that the run is to do (`crawler refresh`).
+    pub only: bool,
     /// Copies to be checked once their representatives were visited.
     checks: HashSet<usize>,
     /// What is to be visited, by its place in the order of the round.
@@ -115,10 +129,11 @@ const MOST_OPEN: usize = 4_096;
 const MOST_CHECKS: f64 = 0.1;
 
 impl Visits {
-    /// Plans a round at `now`, or what is left of it. `trusts`: whether copies are trusted; `min_age`: milliseconds from a visit to
+    /// Plans a round at `now`, or what is left of it. `only`: the run is to do nothing else; `trusts`: whether copies are trusted; `min_age`: milliseconds from a visit to
     /// the next one at least; `priority` is that of a page so deep.
     pub fn plan(
         round: &mut Round,
+        only: bool,
         trusts: bool,
         min_age: Millis,
         priority: &dyn Fn(u32) -> f32,
@@ -135,7 +150,7 @@ impl Visits {
         }
         let (turns, hosts, left, open) = Default::default();
         let ordered = round.checked;
-        let mut visits = Self { roster, checks, turns, hosts, left, open, ordered, refresh, known };
+        let mut visits = Self { roster, only, checks, turns, hosts, left, open, ordered, refresh, known };
         for (rank, at) in order.into_iter().enumerate() {
             visits.push(at, u32::try_from(rank).unwrap_or(u32::MAX));
         }
@@ -199,8 +214,8 @@ impl Visits {
     pub fn hear(&mut self, page: PageId, record: &PageRecord, session: &mut Session) {
         let Some(place) = self.roster.place(page.url) else { return };
         let host = self.number(page.url.site);
-        let dated = listed::hear(&mut self.refresh, host, &self.roster.members[place], record);
-        listed::keep(page, dated, &self.refresh.learned(host).signals, session);
+        let dated = heard::hear(&mut self.refresh, host, &self.roster.members[place], record);
+        heard::keep(page, dated, &self.refresh.learned(host).signals, session);
     }
 
     /// The number of a host in `refresh`, which is added if need be.
@@ -215,9 +230,7 @@ impl Visits {
         // It is not visited twice in one round.
         self.left.remove(&url.url);
         let Some(place) = self.roster.place(url) else { return };
-        round.visits += 1;
-        round.changed += u64::from(matches!(ended, Ended::Showed { changed: Some(Changed::Content), .. }));
-        round.missing += u64::from(ended == Ended::Missing);
+        round.count(ended, self.roster.members[place].was_there());
         self.roster.members[place].asked = now;
         self.roster.members[place].life = match ended {
             Ended::Showed { .. } => Life::Alive,

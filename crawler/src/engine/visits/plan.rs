@@ -10,10 +10,10 @@ use dedup_stage::url::SiteId;
 use frontier::Millis;
 use frontier::refresh::scheduler::Refresh;
 use frontier::refresh::settings::Settings;
-use frontier::refresh::time::{DAY, Seconds, days};
+use frontier::refresh::time::{DAY, Seconds, days, seconds};
 use frontier::refresh::turns::HostId;
 
-use super::member::{Life, Member, seconds};
+use super::member::{Life, Member};
 use super::roster::Roster;
 
 /// What a round is to do.

@@ -5,11 +5,11 @@ use dedup_stage::url::UrlId;
 use frontier::Millis;
 use frontier::refresh::copies::{Care, Cared, Copy};
 use frontier::refresh::history::Dated;
-use frontier::refresh::time::{Seconds, days};
+use frontier::refresh::time::{Seconds, days, seconds};
 
 use super::Round;
 use super::continuous::Continuous;
-use super::member::{Life, Member, seconds};
+use super::member::{Life, Member};
 use crate::record::{PageRecord, VerdictKind};
 
 impl Continuous {
@@ -25,6 +25,7 @@ impl Continuous {
     ) {
         let member = &mut self.roster.members[place];
         let (was_of, checked) = (member.of, member.checked);
+        let was_there = member.was_there();
         member.cluster.flags.urgent = false;
         member.visited(visit, record, dated);
         let life = member.life;
@@ -34,7 +35,7 @@ impl Continuous {
         let has_changed = is_judged && record.verdict != VerdictKind::Unchanged;
         round.visits += 1;
         round.changed += u64::from(has_changed);
-        round.missing += u64::from(matches!(life, Life::Missing { .. }));
+        round.missing += u64::from(was_there && matches!(life, Life::Missing { .. }));
         self.roster.all_pairs.fetched();
         match was_of {
             Some(_) => {

@@ -18,10 +18,10 @@ pub fn troubles(out: &mut String, summary: &Summary) {
     if let Some(worst) = &summary.worst_host {
         put!(
             out,
-            "<li>{} of them at <code>{}</code>, mostly {}</li>\n",
+            "<li>{} of them at <code>{}</code>, {}</li>\n",
             units::count(worst.troubles),
             Web(&worst.host),
-            Web(&worst.kind)
+            Web(&worst.kinds())
         );
     }
     out.push_str("</ul></section>\n");

@@ -20,6 +20,8 @@ struct Pages {
     fingerprints: Vec<u64>,
     rows: Vec<u64>,
     urls: Vec<Option<String>>,
+    /// Lines without a fingerprint.
+    others: u64,
 }
 
 /// Writes the groups of a file.
@@ -31,6 +33,9 @@ pub fn run(file: &Path, distance: u32, link: Link, threads: usize) -> anyhow::Re
     };
     let written = if is_json(file)? {
         let pages = read(file)?;
+        if pages.fingerprints.is_empty() && pages.others > 0 {
+            anyhow::bail!("{}: no line has a `simhash`, so there is nothing to group", file.display());
+        }
         write(&find(&pages.fingerprints), Some(&pages))
     } else {
         write(&find(&Fingerprints::open(file)?), None)
@@ -75,7 +80,7 @@ fn read(path: &Path) -> anyhow::Result<Pages> {
         url: Option<String>,
     }
     let file = File::open(path).with_context(|| path.display().to_string())?;
-    let mut pages = Pages { fingerprints: Vec::new(), rows: Vec::new(), urls: Vec::new() };
+    let mut pages = Pages { fingerprints: Vec::new(), rows: Vec::new(), urls: Vec::new(), others: 0 };
     let bar = Bar::of_bytes([path]);
     for (row, line) in (0..).zip(BufReader::new(bar.0.wrap_read(file)).lines()) {
         let line = line.with_context(|| path.display().to_string())?;
@@ -84,7 +89,10 @@ fn read(path: &Path) -> anyhow::Result<Pages> {
         }
         let place = || format!("{}, line {}", path.display(), row + 1);
         let page: Page = serde_json::from_str(&line).with_context(place)?;
-        let Some(simhash) = page.simhash else { continue };
+        let Some(simhash) = page.simhash else {
+            pages.others += 1;
+            continue;
+        };
         let fingerprint = u64::from_str_radix(&simhash, 16).with_context(place)?;
         pages.fingerprints.push(fingerprint);
         pages.rows.push(row);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::corpus::build::temporary;
+use crate::corpus::output::{place, temporary};
 
 /// How a table is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -90,24 +90,37 @@ enum Rows {
 }
 
 impl Table {
-    /// The format that was asked for, else what the name of the output says, else JSON Lines.
-    pub fn format(asked: Option<TableFormat>, output: Option<&Path>) -> TableFormat {
+    /// The format that was asked for, else what the name of the output says, else JSON Lines. Errors where the name says
+    /// a format that is not written.
+    pub fn format(asked: Option<TableFormat>, output: Option<&Path>) -> anyhow::Result<TableFormat> {
         let ending = output.and_then(|path| path.extension()?.to_str());
-        asked.unwrap_or(match ending {
-            Some("tsv") => TableFormat::Tsv,
-            Some("parquet") => TableFormat::Parquet,
-            Some("arrow" | "feather") => TableFormat::Arrow,
-            _ => TableFormat::Jsonl,
+        Ok(match (asked, ending) {
+            (Some(format), _) => format,
+            (None, Some("tsv")) => TableFormat::Tsv,
+            (None, Some("parquet")) => TableFormat::Parquet,
+            (None, Some("arrow" | "feather")) => TableFormat::Arrow,
+            (None, Some("csv")) => anyhow::bail!("csv is not written; say --format, or name the file .tsv or .jsonl"),
+            (None, _) => TableFormat::Jsonl,
         })
     }
 
-    /// Begins a table on stdout, or in a file. Errors where the file cannot be made, or this program was built without
-    /// the format.
+    /// Begins a table on stdout, or in a file. A device or a pipe is written to, and not replaced. Errors where the file
+    /// cannot be made, or this program was built without the format.
     pub fn create(columns: Vec<Column>, format: TableFormat, output: Option<&Path>) -> anyhow::Result<Self> {
-        let place = output.map(|path| (path.to_owned(), temporary(path)));
-        let out: Box<dyn Write> = match &place {
-            None => Box::new(BufWriter::with_capacity(1 << 16, io::stdout().lock())),
-            Some((_, part)) => {
+        let output = output.filter(|path| path.as_os_str() != "-");
+        let special = output.filter(|path| path.exists() && !path.is_file() && !path.is_dir());
+        let target = match output {
+            Some(path) if special.is_none() => Some(place(path).with_context(|| path.display().to_string())?),
+            _ => None,
+        };
+        let place = target.map(|path| (path.clone(), temporary(&path)));
+        let out: Box<dyn Write> = match (&place, special) {
+            (None, None) => Box::new(BufWriter::with_capacity(1 << 16, io::stdout().lock())),
+            (None, Some(path)) => {
+                let file = File::options().write(true).open(path).with_context(|| path.display().to_string())?;
+                Box::new(BufWriter::with_capacity(1 << 16, file))
+            }
+            (Some((_, part)), _) => {
                 let file = File::create(part).with_context(|| part.display().to_string())?;
                 Box::new(BufWriter::with_capacity(1 << 20, file))
             }
@@ -117,7 +130,7 @@ impl Table {
             TableFormat::Tsv => Rows::Tabs(out),
             #[cfg(feature = "arrow")]
             TableFormat::Parquet | TableFormat::Arrow => {
-                let (_, part) = place.as_ref().context("Parquet and Arrow need --output FILE")?;
+                let (_, part) = place.as_ref().context("Parquet and Arrow need a regular file as --output")?;
                 drop(out);
                 Rows::Columns(Box::new(columns::Columns::create(&columns, format, part)?))
             }

@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::Error;
 use super::input::{Bad, Fields, Format, Piece, Split};
 use super::merge::merge;
+use super::output::write;
 use parts::Parts;
-pub use parts::{temporary, write};
 
 /// What to make, and with what.
 #[derive(Clone, Debug)]
@@ -131,7 +131,7 @@ pub fn build(splits: &[Split], options: &SigningOptions, output: &Path, watch: &
             inputs.push((i, super::Signatures::open(&file)?));
         }
     }
-    parts::write(output, |file| Ok(merge(&inputs, file, &|n| watch.merged(n))?.1))?;
+    write(output, |file| Ok(merge(&inputs, file, &|n| watch.merged(n))?.1))?;
     drop(inputs);
     parts.remove()?;
     Ok(sum)

@@ -1,6 +1,6 @@
 //! The parts of a signature file that is being made: sorted files, and notes of the splits that are whole.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,6 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{SigningOptions, Tally};
 use crate::corpus::Error;
 use crate::corpus::input::Split;
+use crate::corpus::output::{beside, write};
 use crate::signature::RECIPE;
 
 /// The folder of the parts.
@@ -81,34 +82,4 @@ impl Parts {
     pub fn remove(self) -> Result<(), Error> {
         fs::remove_dir_all(&self.folder).map_err(Error::io(&self.folder))
     }
-}
-
-/// Writes beside the file that is to be, and gives it its name when it is whole and on disk. `make` returns the length.
-pub fn write(path: &Path, make: impl FnOnce(&File) -> Result<u64, Error>) -> Result<u64, Error> {
-    let part = temporary(path);
-    let result = (|| {
-        let file =
-            File::options().read(true).write(true).create(true).truncate(true).open(&part).map_err(Error::io(&part))?;
-        let length = make(&file)?;
-        file.sync_all().map_err(Error::io(&part))?;
-        fs::rename(&part, path).map_err(Error::io(path))?;
-        Ok(length)
-    })();
-    if result.is_err() {
-        // The error that matters is the first one.
-        let _ = fs::remove_file(&part);
-    }
-    result
-}
-
-/// Where a file is until it is whole.
-pub fn temporary(path: &Path) -> PathBuf {
-    beside(path, ".part")
-}
-
-/// A path with something after its name.
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(ending);
-    path.with_file_name(name)
 }

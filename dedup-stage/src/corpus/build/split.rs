@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::parts::{self, Parts};
+use super::parts::Parts;
 use super::{SigningOptions, Tally, Watch};
-use crate::corpus::Error;
 use crate::corpus::input::{Bad, Fields, Piece, Split};
 use crate::corpus::record::Record;
 use crate::corpus::sign::Signing;
 use crate::corpus::writer::{Shape, SignatureWriter};
+use crate::corpus::{Error, output};
 use crate::pipeline::{Limits, NextItem, ordered};
 use crate::signature::RECIPE;
 
@@ -78,7 +78,7 @@ fn write(records: &mut Vec<Record>, parts: &Parts) -> Result<PathBuf, Error> {
     let mut shape = Shape { splits: 1, ..Shape::default() };
     records.iter().for_each(|record| shape.add(&record.row()));
     let path = parts.fresh();
-    parts::write(&path, |file| {
+    output::write(&path, |file| {
         let mut writer = SignatureWriter::new(file, RECIPE, shape);
         records.iter().try_for_each(|record| writer.push(&record.row()))?;
         Ok(writer.finish()?.1)

@@ -1,6 +1,6 @@
 //! Which document of a group is kept.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Ordering;
 
 use crate::corpus::record::NO_DATE;
 use crate::corpus::{Error, Signatures};
@@ -30,11 +30,17 @@ impl Keep {
                 date(a.date(x)).cmp(&date(b.date(y)))
             }
             Keep::SmallestUrl => {
-                let (one, other) = (a.url(x)?, b.url(y)?);
+                let (one, other) = (url(a, x)?, url(b, y)?);
                 // One without a URL is no better than one with the longest.
-                let key = |url: &str| (Reverse(!url.is_empty()), url.len());
+                let key = |url: &str| (url.is_empty(), url.len());
                 key(&one).cmp(&key(&other)).then_with(|| one.cmp(&other))
             }
         })
     }
+}
+
+/// The URL of a document. An id may stand for it, but only if it is one.
+fn url(signatures: &Signatures, row: u64) -> Result<String, Error> {
+    let url = signatures.url(row)?;
+    Ok(if url.contains("://") { url } else { String::new() })
 }

@@ -5,10 +5,16 @@ use time::format_description::well_known::Rfc3339;
 
 use crate::corpus::NO_DATE;
 
-/// Milliseconds since 1970 of an RFC 3339 date and time, or of a date alone (`2026-11-20`, then its first moment).
-/// [`NO_DATE`] where it is neither.
+/// Milliseconds since 1970 of an RFC 3339 date and time, or of its beginning (`2026`, `2026-11`, `2026-11-20`,
+/// `2026-11-20T10:00`, then the first moment of that). [`NO_DATE`] where it is neither.
 pub fn millis(text: &str) -> i64 {
     let text = text.trim();
+    let text = &match text.len() {
+        4 => format!("{text}-01-01"),
+        7 => format!("{text}-01"),
+        16 => format!("{text}:00"),
+        _ => text.to_owned(),
+    };
     // Databases write a space for the T, and leave the zone out.
     let (day, rest) = text.split_at_checked(10).unwrap_or((text, ""));
     let time = rest.strip_prefix(['T', 't', ' ']).unwrap_or_default();
@@ -35,7 +41,10 @@ mod tests {
             assert_eq!(millis(text), noon, "{text}");
         }
         assert_eq!(millis("2025-11-20"), noon - 12 * 3_600_000);
-        for text in ["", "yesterday", "2025-13-01", "ü2025-11-20", "20251120120000"] {
+        assert_eq!(millis("2025-11-20T12:00"), noon);
+        assert_eq!(millis("2025-11"), millis("2025-11-01T00:00:00Z"));
+        assert_eq!(millis("2025"), millis("2025-01-01"));
+        for text in ["", "yesterday", "noon", "2025-13", "2025-13-01", "ü2025-11-20", "20251120120000"] {
             assert_eq!(millis(text), NO_DATE, "{text}");
         }
     }

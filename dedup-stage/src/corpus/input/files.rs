@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Bad, Format, quoted};
 use crate::corpus::NO_DATE;
+use crate::corpus::output::{beside, temporary};
 use crate::corpus::sign::{Document, TEXT};
 
 /// Reads a file and calls `visit` with it; its id is its path.
@@ -18,31 +19,57 @@ pub fn document(number: u64, path: &Path, format: Format, visit: &mut dyn FnMut(
     }
 }
 
-/// The files named, and instead of each folder the files below it that a format is known for, sorted by path.
-pub fn expand(inputs: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for input in inputs {
-        if input.is_dir() {
-            let mut below = Vec::new();
-            walk(input, &mut below)?;
-            below.sort();
-            files.append(&mut below);
-        } else {
-            files.push(input.clone());
-        }
-    }
-    Ok(files)
+/// The files below folders that are inputs, and what could not be taken.
+#[derive(Debug, Default)]
+pub struct Expanded {
+    /// The files to read.
+    pub files: Vec<PathBuf>,
+    /// Files in folders whose names do not tell their format.
+    pub unknown: Vec<PathBuf>,
+    /// Folders that cannot be read, and why.
+    pub unread: Vec<(PathBuf, io::Error)>,
 }
 
-fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        // A link that leads back up would never end.
-        if entry.file_type()?.is_dir() {
-            walk(&entry.path(), files)?;
-        } else if Format::of(&entry.path()).is_some() {
-            files.push(entry.path());
+/// The files named, and instead of each folder the files below it, sorted by path. Of a folder, files whose names do not
+/// tell their format are only taken where `format` does. The output, and the folder of its parts, are not taken from
+/// a folder.
+pub fn expand(inputs: &[PathBuf], format: Option<Format>, output: &Path) -> Expanded {
+    let mut expanded = Expanded::default();
+    let ours = [output.to_owned(), beside(output, ".parts"), temporary(output)];
+    let ours: Vec<PathBuf> = ours.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
+    for input in inputs {
+        if input.is_dir() {
+            let from = expanded.files.len();
+            walk(input, format, &ours, &mut expanded);
+            expanded.files[from..].sort();
+        } else {
+            expanded.files.push(input.clone());
         }
     }
-    Ok(())
+    expanded.unknown.sort();
+    expanded
+}
+
+fn walk(folder: &Path, format: Option<Format>, ours: &[PathBuf], expanded: &mut Expanded) {
+    let entries = fs::read_dir(folder).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
+    let entries = match entries {
+        Ok(entries) => entries,
+        Err(error) => return expanded.unread.push((folder.to_owned(), error)),
+    };
+    for entry in entries {
+        let path = entry.path();
+        // Names are compared first: a folder may have millions of files.
+        let is_named = ours.iter().any(|our| our.file_name() == path.file_name());
+        if is_named && fs::canonicalize(&path).is_ok_and(|path| ours.contains(&path)) {
+            continue;
+        }
+        // A link that leads back up would never end.
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            walk(&path, format, ours, expanded);
+        } else if format.is_some() || Format::of(&path).is_some() {
+            expanded.files.push(path);
+        } else {
+            expanded.unknown.push(path);
+        }
+    }
 }

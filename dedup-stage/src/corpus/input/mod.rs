@@ -20,7 +20,7 @@ use crate::pipeline::Weigh;
 use crate::warc::read::Record;
 
 pub use date::millis;
-pub use files::expand;
+pub use files::{Expanded, expand};
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]

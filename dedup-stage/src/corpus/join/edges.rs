@@ -1,7 +1,8 @@
 //! Files of edges: what `pairs` writes for `cluster` to read, in one pass and without being held.
 //!
 //! ```text
-//! head    JSON on the first line: format, the signature files that rows belong to, distance, whether there was a look
+//! head    JSON on the first line: format, the signature files that rows belong to, distance, whether there was a look,
+//!         whether it is a forest
 //! edges   three little-endian 64-bit words each: two nodes; the distance, 256 if the signatures are the same, and in the
 //!         upper half the resemblance as a 32-bit float
 //! end     8 bytes: XXH3-64 of the edges
@@ -86,6 +87,9 @@ struct Head {
     nodes: Nodes,
     distance: u32,
     look: bool,
+    /// Whether the edges only tell what hangs together: at most one for each document.
+    #[serde(default)]
+    forest: bool,
 }
 
 /// Writes a file of edges.
@@ -96,11 +100,20 @@ pub struct EdgeWriter<'a> {
 }
 
 impl<'a> EdgeWriter<'a> {
-    /// Begins a file.
+    /// Begins a file of all edges.
     pub fn new(file: &'a File, nodes: &Nodes, criterion: NearCriterion) -> Result<Self, Error> {
+        Self::begin(file, nodes, criterion, false)
+    }
+
+    /// Begins a file of the edges of a forest.
+    pub fn forest(file: &'a File, nodes: &Nodes, criterion: NearCriterion) -> Result<Self, Error> {
+        Self::begin(file, nodes, criterion, true)
+    }
+
+    fn begin(file: &'a File, nodes: &Nodes, criterion: NearCriterion, forest: bool) -> Result<Self, Error> {
         let mut out = BufWriter::with_capacity(1 << 20, file);
-        let head =
-            Head { format: FORMAT.into(), nodes: nodes.clone(), distance: criterion.distance, look: criterion.look };
+        let NearCriterion { distance, look } = criterion;
+        let head = Head { format: FORMAT.into(), nodes: nodes.clone(), distance, look, forest };
         let mut line = serde_json::to_vec(&head).expect("numbers and strings serialise");
         line.push(b'\n');
         out.write_all(&line)?;
@@ -136,6 +149,7 @@ pub struct EdgeFile {
     length: u64,
     nodes: Nodes,
     criterion: NearCriterion,
+    is_forest: bool,
 }
 
 impl EdgeFile {
@@ -154,12 +168,30 @@ impl EdgeFile {
         let length = length.checked_sub(line.len() as u64 + 8).filter(|length| length.is_multiple_of(EDGE as u64));
         let length = length.ok_or_else(|| damaged("the file of edges is cut short"))?;
         let criterion = NearCriterion { distance: head.distance, look: head.look };
-        Ok(Self { path: path.to_owned(), input, length, nodes: head.nodes, criterion })
+        let (nodes, is_forest) = (head.nodes, head.forest);
+        Ok(Self { path: path.to_owned(), input, length, nodes, criterion, is_forest })
     }
 
     /// What the edges were found by.
     pub fn criterion(&self) -> NearCriterion {
         self.criterion
+    }
+
+    /// Whether it tells only what hangs together: at most one edge for each document.
+    pub fn is_forest(&self) -> bool {
+        self.is_forest
+    }
+
+    /// The pairs of files of `here`, by their places, whose documents were compared for this file. Of a forest it is not
+    /// known: all pairs of its files are taken to be.
+    pub fn compared(&self, here: &Nodes) -> Vec<(usize, usize)> {
+        let place = |file: &Rows| here.0.iter().position(|own| own.identity == file.identity);
+        let places: Vec<usize> = self.nodes.0.iter().filter_map(place).collect();
+        match places[..] {
+            [one] => vec![(one, one)],
+            [one, other] if !self.is_forest => vec![(one.min(other), one.max(other))],
+            _ => places.iter().flat_map(|x| places.iter().map(|y| (*x.min(y), *x.max(y)))).collect(),
+        }
     }
 
     /// Number of edges.

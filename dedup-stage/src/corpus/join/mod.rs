@@ -1,5 +1,6 @@
 //! All near-duplicates within one signature file, or between two: candidates by fingerprint, then the second look.
 
+mod copies;
 mod edges;
 mod runs;
 
@@ -12,6 +13,7 @@ use crate::hamming::pairs::{self, Sides};
 use crate::signature::Sketch;
 use runs::Runs;
 
+pub use copies::with_copies;
 pub use edges::{EdgeFile, EdgeWriter, Nodes};
 
 /// Two documents that say the same, by their rows.

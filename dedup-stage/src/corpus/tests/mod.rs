@@ -9,9 +9,9 @@ mod known;
 
 use std::path::Path;
 
-use super::build::write;
 use super::cluster::Forest;
 use super::join::NearCriterion;
+use super::output::write;
 use super::*;
 use crate::signature::Sketch;
 

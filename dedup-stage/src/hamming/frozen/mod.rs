@@ -21,7 +21,7 @@ pub use sweep::Bins;
 
 use super::Error;
 use super::design::Design;
-use super::kernel::Level;
+use super::level::Level;
 use format::{Contents, IndexHeader, Section};
 use probe::UnderWay;
 use table::Table;

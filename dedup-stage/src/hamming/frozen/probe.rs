@@ -13,7 +13,8 @@ use std::ops::Range;
 use super::Reader;
 use super::table::near_entries;
 use crate::hamming::code::ones;
-use crate::hamming::kernel::{Kernel, Work};
+use crate::hamming::kernel::Kernel;
+use crate::hamming::level::Work;
 use crate::hamming::memory;
 
 /// At least this many visits go together. It is enough to hide the waits, and the lines of the visits fit into the

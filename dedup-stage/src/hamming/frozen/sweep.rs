@@ -3,7 +3,8 @@
 use super::Reader;
 use super::table::{Table, near_entries};
 use crate::hamming::code::ones;
-use crate::hamming::kernel::{Kernel, Work};
+use crate::hamming::kernel::Kernel;
+use crate::hamming::level::Work;
 use crate::hamming::memory::prefetch_in;
 
 /// The bytes of a region. They stay in the second-level cache while queries are compared with them.

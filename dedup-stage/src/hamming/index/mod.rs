@@ -22,7 +22,8 @@ pub use probe::Probe;
 
 use super::design::Design;
 use super::flat::Flat;
-use super::kernel::{Kernel, Level, Work};
+use super::kernel::Kernel;
+use super::level::{Level, Work};
 use super::runs::Runs;
 use super::tables::Tables;
 
@@ -193,13 +194,18 @@ impl Index {
 
     /// Adds a fingerprint; false if it was there already.
     pub fn insert(&mut self, fingerprint: u64) -> bool {
-        let known = self.level.run(Listed { list: &self.flat, fingerprint })
-            || self.runs.as_ref().is_some_and(|runs| runs.contains(fingerprint))
-            || self.uses_tables && self.sets.iter().any(|set| set.contains(fingerprint));
-        if !known {
+        let is_new = !self.contains(fingerprint);
+        if is_new {
             self.insert_new(fingerprint);
         }
-        !known
+        is_new
+    }
+
+    /// Whether a fingerprint is there.
+    pub fn contains(&self, fingerprint: u64) -> bool {
+        self.level.run(Listed { list: &self.flat, fingerprint })
+            || self.runs.as_ref().is_some_and(|runs| runs.contains(fingerprint))
+            || self.uses_tables && self.sets.iter().any(|set| set.contains(fingerprint))
     }
 
     /// Adds a fingerprint. The caller must know that the index does not have it.

@@ -4,7 +4,8 @@
 //! which buckets are to be read, and starts to load them into the cache. [`Index::finish`] reads them.
 
 use super::Index;
-use crate::hamming::kernel::{Kernel, Work};
+use crate::hamming::kernel::Kernel;
+use crate::hamming::level::Work;
 use crate::hamming::table::Table;
 use crate::hamming::tables::Tables;
 

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::Near;
 use crate::hamming::code::for_each_error;
 use crate::hamming::design::Design;
-use crate::hamming::kernel::{Kernel, Level, Work};
+use crate::hamming::kernel::Kernel;
 use crate::hamming::key::Key;
+use crate::hamming::level::{Level, Work};
 use crate::hamming::permutation::Permutation;
 
 /// The fingerprints whose pairs are wanted.

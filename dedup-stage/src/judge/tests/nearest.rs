@@ -29,7 +29,7 @@ fn verdict(judge: &mut Judge, session: &mut Session, candidate: &Candidate) -> V
         Page { is_text: true, sha256: candidate.sha256, signature: candidate.signature.clone(), ..Page::default() };
     let url = Url::parse("http://a.test/").unwrap();
     let (order, id) = (candidate.order, candidate.id);
-    let case = Case { order, id, url: &url, before: None, judgeable: true, page: &page, links: &[] };
+    let case = Case { order, id, url: &url, before: None, judgeable: true, page: &page, links: &[], ahead: None };
     judge.judge(&case, &|_, _| Ok(None), session).unwrap().verdict
 }
 
@@ -133,7 +133,16 @@ fn who_accepts_in_any_order_knows_what_the_first_judge_knows() {
         }
         let page = Page { is_text: true, sha256: asked.sha256, signature: asked.signature.clone(), ..Page::default() };
         let url = Url::parse("http://a.test/").unwrap();
-        let case = Case { order, id: asked.id, url: &url, before: None, judgeable: true, page: &page, links: &[] };
+        let case = Case {
+            order,
+            id: asked.id,
+            url: &url,
+            before: None,
+            judgeable: true,
+            page: &page,
+            links: &[],
+            ahead: None,
+        };
         let verdicts = [(&mut judge_a, &mut session_a), (&mut judge_b, &mut session_b)]
             .map(|(judge, session)| judge.judge(&case, &|_, _| Ok(None), session).unwrap());
         assert_eq!(verdicts[0], verdicts[1], "{asked:?}");
@@ -198,4 +207,18 @@ fn the_candidates_of_some_hosts_make_another_judge_say_the_same() {
     assert_eq!(other.verdict("http://c.test/list", &others), Verdict::Unique, "the links travel too");
     let same = linked.replace("<p>", "<p >");
     assert!(matches!(other.verdict("http://d.test/list", &same), Verdict::Near { .. }));
+}
+
+/// The glance of a sketch is its first bytes, so only the whole second look tells these texts apart.
+#[test]
+fn a_page_with_the_fingerprint_of_another_and_other_text_is_unique() {
+    let (mut judge, mut session) = judge();
+    let first = candidate(1, 1, 0);
+    judge.accept(&first, &mut session).unwrap();
+    assert!(verdict(&mut judge, &mut session, &candidate(2, 2, 0)).twin().is_some());
+    let mut other = candidate(3, 3, 0);
+    let mut bytes = [7; Sketch::BYTES];
+    bytes[Sketch::GLANCE..2 * Sketch::GLANCE].fill(!7);
+    other.signature = Some(Signature { simhash: 0, sketch: Sketch::from_bytes(bytes) });
+    assert_eq!(verdict(&mut judge, &mut session, &other), Verdict::Unique);
 }

@@ -206,9 +206,22 @@ fn what_is_gone_condemns_nobody() {
     web.flow.judge_mut().forget(&shown, url, &mut web.session).unwrap();
     assert_eq!([spaces::DIGESTS, spaces::ACCEPTED, spaces::LINKS].map(|space| web.entries(space)), [0; 3]);
     assert_eq!(web.verdict("http://b.test/", &page), Verdict::Unique);
-    // Forgetting twice does not harm other pages.
+    // Forgetting twice does not harm other pages: the bytes are those of another URL now.
     web.flow.judge_mut().forget(&shown, url, &mut web.session).unwrap();
-    assert!(web.verdict("http://c.test/", &page).duplicate_of().is_some());
+    let by_b = Verdict::Exact { of: web.id("http://b.test/", 1) };
+    assert_eq!(web.verdict("http://c.test/", &page), by_b);
+}
+
+#[test]
+fn a_near_copy_condemns_nobody() {
+    let mut web = web();
+    let text = words(1, 60);
+    web.show("http://a.test/", &html(&text, &[]));
+    let copy = [&text[..], &words(2, 1)].concat();
+    assert!(matches!(web.verdict("http://b.test/", &html(&copy, &[])), Verdict::Near { .. }));
+    let accepted = |web: &mut Web, url| web.shown(url).unwrap().accepted;
+    assert_eq!((accepted(&mut web, "http://a.test/"), accepted(&mut web, "http://b.test/")), (true, false));
+    assert_eq!(web.entries(spaces::ACCEPTED), 1);
 }
 
 #[test]

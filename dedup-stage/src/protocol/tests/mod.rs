@@ -3,6 +3,7 @@
 mod verdicts;
 
 use std::io::{self, Read, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::pipeline::Limits;
 use crate::stage::Stage;
-use crate::store::{Memory, Session};
+use crate::store::{self, Batch, Memory, Session, Space, Store, Visitor};
 use crate::url::Canonicalizer;
 
 fn stage() -> Stage {
@@ -254,6 +255,41 @@ fn a_closed_output_ends_it_quietly() {
     drop(from_stage);
     to_stage.send(b"{\"op\":\"hello\"}\n".to_vec()).unwrap();
     assert!(matches!(served.join().unwrap(), Ended::OutputClosed));
+}
+
+/// Counts its commits.
+#[derive(Debug)]
+struct Counting(Memory, Arc<AtomicUsize>);
+
+impl Store for Counting {
+    fn get(&self, space: Space, key: &[u8]) -> store::Result<Option<Vec<u8>>> {
+        self.0.get(space, key)
+    }
+
+    fn scan(&self, space: Space, from: &[u8], to: &[u8], visit: &mut Visitor<'_>) -> store::Result<()> {
+        self.0.scan(space, from, to, visit)
+    }
+
+    fn commit(&mut self, batch: &Batch) -> store::Result<()> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.commit(batch)
+    }
+}
+
+#[test]
+fn the_state_has_no_page_whose_answer_was_not_written() {
+    let commits = Arc::new(AtomicUsize::new(0));
+    let counting = Counting(Memory::default(), Arc::clone(&commits));
+    let dedup = config::Settings::default().dedup;
+    let stage = Stage::open(Session::new(Box::new(counting)), &dedup, Canonicalizer::default()).unwrap();
+    commits.store(0, Ordering::Relaxed);
+    let input = b"{\"url\":\"http://a.test/\",\"body\":\"x\"}\n{\"op\":\"flush\"}\n";
+    let greeting = Greeting { recipe: "words", distance: 3, on_duplicate: config::OnDuplicate::Drop, durable: false };
+    let (post, nobody) = unbounded();
+    drop(nobody);
+    let ended = serve(io::Cursor::new(input), Posting(post), stage, Limits::new(1), greeting, |_| {}).unwrap();
+    assert!(matches!(ended, Ended::OutputClosed));
+    assert_eq!(commits.load(Ordering::Relaxed), 0);
 }
 
 #[test]

@@ -1,0 +1,57 @@
+//! What an engine does about `--max-pages`.
+
+use frontier::{JobKind, Next, Outcome};
+
+use super::Engine;
+use super::error::Result;
+
+impl Engine<'_> {
+    /// Whether `--max-pages` allows no more page jobs than are open now.
+    pub(super) fn is_full(&self) -> bool {
+        let (limit, pages, open) =
+            (self.desk.settings.limits.max_pages, self.desk.ledger.stats.pages, self.jobs.open_pages());
+        match &self.desk.together {
+            Some(together) => together.allowance.as_ref().is_some_and(|allowance| allowance.is_full(pages, open)),
+            None => limit > 0 && pages + open >= limit,
+        }
+    }
+
+    /// Asks for more pages, if those that may be fetched here are soon used up.
+    pub(super) fn seek_pages(&mut self) {
+        let (fetched, open) = (self.desk.ledger.stats.pages, self.jobs.open_pages());
+        let Some(together) = &mut self.desk.together else { return };
+        let request = together.allowance.as_mut().and_then(|allowance| allowance.ask(fetched, open));
+        if let Some(request) = request {
+            together.peers.ask_for_pages(request);
+        }
+    }
+
+    /// While no page may be fetched: hands out what another process waits for. False if there is nothing.
+    pub(super) fn hand_out_errand(&mut self) -> Result<bool> {
+        if self.desk.together.is_none() {
+            return Ok(false);
+        }
+        let now = self.now();
+        // Jobs that wait keep their hosts from errands.
+        let job = match self.desk.waited() {
+            Some(job) if job.kind == JobKind::Page => {
+                let back = Outcome::Returned { requested: false };
+                self.desk.frontier.report(&job, back, now, &mut self.desk.ledger.session)?;
+                return Ok(true);
+            }
+            Some(job) => job,
+            None => match self.desk.frontier.next_errand(now, &mut self.desk.ledger.session)? {
+                Next::Job(job) => job,
+                Next::Wait(due) => {
+                    self.due = Some(due);
+                    return Ok(false);
+                }
+                Next::Idle => return Ok(false),
+            },
+        };
+        if let Some(order) = self.desk.order(job)? {
+            self.jobs.start(order)?;
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,103 @@
+//! What the desk of an engine that crawls with others sends to them, and how it follows the pages that they judge.
+
+use dedup_stage::judge::{Candidate, Case, Proposal};
+use dedup_stage::store::{self, Space};
+
+use super::desk::Desk;
+use super::error::Result;
+use super::ledger;
+use super::message::{Finding, JobReport};
+use super::peers::Proposed;
+use super::together::{LINKS_AT, PAGES_AT, places};
+use crate::outbound::{self, Outbound};
+use crate::record::PageRecord;
+
+impl Desk<'_> {
+    /// Sends links to where they belong: they must be durable there before the commit that says so.
+    pub(super) fn send_links(&mut self) -> Result<()> {
+        let Some(together) = &mut self.together else { return Ok(()) };
+        let session = &mut self.ledger.session;
+        let keys = std::mem::take(&mut together.outgoing);
+        let links = keys.iter().filter_map(|key| outbound::waits_at(key, session).transpose());
+        let links: Vec<Outbound> = links.collect::<store::Result<_>>()?;
+        let mut all = together.due_errands(self.frontier.take_errands(), self.clock.now());
+        all.extend(self.frontier.take_answers().into_iter().map(|(asker, rules)| Outbound::rules(asker, &rules)));
+        all.extend(links.iter().cloned());
+        all.append(&mut together.onward);
+        if !all.is_empty() {
+            together.peers.send(&all)?;
+            outbound::taken(&links, &|url| self.frontier.id(url), session)?;
+        }
+        for group in std::mem::take(&mut together.stale).chunks(Proposed::MOST) {
+            together.peers.propose(group.to_vec())?;
+        }
+        if places(session)? != (together.links_at, together.pages_at) {
+            session.put(Space::META, LINKS_AT, together.links_at.to_be_bytes());
+            session.put(Space::META, PAGES_AT, together.pages_at.to_be_bytes());
+        }
+        Ok(())
+    }
+
+    /// Pages that another process judges.
+    pub(super) fn follow(&mut self, at: u64, pages: Vec<Proposed>) -> Result<()> {
+        for (place, mut proposed) in pages.into_iter().enumerate() {
+            proposed.page.candidate.order = Proposed::order(at, place);
+            self.follow_one(&proposed)?;
+        }
+        Ok(())
+    }
+
+    fn follow_one(&mut self, proposed: &Proposed) -> Result<()> {
+        let session = &mut self.ledger.session;
+        if self.flow.judge_mut().follow(&proposed.page, &ledger::url_of, session)? {
+            let Candidate { id, .. } = proposed.page.candidate;
+            PageRecord::elsewhere(&proposed.page, proposed.fetched_at).put_elsewhere(id, session);
+        }
+        Ok(())
+    }
+
+    /// A page of this process at its place in the common order.
+    pub(super) fn take_in_order(&mut self, report: JobReport, mut proposed: Proposed, order: u64) -> Result<()> {
+        self.ledger.set_order(order);
+        self.take(report)?;
+        if self.ledger.unset_order() {
+            // It was not judged after all (its host asked for time, say). The others have followed it.
+            proposed.page.candidate.order = order;
+            self.follow_one(&proposed)?;
+        }
+        Ok(())
+    }
+}
+
+impl Desk<'_> {
+    /// What other processes have to hear of a report: `None` where it is no page that the judge compares, and for a page whose
+    /// links alone fill a message. Of such a page only this process knows.
+    pub(super) fn proposed(&self, report: &JobReport) -> Result<Option<Proposed>> {
+        let JobReport { job, ended_at, finding: Finding::Page(page), .. } = report else { return Ok(None) };
+        if job.is_requisite() || page.redirect.is_some() || page.unchanged {
+            return Ok(None);
+        }
+        let before = self.before(job)?;
+        let case = Case {
+            order: 0,
+            id: job.page,
+            url: &job.url,
+            before: before.as_ref().and_then(|before| before.shown.as_ref()),
+            judgeable: page.judgeable,
+            page: &page.page,
+            links: &page.links,
+            ahead: None,
+        };
+        let proposed = Proposal::of(&case).map(|page| Proposed { page, fetched_at: *ended_at });
+        Ok(proposed.filter(|proposed| {
+            let fits = proposed.bytes() <= Proposed::MOST_BYTES;
+            if !fits {
+                tracing::warn!(
+                    "{}: its links fill more than a message, so other workers do not hear of this page",
+                    job.url
+                );
+            }
+            fits
+        }))
+    }
+}

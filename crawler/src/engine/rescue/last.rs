@@ -1,0 +1,129 @@
+//! The last round of the rescue, as a sample: how many new pages are lost among the URLs that are still held or stopped.
+//!
+//! A lot of which the sample has drawn a new page often falls because of it. Its other URLs are fetched then, so nothing of
+//! it is lost. But it also tells of lots like it that the sample has missed. A lot with `m` new pages is missed by a sample
+//! of the share `f` with the probability `(1 - f)^m`. So each lot that was drawn stands for the new pages of lots that were
+//! not: `m (1 - f)^m / (1 - (1 - f)^m)` of them, by the estimator of Horvitz and Thompson ("A Generalization of Sampling
+//! Without Replacement From a Finite Universe", JASA 47, 1952). How many new pages such a lot has is known when all of its
+//! URLs are fetched.
+
+use std::collections::BTreeMap;
+
+use frontier::Lot;
+
+use super::trials::LotResults;
+use crate::estimate::{Lost, Sample, estimate};
+
+/// The last round, and what it was drawn from.
+#[derive(Clone, Copy, Debug)]
+pub struct LastRound<'a> {
+    /// The results of all rounds, by the lots that fall as one: sections that have fallen alone, and else whole lots.
+    pub results: &'a BTreeMap<Lot, LotResults>,
+    /// The number of the last one.
+    pub number: u32,
+    /// URLs that it was drawn from.
+    pub population: u64,
+    /// URLs that are still held or stopped.
+    pub held: u64,
+}
+
+impl LastRound<'_> {
+    /// The estimate of the pages that are lost, and the lower and the upper end of its 95 % interval. `left` are the lots with
+    /// new pages that still have URLs; `fallen` tells which families have fallen.
+    pub fn lost(&self, left: &BTreeMap<Lot, u64>, fallen: &dyn Fn(Lot) -> bool) -> [f64; 3] {
+        let LastRound { population, .. } = *self;
+        let last = || self.results.iter().filter(|(_, result)| result.round == self.number);
+        let drawn: u64 = last().map(|(_, result)| result.drawn).sum();
+        let all: u64 = last().map(|(_, result)| result.new).sum();
+        let share = (drawn as f64 / population.max(1) as f64).min(1.0);
+        // In new pages of the sample: each stands for as many of those that are left. Those of lots that have nothing left
+        // tell of other lots only.
+        let (mut here, mut elsewhere) = (0, 0.0);
+        for (lot, result) in last().filter(|(_, result)| result.new > 0) {
+            if left.contains_key(lot) {
+                here += result.new;
+            } else if !fallen(result.family) {
+                elsewhere += weight(result.new + result.after_fall, share);
+            }
+        }
+        let of = |new: u64| estimate(Sample { left: population.saturating_sub(drawn), drawn, new: new.min(drawn) });
+        let unknown = Lost { estimate: 0.0, low: 0.0, high: self.held as f64 };
+        // The same sample has also chosen which lots were released. So the upper end from the rest of it would be too low,
+        // and the upper end from the whole sample is used. The new pages of one lot are missed together or not at all, so
+        // lots elsewhere do not raise the lower end.
+        let rest = of(here + elsewhere.round() as u64).zip(of(here));
+        let lost = rest.zip(of(all)).map_or(unknown, |((rest, here), whole)| Lost {
+            low: here.low,
+            high: rest.high.max(whole.high),
+            ..rest
+        });
+        // URLs that came to be held after the sample was drawn: nothing is known about them.
+        let later = self.held.saturating_sub(population.saturating_sub(drawn)) as f64;
+        let held = self.held as f64;
+        let point = lost.estimate.min(held);
+        [point, lost.low.min(held), (lost.high + later).min(held).max(point)]
+    }
+}
+
+/// How many new pages of a sample of this `share` tell as much of what is left as a lot with `m` new pages that was drawn and is
+/// fetched now. A single new page counts as one; of a large lot little is left, because hardly any sample misses it.
+fn weight(m: u64, share: f64) -> f64 {
+    let (m, missed) = (m as f64, 1.0 - share);
+    if share <= 0.0 { 0.0 } else { m * share * missed.powf(m - 1.0) / (1.0 - missed.powf(m)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A web of held lots of `size` URLs, of which `new_lots` have `m` new pages. A sample of `drawn` URLs is drawn; the lots in
+    /// which it finds a new page fall. Returns the estimate and the new pages that are lost.
+    fn run(random: &mut fastrand::Rng, lots: u64, size: u64, new_lots: u64, m: u64, drawn: usize) -> ([f64; 3], u64) {
+        let mut urls: Vec<(u64, bool)> =
+            (0..lots).flat_map(|lot| (0..size).map(move |url| (lot, lot < new_lots && url < m))).collect();
+        random.shuffle(&mut urls);
+        let mut results = BTreeMap::<Lot, LotResults>::new();
+        for (lot, new) in &urls[..drawn] {
+            let result = results.entry(Lot(*lot)).or_insert(LotResults { round: 1, ..LotResults::default() });
+            result.drawn += 1;
+            result.new += u64::from(*new);
+        }
+        let fell: Vec<Lot> = results.iter().filter(|(_, result)| result.new > 0).map(|(lot, _)| *lot).collect();
+        for lot in &fell {
+            let result = results.get_mut(lot).unwrap();
+            result.after_fall = m - result.new;
+        }
+        let held = urls[drawn..].iter().filter(|(lot, _)| !fell.contains(&Lot(*lot))).count() as u64;
+        let lost = urls[drawn..].iter().filter(|(lot, new)| *new && !fell.contains(&Lot(*lot))).count() as u64;
+        let last = LastRound { results: &results, number: 1, population: urls.len() as u64, held };
+        (last.lost(&BTreeMap::new(), &|_| false), lost)
+    }
+
+    #[test]
+    fn a_lot_that_fell_tells_of_those_that_were_not_drawn() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let (mut all, mut covered_in_all) = (0, 0);
+        // Lots with one new page in one, two and seven URLs, and lots with several.
+        for (lots, size, new_lots, m) in [(500, 1, 25, 1), (300, 2, 12, 1), (80, 7, 20, 1), (200, 4, 15, 3)] {
+            for share in [0.1, 0.4, 0.8] {
+                let drawn = ((lots * size) as f64 * share) as usize;
+                let (mut told, mut true_ones, mut covered) = (0.0, 0, 0);
+                const RUNS: usize = 120;
+                for _ in 0..RUNS {
+                    let ([estimate, low, high], lost) = run(&mut random, lots, size, new_lots, m, drawn);
+                    told += estimate;
+                    true_ones += lost;
+                    covered += usize::from(low <= lost as f64 && lost as f64 <= high);
+                }
+                let (told, lost) = (told / RUNS as f64, true_ones as f64 / RUNS as f64);
+                let context =
+                    format!("{lots} lots of {size} URLs, {m} new, share {share}: {told:.2} told, {lost:.2} lost");
+                assert!((told - lost).abs() <= 0.15 * lost + 0.5, "{context}");
+                // The coverage of such an interval swings around its level where few new pages are drawn (Brown, Cai, DasGupta).
+                assert!(covered >= RUNS * 88 / 100, "{context}: {covered} of {RUNS} covered");
+                (all, covered_in_all) = (all + RUNS, covered_in_all + covered);
+            }
+        }
+        assert!(covered_in_all * 100 >= all * 93, "{covered_in_all} of {all} covered");
+    }
+}

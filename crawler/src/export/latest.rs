@@ -1,0 +1,210 @@
+//! What each URL shows at its latest visit: whether its page is alive, and which pages say the same. Read from the lines of
+//! `pages.jsonl`, with about a hundred bytes in memory for each URL.
+//!
+//! A line names its twin by URL, and a twin may change later. So each content that a URL has shown has a number: a duplicate gets
+//! the number of what its twin shows, and keeps it when the twin changes. Pages with one number are a cluster.
+
+use std::collections::HashMap;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::report::line::{PageLine, Word};
+
+/// Names a URL while lines are read.
+pub(super) fn key(url: &str) -> u64 {
+    xxh3_64(url.as_bytes())
+}
+
+/// What all URLs show.
+#[derive(Debug, Default)]
+pub(super) struct Latest {
+    pages: HashMap<u64, Page>,
+    /// The parent of each content in a union-find forest. Two contents become one if lines came in another order than the visits
+    /// (pages of several workers).
+    parents: Vec<u32>,
+}
+
+/// What one URL shows.
+#[derive(Debug, Default)]
+struct Page {
+    /// Whether a line of the URL was read, and not only its name.
+    has_line: bool,
+    /// Whether the last answer was a page. An error of the server changes nothing; 404, 410 and a redirect do.
+    is_alive: bool,
+    /// The visit that has shown the content first, after other content; `None` where its line is not there.
+    visit: Option<u32>,
+    /// All contents that it has shown; `now` is the place of the latest one.
+    shown: Vec<Shown>,
+    now: usize,
+}
+
+/// One content of a URL.
+#[derive(Clone, Copy, Debug)]
+struct Shown {
+    content: u32,
+    /// Digest of the bytes, as far as it fits.
+    digest: Option<u64>,
+    simhash: Option<u64>,
+}
+
+impl Latest {
+    /// Takes the next line.
+    pub fn add(&mut self, line: &PageLine<'_>) {
+        let url = key(&line.url);
+        let page = self.pages.entry(url).or_default();
+        let is_first = !page.has_line;
+        page.has_line = true;
+        match line.status {
+            // Without the whole page, it is as it was before.
+            Some(200..300) if line.error.is_some() && !is_first => {}
+            Some(200..300 | 304) => {
+                page.is_alive = true;
+                self.show(url, line, is_first);
+            }
+            Some(300..400 | 404 | 410) => page.is_alive = false,
+            _ => {}
+        }
+    }
+
+    /// The page shows something.
+    fn show(&mut self, url: u64, line: &PageLine<'_>, is_first: bool) {
+        let hex = |text: &str| u64::from_str_radix(text.get(..16)?, 16).ok();
+        let digest = line.sha256.as_deref().and_then(hex);
+        let simhash = line.simhash.as_deref().and_then(hex);
+        let is_said = line.verdict == Word::Unchanged || line.status == Some(304);
+        let page = self.pages.entry(url).or_default();
+        if is_said && let Some(shown) = page.shown.get_mut(page.now) {
+            // The bytes may be others.
+            *shown =
+                Shown { content: shown.content, digest: digest.or(shown.digest), simhash: simhash.or(shown.simhash) };
+            return;
+        }
+        let earlier = page.shown.iter().position(|shown| shown.is(digest, simhash));
+        // Another page named this one as its twin before its own line came.
+        let named = page.shown.first().map(|shown| shown.content).filter(|_| is_first);
+        let content = match (line.verdict, &line.duplicate_of) {
+            (Word::Exact | Word::Near, Some(twin)) => {
+                let content = self.content_of_twin(key(twin), digest, simhash, line.distance);
+                named.map_or(content, |named| self.unite(content, named))
+            }
+            _ => match (earlier, named) {
+                (Some(place), _) => self.pages[&url].shown[place].content,
+                (None, Some(named)) => named,
+                (None, None) => self.new_content(),
+            },
+        };
+        let page = self.pages.entry(url).or_default();
+        page.visit = (!is_said).then_some(line.visit);
+        let shown = Shown { content, digest, simhash };
+        match earlier.or(named.map(|_| 0)) {
+            Some(place) => (page.now, page.shown[place]) = (place, shown),
+            None => {
+                page.now = page.shown.len();
+                page.shown.push(shown);
+            }
+        }
+    }
+
+    /// What the twin of a page showed when it was its twin: of all that it has shown, the content that is as far from the page's as
+    /// the line says.
+    fn content_of_twin(&mut self, twin: u64, digest: Option<u64>, simhash: Option<u64>, distance: Option<u32>) -> u32 {
+        let page = self.pages.entry(twin).or_default();
+        if page.shown.is_empty() {
+            let content = self.new_content();
+            let page = self.pages.entry(twin).or_default();
+            page.shown.push(Shown { content, digest: None, simhash: None });
+            // Nothing says that it is gone, unless its own line does.
+            page.is_alive |= !page.has_line;
+            return content;
+        }
+        let off = |shown: &Shown| match (shown.simhash, simhash) {
+            _ if digest.is_some() && shown.digest == digest => 0,
+            (Some(its), Some(own)) => 1 + (its ^ own).count_ones().abs_diff(distance.unwrap_or(0)),
+            _ => 65,
+        };
+        let latest = page.shown[page.now];
+        page.shown.iter().copied().chain([latest]).rev().min_by_key(off).unwrap_or(latest).content
+    }
+
+    fn new_content(&mut self) -> u32 {
+        let content = u32::try_from(self.parents.len()).unwrap_or(u32::MAX);
+        self.parents.push(content);
+        content
+    }
+
+    /// Makes two contents one.
+    fn unite(&mut self, a: u32, b: u32) -> u32 {
+        let (a, b) = (self.root(a), self.root(b));
+        let (first, later) = (a.min(b), a.max(b));
+        self.parents[later as usize] = first;
+        first
+    }
+
+    fn root(&self, mut content: u32) -> u32 {
+        while self.parents[content as usize] != content {
+            content = self.parents[content as usize];
+        }
+        content
+    }
+
+    /// The cluster of a URL, if its page is alive. `None` as well where no line names the URL.
+    pub fn cluster(&self, url: u64) -> Option<u32> {
+        let page = self.pages.get(&url).filter(|page| page.is_alive)?;
+        page.shown.get(page.now).map(|shown| self.root(shown.content))
+    }
+
+    /// Whether a line of `pages.jsonl` is of this URL, or names it.
+    pub fn has(&self, url: u64) -> bool {
+        self.pages.contains_key(&url)
+    }
+
+    /// Whether what a URL shows now was shown first at this visit. Where the line of that visit is not there, any visit may be it.
+    pub fn is_of_visit(&self, url: u64, visit: u32) -> bool {
+        self.pages.get(&url).and_then(|page| page.visit).is_none_or(|shown| shown == visit)
+    }
+}
+
+impl Shown {
+    /// Whether it has the same bytes, or the same fingerprint.
+    fn is(&self, digest: Option<u64>, simhash: Option<u64>) -> bool {
+        digest.is_some() && self.digest == digest || simhash.is_some() && self.simhash == simhash
+    }
+}
+
+/// Lines of `pages.jsonl` for tests of the exports.
+#[cfg(test)]
+pub(super) mod lines {
+    use serde_json::json;
+
+    /// One visit to a URL.
+    pub struct Seen(pub &'static str, pub u32, pub u16, pub &'static str, pub Option<&'static str>, pub u64);
+
+    /// The line of a visit.
+    pub fn line(Seen(url, visit, status, verdict, twin, text): &Seen) -> String {
+        let digits = (*status == 200).then(|| format!("{text:016x}"));
+        let distance = twin.map(|_| 0);
+        json!({"url": url, "visit": visit, "status": status, "verdict": verdict, "duplicate_of": twin, "distance": distance,
+            "sha256": digits.as_ref().map(|digits| format!("{digits}{url:0>48}")), "simhash": digits})
+        .to_string()
+            + "\n"
+    }
+
+    /// A crawl, a visit that finds `p` changed and `q` missing, and one that finds both as they were. `n` came and went, and `s`
+    /// answered with an error of the server in the end.
+    pub const ROUNDS: [Seen; 14] = [
+        Seen("p", 1, 200, "unique", None, 1),
+        Seen("q", 1, 200, "unique", None, 2),
+        Seen("p/copy", 1, 200, "near", Some("p"), 1),
+        Seen("q/copy", 1, 200, "near", Some("q"), 2),
+        Seen("s", 1, 200, "unique", None, 3),
+        Seen("p", 2, 200, "unique", None, 4),
+        Seen("p/copy", 2, 200, "unchanged", None, 1),
+        Seen("q", 2, 404, "unjudged", None, 0),
+        Seen("n", 1, 200, "unique", None, 5),
+        Seen("q", 3, 200, "near", Some("q/copy"), 2),
+        Seen("p", 3, 200, "near", Some("p/copy"), 1),
+        Seen("p/copy", 3, 304, "unchanged", None, 1),
+        Seen("n", 2, 404, "unjudged", None, 0),
+        Seen("s", 2, 503, "unjudged", None, 0),
+    ];
+}

@@ -1,0 +1,62 @@
+//! Where outputs are written: beside their place until they are whole, and never over an input or a device.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::Error;
+
+/// Writes beside the file that is to be, and gives it its name when it is whole and on disk. `make` returns the length.
+///
+/// # Errors
+///
+/// Where `path` is a device, a pipe or a folder, and where something cannot be written.
+pub fn write(path: &Path, make: impl FnOnce(&File) -> Result<u64, Error>) -> Result<u64, Error> {
+    let path = &place(path).map_err(Error::io(path))?;
+    let part = temporary(path);
+    let result = (|| {
+        let file =
+            File::options().read(true).write(true).create(true).truncate(true).open(&part).map_err(Error::io(&part))?;
+        let length = make(&file)?;
+        file.sync_all().map_err(Error::io(&part))?;
+        fs::rename(&part, path).map_err(Error::io(path))?;
+        Ok(length)
+    })();
+    if result.is_err() {
+        // The error that matters is the first one.
+        let _ = fs::remove_file(&part);
+    }
+    result
+}
+
+/// The file that an output replaces. A link stays a link: it is the file behind it that is replaced.
+///
+/// # Errors
+///
+/// Where something is there that is no regular file: it could not be put back.
+pub fn place(path: &Path) -> io::Result<PathBuf> {
+    match fs::canonicalize(path) {
+        Ok(file) if file.is_file() => Ok(file),
+        Ok(_) => Err(io::Error::new(io::ErrorKind::InvalidInput, "is no regular file")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(path.to_owned()),
+        Err(error) => Err(error),
+    }
+}
+
+/// The first of the inputs that an output would replace.
+pub fn replaced<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Option<&'a Path> {
+    let output = fs::canonicalize(output).ok()?;
+    inputs.into_iter().find(|input| fs::canonicalize(input).is_ok_and(|input| input == output))
+}
+
+/// Where a file is until it is whole.
+pub fn temporary(path: &Path) -> PathBuf {
+    beside(path, ".part")
+}
+
+/// A path with something after its name.
+pub fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(ending);
+    path.with_file_name(name)
+}

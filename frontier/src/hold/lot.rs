@@ -1,0 +1,112 @@
+//! Lots: held or stopped URLs that most likely share their fate. The rescue tries a few URLs of a lot, and judges the whole lot
+//! by them.
+
+use dedup_stage::url::{SiteId, UrlId};
+use serde::{Deserialize, Serialize};
+use url::Url;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::template::{shape, template};
+use crate::host::groups::label;
+use crate::reason::SkipReason;
+use crate::rules::is_id;
+use crate::url::{Cause, State};
+
+/// The identity of a lot, a hash. (The word is that of acceptance sampling: a few pieces of a lot are drawn, and the whole lot is
+/// judged by them.)
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Lot(pub u64);
+
+/// The lots of one URL. Each of the three is a lot, and the next one contains it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lots {
+    /// The *section*: the URLs of the lot that are in one folder (the path without its last segment). One chapter of a copied
+    /// manual may have been translated, while all other chapters are copies.
+    pub section: Lot,
+    /// The lot: all URLs of one template that are held or stopped for one reason: for counterparts on one host, as news, because
+    /// one corpus knows them, by one rule, or for a spent budget.
+    pub lot: Lot,
+    /// The *family*: all lots of the hosts of one registrable domain whose URLs have one shape. If each author of a site has a
+    /// folder, then each folder is a lot, and no sample is large enough for all of them. What most of the lots of a family have
+    /// shown is taken to hold for the others.
+    pub family: Lot,
+}
+
+impl Lots {
+    /// Whether a lot is one of the three.
+    pub fn contains(&self, lot: Lot) -> bool {
+        [self.section, self.lot, self.family].contains(&lot)
+    }
+}
+
+/// The lots of a URL that is held or stopped; `None` for other states.
+pub fn lots(id: UrlId, state: &State) -> Option<Lots> {
+    let url = state.link().and_then(|link| Url::parse(&link.url).ok());
+    let form = || url.as_ref().map_or(0, |url| template(url, id.site)).to_be_bytes();
+    let hash = |parts: &[&[u8]]| Lot(xxh3_64(&parts.concat()));
+    let (domain, site) = (id.site.domain.to_be_bytes(), id.site.to_bytes());
+    let shape = url.as_ref().map_or_else(String::new, shape);
+    let wide = |kind: &[u8]| hash(&[b"family", kind, &domain, shape.as_bytes()]);
+    let (lot, family) = match state {
+        State::HeldFor { counterparts, .. } => {
+            let other = counterparts.first().map_or(SiteId::default(), |id| id.site);
+            (hash(&[b"for", &site, &other.to_bytes(), &form()]), wide(b"for"))
+        }
+        State::HeldAs { cause: Cause::News { template }, .. } => {
+            (hash(&[b"news", &template.to_be_bytes()]), wide(b"news"))
+        }
+        State::HeldAs { cause: Cause::Known { corpus }, .. } => {
+            (hash(&[b"known", corpus.as_bytes(), &site, &form()]), wide(b"known"))
+        }
+        State::Stopped { reason: SkipReason::Budget, .. } => (hash(&[b"budget", &site, &form()]), wide(b"budget")),
+        State::Stopped { rules, .. } => {
+            let rule = rules.first().copied().unwrap_or_default();
+            (hash(&[b"rule", &rule.to_be_bytes(), &site, &form()]), wide(b"rule"))
+        }
+        _ => return None,
+    };
+    let parent = url.as_ref().map_or("", |url| parent(url.path()));
+    Some(Lots { section: hash(&[b"section", &lot.0.to_be_bytes(), parent.as_bytes()]), lot, family })
+}
+
+/// The path without its last segment.
+fn parent(path: &str) -> &str {
+    let trimmed = path.strip_suffix('/').unwrap_or(path);
+    trimmed.rsplit_once('/').map_or("", |(parent, _)| parent)
+}
+
+/// The folder of a URL, as a hash: its first path segment and the names of its parameters. All segments that look like an
+/// identifier (of a session, for example) count as one segment. Otherwise each session would be a folder of its own, and
+/// what is learned about one session would not help with the next.
+pub fn folder(url: &Url) -> u64 {
+    let label = label(url);
+    match label.trim_start_matches('/').split_once('/') {
+        Some((segment, rest)) if is_id(segment) => xxh3_64(format!("/*/{rest}").as_bytes()),
+        _ => xxh3_64(label.as_bytes()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::url::Kept;
+
+    fn of(url: &str) -> Lots {
+        let link = Kept { url: url.into(), ..Kept::default() };
+        lots(UrlId::default(), &State::HeldFor { counterparts: Vec::new(), link }).unwrap()
+    }
+
+    #[test]
+    fn a_section_is_one_folder_of_a_lot() {
+        let [one, same, other] =
+            ["http://a/guide/chapter-1/3", "http://a/guide/chapter-1/4", "http://a/guide/chapter-2/3"].map(of);
+        assert_eq!(one, same);
+        assert_eq!((one.lot, one.family), (other.lot, other.family));
+        assert_ne!(one.section, other.section);
+        assert!([one.section, one.lot, one.family].into_iter().all(|lot| one.contains(lot)));
+        assert!(!one.contains(other.section));
+        for (path, expected) in [("/", ""), ("/a", ""), ("/a/b", "/a"), ("/a/b/", "/a"), ("/a/b/c.html", "/a/b")] {
+            assert_eq!(parent(path), expected, "{path}");
+        }
+    }
+}
