@@ -76,7 +76,7 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
         stats.links_cut,
         "links not read, because their page has more than 10,000, or 1 MiB of them".into(),
     );
-    for unread in unread(stats).filter(Unread::is_refused) {
+    for unread in unread(stats).filter(Unread::are_urls) {
         add(&format!("unread_{}", unread.kind), unread.count, format!("not asked for: {}", unread.why));
     }
     add(

@@ -27,7 +27,7 @@ pub mod sitemap;
 pub mod spaces;
 mod url;
 
-pub use crate::url::{Cause, Counters, End, Kept, State, Visit};
+pub use crate::url::{Counters, End, HoldCause, Kept, State, Visit};
 pub use dedup_stage::url::Keys;
 pub use failure::Failure;
 pub use frontier::{

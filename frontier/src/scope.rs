@@ -1,5 +1,6 @@
 //! Which URLs belong to the crawl: the extent around the seeds, what the user includes and excludes, and the shapes of
-//! URL that only traps have. Asked by the page workers for every link, so it neither allocates nor locks.
+//! URL that only traps have. The page workers and the frontier ask for every link, so the
+//! answer must be cheap.
 
 use std::collections::{HashMap, HashSet};
 

@@ -10,7 +10,7 @@ use config::{OnDuplicate, Settings};
 use dedup_stage::store::Session;
 use dedup_stage::url::{Keys, PageId, UrlId, drop_user};
 use frontier::rules::{RuleId, stored};
-use frontier::{Cause, Detail, End, Frontier, HostNote, Kept, Merits, QueuedAs, SkipReason, State, Via};
+use frontier::{Detail, End, Frontier, HoldCause, HostNote, Kept, Merits, QueuedAs, SkipReason, State, Via};
 use serde_json::Value;
 use url::Url;
 
@@ -100,7 +100,7 @@ impl Story<'_> {
                 }
                 self.carrier(out, &link)?;
             }
-            Some(State::HeldAs { cause: Cause::News { .. }, link }) => {
+            Some(State::HeldAs { cause: HoldCause::News { .. }, link }) => {
                 put!(
                     out,
                     "  held back: so far only pages link to it whose text another page has, and that page has no such link\n"
@@ -108,7 +108,7 @@ impl Story<'_> {
                 put!(out, "  links like it are tried; they are fetched once trials bring new pages\n");
                 self.carrier(out, &link)?;
             }
-            Some(State::HeldAs { cause: Cause::Known { corpus }, link }) => {
+            Some(State::HeldAs { cause: HoldCause::Known { corpus }, link }) => {
                 put!(out, "  held back: the corpus {} has the page that links to it\n", Shown(&corpus));
                 self.carrier(out, &link)?;
             }

@@ -67,7 +67,7 @@ impl Deadline {
         Duration::from_millis(self.length)
     }
 
-    /// Time since the lease was renewed, to the request for it; since the start of the machine where it never was.
+    /// Time since the last renewal was sent. If there was none: since the machine was started.
     pub fn since_renewal(&self) -> Duration {
         let sent = self.until.load(Ordering::Relaxed).saturating_sub(self.length * 6 / 10);
         Duration::from_millis(since_boot().saturating_sub(sent))

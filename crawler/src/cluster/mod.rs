@@ -23,7 +23,8 @@
 //!   share was renewed lately ([`lease`]).
 //!
 //! - No worker is needed for long. One that waits takes the place of one whose lease has run out, and makes its disk from
-//!   the commits. What the dead worker fetched after its last commit is fetched again, one full delay after.
+//!   the commits. What the dead worker fetched after its last commit is fetched again, after one full delay of each
+//!   host.
 
 mod ask;
 mod board;

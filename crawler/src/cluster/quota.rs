@@ -66,7 +66,7 @@ pub struct Keeper {
     pub board: Board,
     /// The share.
     pub share: usize,
-    /// How many are crawled.
+    /// The number of shares.
     pub shares: usize,
     /// The process.
     pub life: String,

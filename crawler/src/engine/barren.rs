@@ -1,5 +1,5 @@
 //! Decides whether a page has new text. A page without new text, and without a new link out of its family, is *barren*:
-//! learned rules count such pages to find traps. (This is not about known corpora alone.)
+//! learned rules count such pages to find traps.
 
 use dedup_stage::corpus::CorpusMatch;
 use dedup_stage::judge::{Judge, Judgement, UniqueBy, Verdict};

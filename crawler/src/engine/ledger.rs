@@ -29,7 +29,7 @@ const PROMISE_INTERVAL: Millis = 50;
 const OUTPUTS: &[u8] = b"outputs";
 const ORDER: &[u8] = b"order";
 const STOP_REASON: &[u8] = b"stop-reason";
-/// When the period began in which the open files of the outputs were.
+/// When the present period of the outputs began.
 const PERIOD: &[u8] = b"period";
 
 /// State, outputs and counters.

@@ -29,7 +29,7 @@ pub(super) struct LinkCounts {
 }
 
 impl Desk<'_> {
-    /// At most this many links of one page that came are named, and of those that vanished.
+    /// At most this many new links of a page are named, and as many vanished ones.
     pub(super) const NAMED: usize = 100;
 
     /// Takes the links of one page: they are queued, or held. At a later visit to its URL, also returns the links that

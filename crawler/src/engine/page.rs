@@ -72,12 +72,25 @@ impl Desk<'_> {
         let is_unique = judgement.verdict == Verdict::Unique && judgement.unique_by != Some(UniqueBy::Links);
         let new = is_unique && !says_little(&finding, &judgement);
         self.rescue.fetched(&job, new, counts.new > 0, &mut self.frontier, &mut self.ledger.session);
+        self.ledger.stats.count(&judgement.verdict, status);
+        self.count_answer(&finding, trouble.as_deref(), relevance);
+        self.record(
+            &job,
+            ended_at,
+            &finding,
+            Taken { judgement, before, twin, content, shown, relevance, counts, new_links, vanished, alike, label },
+        )?;
+        self.feed_read(&job, ended_at, &finding, new_urls)?;
+        self.visit_ended(&job, ended_at, ended)
+    }
+
+    /// Counts what an answer brought, and what was wrong with it.
+    fn count_answer(&mut self, finding: &PageFinding, trouble: Option<&str>, relevance: Option<f32>) {
         let stats = &mut self.ledger.stats;
-        stats.count(&judgement.verdict, status);
         if finding.redirect.is_some() {
             stats.redirects += 1;
-            stats.redirects_endless += u64::from(trouble.as_deref() == Some(LOOP));
-            stats.redirects_out += u64::from(trouble.as_deref() == Some(OUT));
+            stats.redirects_endless += u64::from(trouble == Some(LOOP));
+            stats.redirects_out += u64::from(trouble == Some(OUT));
         }
         if let Some(kind) = finding.cut {
             *stats.cut.entry(kind.to_owned()).or_default() += 1;
@@ -92,14 +105,6 @@ impl Desk<'_> {
             stats.scored += 1;
             stats.relevance += f64::from(relevance);
         }
-        self.record(
-            &job,
-            ended_at,
-            &finding,
-            Taken { judgement, before, twin, content, shown, relevance, counts, new_links, vanished, alike, label },
-        )?;
-        self.feed_read(&job, ended_at, &finding, new_urls)?;
-        self.visit_ended(&job, ended_at, ended)
     }
 
     /// Where a redirect leads. If that is back to a URL that is to be asked once more, the finding says so from now on.

@@ -19,7 +19,7 @@ use crate::archive::Exchange;
 use crate::auth::logout::is_logout;
 use crate::extract::page_lines;
 use crate::feeds::{self, Kind, markdown};
-use crate::fetch::{Response, Truncation};
+use crate::fetch::{Response, Truncation, Validators};
 use crate::focus::LinkHits;
 use crate::graph::{self, Edge};
 use crate::hints::{self, Hints};
@@ -59,19 +59,12 @@ impl Worker<'_> {
         }
         let canonical = page.links.iter().find(|link| link.rels.has(Rels::CANONICAL) && link.url != job.url);
         let canonical = canonical.map(|link| link.url.clone());
-        let (mut links, mut notes, mut rels) = (Vec::new(), Vec::new(), Vec::new());
+        let (links, notes);
+        let mut rels = Vec::new();
         let (mut redirect_finding, mut hits) = (None, None);
         if let Some(target) = &redirect {
-            let link = OutLink::new(target.clone(), false, &self.context.keys);
-            redirect_finding = Some(RedirectFinding {
-                again: link.id == job.page.url,
-                cookies: cookies::names(response.values("set-cookie")),
-                target: link.id,
-            });
-            // The frontier refuses a redirect with too many hops, and records it, because another link may lead to its
-            // target.
-            notes.push(LinkNote { refusal: self.refusal(target, job.depth), ..LinkNote::default() });
-            links.push(link);
+            let (link, note, finding) = self.redirect(answered, target);
+            (links, notes, redirect_finding) = (vec![link], vec![note], Some(finding));
         } else {
             let topical = self.finder.as_mut().filter(|_| page.is_text && (200..300).contains(&response.status));
             let mut link_hits = Vec::new();
@@ -124,13 +117,8 @@ impl Worker<'_> {
             permissions: permissions.as_deref(),
         });
         let validators = validators(response);
-        let archive = self.context.archive.as_ref().filter(|_| forbidden.is_none());
-        let exchange = archive.and_then(|fields| {
-            let own = worn.fields.iter().map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()));
-            let fields: Vec<_> = fields.iter().cloned().chain(own).collect();
-            let exchange = Exchange::new(&job.url, &fields, response, validators.clone(), permissions);
-            exchange.inspect_err(|error| tracing::error!("{}: not archived: {error}", job.url)).ok()
-        });
+        let exchange =
+            if forbidden.is_none() { self.exchange(answered, validators.clone(), permissions) } else { None };
         PageFinding {
             status: response.status,
             elapsed: response.ended_at.saturating_sub(response.sent_at),
@@ -163,6 +151,35 @@ impl Worker<'_> {
             unchanged,
             line,
         }
+    }
+
+    /// A redirect to `target`: its link, and what the engine wants to know about it.
+    fn redirect(&self, answered: &Answered<'_>, target: &Url) -> (OutLink, LinkNote, RedirectFinding) {
+        let Answered { job, response, .. } = *answered;
+        let link = OutLink::new(target.clone(), false, &self.context.keys);
+        let finding = RedirectFinding {
+            again: link.id == job.page.url,
+            cookies: cookies::names(response.values("set-cookie")),
+            target: link.id,
+        };
+        // The frontier refuses a redirect with too many hops, and records it, because another link may lead to its target.
+        let note = LinkNote { refusal: self.refusal(target, job.depth), ..LinkNote::default() };
+        (link, note, finding)
+    }
+
+    /// The exchange for the archive, if the crawl writes one.
+    fn exchange(
+        &self,
+        answered: &Answered<'_>,
+        validators: Validators,
+        permissions: Option<String>,
+    ) -> Option<Exchange> {
+        let Answered { job, worn, response, .. } = *answered;
+        let fields = self.context.archive.as_ref()?;
+        let own = worn.fields.iter().map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()));
+        let fields: Vec<_> = fields.iter().cloned().chain(own).collect();
+        let exchange = Exchange::new(&job.url, &fields, response, validators, permissions);
+        exchange.inspect_err(|error| tracing::error!("{}: not archived: {error}", job.url)).ok()
     }
 
     /// What a page with little text says of itself.

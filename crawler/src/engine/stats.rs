@@ -52,7 +52,7 @@ pub struct Stats {
     pub links_found: u64,
     /// Out-links not seen before.
     pub links_new: u64,
-    /// Out-links passed to the frontier.
+    /// Out-links that were queued at once.
     pub links_admitted: u64,
     /// Out-links that were held, stopped or tried because their page is a duplicate.
     pub links_dropped: u64,
@@ -69,12 +69,12 @@ pub struct Stats {
     pub withheld_tls: BTreeMap<String, u64>,
     /// At the end of a run: URLs that were refused because they lie beyond a limit of the crawl, by the name of its flag.
     pub beyond: BTreeMap<String, u64>,
-    /// At the end of a run: URLs that nobody asked to leave out and that were refused all the same, by the word for what they
-    /// ran into (see [`super::unread`]).
+    /// At the end of a run: URLs that nobody asked to leave out and that were not fetched all the same, by the word for what
+    /// they ran into (see [`super::unread`]).
     pub unread: BTreeMap<String, u64>,
     /// URLs that were held as links of duplicates, at the last commit.
     pub held: u64,
-    /// URLs that learned rules had stopped, at the last commit.
+    /// URLs that were stopped by learned rules or for a spent budget, at the last commit.
     pub stopped: u64,
     /// URLs refused, by the word for the reason, at the last commit.
     pub refused: BTreeMap<String, u64>,
@@ -199,7 +199,7 @@ impl Stats {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// Everything in scope was fetched.
+    /// Nothing is left to fetch; in a round of visits: the round is over.
     Done,
     /// All queued URLs become due only after `--patience`.
     Waiting,

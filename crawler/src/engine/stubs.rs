@@ -35,13 +35,13 @@ struct Shown {
 }
 
 impl Shown {
-    /// From so many URLs on, pages are labelled.
+    /// This many URLs show a stub before its pages get a label.
     const MANY: u32 = 10;
-    /// A page that says nothing of itself is a soft 404 if it is shown by so many URLs …
+    /// A page that says nothing of itself is a soft 404 if at least this many URLs show it.
     const UNLIKE_URLS: u32 = 20;
-    /// … in at least so many folders …
+    /// These URLs must be in at least this many folders.
     const UNLIKE_FOLDERS: u32 = 8;
-    /// … of so many depths.
+    /// Their paths must have at least this many different numbers of segments.
     const UNLIKE_DEPTHS: u32 = 3;
 
     /// A URL has shown the stub.

@@ -26,7 +26,7 @@ pub struct Unread {
 
 impl Unread {
     /// Whether these are URLs that were met and not asked for.
-    pub fn is_refused(&self) -> bool {
+    pub fn are_urls(&self) -> bool {
         self.what == "URL"
     }
 }
@@ -34,7 +34,7 @@ impl Unread {
 /// The word for held or stopped URLs of which the rescue has tried none, although others of their family gained something.
 pub(super) const UNTRIED: &str = "untried";
 
-/// The causes: the word, what is counted, and why. The first ones are kinds of refused URLs.
+/// The causes: the word, what is counted, and why. The first ones are kinds of URLs.
 const CAUSES: [(&str, &str, &str); 8] = [
     (UNTRIED, "URL", "held back like others that led to new pages; a larger --rescue tries more of them"),
     ("budget", "URL", "their host or folder brought too many duplicates, and its budget for them is spent"),

@@ -53,7 +53,7 @@ pub struct PageOut<'a> {
     pub relevance: Option<f32>,
     /// `wall` or `soft-404`, if it is either.
     pub label: Option<&'a str>,
-    /// Link counts: not seen before, passed to the frontier, kept from it.
+    /// Link counts: not seen before; queued at once; held, stopped or tried because the page is a duplicate.
     pub links: [u32; 3],
     /// What changed since the last visit to this URL; `None` at the first.
     pub changed: Option<Changed>,

@@ -101,7 +101,7 @@ impl Design {
     /// The design for a large set, and the number of fingerprints from which on the online index uses it.
     ///
     /// A quarter has 65,536 keys. In a large set each key has so many fingerprints that reading them costs more than
-    /// reading the many buckets of a ball of radius 2 around a third. (`cargo bench -p dedup-stage --bench hamming_large
+    /// reading the many buckets of a larger ball around a third. (`cargo bench -p dedup-stage --bench hamming_large
     /// -- designs` measures where.)
     pub fn larger(k: u32) -> Option<(usize, Self)> {
         let from = match k {

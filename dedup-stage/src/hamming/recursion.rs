@@ -45,15 +45,6 @@ impl Recursion {
         best
     }
 
-    /// What a number of tables buys: the smallest p_min (in whole bits) for which `tables` tables are enough, with the
-    /// number of tables and the way to split.
-    pub fn within_budget(f: f64, k: u32, d: f64, tables: u64, most: u32) -> Option<(u32, u64, Self)> {
-        (1..=d.ceil() as u32 + 1).find_map(|p_min| {
-            let (needed, way) = Self::fewest_tables(f, k, d, f64::from(p_min), most);
-            (needed <= tables).then_some((p_min, needed, way))
-        })
-    }
-
     /// The keys over the 64 bits of a fingerprint.
     pub fn keys(&self, k: u32) -> Vec<Key> {
         let mut keys = Vec::new();
@@ -92,13 +83,5 @@ mod tests {
         assert_eq!(tables(10.0), (10, Recursion { splits: vec![5] }));
         assert_eq!(tables(7.0), (16, Recursion { splits: vec![4, 4] }));
         assert_eq!(tables(3.0), (20, Recursion { splits: vec![6] }));
-    }
-
-    #[test]
-    fn a_table_budget_gives_the_shortest_lists() {
-        let (p_min, tables, way) =
-            Recursion::within_budget(64.0, 3, 34.0, 16, 12).expect("16 are enough for something");
-        assert_eq!((p_min, tables, way.splits), (7, 16, vec![4, 4]));
-        assert!(Recursion::within_budget(64.0, 3, 34.0, 1, 12).is_some_and(|(p_min, ..)| p_min == 35));
     }
 }

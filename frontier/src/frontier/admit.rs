@@ -42,7 +42,7 @@ impl Frontier {
     }
 
     /// Takes a link of a page that is no duplicate, or a seed, sitemap, feed or redirect. The URL is queued if it was
-    /// never met, if it was held, or if it was refused for a reason that lies in another link. If it is queued with a
+    /// never met, if it was held, or if it was refused for a reason that comes from the link, so that another link may lift it. If it is queued with a
     /// lower priority, it may be queued again with the better one (in `demote`, in focused crawls, and if it is to be
     /// visited again); it counts as seen all the same.
     pub fn add(&mut self, found: &Found<'_>, session: &mut Session) -> Result<Admission> {
@@ -176,7 +176,7 @@ impl Frontier {
         };
         match self.urls.get(found.id.url) {
             None => self.refused(found, refusal.0, refusal.1, session),
-            // The URL was held or visited before. Its record stays.
+            // The URL has a record already, and the record stays.
             Some(_) => Ok(Admission::Refused(refusal.0)),
         }
     }

@@ -17,9 +17,9 @@ impl Frontier {
     /// Most sitemaps of one host in one run of the program, because sitemaps can name sitemaps without end.
     const SITEMAPS: u32 = config::bounds::SITEMAPS;
 
-    /// Queues an entry. False if its host has no room for the origin of the URL. `fixed`: there is always room for it (and for a sitemap). If
-    /// `queued` is given, the URL comes into the state `Queued`, with this last visit. Otherwise the URL is `Queued`
-    /// already.
+    /// Queues an entry. False if its host has no room for the origin of the URL, or has named too many sitemaps. `fixed`: there is
+    /// room for the origin in any case. If `queued` is given, the URL comes into the state `Queued`, with this last visit.
+    /// Otherwise the URL is `Queued` already.
     pub(super) fn enqueue(
         &mut self,
         url: &Url,
@@ -49,7 +49,7 @@ impl Frontier {
         let packed = host.pack(&entry, url, group);
         self.queues.push(&mut host.lanes, key, packed, session);
         let score = host.score(group, key.band);
-        self.schedule.stands_better(id, &mut host.standing, rank(score));
+        self.schedule.raise_awaited(id, &mut host.awaited, rank(score));
         self.hosts.weigh(groups, id);
         self.awake(id);
         self.make_room(session);
@@ -111,7 +111,7 @@ impl Frontier {
     pub(super) fn settle(&mut self, id: HostId) {
         let host = self.hosts.get_mut(id);
         let rank = (host.has_work() && !host.pace.is_troubled()).then(|| host.rank());
-        self.schedule.stands(id, &mut host.standing, rank);
+        self.schedule.set_awaited(id, &mut host.awaited, rank);
         self.shares.count(&mut host.counted, rank.is_some() && host.progress.is_proven());
         if host.has_work() {
             // The first look-up of an address is no request and need not wait. A look-up after a failed one waits.

@@ -38,8 +38,8 @@ impl Frontier {
         std::mem::take(&mut self.jobs.withdrawn)
     }
 
-    /// The next job that may start at `now`. On the way, URLs are refused that robots.txt forbids or whose budget is
-    /// spent, and URLs are stopped by learned rules.
+    /// The next job that may start at `now`. On the way, URLs are refused that robots.txt forbids, and URLs
+    /// are stopped by learned rules. URLs whose budget is spent are refused, or in `drop` stopped.
     ///
     /// # Complexity
     ///
@@ -110,7 +110,7 @@ impl Frontier {
                     let host = self.hosts.get_mut(id);
                     if due > host.pace.not_before.saturating_add(Self::SOON) {
                         // The host waits for a robots.txt, so no other host waits for this one.
-                        self.schedule.stands(id, &mut host.standing, None);
+                        self.schedule.set_awaited(id, &mut host.awaited, None);
                     }
                     self.schedule.wait(id, &mut host.phase, due.max(now + 1));
                 }
@@ -121,7 +121,7 @@ impl Frontier {
                 }
                 HostAction::Nothing => {
                     let host = self.hosts.get_mut(id);
-                    self.schedule.stands(id, &mut host.standing, None);
+                    self.schedule.set_awaited(id, &mut host.awaited, None);
                     self.schedule.rest(id, &mut host.phase);
                     self.shares.count(&mut host.counted, false);
                 }
@@ -201,7 +201,7 @@ impl Frontier {
     fn is_held_back(&self, id: HostId, now: Millis) -> bool {
         let host = self.hosts.get(id);
         let (Phase::Ready(rank, _) | Phase::Benched(_, rank, _), Some(best)) =
-            (host.phase, self.schedule.best_standing())
+            (host.phase, self.schedule.best_awaited())
         else {
             return false;
         };

@@ -16,7 +16,7 @@ use crate::hold::{Lot, Lots, StandIn, Trial, folder, lots, news, stand_in, templ
 use crate::job::{Admission, Found, Hold, Release, Via};
 use crate::reason::SkipReason;
 use crate::rules::Stop;
-use crate::url::{Cause, Kept, Standing, State};
+use crate::url::{HoldCause, Kept, Standing, State};
 
 /// The decision about a link of a duplicate.
 pub(super) enum Way {
@@ -60,7 +60,7 @@ impl Frontier {
             }
             Hold::News => Way::News,
             Hold::Known(corpus) => {
-                let cause = Cause::Known { corpus: corpus.into() };
+                let cause = HoldCause::Known { corpus: corpus.into() };
                 self.urls.change(found.id, &State::HeldAs { cause, link: kept(found) }, session)?;
                 return Ok(Admission::Held);
             }
@@ -160,7 +160,7 @@ impl Frontier {
                 if matches!(self.urls.get(found.id.url), Some(Standing::HeldAs { .. })) {
                     return Ok(Admission::Seen);
                 }
-                let cause = Cause::News { template };
+                let cause = HoldCause::News { template };
                 self.keep_back(found, State::HeldAs { cause, link: kept(found) }, session)
             }
         }
@@ -242,11 +242,11 @@ fn is_open(standing: Option<Standing>) -> bool {
 
 /// Whether the host of a link and that of its counterpart show different things in the folder of the link.
 fn is_unlike(id: UrlId, url: &Url, counterpart: UrlId, session: &Session) -> Result<bool> {
-    let cause = ladder::Cause::PairIn(counterpart.site, folder(url));
-    Ok(Ladder::get(LadderKey { site: id.site, cause }, session)?.fell())
+    let place = ladder::Place::PairIn(counterpart.site, folder(url));
+    Ok(Ladder::get(LadderKey { site: id.site, place }, session)?.fell())
 }
 
 /// The key of the ladder for links of one host that are held for counterparts on another host.
 pub(super) fn pair_key(id: UrlId, counterpart: UrlId) -> LadderKey {
-    LadderKey { site: id.site, cause: ladder::Cause::Pair(counterpart.site) }
+    LadderKey { site: id.site, place: ladder::Place::Pair(counterpart.site) }
 }

@@ -9,7 +9,7 @@ use super::Frontier;
 use super::hold::pair_key;
 use super::plan::stop_key;
 use crate::hold::Trial;
-use crate::hold::ladder::{Cause, Ladder, LadderKey, Strictness};
+use crate::hold::ladder::{Ladder, LadderKey, Place, Strictness};
 use crate::hold::news::{Next, Showed};
 use crate::hold::works::{Task, Which};
 use crate::job::{Brought, Job};
@@ -22,7 +22,7 @@ impl Frontier {
     /// was new, 0..1. To be called for every page that was answered, after all its links were added, held or refused.
     ///
     /// Duplicates spend the budget of their group and host; other pages earn it back. If a budget is spent, a URL of the
-    /// group or host is refused when its turn comes. The novelty changes the priority of other URLs of the group. For a
+    /// group or host is refused (in `drop`: stopped) when its turn comes. The novelty changes the priority of other URLs of the group. For a
     /// trial of news, this is the result.
     pub fn verdict(&mut self, job: &Job, brought: Option<Brought>, novelty: f32, session: &mut Session) -> Result<()> {
         let duplicate = brought.map(|brought| brought == Brought::Nothing);
@@ -46,10 +46,10 @@ impl Frontier {
         if duplicate.is_some_and(|duplicate| host.budget.page(duplicate)) {
             host.record(session);
         }
-        if let Some(standing) = host.standing {
+        if let Some(awaited) = host.awaited {
             let rank = host.rank();
-            if rank != standing {
-                self.schedule.stands(id, &mut host.standing, Some(rank));
+            if rank != awaited {
+                self.schedule.set_awaited(id, &mut host.awaited, Some(rank));
             }
         }
         Ok(())
@@ -84,7 +84,7 @@ impl Frontier {
         }
         for Unlike { site, other, folder } in unlike {
             if Strictness::between(site, other) == Strictness::Foreign && !self.is_foreign(site) {
-                let ladder_key = LadderKey { site, cause: Cause::PairIn(other, folder) };
+                let ladder_key = LadderKey { site, place: Place::PairIn(other, folder) };
                 Ladder::fallen().put(ladder_key, session);
                 self.works.add(Task::Records { of: Some(site), which: Which::PairIn(other, folder) }, session);
             }
@@ -156,7 +156,7 @@ impl Frontier {
         let Some(agrees) = agrees else { return climb(ladder_key, Ladder::is_off, session) };
         let withdrawn = rules.tried(stop, agrees, session);
         let fell = climb(ladder_key, |ladder| ladder.tried(agrees), session)?;
-        if let Cause::Rule(rule, folder) = ladder_key.cause
+        if let Place::Rule(rule, folder) = ladder_key.place
             && fell
             && !withdrawn.contains(&rule)
         {

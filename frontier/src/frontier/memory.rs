@@ -52,7 +52,7 @@ impl Frontier {
             Phase::Idle(_) | Phase::Ready(..) | Phase::Benched(..) | Phase::Fetching => host.pace.not_before,
         };
         self.schedule.leave(id, host.phase);
-        self.schedule.stands(id, &mut host.standing, None);
+        self.schedule.set_awaited(id, &mut host.awaited, None);
         self.shares.count(&mut host.counted, false);
         self.troubled -= u64::from(host.pace.is_troubled());
         self.addresses.leave(host.addresses.ids(), self.now);

@@ -55,7 +55,7 @@ pub(super) enum Refusal {
 /// The decision of bounds, budgets and rules about a URL.
 enum Pass {
     Fetch,
-    /// Rules would stop it, but its lot has fallen.
+    /// Rules or a spent budget would stop it, but its lot has fallen.
     Follow(Lot),
     Try(Stop, LadderKey),
     Refuse(Refusal),
@@ -176,8 +176,8 @@ impl Frontier {
         }
         let host = self.hosts.get(id);
         let refuse = |reason, detail| Ok(Pass::Refuse(Refusal::Reason(reason, detail)));
-        let is_tried = entry.via == Via::Rescue || matches!(entry.trial.as_deref(), Some(Trial::Lot(_)));
-        if host.is_spent(group, self.conduct.limits) && !is_tried {
+        let is_of_rescue = entry.via == Via::Rescue || matches!(entry.trial.as_deref(), Some(Trial::Lot(_)));
+        if host.is_spent(group, self.conduct.limits) && !is_of_rescue {
             return Ok(self.spent(entry));
         }
         if self.bounds.of_host > 0 && host.pages >= self.bounds.of_host {
@@ -248,5 +248,5 @@ impl Frontier {
 /// The key of the ladder for a stop: the rule that a trial counts for, and the folder of the URL. A trap is one folder.
 pub(super) fn stop_key(stop: &Stop, rules: &Rules, id: UrlId, url: &Url) -> Option<LadderKey> {
     let folder = if stop.representative.is_some() { folder(url) } else { 0 };
-    Some(LadderKey { site: id.site, cause: ladder::Cause::Rule(stop.tried(rules)?, folder) })
+    Some(LadderKey { site: id.site, place: ladder::Place::Rule(stop.tried(rules)?, folder) })
 }

@@ -17,7 +17,7 @@ use crate::host::lane::{LaneKey, Seq};
 use crate::host::retries::Retries;
 use crate::job::{Job, Outcome};
 use crate::numbers::{HostId, Millis};
-use crate::reason::Detail;
+use crate::reason::{Detail, SkipReason};
 use crate::url::{End, Ended, Note, Standing, State, Visit};
 
 impl Frontier {
@@ -63,6 +63,7 @@ impl Frontier {
         Ok(again)
     }
 
+    /// A request for an entry has ended. True if the entry waits in its queue again.
     #[allow(clippy::too_many_arguments)]
     fn entry_ended(
         &mut self,
@@ -75,9 +76,62 @@ impl Frontier {
         at: Millis,
         session: &mut Session,
     ) -> Result<bool> {
+        let next = self.weigh(id, &mut entry, job, outcome, at, session);
+        let host = self.hosts.get_mut(id);
+        if let Next::PutBack = next {
+            let packed = host.pack(&entry, &job.url, key.group);
+            self.queues.put_back(&mut host.lanes, key, seq, packed);
+            self.waits_again(id, key, &entry, session);
+            return Ok(true);
+        }
+        self.queues.finish(&mut host.lanes, key, session);
+        match next {
+            Next::Refuse(reason) => {
+                if entry.is_page() {
+                    self.count_page(id, -1, session);
+                }
+                self.pass_over(entry, Refusal::Reason(reason, Detail::None), session)?;
+                Ok(false)
+            }
+            Next::End { end, retry } if !retry || entry.attempts + 1 >= self.conduct.politeness.attempts => {
+                if !entry.sitemap {
+                    self.visited(entry, job, end, session)?;
+                }
+                Ok(false)
+            }
+            Next::End { .. } | Next::Queue | Next::PutBack => {
+                entry.attempts += u32::from(matches!(next, Next::End { .. }));
+                let packed = host.pack(&entry, &job.url, key.group);
+                self.queues.push(&mut host.lanes, key, packed, session);
+                self.waits_again(id, key, &entry, session);
+                Ok(true)
+            }
+        }
+    }
+
+    /// The entry is in its queue again.
+    fn waits_again(&mut self, id: HostId, key: LaneKey, entry: &Entry, session: &mut Session) {
+        if !entry.sitemap {
+            self.urls.place(entry.id.url, key.band);
+        }
+        if entry.is_page() {
+            self.count_page(id, -1, session);
+        }
+    }
+
+    /// Tells the host of an entry how a request for it has ended. Returns what becomes of the entry.
+    fn weigh(
+        &mut self,
+        id: HostId,
+        entry: &mut Entry,
+        job: &Job,
+        outcome: &Outcome,
+        at: Millis,
+        session: &mut Session,
+    ) -> Next {
         let politeness = &self.conduct.politeness;
         let host = self.hosts.get_mut(id);
-        let (end, retry) = match *outcome {
+        match *outcome {
             Outcome::Done { status, elapsed, retry_after, target, cut } => {
                 let busy = matches!(status, 429 | 503);
                 let may_pass = !busy && (cut || Retries::is_worth(status));
@@ -103,72 +157,31 @@ impl Frontier {
                     Some(target) => End::Redirected { status, target },
                     None => End::Answered { status },
                 };
-                (end, busy || again)
+                Next::End { end, retry: busy || again }
             }
             Outcome::Failed(failure) => {
                 host.pace.failed(at, politeness);
-                (End::Failed { failure }, failure.is_transient())
+                Next::End { end: End::Failed { failure }, retry: failure.is_transient() }
             }
             Outcome::Returned { requested: true } if entry.returned >= Self::NO_ROOM => {
                 host.pace.ended(at, politeness);
                 host.pace.wait_until(at + (Self::ROOM << (entry.attempts + 2).min(5)));
-                (End::Failed { failure: Failure::NoRoom }, true)
+                Next::End { end: End::Failed { failure: Failure::NoRoom }, retry: true }
             }
             Outcome::Later => {
                 host.pace.wait_until(at + Self::RETURNED);
-                self.queues.finish(&mut host.lanes, key, session);
-                let packed = host.pack(&entry, &job.url, key.group);
-                self.queues.push(&mut host.lanes, key, packed, session);
-                if !entry.sitemap {
-                    self.urls.place(entry.id.url, key.band);
-                }
-                if entry.is_page() {
-                    self.count_page(id, -1, session);
-                }
-                return Ok(true);
+                Next::Queue
             }
-            Outcome::Refused(reason) => {
-                self.queues.finish(&mut host.lanes, key, session);
-                if entry.is_page() {
-                    self.count_page(id, -1, session);
-                }
-                self.pass_over(entry, Refusal::Reason(reason, Detail::None), session)?;
-                return Ok(false);
-            }
+            Outcome::Refused(reason) => Next::Refuse(reason),
             _ => {
                 host.pace.ended(at, politeness);
                 let requested = matches!(outcome, Outcome::Returned { requested: true });
                 let wait = if requested { Self::ROOM << entry.returned.min(5) } else { Self::RETURNED };
                 host.pace.wait_until(at + wait);
                 entry.returned += u8::from(requested);
-                let packed = host.pack(&entry, &job.url, key.group);
-                self.queues.put_back(&mut host.lanes, key, seq, packed);
-                if !entry.sitemap {
-                    self.urls.place(entry.id.url, key.band);
-                }
-                if entry.is_page() {
-                    self.count_page(id, -1, session);
-                }
-                return Ok(true);
+                Next::PutBack
             }
-        };
-        self.queues.finish(&mut host.lanes, key, session);
-        if retry && entry.attempts + 1 < self.conduct.politeness.attempts {
-            entry.attempts += 1;
-            let packed = host.pack(&entry, &job.url, key.group);
-            self.queues.push(&mut host.lanes, key, packed, session);
-            if !entry.sitemap {
-                self.urls.place(entry.id.url, key.band);
-            }
-            if entry.is_page() {
-                self.count_page(id, -1, session);
-            }
-            return Ok(true);
         }
-        if !entry.sitemap {
-            self.visited(entry, job, end, session)?;
-        }
-        Ok(false)
     }
 
     /// A visit to a page is over.
@@ -264,6 +277,19 @@ impl Frontier {
             *pages = pages.saturating_add_signed(change);
         }
     }
+}
+
+/// What becomes of a queue entry whose request has ended.
+#[derive(Clone, Copy)]
+enum Next {
+    /// The visit is over, unless the URL has attempts left and `retry` is set.
+    End { end: End, retry: bool },
+    /// It waits at the end of its queue.
+    Queue,
+    /// It waits at the place in its queue that it had.
+    PutBack,
+    /// The URL is refused.
+    Refuse(SkipReason),
 }
 
 /// Whether any URL is held or stopped for this one.

@@ -13,7 +13,7 @@ use crate::host::lane::{Lane, Seq};
 use crate::reason::{Detail, SkipReason};
 use crate::rules::RuleId;
 use crate::spaces;
-use crate::url::{Cause, Kept, Standing, State, Urls};
+use crate::url::{HoldCause, Kept, Standing, State, Urls};
 
 /// A URL that is not fetched, for a line of `skipped.jsonl`.
 #[derive(Clone, Debug, PartialEq)]
@@ -171,10 +171,10 @@ impl Skipped {
         };
         let held = SkipReason::DuplicateSource;
         Some(match state {
-            State::HeldFor { link, .. } | State::HeldAs { cause: Cause::News { .. }, link } => {
+            State::HeldFor { link, .. } | State::HeldAs { cause: HoldCause::News { .. }, link } => {
                 of_link(link, held, Detail::None, Vec::new(), None)
             }
-            State::HeldAs { cause: Cause::Known { corpus }, link } => {
+            State::HeldAs { cause: HoldCause::Known { corpus }, link } => {
                 of_link(link, SkipReason::Known, Detail::None, Vec::new(), Some(corpus))
             }
             State::Stopped { rules, reason, link, .. } => of_link(link, reason, Detail::None, rules, None),

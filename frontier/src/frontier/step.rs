@@ -19,7 +19,7 @@ use crate::job::{Release, Via};
 use crate::reason::{Detail, SkipReason};
 use crate::rules::Stop;
 use crate::spaces;
-use crate::url::{Cause, Kept, Standing, State, Urls, held_for};
+use crate::url::{HoldCause, Kept, Standing, State, Urls, held_for};
 
 impl Frontier {
     /// Does a little of the work in the background: at most some 256 URLs change. The engine calls this once in each pass
@@ -152,7 +152,7 @@ impl Frontier {
 
     /// A held link of a template is followed (if the template is followed) or tried. False if no more may be tried now.
     fn template_ended(&mut self, id: UrlId, template: u64, follow: bool, session: &mut Session) -> Result<bool> {
-        let Some(State::HeldAs { cause: Cause::News { .. }, link }) = self.urls.state(id, session)? else {
+        let Some(State::HeldAs { cause: HoldCause::News { .. }, link }) = self.urls.state(id, session)? else {
             return Ok(true);
         };
         let Ok(url) = Url::parse(&link.url) else { return Ok(true) };
@@ -255,7 +255,7 @@ impl Frontier {
                 let State::HeldFor { counterparts, link } = state else { return Ok(()) };
                 return self.hold_again(id, counterparts, link, session);
             }
-            (Which::News, State::HeldAs { cause: Cause::News { template }, .. }) => {
+            (Which::News, State::HeldAs { cause: HoldCause::News { template }, .. }) => {
                 let follow = false;
                 return self.template_ended(id, *template, follow, session).map(|_| ());
             }
@@ -276,7 +276,7 @@ impl Frontier {
                 }
                 Release::Reason
             }
-            (Which::All { .. }, State::HeldFor { .. } | State::HeldAs { cause: Cause::News { .. }, .. }) => {
+            (Which::All { .. }, State::HeldFor { .. } | State::HeldAs { cause: HoldCause::News { .. }, .. }) => {
                 Release::Mode
             }
             (Which::All { stopped: true }, State::Stopped { representative: Some(_), .. })

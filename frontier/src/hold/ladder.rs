@@ -28,12 +28,12 @@ pub struct LadderKey {
     /// The host whose URLs are held or stopped.
     pub site: SiteId,
     /// The reason and the place.
-    pub cause: Cause,
+    pub place: Place,
 }
 
 /// The reason and the place in a [`LadderKey`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum Place {
     /// Links are held for counterparts on this host, which is of another domain.
     Pair(SiteId),
     /// The same, but only links to the folder with this hash. Such a ladder is on record only if it has fallen, because the two
@@ -224,12 +224,12 @@ pub const TAG: u8 = b't';
 
 impl LadderKey {
     fn bytes(self) -> Vec<u8> {
-        let place = match self.cause {
-            Cause::Pair(other) => xxh3_64(&[&b"pair"[..], &other.to_bytes()].concat()),
-            Cause::PairIn(other, folder) => {
+        let place = match self.place {
+            Place::Pair(other) => xxh3_64(&[&b"pair"[..], &other.to_bytes()].concat()),
+            Place::PairIn(other, folder) => {
                 xxh3_64(&[&b"pair in"[..], &other.to_bytes(), &folder.to_be_bytes()].concat())
             }
-            Cause::Rule(rule, folder) => xxh3_64(&[&b"rule"[..], &rule.to_be_bytes(), &folder.to_be_bytes()].concat()),
+            Place::Rule(rule, folder) => xxh3_64(&[&b"rule"[..], &rule.to_be_bytes(), &folder.to_be_bytes()].concat()),
         };
         [&self.site.to_bytes()[..], &[TAG], &place.to_be_bytes()].concat()
     }
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn a_ladder_of_an_earlier_version_is_read() {
         let mut session = Session::new(Box::new(dedup_stage::store::Memory::default()));
-        let key = LadderKey { site: SiteId::default(), cause: Cause::Rule(7, 8) };
+        let key = LadderKey { site: SiteId::default(), place: Place::Rule(7, 8) };
         session.put(spaces::RULES, key.bytes(), codec::encode(&(33u32, 1u32, 5u32, 2u32, 0u32, true)));
         let ladder = Ladder::get(key, &session).unwrap();
         assert_eq!((ladder.agreed, ladder.pairs, ladder.fell), (33, 0, true));

@@ -10,7 +10,7 @@ use super::template::{shape, template};
 use crate::host::groups::label;
 use crate::reason::SkipReason;
 use crate::rules::is_id;
-use crate::url::{Cause, State};
+use crate::url::{HoldCause, State};
 
 /// The identity of a lot, a hash. (The word is that of acceptance sampling: a few pieces of a lot are drawn, and the whole lot is
 /// judged by them.)
@@ -52,10 +52,10 @@ pub fn lots(id: UrlId, state: &State) -> Option<Lots> {
             let other = counterparts.first().map_or(SiteId::default(), |id| id.site);
             (hash(&[b"for", &site, &other.to_bytes(), &form()]), wide(b"for"))
         }
-        State::HeldAs { cause: Cause::News { template }, .. } => {
+        State::HeldAs { cause: HoldCause::News { template }, .. } => {
             (hash(&[b"news", &template.to_be_bytes()]), wide(b"news"))
         }
-        State::HeldAs { cause: Cause::Known { corpus }, .. } => {
+        State::HeldAs { cause: HoldCause::Known { corpus }, .. } => {
             (hash(&[b"known", corpus.as_bytes(), &site, &form()]), wide(b"known"))
         }
         State::Stopped { reason: SkipReason::Budget, .. } => (hash(&[b"budget", &site, &form()]), wide(b"budget")),

@@ -3,7 +3,7 @@
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::UrlId;
 
-use crate::url::{Cause, End, Ended, Standing, State, Urls};
+use crate::url::{End, Ended, HoldCause, Standing, State, Urls};
 
 /// What stands in for a held or stopped URL: where its counterpart or representative leads, and whether that was fetched, is
 /// still queued, or failed.
@@ -46,7 +46,7 @@ pub fn stand_in(urls: &Urls, id: UrlId, of: UrlId, session: &Session) -> Result<
                         _ => None,
                     },
                     Some(State::HeldFor { counterparts, .. }) => counterparts.first().copied(),
-                    Some(State::HeldAs { cause: Cause::News { .. }, .. }) => None,
+                    Some(State::HeldAs { cause: HoldCause::News { .. }, .. }) => None,
                     Some(State::Stopped { representative, .. }) => representative,
                     _ => None,
                 }

@@ -2,7 +2,8 @@
 //!
 //! A duplicate spends one page of the budget. A new page earns back four of the pages that were spent. A budget never
 //! grows beyond its limit. So an endless space of equal pages ends when its budget is spent, however many new pages
-//! came before. A site never spends its budget if at most four fifths of its pages are copies, whatever its size.
+//! came before. A site whose copies come in random order does not spend its budget if at
+//! most four fifths of its pages are copies, whatever its size.
 
 use config::OnDuplicate;
 

@@ -89,7 +89,7 @@ pub struct Host {
     /// Whether it is counted among the proven hosts that have work.
     pub counted: bool,
     /// Its rank among the hosts for which others wait.
-    pub standing: Option<Rank>,
+    pub awaited: Option<Rank>,
     /// When it may be asked again.
     pub pace: Pace,
     /// Its addresses.
@@ -141,7 +141,7 @@ impl Host {
             phase: Phase::NEW,
             progress: Progress::default(),
             counted: false,
-            standing: None,
+            awaited: None,
             pace: Pace::new(name),
             addresses: HostAddresses::Unknown,
             origins: Origins::default(),

@@ -1,8 +1,8 @@
 //! The pace of a host: how soon it may be asked again.
 //!
 //! The delay is the time from the end of a response to the next request. It is the largest of these: the setting, the
-//! Crawl-delay of robots.txt (clamped), a multiple of the host's own response time, and a penalty. 429 and 503 double
-//! the penalty, and every good answer makes it smaller. After each further failure in a row, the host rests twice as
+//! Crawl-delay of robots.txt (clamped), a multiple of the host's own response time, and a penalty. 429, 503 and
+//! many server errors in a row of answers double the penalty, and every other answer makes it smaller. After each further failure in a row, the host rests twice as
 //! long. After a number of failures it is set aside.
 
 use crate::numbers::Millis;
@@ -19,7 +19,7 @@ pub struct Pace {
     pub crawl_delay: Millis,
     /// Smoothed response time. 0 before the first answer.
     response: Millis,
-    /// The penalty, which 429 and 503 double.
+    /// The penalty. 429, 503 and many server errors in a row of answers double it.
     penalty: Millis,
     /// Failures in a row.
     failures: u32,
@@ -69,7 +69,7 @@ impl Pace {
         self.wait_until(if delay == 0 { at } else { at + delay + 1 });
     }
 
-    /// A good answer ended at `at`.
+    /// An answer ended at `at` that does not ask the crawl to wait. It may be a 404, or a single server error.
     pub fn answered(&mut self, at: Millis, elapsed: Millis, settings: &Politeness) {
         self.response = if self.response == 0 { elapsed } else { (self.response * 3 + elapsed) / 4 };
         self.failures = 0;

@@ -151,11 +151,6 @@ impl Turns {
         self.hosts.iter().all(|lane| lane.queue.is_empty())
     }
 
-    /// Entries of one host's queue.
-    pub fn host_len(&self, host: HostId) -> usize {
-        self.hosts[host as usize].queue.len()
-    }
-
     /// Bytes that the queues take.
     pub fn allocated(&self) -> usize {
         self.hosts.iter().map(|lane| lane.queue.allocated()).sum::<usize>()

@@ -88,7 +88,7 @@ pub(super) struct Candidates {
     /// Candidates by host: by the host whose URLs they rewrite, and by the host of the results.
     watching: Map<Box<str>, Vec<CandidateId>>,
     /// Rewrites that were refuted in this process, and withdrawn rules. They do not become candidates again.
-    refused: HashSet<Rewrite>,
+    barred: HashSet<Rewrite>,
     /// Suggested mirrors of subtrees, with the number of suggestions.
     hints: HashMap<Rewrite, u32>,
     /// Evidence for candidates and rules of one shape, over all hosts.
@@ -104,8 +104,8 @@ impl Candidates {
     const MEMBERS: usize = 4_096;
     /// Most members of all candidates together.
     const ALL_MEMBERS: usize = 1 << 18;
-    /// Most refused rewrites that are remembered.
-    const REFUSED: usize = 65_536;
+    /// Most barred rewrites that are remembered.
+    const BARRED: usize = 65_536;
     /// A candidate with this many agreeing pairs, and none against it, is applied before other rewrites are suggested.
     const LEADING: u32 = 3;
     /// The mirror of a subtree becomes a candidate when it was suggested this often. Most often the pair comes from a
@@ -202,8 +202,8 @@ impl Candidates {
             let known = |other: &Rewrite| *other == rewrite || Some(other) == inverse.as_ref();
             let (host, target) = (rewrite.host(), rewrite.target_host());
             let is_proven = [host, target].iter().any(|host| proven.rewrites(host).any(|(_, other)| known(other)));
-            if self.refused.contains(&rewrite)
-                || inverse.as_ref().is_some_and(|inverse| self.refused.contains(inverse))
+            if self.barred.contains(&rewrite)
+                || inverse.as_ref().is_some_and(|inverse| self.barred.contains(inverse))
                 || is_proven
                 || !self.is_hinted(&rewrite)
                 || self.on(host).any(|candidate| known(&candidate.rewrite))
@@ -315,9 +315,9 @@ impl Candidates {
     }
 
     /// This rewrite was refuted or withdrawn. It does not become a candidate again in this process.
-    pub fn refuse(&mut self, rewrite: Rewrite) {
-        if self.refused.len() < Self::REFUSED {
-            self.refused.insert(rewrite);
+    pub fn bar(&mut self, rewrite: Rewrite) {
+        if self.barred.len() < Self::BARRED {
+            self.barred.insert(rewrite);
         }
     }
 }

@@ -6,7 +6,7 @@
 //! **Proof** is a sequential probability ratio test. It decides between two shares of agreeing pairs: at least
 //! [`Proof::TRUE`], and at most [`Proof::FALSE`]. A rule with a share of at most [`Proof::FALSE`] is accepted with a
 //! probability of at most [`Proof::ALPHA`] (Wald's bound, α / (1 − β)). A rule with a share of at least [`Proof::TRUE`]
-//! is refused with a probability of at most [`Proof::BETA`]. The pair that suggested the rule is not counted. If all
+//! is refuted with a probability of at most [`Proof::BETA`]. The pair that suggested the rule is not counted. If all
 //! pairs agree, 33 pairs prove a rule.
 //!
 //! The same software often runs on several hosts. So the pairs of other hosts are prior evidence for a rule of the same
@@ -83,7 +83,7 @@ impl Proof {
     pub const FALSE: f64 = 0.8;
     /// Probability that a false rule is accepted.
     pub const ALPHA: f64 = 0.001;
-    /// Probability that a true rule is refused.
+    /// Probability that a true rule is refuted.
     pub const BETA: f64 = 0.01;
     /// Evidence of other hosts counts with this weight.
     const ELSEWHERE: f64 = 0.5;
@@ -165,8 +165,8 @@ mod tests {
         };
         let accepted = share(Proof::FALSE, Proof::Proven);
         assert!(accepted <= 1.3 * Proof::ALPHA / (1.0 - Proof::BETA), "{accepted} of the false rules accepted");
-        let refused = share(Proof::TRUE, Proof::Refuted);
-        assert!(refused <= 1.3 * Proof::BETA / (1.0 - Proof::ALPHA), "{refused} of the true rules refused");
+        let refuted = share(Proof::TRUE, Proof::Refuted);
+        assert!(refuted <= 1.3 * Proof::BETA / (1.0 - Proof::ALPHA), "{refuted} of the true rules refuted");
     }
 
     #[test]

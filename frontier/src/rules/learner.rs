@@ -9,7 +9,7 @@ use super::candidates::{Candidate, CandidateId, Candidates, TestedClasses};
 use super::evidence::{Evidence, Proof};
 use super::family::{Families, Family};
 use super::proven::Proven;
-use super::rule::{Cause, Rule, RuleId, RuleStatus};
+use super::rule::{Rule, RuleId, RuleStatus, Statement};
 use super::{Content, Lesson, Shows, Stop};
 use crate::hold::ladder::{self, Ladder, LadderKey};
 use crate::hold::{StandIn, folder, stand_in};
@@ -58,13 +58,13 @@ impl Rules {
         let proven = Proven::open(keys, session)?;
         let (mut candidates, mut families) = (Candidates::default(), Families::default());
         for rule in proven.iter() {
-            if let Cause::Rewrite(rewrite) = &rule.cause {
+            if let Statement::Rewrite(rewrite) = &rule.statement {
                 candidates.tell(rewrite, rule.proof.and(rule.trials));
             }
-            match (&rule.cause, rule.status) {
+            match (&rule.statement, rule.status) {
                 (_, RuleStatus::Proven) => {}
-                (Cause::Rewrite(rewrite), RuleStatus::Withdrawn) => candidates.refuse(rewrite.clone()),
-                (Cause::Trap(family), RuleStatus::Withdrawn) => families.exempt(family),
+                (Statement::Rewrite(rewrite), RuleStatus::Withdrawn) => candidates.bar(rewrite.clone()),
+                (Statement::Trap(family), RuleStatus::Withdrawn) => families.exempt(family),
             }
         }
         Ok(Self { proven, candidates, families, lenient: false })
@@ -176,16 +176,16 @@ impl Rules {
         let mut one = Evidence::default();
         one.add(agrees);
         for rule in stop.rules.iter().filter_map(|id| proven.get(*id)) {
-            if let (Cause::Rewrite(rewrite), RuleStatus::Proven) = (&rule.cause, rule.status) {
+            if let (Statement::Rewrite(rewrite), RuleStatus::Proven) = (&rule.statement, rule.status) {
                 candidates.tell(rewrite, one);
             }
         }
         let mut withdrawn = Vec::new();
-        proven.tried(&stop.rules, agrees, session, &mut |id, cause| {
+        proven.tried(&stop.rules, agrees, session, &mut |id, statement| {
             withdrawn.push(id);
-            match cause {
-                Cause::Rewrite(rewrite) => candidates.refuse(rewrite),
-                Cause::Trap(family) => families.exempt(&family),
+            match statement {
+                Statement::Rewrite(rewrite) => candidates.bar(rewrite),
+                Statement::Trap(family) => families.exempt(&family),
             }
         });
         withdrawn
@@ -238,7 +238,7 @@ impl Rules {
                 Proof::Refuted => {
                     if let Some(candidate) = self.candidates.forget(id) {
                         self.tell_unlike(&candidate, lesson.url, &mut learned.unlike)?;
-                        self.candidates.refuse(candidate.rewrite);
+                        self.candidates.bar(candidate.rewrite);
                     }
                 }
                 Proof::Proven => learned.proven.extend(self.prove(id, lesson.url, session)?),
@@ -277,11 +277,11 @@ impl Rules {
         };
         self.candidates.tell(&rewrite, evidence);
         let site = self.site_of(rewrite.host(), url)?;
-        let Some(rule) = self.proven.add(site, Cause::Rewrite(rewrite), evidence, session) else {
+        let Some(rule) = self.proven.add(site, Statement::Rewrite(rewrite), evidence, session) else {
             return Ok(None);
         };
         for (folder, agreed) in folders {
-            let ladder_key = LadderKey { site, cause: ladder::Cause::Rule(rule, folder) };
+            let ladder_key = LadderKey { site, place: ladder::Place::Rule(rule, folder) };
             Ladder::proven(agreed).put(ladder_key, session);
         }
         for (class, member) in members {
@@ -301,8 +301,8 @@ impl Rules {
         }
         if !self.proven.is_trap(&family) && self.families.page(&family, lesson.barren, lesson.offspring) {
             let proof = Families::PROOF;
-            if let Some(rule) = self.proven.add(lesson.id.site, Cause::Trap(family), proof, session) {
-                let ladder_key = LadderKey { site: lesson.id.site, cause: ladder::Cause::Rule(rule, 0) };
+            if let Some(rule) = self.proven.add(lesson.id.site, Statement::Trap(family), proof, session) {
+                let ladder_key = LadderKey { site: lesson.id.site, place: ladder::Place::Rule(rule, 0) };
                 Ladder::proven(proof.agreed).put(ladder_key, session);
             }
         }

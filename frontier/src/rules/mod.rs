@@ -6,7 +6,7 @@
 //! rewrite:
 //!
 //! 1. Two URLs were found to show the same. This pair suggests rewrites that turn one into the other (`propose`). A
-//!    suggested rewrite becomes a *candidate* (`candidates`), unless it is proven or was refused before, or its host has
+//!    suggested rewrite becomes a *candidate* (`candidates`), unless it is proven or was refuted before, or its host has
 //!    too many candidates. A mirror of a part of a host must be suggested several times.
 //! 2. Other pairs of fetched URLs test the candidate, until it is proven or refuted (`evidence`).
 //! 3. A proven rewrite is applied (`proven`). Apply all proven rewrites to a URL, one after the other: the result is a
@@ -62,7 +62,7 @@ pub(crate) use learner::{Learned, Unlike, shown_at};
 
 pub use rewrite::Rewrite;
 pub(crate) use rewrite::is_id;
-pub use rule::{Cause, Rule, RuleId, RuleStatus, Totals, stored};
+pub use rule::{Rule, RuleId, RuleStatus, Statement, Totals, stored};
 
 type Map<K, V> = HashMap<K, V, BuildHasherDefault<Xxh3Default>>;
 

@@ -40,7 +40,7 @@ fn parameter(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {
     }
 }
 
-/// Suggests mirrors: the URLs are of two hosts, and their paths have the same end. A rule about a larger folder saves more
+/// Suggests mirrors: the URLs are of two origins (often of two hosts), and their paths have the same end. A rule about a larger folder saves more
 /// fetches. But two hosts may share one folder only. So the largest folders that the pair allows are suggested, at most
 /// [`FOLDERS`].
 fn mirror(url: &Url, twin: &Url, found: &mut Vec<Rewrite>) {

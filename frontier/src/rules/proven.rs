@@ -10,7 +10,7 @@ use super::Map;
 use super::evidence::Evidence;
 use super::family::Family;
 use super::rewrite::Rewrite;
-use super::rule::{Cause, Rule, RuleId, RuleStatus, stored};
+use super::rule::{Rule, RuleId, RuleStatus, Statement, stored};
 use dedup_stage::url::Keys;
 
 /// All rules that were ever proven. Rules that are still applied can be found by host and by family.
@@ -78,8 +78,14 @@ impl Proven {
 
     /// Adds a rule about a host. Returns its identity, or `None` if there is no room for it or it was proven
     /// before.
-    pub fn add(&mut self, site: SiteId, cause: Cause, proof: Evidence, session: &mut Session) -> Option<RuleId> {
-        let rule = Rule::new(site, self.order.len() as u32, cause, proof);
+    pub fn add(
+        &mut self,
+        site: SiteId,
+        statement: Statement,
+        proof: Evidence,
+        session: &mut Session,
+    ) -> Option<RuleId> {
+        let rule = Rule::new(site, self.order.len() as u32, statement, proof);
         if self.order.len() >= Self::MOST || self.rules.contains_key(&rule.id) {
             return None;
         }
@@ -92,12 +98,12 @@ impl Proven {
     }
 
     fn apply(&mut self, rule: &Rule) {
-        match &rule.cause {
-            Cause::Rewrite(rewrite) => {
+        match &rule.statement {
+            Statement::Rewrite(rewrite) => {
                 self.rewrites.entry(rewrite.host().into()).or_default().push(rule.id);
                 self.targets.insert(rewrite.target_host().into());
             }
-            Cause::Trap(family) => _ = self.traps.insert(family.id(), rule.id),
+            Statement::Trap(family) => _ = self.traps.insert(family.id(), rule.id),
         }
     }
 
@@ -108,21 +114,21 @@ impl Proven {
         ids: &[RuleId],
         agrees: bool,
         session: &mut Session,
-        withdrawn: &mut dyn FnMut(RuleId, Cause),
+        withdrawn: &mut dyn FnMut(RuleId, Statement),
     ) {
         for id in ids {
             let Some(rule) = self.rules.get_mut(id).filter(|rule| rule.status == RuleStatus::Proven) else { continue };
             if !rule.tried(agrees) {
                 rule.status = RuleStatus::Withdrawn;
-                match &rule.cause {
-                    Cause::Rewrite(rewrite) => {
+                match &rule.statement {
+                    Statement::Rewrite(rewrite) => {
                         if let Some(rewrites) = self.rewrites.get_mut(rewrite.host()) {
                             rewrites.retain(|other| other != id);
                         }
                     }
-                    Cause::Trap(family) => _ = self.traps.remove(&family.id()),
+                    Statement::Trap(family) => _ = self.traps.remove(&family.id()),
                 }
-                withdrawn(*id, rule.cause.clone());
+                withdrawn(*id, rule.statement.clone());
             }
             rule.put(session);
         }
@@ -174,9 +180,9 @@ impl Proven {
     /// The rewrites of the URLs of a host, in the order of proof.
     pub fn rewrites<'a>(&'a self, host: &str) -> impl Iterator<Item = (RuleId, &'a Rewrite)> + use<'a> {
         let ids = self.rewrites.get(host).map(Vec::as_slice).unwrap_or_default();
-        ids.iter().filter_map(|id| match &self.rules.get(id)?.cause {
-            Cause::Rewrite(rewrite) => Some((*id, rewrite)),
-            Cause::Trap(_) => None,
+        ids.iter().filter_map(|id| match &self.rules.get(id)?.statement {
+            Statement::Rewrite(rewrite) => Some((*id, rewrite)),
+            Statement::Trap(_) => None,
         })
     }
 

@@ -23,7 +23,7 @@ pub type RuleId = u64;
 
 /// The statement of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Cause {
+pub enum Statement {
     /// A URL shows the same as the URL that the rewrite makes of it.
     Rewrite(Rewrite),
     /// The URLs of the family show nothing new.
@@ -49,7 +49,7 @@ pub struct Rule {
     /// Its place in the order of proof.
     pub order: u32,
     /// Its statement.
-    pub cause: Cause,
+    pub statement: Statement,
     /// Whether it is in force.
     pub status: RuleStatus,
     /// The evidence that proved it: pairs of URLs, or pages of a trap.
@@ -90,28 +90,28 @@ impl Totals {
 }
 
 impl Rule {
-    pub(super) fn new(site: SiteId, order: u32, cause: Cause, proof: Evidence) -> Self {
-        let id = xxh3_64_with_seed(&codec::encode(&cause), site.host) >> 11;
+    pub(super) fn new(site: SiteId, order: u32, statement: Statement, proof: Evidence) -> Self {
+        let id = xxh3_64_with_seed(&codec::encode(&statement), site.host) >> 11;
         let (trials, watch) = (Evidence::default(), Watch::default());
-        Self { id, site, order, cause, status: RuleStatus::Proven, proof, trials, stopped: 0, example: None, watch }
+        Self { id, site, order, statement, status: RuleStatus::Proven, proof, trials, stopped: 0, example: None, watch }
     }
 
     /// `mirror`, `trap` or the kind of rewrite: `parameter`, `prefix`, `segment`, `ending`, `form`.
     pub fn kind(&self) -> &'static str {
-        match &self.cause {
-            Cause::Trap(_) => "trap",
-            Cause::Rewrite(rewrite) if rewrite.is_mirror() => "mirror",
-            Cause::Rewrite(Rewrite::Parameter { .. }) => "parameter",
-            Cause::Rewrite(Rewrite::Prefix { .. }) => "prefix",
-            Cause::Rewrite(Rewrite::Segment { .. }) => "segment",
-            Cause::Rewrite(Rewrite::Ending { .. }) => "ending",
-            Cause::Rewrite(Rewrite::Form { .. }) => "form",
+        match &self.statement {
+            Statement::Trap(_) => "trap",
+            Statement::Rewrite(rewrite) if rewrite.is_mirror() => "mirror",
+            Statement::Rewrite(Rewrite::Parameter { .. }) => "parameter",
+            Statement::Rewrite(Rewrite::Prefix { .. }) => "prefix",
+            Statement::Rewrite(Rewrite::Segment { .. }) => "segment",
+            Statement::Rewrite(Rewrite::Ending { .. }) => "ending",
+            Statement::Rewrite(Rewrite::Form { .. }) => "form",
         }
     }
 
     /// Whether the rule says that a host or folder shows what another host or folder shows.
     pub fn is_mirror(&self) -> bool {
-        matches!(&self.cause, Cause::Rewrite(rewrite) if rewrite.is_mirror())
+        matches!(&self.statement, Statement::Rewrite(rewrite) if rewrite.is_mirror())
     }
 
     /// Counts one more trial. False if the rule must be withdrawn now.
@@ -170,9 +170,9 @@ pub fn stored(session: &Session) -> Result<Vec<Rule>> {
 impl fmt::Display for Rule {
     /// The name of the rule in `skipped.jsonl`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.cause {
-            Cause::Rewrite(rewrite) => rewrite.fmt(f),
-            Cause::Trap(family) => family.fmt(f),
+        match &self.statement {
+            Statement::Rewrite(rewrite) => rewrite.fmt(f),
+            Statement::Trap(family) => family.fmt(f),
         }
     }
 }

@@ -230,5 +230,5 @@ fn one_apology_for_all_proves_nothing() {
         lab.turn(&format!("http://a.test/new/x{page}"), 7);
         lab.turn(&format!("http://a.test/new/x{page}?zork=1"), 7);
     }
-    assert!(!lab.rules.iter().any(|rule| matches!(rule.cause, Cause::Rewrite(_))), "{:?}", lab.proven());
+    assert!(!lab.rules.iter().any(|rule| matches!(rule.statement, Statement::Rewrite(_))), "{:?}", lab.proven());
 }

@@ -57,7 +57,7 @@ pub struct Schedule {
     lines: BTreeMap<Line, BTreeSet<(Rank, PhaseNumber, HostId)>>,
     idle: BTreeSet<(PhaseNumber, HostId)>,
     /// Hosts for which hosts with worse URLs wait.
-    standing: BTreeSet<(Rank, HostId)>,
+    awaited: BTreeSet<(Rank, HostId)>,
     number: PhaseNumber,
     fetching: u64,
 }
@@ -174,24 +174,24 @@ impl Schedule {
 
     /// The best URL of the host, for which others may wait, has this rank now; `None` if others should not wait for the
     /// host.
-    pub fn stands(&mut self, host: HostId, standing: &mut Option<Rank>, rank: Option<Rank>) {
-        if *standing != rank {
-            standing.map(|before| self.standing.remove(&(before, host)));
-            rank.map(|rank| self.standing.insert((rank, host)));
-            *standing = rank;
+    pub fn set_awaited(&mut self, host: HostId, awaited: &mut Option<Rank>, rank: Option<Rank>) {
+        if *awaited != rank {
+            awaited.map(|before| self.awaited.remove(&(before, host)));
+            rank.map(|rank| self.awaited.insert((rank, host)));
+            *awaited = rank;
         }
     }
 
     /// The host has got a URL of this rank. It counts only if it is better than the best URL before.
-    pub fn stands_better(&mut self, host: HostId, standing: &mut Option<Rank>, rank: Rank) {
-        if standing.is_none_or(|before| rank < before) {
-            self.stands(host, standing, Some(rank));
+    pub fn raise_awaited(&mut self, host: HostId, awaited: &mut Option<Rank>, rank: Rank) {
+        if awaited.is_none_or(|before| rank < before) {
+            self.set_awaited(host, awaited, Some(rank));
         }
     }
 
     /// The best rank of all hosts for which others wait.
-    pub fn best_standing(&self) -> Option<Rank> {
-        self.standing.first().map(|(rank, _)| *rank)
+    pub fn best_awaited(&self) -> Option<Rank> {
+        self.awaited.first().map(|(rank, _)| *rank)
     }
 
     /// Number of hosts with an open job.

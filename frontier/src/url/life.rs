@@ -27,7 +27,7 @@ pub enum State {
     /// Only duplicates link to it, and it is held for another reason.
     HeldAs {
         /// The reason.
-        cause: Cause,
+        cause: HoldCause,
         /// What is needed to queue it.
         link: Kept,
     },
@@ -72,10 +72,10 @@ pub struct Visit {
 
 /// The reason to hold a link of a duplicate that does not wait for a counterpart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Cause {
+pub enum HoldCause {
     /// The twin has no such link. Links of one template are tried together.
     News {
-        /// Hash of host, folder and shape.
+        /// Hash of the host and of the form of the URL: see `hold::template`.
         template: u64,
     },
     /// A known corpus has the page that linked to it first.
@@ -136,8 +136,8 @@ impl State {
         match self {
             State::Queued { .. } => "queued",
             State::HeldFor { .. } => "held for a counterpart",
-            State::HeldAs { cause: Cause::News { .. }, .. } => "held as news",
-            State::HeldAs { cause: Cause::Known { .. }, .. } => "held as known",
+            State::HeldAs { cause: HoldCause::News { .. }, .. } => "held as news",
+            State::HeldAs { cause: HoldCause::Known { .. }, .. } => "held as known",
             State::Stopped { .. } => "stopped",
             State::Refused { .. } => "refused",
             State::Done(_) => "done",

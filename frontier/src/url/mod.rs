@@ -14,6 +14,6 @@ mod table;
 mod urls;
 
 pub use counters::Counters;
-pub use life::{Cause, End, Kept, State, Visit};
+pub use life::{End, HoldCause, Kept, State, Visit};
 pub use standing::{Ended, Note, Standing};
 pub use urls::{Urls, held_for, pair};

@@ -2,7 +2,7 @@
 //! about links, so that most links cost no look into the store.
 
 use crate::reason::SkipReason;
-use crate::url::{Cause, End, State};
+use crate::url::{End, HoldCause, State};
 
 /// The state of a URL, as far as memory knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub enum Note {
     Again,
 }
 
-/// What stopped a URL: the kind of rule.
+/// What stopped a URL: a kind of rule, or a spent budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoppedBy {
     /// A rewrite that is no mirror.
@@ -128,7 +128,7 @@ impl Standing {
                 Standing::Queued { band: Self::BANDS - 1, note }
             }
             State::HeldFor { .. } => Standing::HeldFor,
-            State::HeldAs { cause, .. } => Standing::HeldAs { known: matches!(cause, Cause::Known { .. }) },
+            State::HeldAs { cause, .. } => Standing::HeldAs { known: matches!(cause, HoldCause::Known { .. }) },
             State::Stopped { reason, .. } => Standing::Stopped {
                 by: match reason {
                     SkipReason::Mirror => StoppedBy::Mirror,
@@ -166,7 +166,9 @@ mod tests {
         all.extend(notes.into_iter().flat_map(|note| (0..16).map(move |band| Standing::Queued { band, note })));
         all.extend(notes.map(|note| Standing::Open { note }));
         all.extend([false, true].map(|known| Standing::HeldAs { known }));
-        all.extend([StoppedBy::Rule, StoppedBy::Mirror, StoppedBy::Trap].map(|by| Standing::Stopped { by }));
+        all.extend(
+            [StoppedBy::Rule, StoppedBy::Mirror, StoppedBy::Trap, StoppedBy::Budget].map(|by| Standing::Stopped { by }),
+        );
         all.extend(SkipReason::ALL.map(Standing::Refused));
         all.extend([Ended::Well, Ended::Redirected, Ended::Error, Ended::Failed].map(Standing::Done));
         let bytes: std::collections::HashSet<u8> = all.iter().map(|standing| standing.to_byte()).collect();

@@ -5,7 +5,7 @@ use dedup_stage::url::SiteId;
 use serde::{Deserialize, Serialize};
 
 use super::compact::{Id, Source, Worth};
-use super::{Cause, Kept, State, Visit};
+use super::{HoldCause, Kept, State, Visit};
 use crate::reason::{Detail, SkipReason};
 use crate::rules::RuleId;
 
@@ -14,7 +14,7 @@ use crate::rules::RuleId;
 enum Stored {
     Queued { before: Option<Visit> },
     HeldFor { counterparts: Vec<Id>, link: Link },
-    HeldAs { cause: Cause, link: Link },
+    HeldAs { cause: HoldCause, link: Link },
     Stopped { rules: Vec<RuleId>, reason: SkipReason, representative: Option<Id>, link: Link },
     Refused { reason: SkipReason, detail: Detail, link: Link },
     Done(Visit),
@@ -127,8 +127,8 @@ mod tests {
             State::Queued { before: None },
             State::Queued { before: Some(before) },
             State::HeldFor { counterparts: vec![id], link: link.clone() },
-            State::HeldAs { cause: Cause::News { template: 9 }, link: link.clone() },
-            State::HeldAs { cause: Cause::Known { corpus: "old".into() }, link: link.clone() },
+            State::HeldAs { cause: HoldCause::News { template: 9 }, link: link.clone() },
+            State::HeldAs { cause: HoldCause::Known { corpus: "old".into() }, link: link.clone() },
             State::Stopped {
                 rules: vec![1],
                 reason: SkipReason::Mirror,

@@ -13,7 +13,7 @@ pub enum Kind {
     HeldFor,
     /// Held as news of a duplicate, or because a corpus has the page that linked to it first.
     HeldAs,
-    /// Stopped by learned rules.
+    /// Stopped by learned rules, or for a spent budget.
     Stopped,
     /// Refused.
     Refused,
@@ -23,8 +23,8 @@ pub enum Kind {
     Gone,
 }
 
-/// Every change of state: from, to, causes. A URL in the state `Queued` may also be queued anew (with a better priority,
-/// or after a failed attempt), and a URL in `HeldFor` may get further counterparts. Both stay in their state.
+/// Every change of a record: from, to, causes. A URL in the state `Queued` may also be queued anew (with a better priority, or
+/// after a failed attempt). A URL in `HeldFor` may get further counterparts. Neither of the two changes the state.
 pub const TABLE: &[(Kind, Kind, &str)] = &[
     (Kind::Unmet, Kind::Queued, "a page that is no duplicate links to it; a seed, sitemap, feed or redirect names it"),
     (Kind::Unmet, Kind::HeldFor, "a duplicate links to it, and the twin has a counterpart of the link"),
@@ -38,7 +38,7 @@ pub const TABLE: &[(Kind, Kind, &str)] = &[
         Kind::Stopped,
         "a duplicate links to it, the link is news, and a learned rule names a fetched page that shows the same",
     ),
-    (Kind::Unmet, Kind::Refused, "scope, scheme, depth, length, trap, nofollow, purpose"),
+    (Kind::Unmet, Kind::Refused, "scope, scheme, depth, length, trap, nofollow, purpose, too many redirects"),
     (
         Kind::Queued,
         Kind::Stopped,
@@ -47,7 +47,7 @@ pub const TABLE: &[(Kind, Kind, &str)] = &[
     (
         Kind::Queued,
         Kind::Refused,
-        "robots, address, purpose, budget (not in `drop`), cap, too many redirects, a narrower scope",
+        "robots, address, purpose, budget (not in `drop`), cap, too many schemes and ports of its host, a narrower scope",
     ),
     (
         Kind::Queued,

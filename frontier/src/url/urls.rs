@@ -14,7 +14,7 @@ use super::counters::Counters;
 use super::standing::{Note, Standing};
 use super::stored;
 use super::table::Kind;
-use super::{Cause, State, Visit};
+use super::{HoldCause, State, Visit};
 use crate::spaces;
 
 /// All URLs ever met.
@@ -206,7 +206,7 @@ impl State {
     pub fn anchor(&self, id: UrlId) -> Option<UrlId> {
         match self {
             State::HeldFor { counterparts, .. } => counterparts.first().copied(),
-            State::HeldAs { cause: Cause::News { template }, .. } => Some(UrlId { site: id.site, url: *template }),
+            State::HeldAs { cause: HoldCause::News { template }, .. } => Some(UrlId { site: id.site, url: *template }),
             State::Stopped { representative, .. } => *representative,
             _ => None,
         }

@@ -64,7 +64,7 @@ fn main() -> anyhow::Result<()> {
         let found = fetch.contents();
         let (mut held, mut urls) = (BTreeSet::new(), 0);
         for line in lines(dir.path(), "skipped.jsonl")? {
-            if !matches!(text(&line, "reason"), "duplicate_source" | "rule" | "mirror" | "trap") {
+            if !matches!(text(&line, "reason"), "duplicate_source" | "rule" | "mirror" | "trap" | "budget") {
                 continue;
             }
             urls += 1;

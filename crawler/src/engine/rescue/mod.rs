@@ -4,11 +4,11 @@
 //! Held and stopped URLs that most likely share their fate are a *lot* ([`frontier::Lot`]). The rescue goes in rounds:
 //!
 //! 1. A *round* draws a URL or two from each of as many lots as the budget allows, and queues them as trials. Each family of
-//!    lots ([`frontier::Drawn::family`]) has an equal share of the round. URLs that are farthest from the seeds come first.
+//!    lots ([`frontier::Lots::family`]) has an equal share of the round. URLs that are farthest from the seeds come first.
 //! 2. When all of them are fetched, each lot that gained something *falls*: all its URLs are queued, and those that are met
 //!    later are followed ([`frontier::Frontier::fall`]). A lot has gained something if a page of it is new, or led to a new
 //!    page: a list that two hosts share may lead to pages that only one of them has. If at least [`Rescue::ALIKE`] lots of a
-//!    family have gained something, and these are at least one in [`Rescue::MOST_TRIED`] of those that were tried, the whole
+//!    family have gained something, and these are at least one in [`Rescue::ALIKE_ONE_IN`] of those that were tried, the whole
 //!    family falls.
 //! 3. A lot that was tried without a gain is tried again in the next rounds only if its pages have links that were not
 //!    met before. In this way the rescue goes down through lists to what they list. If one URL of it was tried, a second one
@@ -37,7 +37,7 @@ use super::error::Result;
 use super::ledger::Ledger;
 use crate::estimate::Lost;
 use last::LastRound;
-use trials::{LotResults, Results, Trial, families, put, read};
+use trials::{LotResults, Results, TrialRecord, families, put, read};
 
 /// Key in [`Space::META`].
 const STATE: &[u8] = b"rescue-3";
@@ -46,7 +46,7 @@ const EARLIER: [&[u8]; 2] = [b"rescue-2", b"rescue"];
 
 /// The state of the rescue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Round {
+struct RescueState {
     /// Number of the round that is under way, from 1; 0 before the first.
     number: u32,
     /// Whether it is the last round, from which the estimate is made.
@@ -64,7 +64,7 @@ struct Round {
 /// The rescue of a crawl.
 #[derive(Debug)]
 pub(super) struct Rescue {
-    round: Round,
+    state: RescueState,
     /// What the latest round could draw from.
     crowd: Option<Crowd>,
 }
@@ -78,8 +78,8 @@ struct Crowd {
 
 /// The estimate of the pages that were lost, from the last run that came to its end.
 pub fn lost(session: &Session) -> store::Result<Option<Lost>> {
-    let round = stored(session)?;
-    Ok(round.lost.map(|[estimate, low, high]| Lost { estimate, low, high }))
+    let state = stored(session)?;
+    Ok(state.lost.map(|[estimate, low, high]| Lost { estimate, low, high }))
 }
 
 /// URLs that are still held or stopped and of whose lots none was tried, although other lots of their families have gained
@@ -97,20 +97,20 @@ pub fn untried(frontier: &Frontier, session: &Session) -> store::Result<u64> {
     Ok(untried)
 }
 
-fn stored(session: &Session) -> store::Result<Round> {
+fn stored(session: &Session) -> store::Result<RescueState> {
     if let Some(bytes) = session.get(Space::META, STATE)? {
         return codec::decode(&bytes, "the rescue");
     }
     if let Some(bytes) = session.get(Space::META, EARLIER[0])? {
-        return codec::decode(&bytes, "the rescue").map(|(round, _): (Round, f64)| round);
+        return codec::decode(&bytes, "the rescue").map(|(state, _): (RescueState, f64)| state);
     }
-    let Some(bytes) = session.get(Space::META, EARLIER[1])? else { return Ok(Round::default()) };
+    let Some(bytes) = session.get(Space::META, EARLIER[1])? else { return Ok(RescueState::default()) };
     type Earlier = (u32, bool, u64, u64, bool, Option<[f64; 3]>);
     let (earlier, population): (Earlier, Option<u64>) = codec::decode(&bytes, "the rescue")
         .map(|(earlier, population)| (earlier, Some(population)))
         .or_else(|_| codec::decode(&bytes, "the rescue").map(|earlier| (earlier, None)))?;
     let (number, last, spent, held, _, lost) = earlier;
-    Ok(Round { number, last, spent, held, lost, population: population.unwrap_or(held) })
+    Ok(RescueState { number, last, spent, held, lost, population: population.unwrap_or(held) })
 }
 
 impl Rescue {
@@ -121,8 +121,8 @@ impl Rescue {
     const OF_LOT: usize = 2;
     /// A family falls if at least this many of its lots have gained something.
     const ALIKE: u64 = 3;
-    /// … and at least one in this many of those that were tried.
-    const MOST_TRIED: u64 = 4;
+    /// … and if these are at least one in this many of its lots that were tried.
+    const ALIKE_ONE_IN: u64 = 4;
     /// A lot that gained something in the last round falls if at most this many of its URLs are left.
     const FEW: u64 = 40;
     /// A lot that gained something in the last round falls if at least one in this many of its drawn URLs did.
@@ -134,24 +134,24 @@ impl Rescue {
 
     /// Reads the state of the rescue from `session`.
     pub fn open(session: &Session) -> store::Result<Self> {
-        Ok(Self { round: stored(session)?, crowd: None })
+        Ok(Self { state: stored(session)?, crowd: None })
     }
 
     /// A URL was fetched. If it was drawn or its lot has fallen, records whether its page is `new`, and whether the page had
     /// links that were not met before (`opened`). A new page counts for the pages on the way to it, too.
     pub fn fetched(&self, job: &Job, new: bool, opened: bool, frontier: &mut Frontier, session: &mut Session) {
-        if self.round.number == 0 {
+        if self.state.number == 0 {
             // Nothing was drawn yet. Most pages of a crawl come before the rescue, and cost no look into the state here.
             return;
         }
         let source = job.source.map(|page| page.url);
-        let result = |trial| Trial { new: Some(new), opened, source, ..trial };
+        let result = |trial| TrialRecord { new: Some(new), opened, source, ..trial };
         if job.via == Via::Rescue
             && let Some(trial) = read(job.page.url, session)
         {
             put(job.page.url, result(trial), session);
         } else if let Some(frontier::Trial::Lot(lot)) = job.trial.as_deref() {
-            put(job.page.url, result(Trial { lot: *lot, ..Trial::default() }), session);
+            put(job.page.url, result(TrialRecord { lot: *lot, ..TrialRecord::default() }), session);
             frontier.lot_brought(*lot, job.page.url.site, new, session);
         }
         let (mut at, mut steps) = (source.filter(|_| new), 0);
@@ -161,7 +161,7 @@ impl Rescue {
             && !trial.led
             && steps < Self::MOST_STEPS
         {
-            put(id, Trial { led: true, ..trial }, session);
+            put(id, TrialRecord { led: true, ..trial }, session);
             if trial.round == 0 {
                 frontier.lot_led(trial.lot, id.site, session);
             }
@@ -176,37 +176,37 @@ impl Rescue {
             return Ok(true);
         }
         let lots = results.lots();
-        let budget = budget(settings, ledger.stats.pages.saturating_sub(self.round.spent));
+        let budget = budget(settings, ledger.stats.pages.saturating_sub(self.state.spent));
         let has_fallen = |lots: Lots| [lots.section, lots.lot].into_iter().any(|lot| frontier.has_fallen(lot));
         let fell = || results.sections().any(|(lots, result)| result.gained > 0 && has_fallen(lots));
-        let goes_on = match self.round.lost {
+        let goes_on = match self.state.lost {
             // The budget was raised since, or the crawl has grown a lot.
-            Some(_) => 2 * self.round.spent < budget,
+            Some(_) => 2 * self.state.spent < budget,
             // What fell in the last round has brought pages, and with them a larger budget.
-            None => self.round.spent + Self::LEAST / 4 <= budget && fell(),
+            None => self.state.spent + Self::LEAST / 4 <= budget && fell(),
         };
-        if self.round.last && goes_on {
-            let Round { number, spent, .. } = self.round;
-            self.round = Round { number, spent, ..Round::default() };
+        if self.state.last && goes_on {
+            let RescueState { number, spent, .. } = self.state;
+            self.state = RescueState { number, spent, ..RescueState::default() };
         }
-        if self.round.last {
+        if self.state.last {
             let held = frontier.count_held(&ledger.session)?.held;
-            if self.round.lost.is_none() || held != self.round.held {
+            if self.state.lost.is_none() || held != self.state.held {
                 let unit = |lots: Lots| if frontier.has_fallen(lots.section) { lots.section } else { lots.lot };
                 let units = results.by(unit);
                 let left = self.left_with_new(&units, unit, frontier, ledger)?;
                 let fallen = |lot| frontier.has_fallen(lot);
-                let Round { number, population, .. } = self.round;
-                self.round.held = held;
-                self.round.lost = Some(LastRound { results: &units, number, population, held }.lost(&left, &fallen));
+                let RescueState { number, population, .. } = self.state;
+                self.state.held = held;
+                self.state.lost = Some(LastRound { results: &units, number, population, held }.lost(&left, &fallen));
                 self.save(ledger);
             }
             return Ok(false);
         }
-        let left = budget.saturating_sub(self.round.spent);
+        let left = budget.saturating_sub(self.state.spent);
         // A third of the budget is for the estimate. The rest is for finding what was lost.
         let for_rounds = left.saturating_sub(budget / 3);
-        if self.round.number < Self::ROUNDS && for_rounds > 0 {
+        if self.state.number < Self::ROUNDS && for_rounds > 0 {
             let part = for_rounds.min((budget / 4).max(1));
             let crowd = self.crowd(frontier, &lots, ledger)?;
             let of_lot = if count(for_rounds) < Self::OF_LOT * crowd.lots { 1 } else { Self::OF_LOT };
@@ -214,14 +214,14 @@ impl Rescue {
             let spec = SampleSpec { wanted: count(part), of_lot, of_family, deepest_first: true };
             // Lots of which one URL was tried in vain are tried once more when no other lot is left.
             for enough in [1, 2] {
-                let sample = draw(spec, self.round.number, &done_with(&lots, enough), frontier, ledger)?;
+                let sample = draw(spec, self.state.number, &done_with(&lots, enough), frontier, ledger)?;
                 if !sample.drawn.is_empty() {
                     self.crowd = Some(Crowd { lots: sample.lots, families: sample.families });
                     return self.begin(false, sample, frontier, ledger);
                 }
             }
         }
-        let sample = draw_from_each(count(left), self.round.number, frontier, ledger)?;
+        let sample = draw_from_each(count(left), self.state.number, frontier, ledger)?;
         self.crowd = None;
         self.begin(true, sample, frontier, ledger)
     }
@@ -232,7 +232,7 @@ impl Rescue {
         let lots = results.lots();
         let mut fall = lots.clone();
         fall.retain(|lot, result| result.gained > 0 && !frontier.has_fallen(*lot));
-        if self.round.last && !fall.is_empty() {
+        if self.state.last && !fall.is_empty() {
             let mut sections = results.by(|lots| lots.section);
             sections.retain(|section, result| {
                 result.gained > 0 && fall.contains_key(&result.lot) && !frontier.has_fallen(*section)
@@ -247,14 +247,14 @@ impl Rescue {
         }
         let mut families = families(&lots);
         families.retain(|family, found| {
-            let is_alike = found.gained >= Self::ALIKE && found.gained * Self::MOST_TRIED >= found.tried;
+            let is_alike = found.gained >= Self::ALIKE && found.gained * Self::ALIKE_ONE_IN >= found.tried;
             is_alike && !frontier.has_fallen(*family)
         });
         for (family, found) in &families {
             frontier.fall(*family, found.site, true, found.gained, &mut ledger.session);
         }
         let any = !fall.is_empty() || !families.is_empty();
-        if self.round.last && any {
+        if self.state.last && any {
             self.save(ledger);
         }
         Ok(any)
@@ -285,7 +285,7 @@ impl Rescue {
         frontier: &Frontier,
         ledger: &Ledger,
     ) -> Result<BTreeMap<Lot, u64>> {
-        let with_new = results.iter().filter(|(_, result)| result.round == self.round.number && result.new > 0);
+        let with_new = results.iter().filter(|(_, result)| result.round == self.state.number && result.new > 0);
         left_of(with_new.map(|(lot, _)| *lot), of, frontier, ledger)
     }
 
@@ -295,41 +295,41 @@ impl Rescue {
             return Ok(crowd);
         }
         let none = SampleSpec { wanted: 0, of_lot: 0, of_family: 0, deepest_first: false };
-        let sample = draw(none, self.round.number, &done_with(lots, 1), frontier, ledger)?;
+        let sample = draw(none, self.state.number, &done_with(lots, 1), frontier, ledger)?;
         Ok(Crowd { lots: sample.lots, families: sample.families })
     }
 
     /// Begins a round: queues the URLs that were drawn. True if there were any.
     fn begin(&mut self, last: bool, sample: Sample, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<bool> {
         let held = frontier.counts().states.held() + frontier.counts().states.stopped();
-        self.round.number += 1;
-        (self.round.last, self.round.lost) = (last, None);
-        (self.round.held, self.round.population) = (held, held);
+        self.state.number += 1;
+        (self.state.last, self.state.lost) = (last, None);
+        (self.state.held, self.state.population) = (held, held);
         let mut any = false;
         for drawn in sample.drawn {
             if frontier.rescue(drawn.id, &mut ledger.session)? {
                 let Lots { section, lot, family } = drawn.lots;
-                let trial = Trial { round: self.round.number, lot, family, section, ..Trial::default() };
+                let trial = TrialRecord { round: self.state.number, lot, family, section, ..TrialRecord::default() };
                 put(drawn.id, trial, &mut ledger.session);
-                self.round.spent += 1;
+                self.state.spent += 1;
                 any = true;
             }
         }
         if last && !any {
             let none = BTreeMap::new();
-            let last = LastRound { results: &none, number: self.round.number, population: held, held };
-            self.round.lost = Some(last.lost(&BTreeMap::new(), &|_| false));
+            let last = LastRound { results: &none, number: self.state.number, population: held, held };
+            self.state.lost = Some(last.lost(&BTreeMap::new(), &|_| false));
         }
         self.save(ledger);
         Ok(any)
     }
 
     fn save(&self, ledger: &mut Ledger) {
-        ledger.session.put(Space::META, STATE, codec::encode(&self.round));
+        ledger.session.put(Space::META, STATE, codec::encode(&self.state));
     }
 }
 
-/// Lots that need no further trial: `enough` of their URLs were tried, and no page of these led further.
+/// Lots that need no further trial: `enough` of their URLs were tried, and no page of them had links that were not met before.
 fn done_with(lots: &BTreeMap<Lot, LotResults>, enough: u64) -> HashSet<Lot> {
     let done = lots.iter().filter(|(_, result)| !result.opened && result.trials >= enough);
     done.map(|(lot, _)| *lot).collect()

@@ -13,7 +13,7 @@ use crate::spaces;
 
 /// A URL that was drawn, or followed because its lot has fallen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Trial {
+pub struct TrialRecord {
     /// The round that drew it; 0 if its lot had fallen.
     pub round: u32,
     /// Its lot, or the section or family that had fallen.
@@ -32,7 +32,7 @@ pub struct Trial {
     pub section: Lot,
 }
 
-impl Trial {
+impl TrialRecord {
     /// Whether its page was new, or led to a new one: a list has little text of its own, and what it lists would be lost.
     fn gained(&self) -> bool {
         self.new == Some(true) || self.led
@@ -66,8 +66,8 @@ impl Results {
         damaged.map_or(Ok(results), Err)
     }
 
-    fn add(&mut self, site: SiteId, trial: Trial) {
-        let Trial { lot, family, section, .. } = trial;
+    fn add(&mut self, site: SiteId, trial: TrialRecord) {
+        let TrialRecord { lot, family, section, .. } = trial;
         if trial.round > 0 {
             let new = || (Lots { section, lot, family }, LotResults { site, lot, family, ..LotResults::default() });
             self.sections.entry(section).or_insert_with(new).1.add(trial);
@@ -150,10 +150,10 @@ pub struct LotResults {
 
 impl LotResults {
     /// Adds one trial.
-    fn add(&mut self, trial: Trial) {
+    fn add(&mut self, trial: TrialRecord) {
         let gained = u64::from(trial.gained());
         let (drawn, new) = if trial.new.is_some() { (1, gained) } else { (0, 0) };
-        let Trial { round, opened, .. } = trial;
+        let TrialRecord { round, opened, .. } = trial;
         self.join(&Self { round, drawn, new, trials: 1, gained, opened, ..*self });
     }
 
@@ -172,27 +172,27 @@ impl LotResults {
     }
 }
 
-/// The trial of a URL. One that cannot be read counts as none; `check` finds it.
-pub fn read(id: UrlId, session: &Session) -> Option<Trial> {
+/// The trial of a URL. One that cannot be read counts as none. The next round of the rescue fails on it.
+pub fn read(id: UrlId, session: &Session) -> Option<TrialRecord> {
     let bytes = session.get(spaces::TRIALS, &id.to_bytes()).ok().flatten();
     bytes.and_then(|bytes| decode(&bytes).ok())
 }
 
 /// Writes down what became of a URL.
-pub fn put(id: UrlId, trial: Trial, session: &mut Session) {
+pub fn put(id: UrlId, trial: TrialRecord, session: &mut Session) {
     session.put(spaces::TRIALS, id.to_bytes(), codec::encode(&trial));
 }
 
 /// A trial as it was written, also by versions that wrote less of it.
-fn decode(bytes: &[u8]) -> store::Result<Trial> {
+fn decode(bytes: &[u8]) -> store::Result<TrialRecord> {
     codec::decode(bytes, "a trial").or_else(|error| {
         let trial = if let Ok((round, lot, new, led, opened, source, family)) = codec::decode(bytes, "a trial") {
-            Trial { round, lot, new, led, opened, source, family, section: lot }
+            TrialRecord { round, lot, new, led, opened, source, family, section: lot }
         } else if let Ok((round, lot, new, led, opened, source)) = codec::decode(bytes, "a trial") {
-            Trial { round, lot, new, led, opened, source, section: lot, ..Trial::default() }
+            TrialRecord { round, lot, new, led, opened, source, section: lot, ..TrialRecord::default() }
         } else {
             let (round, lot, new) = codec::decode(bytes, "a trial").map_err(|_| error)?;
-            Trial { round, lot, new, section: lot, ..Trial::default() }
+            TrialRecord { round, lot, new, section: lot, ..TrialRecord::default() }
         };
         Ok(trial)
     })

@@ -7,7 +7,7 @@ pub(super) struct Balance {
     visits: f64,
 }
 
-/// Of this many fetches the share is told: what is older counts less than a third.
+/// The share is that of about this many fetches. Of what is older, little more than a third counts.
 const WINDOW: f64 = 32.0;
 
 impl Balance {

@@ -29,7 +29,7 @@ pub struct Probe {
 type Visit = (u32, u32);
 
 impl Probe {
-    /// At most this many buckets are loaded at a time. Four tables with one flipped bit each need this many.
+    /// At most this many buckets are loaded at a time. Four tables with one flipped bit each need 68.
     const VISITS: usize = 72;
     /// The sizes of at most this many tables are remembered. In designs with more tables, `finish` computes the buckets
     /// again.

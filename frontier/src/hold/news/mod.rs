@@ -65,7 +65,8 @@ impl Test {
     const AT_ONCE: u32 = 2;
     /// This many failures end a test. Each success allows for as many more.
     const PATIENCE: u32 = 3;
-    /// This many failures end all tests of a host. Each success allows for [`Test::PATIENCE`] more.
+    /// This many failures end all tests of a host; two trials that told nothing count as one failure. Each success allows for
+    /// [`Test::PATIENCE`] more.
     const OF_HOST: u32 = 12;
     /// If more trials than this tell nothing, each further one counts as a failure.
     const NEITHER: u32 = 4;
@@ -183,8 +184,7 @@ impl News {
         Ok(if self.try_one(site, template, test, session)? { NewsDecision::Try } else { NewsDecision::Hold })
     }
 
-    /// Whether a link of this template may be followed because all of the template are. If so, it counts as a trial that is
-    /// out.
+    /// Whether the template is followed. If so, this link counts as a trial that is out.
     pub fn follow(&self, site: SiteId, template: u64, session: &mut Session) -> Result<bool> {
         let mut test = Test::get(site, template, session)?;
         if !test.is_followed() {
