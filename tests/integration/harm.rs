@@ -97,8 +97,9 @@ fn a_suspended_crawl_is_as_polite_as_before() -> anyhow::Result<()> {
         anyhow::ensure!(signal("-STOP", child.id())?.success());
         let began = Instant::now();
         std::thread::sleep(3 * SECOND);
-        anyhow::ensure!(signal("-CONT", child.id())?.success());
+        // Before the signal is sent: on a busy machine the crawl may go on before `kill` has ended.
         stopped = Some((began, Instant::now()));
+        anyhow::ensure!(signal("-CONT", child.id())?.success());
         Ok(())
     })?;
     let (began, ended) = stopped.expect("it was suspended");

@@ -49,7 +49,7 @@ impl Desk<'_> {
         })?;
         self.count_attempts()?;
         let session = &self.ledger.session;
-        let sample = self.frontier.count_held(session)?;
+        let sample = self.frontier.count_held_back(session)?;
         let lost = rescue::lost(session)?;
         let untried = rescue::untried(&self.frontier, session)?;
         if untried > 0 {
@@ -57,7 +57,7 @@ impl Desk<'_> {
         }
         let stats = &mut self.ledger.stats;
         (stats.withheld, stats.withheld_tls, stats.beyond, stats.unread) = (withheld, tls, beyond, unread);
-        stats.uncovered = sample.held.saturating_sub(sample.covered);
+        stats.uncovered = sample.held_back.saturating_sub(sample.covered);
         let access = &self.settings.access;
         let has_account = !(access.login.is_empty() && access.cookies_file.is_empty());
         let walls = stats.labels.get(Label::Wall.name()).copied().unwrap_or(0);

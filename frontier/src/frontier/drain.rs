@@ -135,20 +135,20 @@ impl Frontier {
     }
 
     /// Counts everything that is held or stopped. Reads all records.
-    pub fn count_held(&self, session: &Session) -> Result<Sample> {
+    pub fn count_held_back(&self, session: &Session) -> Result<Sample> {
         let mut sample = Sample::default();
-        self.each_held(session, &mut |drawn| {
-            sample.held += 1;
+        self.each_held_back(session, &mut |drawn| {
+            sample.held_back += 1;
             sample.covered += u64::from(drawn.covered);
         })?;
         Ok(sample)
     }
 
     /// Calls `visit` with every URL that is held or stopped.
-    pub fn each_held(&self, session: &Session, visit: &mut dyn FnMut(Drawn)) -> Result<()> {
+    pub fn each_held_back(&self, session: &Session, visit: &mut dyn FnMut(Drawn)) -> Result<()> {
         let mut failure = None;
         session.scan(spaces::URLS, &[], &[], &mut |key, value| {
-            if !State::may_be_held(value) {
+            if !State::may_be_held_back(value) {
                 return ControlFlow::Continue(());
             }
             match Urls::read(key, value) {

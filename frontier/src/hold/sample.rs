@@ -29,7 +29,7 @@ pub struct Drawn {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
     /// All URLs that are held or stopped.
-    pub held: u64,
+    pub held_back: u64,
     /// The covered ones among them: see [`Drawn::covered`].
     pub covered: u64,
     /// The URLs that were drawn, in random order.
@@ -81,7 +81,7 @@ impl Draw {
 
     /// Counts one more URL, and takes it into the sample if its place is among the lowest.
     pub fn show(&mut self, drawn: Drawn) {
-        self.sample.held += 1;
+        self.sample.held_back += 1;
         self.sample.covered += u64::from(drawn.covered);
         for (all, one) in [(&mut self.lots, drawn.lots.lot), (&mut self.families, drawn.lots.family)] {
             if all.len() < Sample::MOST {
@@ -176,7 +176,7 @@ mod tests {
                 .map(|drawn| (xxh3_64_with_seed(&drawn.id.url.to_be_bytes(), 7), drawn.lots.lot))
                 .collect();
             assert_eq!(found, all);
-            assert_eq!((sample.held, sample.covered), (600, 300));
+            assert_eq!((sample.held_back, sample.covered), (600, 300));
             let lots: HashSet<u64> = (0..600).map(|url| url * url % 23).collect();
             assert_eq!((sample.lots, sample.families), (lots.len(), 4));
         }

@@ -1,12 +1,12 @@
-//! A stratified sample of everything that is held or stopped, for the last round of the rescue and the estimate.
+//! A stratified sample of everything that is held back (held or stopped), for the last round of the rescue and the estimate.
 //!
 //! The strata are the sections of lots ([`Lots::section`]): each has a share of the sample that is proportional to its size. A
 //! simple random sample of 40 in 2,000 URLs misses a section of 40 in every second crawl. This sample misses no section of at
-//! least `held / wanted` URLs (50 of 2,000, if 40 are drawn). Its estimates are at least as sharp (Cochran, "Sampling Techniques",
+//! least `held_back / wanted` URLs (50 of 2,000, if 40 are drawn). Its estimates are at least as sharp (Cochran, "Sampling Techniques",
 //! 3rd edition 1977, section 5.6).
 //!
 //! Two passes over the records are needed. The first one counts each section ([`Strata`]). The sections are then laid end to end,
-//! and a URL is taken at every `held / wanted`-th place, from a random place on (a systematic sample: each URL has the same
+//! and a URL is taken at every `held_back / wanted`-th place, from a random place on (a systematic sample: each URL has the same
 //! chance). This says how many URLs each section gives. The second pass draws them at random ([`StrataDraw`]). Only the counts
 //! and the sample are in memory.
 
@@ -22,7 +22,7 @@ use super::sample::{Drawn, Sample};
 pub struct Strata {
     /// URLs by lot and section. If there are more sections than [`Sample::MOST`], the others count as one.
     sizes: BTreeMap<(Lot, Lot), u64>,
-    held: u64,
+    held_back: u64,
 }
 
 /// The stratum of all sections that are not counted one by one.
@@ -34,16 +34,16 @@ impl Strata {
         let of = (lots.lot, lots.section);
         let of = if self.sizes.len() < Sample::MOST || self.sizes.contains_key(&of) { of } else { OTHERS };
         *self.sizes.entry(of).or_default() += 1;
-        self.held += 1;
+        self.held_back += 1;
     }
 
     /// Begins to draw about `wanted` URLs. Each `round` draws another sample.
     pub fn draw(self, wanted: usize, round: u64) -> StrataDraw {
-        let wanted = u64::try_from(wanted).unwrap_or(u64::MAX).min(self.held);
-        let (held, mut shares, mut before) = (u128::from(self.held), HashMap::new(), 0_u128);
-        // Places are counted in parts of `wanted`, so that the step is a whole number: `held`.
-        let start = u128::from(xxh3_64_with_seed(b"start", round)) % held.max(1);
-        let picks_before = |place: u128| (place * u128::from(wanted) + held - 1 - start) / held.max(1);
+        let wanted = u64::try_from(wanted).unwrap_or(u64::MAX).min(self.held_back);
+        let (held_back, mut shares, mut before) = (u128::from(self.held_back), HashMap::new(), 0_u128);
+        // Places are counted in parts of `wanted`, so that the step is a whole number: `held_back`.
+        let start = u128::from(xxh3_64_with_seed(b"start", round)) % held_back.max(1);
+        let picks_before = |place: u128| (place * u128::from(wanted) + held_back - 1 - start) / held_back.max(1);
         for (of, size) in self.sizes {
             let after = before + u128::from(size);
             let share = picks_before(after) - picks_before(before);
@@ -68,7 +68,7 @@ pub struct StrataDraw {
 impl StrataDraw {
     /// Counts one more URL, and takes it into the sample if its hash is among the lowest of its stratum.
     pub fn show(&mut self, drawn: Drawn) {
-        self.sample.held += 1;
+        self.sample.held_back += 1;
         self.sample.covered += u64::from(drawn.covered);
         let of = (drawn.lots.lot, drawn.lots.section);
         let of = if self.shares.contains_key(&of) { of } else { OTHERS };
@@ -115,7 +115,7 @@ mod tests {
         let mut draw = strata.draw(wanted, round);
         urls().for_each(|url| draw.show(url));
         let sample = draw.end();
-        assert_eq!(sample.held, sections.iter().sum::<u64>());
+        assert_eq!(sample.held_back, sections.iter().sum::<u64>());
         sample.drawn
     }
 

@@ -92,7 +92,7 @@ pub fn decode(bytes: &[u8], site: SiteId) -> Result<State> {
 
 impl State {
     /// Whether a stored record may be one of a URL that is held or stopped; told by its first byte.
-    pub fn may_be_held(bytes: &[u8]) -> bool {
+    pub fn may_be_held_back(bytes: &[u8]) -> bool {
         matches!(bytes, [1..=3, ..])
     }
 
@@ -148,7 +148,7 @@ mod tests {
             assert_eq!(decode(&bytes, SITE).unwrap(), state);
             assert_eq!(State::has_link(&bytes), state.link().is_some());
             let held = state.link().is_some() && !matches!(state, State::Refused { .. });
-            assert_eq!(State::may_be_held(&bytes), held);
+            assert_eq!(State::may_be_held_back(&bytes), held);
             assert!((0..bytes.len()).all(|cut| decode(&bytes[..cut], SITE).is_err()), "{state:?}");
         }
     }

@@ -24,7 +24,7 @@ pub struct LastRound<'a> {
     /// URLs that it was drawn from.
     pub population: u64,
     /// URLs that are still held or stopped.
-    pub held: u64,
+    pub held_back: u64,
 }
 
 impl LastRound<'_> {
@@ -47,7 +47,7 @@ impl LastRound<'_> {
             }
         }
         let of = |new: u64| estimate(Sample { left: population.saturating_sub(drawn), drawn, new: new.min(drawn) });
-        let unknown = Lost { estimate: 0.0, low: 0.0, high: self.held as f64 };
+        let unknown = Lost { estimate: 0.0, low: 0.0, high: self.held_back as f64 };
         // The same sample has also chosen which lots were released. So the upper end from the rest of it would be too low,
         // and the upper end from the whole sample is used. The new pages of one lot are missed together or not at all, so
         // lots elsewhere do not raise the lower end.
@@ -58,10 +58,10 @@ impl LastRound<'_> {
             ..rest
         });
         // URLs that came to be held after the sample was drawn: nothing is known about them.
-        let later = self.held.saturating_sub(population.saturating_sub(drawn)) as f64;
-        let held = self.held as f64;
-        let point = lost.estimate.min(held);
-        [point, lost.low.min(held), (lost.high + later).min(held).max(point)]
+        let later = self.held_back.saturating_sub(population.saturating_sub(drawn)) as f64;
+        let most = self.held_back as f64;
+        let point = lost.estimate.min(most);
+        [point, lost.low.min(most), (lost.high + later).min(most).max(point)]
     }
 }
 
@@ -93,9 +93,9 @@ mod tests {
             let result = results.get_mut(lot).unwrap();
             result.after_fall = m - result.new;
         }
-        let held = urls[drawn..].iter().filter(|(lot, _)| !fell.contains(&Lot(*lot))).count() as u64;
+        let held_back = urls[drawn..].iter().filter(|(lot, _)| !fell.contains(&Lot(*lot))).count() as u64;
         let lost = urls[drawn..].iter().filter(|(lot, new)| *new && !fell.contains(&Lot(*lot))).count() as u64;
-        let last = LastRound { results: &results, number: 1, population: urls.len() as u64, held };
+        let last = LastRound { results: &results, number: 1, population: urls.len() as u64, held_back };
         (last.lost(&BTreeMap::new(), &|_| false), lost)
     }
 

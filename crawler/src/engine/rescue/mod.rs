@@ -1,4 +1,4 @@
-//! Rescue: when nothing is queued any more, `drop` mode fetches a sample of the URLs that are held or stopped. This finds
+//! Rescue: when nothing is queued any more, `drop` mode fetches a sample of the URLs that are *held back*: held or stopped. This finds
 //! pages that are no copies. At the end it gives an estimate of the pages that were lost.
 //!
 //! Held and stopped URLs that most likely share their fate are a *lot* ([`frontier::Lot`]). The rescue goes in rounds:
@@ -54,7 +54,7 @@ struct RescueState {
     /// URLs drawn so far, in all rounds.
     spent: u64,
     /// URLs that were held or stopped when the last estimate was made, or when the round was drawn.
-    held: u64,
+    held_back: u64,
     /// Estimate, lower and upper end of the 95 % interval of the pages that were lost. `None` until the last round is done.
     lost: Option<[f64; 3]>,
     /// URLs that the sample of the last round was drawn from.
@@ -90,7 +90,7 @@ pub fn untried(frontier: &Frontier, session: &Session) -> store::Result<u64> {
     families.retain(|_, found| found.gained > 0);
     let mut untried = 0;
     if !families.is_empty() {
-        frontier.each_held(session, &mut |Drawn { lots: of, .. }| {
+        frontier.each_held_back(session, &mut |Drawn { lots: of, .. }| {
             untried += u64::from(families.contains_key(&of.family) && !lots.contains_key(&of.lot));
         })?;
     }
@@ -110,7 +110,7 @@ fn stored(session: &Session) -> store::Result<RescueState> {
         .map(|(earlier, population)| (earlier, Some(population)))
         .or_else(|_| codec::decode(&bytes, "the rescue").map(|earlier| (earlier, None)))?;
     let (number, last, spent, held, _, lost) = earlier;
-    Ok(RescueState { number, last, spent, held, lost, population: population.unwrap_or(held) })
+    Ok(RescueState { number, last, spent, held_back: held, lost, population: population.unwrap_or(held) })
 }
 
 impl Rescue {
@@ -190,15 +190,16 @@ impl Rescue {
             self.state = RescueState { number, spent, ..RescueState::default() };
         }
         if self.state.last {
-            let held = frontier.count_held(&ledger.session)?.held;
-            if self.state.lost.is_none() || held != self.state.held {
+            let held_back = frontier.count_held_back(&ledger.session)?.held_back;
+            if self.state.lost.is_none() || held_back != self.state.held_back {
                 let unit = |lots: Lots| if frontier.has_fallen(lots.section) { lots.section } else { lots.lot };
                 let units = results.by(unit);
                 let left = self.left_with_new(&units, unit, frontier, ledger)?;
                 let fallen = |lot| frontier.has_fallen(lot);
                 let RescueState { number, population, .. } = self.state;
-                self.state.held = held;
-                self.state.lost = Some(LastRound { results: &units, number, population, held }.lost(&left, &fallen));
+                self.state.held_back = held_back;
+                self.state.lost =
+                    Some(LastRound { results: &units, number, population, held_back }.lost(&left, &fallen));
                 self.save(ledger);
             }
             return Ok(false);
@@ -301,10 +302,10 @@ impl Rescue {
 
     /// Begins a round: queues the URLs that were drawn. True if there were any.
     fn begin(&mut self, last: bool, sample: Sample, frontier: &mut Frontier, ledger: &mut Ledger) -> Result<bool> {
-        let held = frontier.counts().states.held() + frontier.counts().states.stopped();
+        let held_back = frontier.counts().states.held() + frontier.counts().states.stopped();
         self.state.number += 1;
         (self.state.last, self.state.lost) = (last, None);
-        (self.state.held, self.state.population) = (held, held);
+        (self.state.held_back, self.state.population) = (held_back, held_back);
         let mut any = false;
         for drawn in sample.drawn {
             if frontier.rescue(drawn.id, &mut ledger.session)? {
@@ -317,7 +318,7 @@ impl Rescue {
         }
         if last && !any {
             let none = BTreeMap::new();
-            let last = LastRound { results: &none, number: self.state.number, population: held, held };
+            let last = LastRound { results: &none, number: self.state.number, population: held_back, held_back };
             self.state.lost = Some(last.lost(&BTreeMap::new(), &|_| false));
         }
         self.save(ledger);
@@ -338,7 +339,7 @@ fn done_with(lots: &BTreeMap<Lot, LotResults>, enough: u64) -> HashSet<Lot> {
 /// Draws from everything that is held or stopped, but for the lots in `done`.
 fn draw(spec: SampleSpec, round: u32, done: &HashSet<Lot>, frontier: &Frontier, ledger: &Ledger) -> Result<Sample> {
     let mut draw = Draw::new(spec, u64::from(round));
-    frontier.each_held(&ledger.session, &mut |drawn| {
+    frontier.each_held_back(&ledger.session, &mut |drawn| {
         if !done.contains(&drawn.lots.lot) {
             draw.show(drawn);
         }
@@ -349,9 +350,9 @@ fn draw(spec: SampleSpec, round: u32, done: &HashSet<Lot>, frontier: &Frontier, 
 /// Draws from everything that is held or stopped, the same share from each section of each lot.
 fn draw_from_each(wanted: usize, round: u32, frontier: &Frontier, ledger: &Ledger) -> Result<Sample> {
     let mut strata = Strata::default();
-    frontier.each_held(&ledger.session, &mut |drawn| strata.count(drawn.lots))?;
+    frontier.each_held_back(&ledger.session, &mut |drawn| strata.count(drawn.lots))?;
     let mut draw = strata.draw(wanted, u64::from(round));
-    frontier.each_held(&ledger.session, &mut |drawn| draw.show(drawn))?;
+    frontier.each_held_back(&ledger.session, &mut |drawn| draw.show(drawn))?;
     Ok(draw.end())
 }
 
@@ -365,7 +366,7 @@ fn left_of(
 ) -> Result<BTreeMap<Lot, u64>> {
     let mut left: BTreeMap<Lot, u64> = lots.map(|lot| (lot, 0)).collect();
     if !left.is_empty() {
-        frontier.each_held(&ledger.session, &mut |drawn| {
+        frontier.each_held_back(&ledger.session, &mut |drawn| {
             if let Some(count) = left.get_mut(&of(drawn.lots)) {
                 *count += 1;
             }

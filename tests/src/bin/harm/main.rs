@@ -186,8 +186,9 @@ fn suspend(program: &Path, dir: &Path, span: Duration) -> anyhow::Result<bool> {
         anyhow::ensure!(signal("-STOP", child.id())?.success());
         let since = Instant::now();
         std::thread::sleep(span);
-        anyhow::ensure!(signal("-CONT", child.id())?.success());
+        // Before the signal is sent: on a busy machine the crawl may go on before `kill` has ended.
         stopped = Some((since, Instant::now()));
+        anyhow::ensure!(signal("-CONT", child.id())?.success());
         Ok(())
     })?;
     let whole = began.elapsed();
