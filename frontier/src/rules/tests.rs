@@ -4,7 +4,7 @@ use dedup_stage::store::Double;
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};
 
 use super::*;
-use crate::hold::StandIn;
+use crate::hold::{StandIn, folder};
 use crate::reason::Detail;
 use crate::url::{End, Kept, State, Urls, Visit};
 
@@ -17,6 +17,7 @@ struct Lab {
     shown: Map<PageId, Content>,
     first: Map<u64, Url>,
     withdrawn: Vec<RuleId>,
+    unlike: Vec<Unlike>,
     /// Whether each URL that rules stop is fetched as a trial.
     tries: bool,
 }
@@ -37,7 +38,7 @@ impl Lab {
         let session = Session::new(Box::new(store.clone()));
         let rules = Rules::open(keys(), &session).unwrap();
         let (shown, first, urls) = (Map::default(), Map::default(), Urls::default());
-        Self { store, session, urls, rules, shown, first, withdrawn: Vec::new(), tries }
+        Self { store, session, urls, rules, shown, first, withdrawn: Vec::new(), unlike: Vec::new(), tries }
     }
 
     /// The process dies after a commit, and comes back.
@@ -86,7 +87,7 @@ impl Lab {
             let agrees = other.map_or(lesson.barren, |other| other.agrees(content));
             self.withdrawn.extend(rules.tried(&stop, agrees, session));
         }
-        rules.learn(&lesson, &shows_of, urls, session).unwrap();
+        self.unlike.extend(rules.learn(&lesson, &shows_of, urls, session).unwrap().unlike);
         self.first.entry(shows).or_insert(url);
         true
     }
@@ -212,6 +213,26 @@ fn a_rule_that_is_wrong_for_one_page_in_five_is_hardly_ever_proven() {
         proven += lab.proven().len();
     }
     assert!(proven <= 3, "{proven} of 400 false rules were proven");
+}
+
+/// Catches a refuted mirror that is forgotten: links would be held for counterparts that are known to differ. And one that
+/// speaks against folders in which no pair differed.
+#[test]
+fn a_refuted_mirror_names_the_folders_that_differ() {
+    let mut lab = Lab::new(false);
+    for page in 0..20 {
+        lab.turn(&format!("http://a.test/same/x{page}"), page);
+        lab.turn(&format!("http://b.test/same/x{page}"), page);
+        let own = if page % 4 == 0 { 2_000 } else { 1_000 };
+        lab.turn(&format!("http://a.test/other/x{page}"), 1_000 + page);
+        lab.turn(&format!("http://b.test/other/x{page}"), own + page);
+    }
+    let (a, b) = (id("http://a.test/").site, id("http://b.test/").site);
+    let folder = |path: &str| folder(&Url::parse(&format!("http://a.test{path}")).unwrap());
+    let of = |site, other, folder| Unlike { site, other, folder };
+    let [differs, agrees] = ["/other/x1", "/same/x1"].map(folder);
+    assert!(lab.unlike.contains(&of(a, b, differs)) && lab.unlike.contains(&of(b, a, differs)), "{:?}", lab.unlike);
+    assert!(lab.unlike.iter().all(|unlike| unlike.folder != agrees), "{:?}", lab.unlike);
 }
 
 #[test]
