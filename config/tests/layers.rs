@@ -102,8 +102,29 @@ fn a_deprecated_key_still_works_and_says_what_took_its_place() {
 }
 
 #[test]
-fn an_unknown_profile_is_told_with_the_nearest() {
-    assert_eq!(message(Layers::new().profile("focussed")), "unknown profile `focussed`; did you mean `focused`?");
+fn a_wrong_value_is_told_without_the_types_of_the_program() {
+    for (key, value, said) in [
+        ("dedup.on-duplicate", "foo", "\"foo\" is not one of drop, demote, keep"),
+        ("politeness.robots", "foo", "\"foo\" is not one of obey, ignore"),
+        ("limits.max-pages", "-3", "-3 is not a whole number from 0"),
+        ("dedup.distance", "-1", "-1 is not a whole number from 0"),
+        ("scope.include", "a(b", "\"a(b\" is not a regular expression: unclosed group"),
+        ("fetch.connect-to", "a", "\"a\": 1 field instead of 4; write HOST1:PORT1:HOST2:PORT2"),
+        ("refresh.share", "10", "\"10\" is not a share such as 30%, and not a range such as 10%..90%"),
+    ] {
+        let message = message(Layers::new().set(key, value));
+        assert!(message.ends_with(&format!("`{key}`: {said}")), "{message}");
+    }
+    let text = "[limits]\nmax-pages = true\n";
+    assert_eq!(message(file(text)), "crawl.toml:2: `limits.max-pages`: true is not a whole number from 0");
+}
+
+#[test]
+fn an_unknown_profile_is_told_with_those_that_there_are() {
+    assert_eq!(
+        message(Layers::new().profile("focussed")),
+        "unknown profile `focussed`: there are `generic` and `focused`"
+    );
 }
 
 #[test]
