@@ -130,7 +130,7 @@ fn an_unknown_profile_is_told_with_those_that_there_are() {
 #[test]
 fn a_bad_value_is_told_with_its_key() {
     for (key, value, needle) in [
-        ("scope.scope", "hots", "`host`"),
+        ("scope.scope", "hots", "one of host, "),
         ("scope.include", "a(", "unclosed group"),
         ("scope.max-depth", "deep", "not a whole number"),
         ("scope.max-depth", "-1", "-1"),
@@ -181,7 +181,7 @@ fn what_is_no_toml_is_told_with_its_line() {
     let told = message(file("[scope]\nmax-depth = = 3\n"));
     assert!(told.starts_with("crawl.toml:2: "), "{told}");
     let told = message(Layers::new().file(Path::new("/no/such/file.toml")));
-    assert!(told.starts_with("/no/such/file.toml: "), "{told}");
+    assert!(told.starts_with("--config /no/such/file.toml: "), "{told}");
 }
 
 #[test]

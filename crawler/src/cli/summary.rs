@@ -306,7 +306,8 @@ mod tests {
             page: None,
         };
         let text = text(&facts);
-        for line in text.lines().skip(1) {
+        // The commands to run next have the path of the directory, which may be long.
+        for line in text.lines().skip(1).take_while(|line| !line.starts_with("next")) {
             assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
         }
         let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));

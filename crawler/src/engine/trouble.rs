@@ -152,10 +152,15 @@ impl HostTroubles {
         *self.by_host.entry(host.into()).or_default().entry(kind.into()).or_default() += 1;
     }
 
-    /// The host with the most troubles. If several have as many, the first by name.
+    /// The host with the most troubles; URLs that robots.txt forbids count only where others are as many. If several hosts have as
+    /// many, the first by name.
     pub fn worst(&self) -> Option<WorstHost> {
         let sum = |kinds: &BTreeMap<Box<str>, u64>| kinds.values().sum::<u64>();
-        let (host, kinds) = self.by_host.iter().min_by_key(|(host, kinds)| (u64::MAX - sum(kinds), (*host).clone()))?;
+        let forbidden = |host: &str| self.queued.get(host).and_then(|kinds| kinds.get(WorstHost::FORBIDDEN)).copied();
+        let (host, kinds) = self.by_host.iter().min_by_key(|(host, kinds)| {
+            let all = sum(kinds);
+            (u64::MAX - (all - forbidden(host).unwrap_or(0)), u64::MAX - all, (*host).clone())
+        })?;
         let named = kinds.iter().filter(|(kind, _)| ***kind != *Self::OTHER);
         let (kind, most) = named.max_by_key(|(_, count)| **count)?;
         let waiting = self.queued.get(host).cloned().unwrap_or_default();
@@ -265,5 +270,8 @@ mod tests {
         let mut hosts = HostTroubles::default();
         hosts.note_queued(&url, "robots");
         assert_eq!(hosts.worst().and_then(|worst| worst.without_forbidden()), None);
+        hosts.note_queued(&url, "robots");
+        hosts.note(&Url::parse("http://b.test/").unwrap(), "404");
+        assert_eq!(hosts.worst().unwrap().host, "b.test", "what robots.txt forbids is no fault");
     }
 }
