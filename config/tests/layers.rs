@@ -151,7 +151,7 @@ fn a_bad_value_is_told_with_its_key() {
         ("fetch.headers", "no colon", "not a header"),
         ("fetch.headers", "A: b\nC: d", "not a header"),
         ("output.dashboard", ":8080", "not an address"),
-        ("output.progress", "loud", "`auto`"),
+        ("output.progress", "loud", "one of auto, "),
     ] {
         let told = message(Layers::new().set(key, value));
         assert!(told.contains(&format!("`{key}`")) && told.contains(needle), "{key} = {value}: {told}");
