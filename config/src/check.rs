@@ -12,7 +12,7 @@ pub(crate) fn check(settings: &Settings) -> Result<(), (&'static str, String)> {
         settings;
     for (key, patterns) in [("scope.include", &scope.include), ("scope.exclude", &scope.exclude)] {
         for pattern in patterns {
-            Regex::new(pattern).map_err(|error| (key, error.to_string()))?;
+            Regex::new(pattern).map_err(|error| (key, not_regex(pattern, &error.to_string())))?;
         }
     }
     within("dedup.distance", u64::from(dedup.distance), 0, 64)?;
@@ -96,6 +96,12 @@ fn within(key: &'static str, value: u64, least: u64, most: u64) -> Result<(), (&
         value if value > most => Err((key, format!("must be at most {most}"))),
         _ => Ok(()),
     }
+}
+
+/// The last line of what the parser says has the cause. The lines before it draw the pattern.
+fn not_regex(pattern: &str, error: &str) -> String {
+    let cause = error.lines().last().unwrap_or_default().trim().trim_start_matches("error: ");
+    format!("{pattern:?} is not a regular expression: {cause}")
 }
 
 /// RFC 9309, section 2.2.1: letters, `_` and `-`, so that robots.txt can name it.

@@ -44,7 +44,7 @@ impl FromStr for ConnectTo {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = |why: &str| format!("connect-to {text:?}: {why}; it is HOST1:PORT1:HOST2:PORT2");
+        let wrong = |why: &str| format!("{text:?}: {why}; write HOST1:PORT1:HOST2:PORT2");
         let mut fields = Vec::new();
         let mut rest = text;
         loop {
@@ -62,7 +62,8 @@ impl FromStr for ConnectTo {
             }
         }
         let [from_host, from_port, to_host, to_port] = fields[..] else {
-            return Err(wrong(&format!("{} fields", fields.len())));
+            let number = fields.len();
+            return Err(wrong(&format!("{number} field{} instead of 4", if number == 1 { "" } else { "s" })));
         };
         let host = |field: &str| match field {
             "" => Ok(None),

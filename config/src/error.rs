@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::layers::PROFILES;
+
 /// Where a setting was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -70,12 +72,10 @@ pub enum ConfigError {
         nearest: Option<String>,
     },
     /// No such profile.
-    #[error("unknown profile `{name}`{}", meant(.nearest))]
+    #[error("unknown profile `{name}`: there are {}", PROFILES.map(|(known, _)| format!("`{known}`")).join(" and "))]
     UnknownProfile {
         /// As it was written.
         name: String,
-        /// The known profile that looks most like it.
-        nearest: Option<String>,
     },
     /// A file that is no TOML.
     #[error("{origin}: {reason}")]
@@ -86,7 +86,7 @@ pub enum ConfigError {
         reason: String,
     },
     /// A file that cannot be read.
-    #[error("{}: {error}", .path.display())]
+    #[error("--config {}: {error}", .path.display())]
     Unreadable {
         /// Its path.
         path: PathBuf,

@@ -68,8 +68,7 @@ impl Layers {
     /// Lays a profile over it.
     pub fn profile(self, name: &str) -> Result<Self, ConfigError> {
         let Some((name, text)) = PROFILES.iter().find(|(known, _)| *known == name) else {
-            let nearest = nearest(name, PROFILES.iter().map(|(known, _)| *known)).map(str::to_owned);
-            return Err(ConfigError::UnknownProfile { name: name.into(), nearest });
+            return Err(ConfigError::UnknownProfile { name: name.into() });
         };
         self.toml(text, |_| Origin::Profile(name))
     }
@@ -203,9 +202,27 @@ fn unknown(key: String, origin: Origin, known: Vec<String>) -> ConfigError {
 
 /// Settings from a whole table, or the key at fault and why. (The key is not known where a type is wrong.)
 fn read(values: &Table) -> Result<Settings, (&'static str, String)> {
-    let settings = Settings::deserialize(values.clone()).map_err(|error| ("", error.message().to_owned()))?;
+    let settings = Settings::deserialize(values.clone()).map_err(|error| ("", plain(error.message())))?;
     check(&settings)?;
     Ok(settings)
+}
+
+/// What is wrong with a value, for people who do not know the types of the program.
+fn plain(message: &str) -> String {
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    match &quoted[..] {
+        [value, known @ ..] if message.starts_with("unknown variant") && !known.is_empty() => {
+            format!("{value:?} is not one of {}", known.join(", "))
+        }
+        [value]
+            if ["expected u32", "expected u64", "expected usize"]
+                .iter()
+                .any(|end| message.trim_end().ends_with(end)) =>
+        {
+            format!("{value} is not a whole number from 0")
+        }
+        _ => message.to_owned(),
+    }
 }
 
 /// Where a key is written, and what stands there.

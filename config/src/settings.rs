@@ -85,7 +85,7 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnDuplicate {
-    /// They never reach the frontier; they are kept aside.
+    /// The frontier holds them. It fetches some of them as trials.
     #[default]
     Drop,
     /// They reach it with a priority lowered by how little is new in their page.
@@ -142,7 +142,7 @@ pub struct Politeness {
 pub enum Robots {
     /// As RFC 9309 says.
     Obey,
-    /// It is not asked for.
+    /// It is not obeyed. It is asked for only for the sitemaps that it names.
     Ignore,
 }
 

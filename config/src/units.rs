@@ -104,7 +104,11 @@ impl FromStr for Shares {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (least, most) = text.split_once("..").unwrap_or((text, text));
-        let shares = Self { least: least.parse()?, most: most.parse()? };
+        let share = |part: &str| {
+            let wrong = |_| format!("{text:?} is not a share such as 30%, and not a range such as 10%..90%");
+            part.parse().map_err(wrong)
+        };
+        let shares = Self { least: share(least)?, most: share(most)? };
         if shares.least > shares.most {
             return Err(format!("{text:?}: the first share is above the second"));
         }
@@ -207,6 +211,7 @@ mod tests {
         for (text, least, most) in [("30%", 0.3, 0.3), ("10%..90%", 0.1, 0.9), ("0..1", 0.0, 1.0)] {
             assert_eq!(text.parse(), Ok(Shares { least: Share(least), most: Share(most) }), "{text}");
         }
+        assert!("10".parse::<Shares>().is_err_and(|error| error.contains("a range such as 10%..90%")));
         for text in ["", "..", "10%..", "90%..10%", "0..2"] {
             assert!(text.parse::<Shares>().is_err(), "{text}");
         }

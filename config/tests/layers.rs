@@ -102,14 +102,35 @@ fn a_deprecated_key_still_works_and_says_what_took_its_place() {
 }
 
 #[test]
-fn an_unknown_profile_is_told_with_the_nearest() {
-    assert_eq!(message(Layers::new().profile("focussed")), "unknown profile `focussed`; did you mean `focused`?");
+fn a_wrong_value_is_told_without_the_types_of_the_program() {
+    for (key, value, said) in [
+        ("dedup.on-duplicate", "foo", "\"foo\" is not one of drop, demote, keep"),
+        ("politeness.robots", "foo", "\"foo\" is not one of obey, ignore"),
+        ("limits.max-pages", "-3", "-3 is not a whole number from 0"),
+        ("dedup.distance", "-1", "-1 is not a whole number from 0"),
+        ("scope.include", "a(b", "\"a(b\" is not a regular expression: unclosed group"),
+        ("fetch.connect-to", "a", "\"a\": 1 field instead of 4; write HOST1:PORT1:HOST2:PORT2"),
+        ("refresh.share", "10", "\"10\" is not a share such as 30%, and not a range such as 10%..90%"),
+    ] {
+        let message = message(Layers::new().set(key, value));
+        assert!(message.ends_with(&format!("`{key}`: {said}")), "{message}");
+    }
+    let text = "[limits]\nmax-pages = true\n";
+    assert_eq!(message(file(text)), "crawl.toml:2: `limits.max-pages`: true is not a whole number from 0");
+}
+
+#[test]
+fn an_unknown_profile_is_told_with_those_that_there_are() {
+    assert_eq!(
+        message(Layers::new().profile("focussed")),
+        "unknown profile `focussed`: there are `generic` and `focused`"
+    );
 }
 
 #[test]
 fn a_bad_value_is_told_with_its_key() {
     for (key, value, needle) in [
-        ("scope.scope", "hots", "`host`"),
+        ("scope.scope", "hots", "one of host, "),
         ("scope.include", "a(", "unclosed group"),
         ("scope.max-depth", "deep", "not a whole number"),
         ("scope.max-depth", "-1", "-1"),
@@ -130,7 +151,7 @@ fn a_bad_value_is_told_with_its_key() {
         ("fetch.headers", "no colon", "not a header"),
         ("fetch.headers", "A: b\nC: d", "not a header"),
         ("output.dashboard", ":8080", "not an address"),
-        ("output.progress", "loud", "`auto`"),
+        ("output.progress", "loud", "one of auto, "),
     ] {
         let told = message(Layers::new().set(key, value));
         assert!(told.contains(&format!("`{key}`")) && told.contains(needle), "{key} = {value}: {told}");
@@ -160,7 +181,7 @@ fn what_is_no_toml_is_told_with_its_line() {
     let told = message(file("[scope]\nmax-depth = = 3\n"));
     assert!(told.starts_with("crawl.toml:2: "), "{told}");
     let told = message(Layers::new().file(Path::new("/no/such/file.toml")));
-    assert!(told.starts_with("/no/such/file.toml: "), "{told}");
+    assert!(told.starts_with("--config /no/such/file.toml: "), "{told}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use frontier::Failure;
 
-use crate::engine::{Attempt, Stats, Unread, unread};
+use crate::engine::{Attempt, Stats, Unread, WorstHost, unread};
 use crate::estimate::Lost;
 use crate::report::units;
 use crate::stub::Label;
@@ -89,6 +89,17 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
     found
 }
 
+/// What went wrong, for people: without URLs that robots.txt forbids, which the crawl tells of as refused. (If there is no page at
+/// all, this may be why.) With the host where most of it went wrong.
+pub fn faults(stats: &Stats) -> (Vec<Trouble>, Option<WorstHost>) {
+    let (mut troubles, worst) = (troubles(stats), stats.worst_host.as_ref());
+    if !stats.any_page() {
+        return (troubles, worst.cloned());
+    }
+    troubles.retain(|trouble| trouble.kind != "withheld_robots");
+    (troubles, worst.and_then(WorstHost::without_forbidden))
+}
+
 /// What came of an attempt, in words. `kind`: a status, the word for a failure, `empty`, or `cut_…`.
 pub fn attempt(kind: &str) -> String {
     if let Some(cut) = kind.strip_prefix("cut_") {
@@ -114,7 +125,10 @@ fn failure(kind: &str) -> String {
 /// How a crawl ended, in one or two sentences. `reason` is the word of `report --json`.
 pub fn ending(stats: &Stats, reason: &str, lost: Option<Lost>) -> String {
     match reason {
-        "done" | "waiting" if !stats.any_page() => "Not one page could be fetched.".into(),
+        "waiting" if !stats.any_page() => {
+            "Not one page could be fetched. Nothing becomes due within --patience; the same command tries again.".into()
+        }
+        "done" if !stats.any_page() => "Not one page could be fetched.".into(),
         "done" if stats.walls_with_account > 0 => walled(stats, lost),
         "done" if stats.complete && !stats.beyond.is_empty() => limited(stats),
         "done" if stats.complete => match lost.map_or(0.0, |lost| lost.high.round()) {
@@ -273,6 +287,8 @@ mod tests {
         assert!(!text.contains("complete") && text.contains("9 (4 to 12) unique pages are lost"), "{text}");
         stats.statuses = [(404, 3)].into();
         assert_eq!(ending(&stats, "done", None), "Not one page could be fetched.");
+        let text = ending(&stats, "waiting", None);
+        assert!(text.starts_with("Not one page could be fetched. ") && text.contains("--patience"), "{text}");
     }
 
     #[test]
@@ -316,5 +332,9 @@ mod tests {
         assert!(meaning("retry_reset").contains("the connection ended early"), "{troubles:?}");
         let text = ending(&stats, "waiting", None);
         assert!(text.contains("14 URLs are to be tried again, mostly after status 503"), "{text}");
+        let kinds: Vec<_> = faults(&stats).0.into_iter().map(|trouble| trouble.kind).collect();
+        assert!(kinds.contains(&"withheld_refused".into()) && !kinds.contains(&"withheld_robots".into()), "{kinds:?}");
+        let alone = Stats { withheld: [("robots".to_owned(), 1)].into(), ..Stats::default() };
+        assert_eq!(faults(&alone).0.len(), 1, "it is why there is no page");
     }
 }

@@ -193,7 +193,6 @@ fn damage_ends_with_1_and_no_claim_of_success() {
         };
         assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{command}");
     }
-    assert!(fails(&files.path("none"), &files.q, "no such file").contains("none"));
     stdout(&dedup_stage(&["index", &files.f, "-o", &index, "--recipe", "another"]));
     assert!(fails(&index, &files.q, "another recipe").contains("another"));
     // An index that cannot be made leaves nothing behind.
@@ -248,4 +247,29 @@ fn health_draws() {
     let health = dedup_stage(&["health", &files.f, "--svg", &svg]);
     assert!(stdout(&health).contains("rows\t2000\n"));
     assert!(fs::read_to_string(svg).expect("the drawing").starts_with("<svg"));
+}
+
+/// An input that is not there is a mistake of the call, whatever the command, and no output is made.
+#[test]
+fn an_absent_input_is_wrong_usage_and_leaves_no_output() {
+    let Files { dir, f, .. } = files();
+    let path = |name: &str| dir.path().join(name).to_str().expect("UTF-8").to_string();
+    let (absent, out) = (path("absent"), path("out"));
+    for arguments in [
+        &["cluster", &absent, "--distance", "3"][..],
+        &["pairs", &f, &absent, "--distance", "3"],
+        &["search", "--stored", &f, "--queries", &absent, "--distance", "3"],
+        &["health", &absent],
+        &["index", &absent, "-o", &out],
+        &["fingerprint", &absent],
+        &["lexicon", &absent, "-o", &out],
+        &["evaluate", &absent],
+        &["warc", &absent, "-o", &out],
+    ] {
+        let output = dedup_stage(arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains("absent: there is no such file"), "{arguments:?}: {said}");
+        assert!(!Path::new(&out).exists(), "{arguments:?}");
+    }
 }

@@ -205,7 +205,7 @@ fn feeds_and_files_lead_on_and_their_text_is_exported() -> anyhow::Result<()> {
     let file = markdown.iter().find(|line| text(line, "url").ends_with("read.md")).expect("the Markdown file");
     assert!(text(file, "markdown").starts_with("# Read\n\n[on](/by-markdown)\n"), "as it is: {file}");
     let table = run(&["export", &path, "--what", "skipped", "--format", "csv"])?;
-    assert_eq!(table, "url,reason,source,rule,detail\r\n", "a table without rows");
+    assert_eq!(table, "url,reason,source,rule,detail,known\r\n", "a table without rows");
     let table = run(&["export", &path, "--what", "pages", "--format", "csv"])?;
     assert!(table.starts_with("url,visit,status") && table.lines().count() == pages.len() + 1, "{table}");
     run(&["export", &path, "--what", "wacz"])?;

@@ -20,6 +20,7 @@ mod scores;
 mod slots;
 mod tls;
 mod usage;
+mod wording;
 // Inside other people's crawlers, and over their archives.
 mod agree;
 mod hostile_crawl;

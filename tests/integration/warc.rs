@@ -257,7 +257,9 @@ fn damage_is_told_and_what_came_before_it_is_kept() -> anyhow::Result<()> {
 
     let same = Command::new(program()).arg("warc").arg(&whole).arg("-o").arg(&whole).output()?;
     assert_eq!(same.status.code(), Some(2));
+    let before = std::fs::read(&output)?;
     let absent = Command::new(program()).args(["warc", "/no/such/file", "-o"]).arg(&output).output()?;
-    assert_eq!(absent.status.code(), Some(1));
+    assert_eq!(absent.status.code(), Some(2));
+    assert!(std::fs::read(&output)? == before, "the call is wrong, and writes nothing");
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use config::Layers;
+use config::{Layers, Settings};
 use crossbeam_channel::Sender;
 
 use super::flags::SettingFlags;
@@ -48,7 +48,7 @@ pub(super) struct Start {
     /// Settings to start from: generic or focused
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
-    /// File of settings (TOML)
+    /// File of settings (TOML) (repeatable)
     #[arg(long, value_name = "FILE", env = "CRAWLER_CONFIG")]
     pub config: Vec<PathBuf>,
     #[command(flatten)]
@@ -84,8 +84,8 @@ pub(super) enum RoundBudget {
 
 impl Args {
     /// The arguments of a run that continues the crawl in `dir`.
-    pub(super) fn over(dir: PathBuf, voice: Voice, settings: SettingFlags) -> Self {
-        Self { dir, start: Start { settings, ..Start::default() }, add_seeds: false, voice }
+    pub(super) fn over(dir: PathBuf, voice: Voice, config: Vec<PathBuf>, settings: SettingFlags) -> Self {
+        Self { dir, start: Start { config, settings, ..Start::default() }, add_seeds: false, voice }
     }
 }
 
@@ -151,8 +151,8 @@ pub(super) fn go(args: &Args, refresh: Option<RoundBudget>) -> anyhow::Result<Ex
             runtime.map_err(|error| TopicError::Example { url: url.to_string(), reason: error.to_string() })?;
         runtime.block_on(focus::example(&fetch, &settings, url, &Clock::System))
     })?;
-    if settings.fetch.contact.is_empty() && !settings.fetch.allow_private && !args.voice.quiet {
-        say!("note: no --contact: site owners cannot reach you; give a URL or an e-mail address");
+    if !args.voice.quiet {
+        contact(&settings);
     }
     if resumed > 0 && refresh.is_none() && !args.voice.quiet {
         say!("going on with the crawl in {} after {resumed} pages", args.dir.display());
@@ -185,6 +185,16 @@ pub(super) fn go(args: &Args, refresh: Option<RoundBudget>) -> anyhow::Result<Ex
     // A round that has spent its budget has ended as it should.
     let spent = refresh.is_some() && matches!(reason, StopReason::PageLimit | StopReason::TimeLimit);
     Ok(end_code(if spent { StopReason::Done } else { reason }, stats.any_page()))
+}
+
+/// Says that site owners cannot reach who crawls, if so.
+pub(super) fn contact(settings: &Settings) {
+    let config::Fetch { contact, allow_private, .. } = &settings.fetch;
+    if contact.is_empty() && !allow_private {
+        say!("note: no --contact: site owners cannot reach you; give a URL or an e-mail address");
+    } else if !contact.is_empty() && !contact.contains("://") && !contact.contains('@') {
+        say!("note: --contact {contact}: this is neither a URL nor an e-mail address");
+    }
 }
 
 /// Says which outputs begin with this run, and so have nothing of the pages that were fetched before.

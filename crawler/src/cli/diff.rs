@@ -106,10 +106,6 @@ fn text(diff: &Diff) -> String {
         ("failing", &diff.failing),
     ];
     for (name, pages) in groups {
-        // These are rare, so that there are none is not told.
-        if matches!(name, "moved" | "failing") && pages.is_empty() {
-            continue;
-        }
         put!(out, " {} {name},", units::count(pages.len() as u64));
     }
     put!(out, " {} unchanged\n", units::count(diff.unchanged));
@@ -125,7 +121,8 @@ fn text(diff: &Diff) -> String {
     for ((_, pages), meaning) in groups.iter().zip(meanings) {
         if !pages.is_empty() {
             put!(out, "\n{meaning}\n");
-            pages.iter().for_each(|page| tell_page(&mut out, page));
+            let is_changed = meaning.starts_with("changed");
+            pages.iter().for_each(|page| tell_page(&mut out, page, is_changed));
         }
     }
     if diff.changed.iter().any(|page| page.sentences.is_none()) {
@@ -134,14 +131,14 @@ fn text(diff: &Diff) -> String {
     out
 }
 
-fn tell_page(out: &mut String, page: &Page) {
+fn tell_page(out: &mut String, page: &Page, is_changed: bool) {
     put!(out, "  {}", Shown(&page.url));
     if let Some(title) = &page.title {
         put!(out, "  {}", Shown(title));
     }
     if let Some(alike) = page.resemblance_before {
         // A page that has changed is never shown as 100 % alike.
-        put!(out, "  ({:.0} % as before)", (100.0 * alike).min(99.0));
+        put!(out, "  ({:.0} % as before)", (100.0 * alike).min(if is_changed { 99.0 } else { 100.0 }));
     }
     match (&page.redirect_to, page.status, &page.error) {
         (Some(target), ..) => put!(out, "  (to {})", Shown(target)),
@@ -258,16 +255,18 @@ mod tests {
                 ..page("http://a.test/m")
             }],
             failing: vec![Page { status: Some(503), ..page("http://a.test/f") }],
+            back: vec![Page { resemblance_before: Some(1.0), ..page("http://a.test/b") }],
             unchanged: 3,
             ..Diff::default()
         };
         let text = text(&diff);
         assert!(
             text.starts_with(
-                "since 2026-01-01T00:00:00.000Z: 1 new, 1 changed, 0 gone, 0 missing, 0 back, 1 moved, 1 failing, 3 unchanged\n"
+                "since 2026-01-01T00:00:00.000Z: 1 new, 1 changed, 0 gone, 0 missing, 1 back, 1 moved, 1 failing, 3 unchanged\n"
             )
         );
         assert!(text.contains("http://a.test/m  T<U+001B>[2J  (to http://a.test/)\n"), "{text}");
+        assert!(text.contains("http://a.test/b  T<U+001B>[2J  (100 % as before)\n"), "{text}");
         assert!(text.contains("http://a.test/f  T<U+001B>[2J  (status 503)\n"), "{text}");
         assert!(text.contains("  http://a.test/c  T<U+001B>[2J  (50 % as before)  (and 2 copies, not visited)\n    - Old.\n    + New.\n"), "{text}");
         assert!(

@@ -110,7 +110,7 @@ impl Form {
     pub fn write(&self, mut fill: impl FnMut(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<ExitCode> {
         let format = self.format.unwrap_or(Format::Jsonl);
         if format == Format::Parquet && cfg!(not(feature = "arrow")) {
-            let what = "this program was built without Parquet; released ones have it, and `cargo install --features arrow` builds it";
+            let what = "this program was built without Parquet; released ones have it, and in a checkout `cargo install --path crawler --features arrow` builds it";
             bail!(Usage(what.into()));
         }
         let (out, aside): (Box<dyn Write + Send>, _) = match &self.output {
@@ -124,7 +124,12 @@ impl Form {
         match format {
             Format::Jsonl => fill(&mut out)?,
             Format::Csv => {
-                let mut table = Table::new(&mut out);
+                let names = self.what.columns().iter().map(|(name, _)| *name);
+                // Some members stand only in lines that have them, so the first line does not tell all columns.
+                let mut table = match self.what {
+                    What::Skipped => Table::with_columns(&mut out, names),
+                    _ => Table::new(&mut out),
+                };
                 fill(&mut table)?;
                 table.finish(self.what.columns().iter().map(|(name, _)| *name))?;
             }
@@ -164,12 +169,17 @@ pub(super) fn write(dir: &mut CrawlDir, what: What, all: bool, mut out: &mut dyn
     Ok(())
 }
 
-/// An output as far as the state vouches for it. Parts that are gone are told of.
+/// An output as far as the state vouches for it, for an export of its own lines. Parts that are gone are told of.
 fn vouched(dir: &CrawlDir, name: &str) -> anyhow::Result<Lines> {
-    let length = dir.vouched(name)?;
-    let lines = Lines::open(dir.path(), name, Some(length)).with_context(|| name.to_owned())?;
+    let lines = opened(dir, name)?;
     tell_gone(&lines.gone()?);
     Ok(lines)
+}
+
+/// An output as far as the state vouches for it.
+fn opened(dir: &CrawlDir, name: &str) -> anyhow::Result<Lines> {
+    let length = dir.vouched(name)?;
+    Lines::open(dir.path(), name, Some(length)).with_context(|| name.to_owned())
 }
 
 /// Says which parts of an output are gone.
@@ -183,7 +193,10 @@ fn texts(dir: &CrawlDir, name: &str, flag: &str, all: bool, out: &mut impl Write
     if !dir.lengths()?.contains_key(name) {
         bail!(Usage(format!("{} has no {name}: crawl with {flag}", dir.path().display())));
     }
-    let (pages, lines) = (vouched(dir, PagesJsonl::NAME)?, vouched(dir, name)?);
+    let (pages, lines) = (opened(dir, PagesJsonl::NAME)?, vouched(dir, name)?);
+    for part in pages.gone()? {
+        say!("note: {part}: the texts of its pages are exported as if each were there and no copy");
+    }
     Ok(write_texts(BufReader::new(pages.bytes()), || Ok(BufReader::new(lines.bytes())), all, out)?)
 }
 
@@ -191,7 +204,9 @@ fn wacz(dir: &CrawlDir, path: PathBuf) -> anyhow::Result<ExitCode> {
     if !dir.path().join("warc").exists() {
         bail!(Usage(format!("{} has no archive: crawl with --warc", dir.path().display())));
     }
-    vouched(dir, PagesJsonl::NAME)?;
+    for part in opened(dir, PagesJsonl::NAME)?.gone()? {
+        say!("note: {part}: its pages are missing from the list of pages in the file");
+    }
     let (_, aside) = Aside::create(&path).with_context(|| path.display().to_string())?;
     let written = wacz_of_crawl(dir.path(), aside.path(), Clock::System.now());
     let written = written.with_context(|| path.display().to_string())?;

@@ -30,6 +30,11 @@ impl SettingFlags {
         self.values.iter().any(|(known, _)| *known == key)
     }
 
+    /// Whether the switch with this key was given as a flag, and is on.
+    pub fn is_on(&self, key: &str) -> bool {
+        self.values.iter().any(|(known, values)| *known == key && values.iter().all(|value| value == "true"))
+    }
+
     /// Lays the flags over `layers`.
     pub fn over(&self, mut layers: Layers) -> Result<Layers, ConfigError> {
         for (key, values) in &self.values {
@@ -80,13 +85,14 @@ fn arg(flag: &'static Flag) -> Arg {
     let list = flag.default.starts_with('[');
     let value_name: Resettable<_> = clap::builder::Str::from(if switch { "BOOL" } else { value_name(flag) }).into();
     let arg = arg.value_name(value_name).action(if list { ArgAction::Append } else { ArgAction::Set });
-    if switch {
-        return arg.num_args(0..=1).require_equals(true).default_missing_value("true");
-    }
-    let arg = arg.allow_negative_numbers(true);
-    match flag.default.as_str() {
-        "" | "[]" => arg,
+    let arg = match flag.default.as_str() {
+        "" => arg,
+        "[]" => arg.help(format!("{} (repeatable)", flag.help)),
         default => arg.help(format!("{} [default: {default}]", flag.help)),
+    };
+    match switch {
+        true => arg.num_args(0..=1).require_equals(true).default_missing_value("true"),
+        false => arg.allow_negative_numbers(true),
     }
 }
 
@@ -100,11 +106,15 @@ fn value_name(flag: &Flag) -> &'static str {
         "connect-to" => "HOST1:PORT1:HOST2:PORT2",
         "dashboard" => "ADDR",
         "contact" => "URL_OR_EMAIL",
-        "proxy" => "URL",
+        "proxy" | "web-bot-auth-agent" => "URL",
         "header" => "K: V",
         "distance" => "K",
         "like" => "FILE_OR_URL",
-        "known" | "topic-file" | "log" | "ca-file" | "client-cert" => "FILE",
+        "known" | "topic-file" | "log" | "ca-file" | "client-cert" | "cookies-file" | "login" | "web-bot-auth" => {
+            "FILE"
+        }
+        "drop-params" | "keep-params" => "NAME",
+        "topic" => "WORDS",
         "insecure-host" => "HOST",
         "refresh-share" => "SHARE",
         "rotate" => "SIZE|TIME",

@@ -38,11 +38,11 @@ pub(super) fn words(via: Via) -> &'static str {
             Release::Counterpart => "released: what it was held for failed, was refused or does not exist",
             Release::Waited => "released: what it was held for was not fetched when everything else was done",
             Release::Template => "released: links like it brought new pages",
-            Release::Pair => "released: the pages of the other domain show something else",
-            Release::Rule => "released: the rule that stopped it was withdrawn",
+            Release::Pair => "released: the pages of the other domain show something else, or are missing",
+            Release::Rule => "released: the rule that stopped it failed in its folder, or was withdrawn",
             Release::Lot => "released: a sample of URLs like it brought new pages",
             Release::Reason => "released: the reason for which it was refused is gone",
-            Release::Mode => "released: the crawl follows the links of duplicates now",
+            Release::Mode => "released: the mode of the crawl changed, or `demote` fetches stopped URLs last",
         },
     }
 }

@@ -17,7 +17,8 @@ use crate::export::{Links, write_links};
 pub struct Args {
     #[command(flatten)]
     dir: Dir,
-    /// Only broken URLs (answered with a status from 400 on, or not at all), each with the pages that link to it
+    /// Only broken URLs, each with the pages that link to it. A URL is broken if it is answered with a status from 400 on, or
+    /// not at all, or if its redirects lead in a circle
     #[arg(long)]
     broken: bool,
     /// For scripts: JSON Lines on stdout

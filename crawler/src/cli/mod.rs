@@ -9,6 +9,7 @@ mod crawl;
 mod diff;
 mod export;
 mod flags;
+mod help;
 mod how;
 mod key;
 mod links;
@@ -31,7 +32,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches, Parser, Subcommand};
 use frontier::Frontier;
 use url::Url;
 
@@ -42,6 +43,7 @@ use crate::cluster::ClusterError;
 use crate::crawl::{CrawlDir, OpenError};
 use crate::engine::StopReason;
 use crate::focus::TopicError;
+use help::command;
 use say::say;
 
 /// A polite crawler that expands each page of the web once, not each URL.
@@ -58,7 +60,7 @@ enum Command {
     Crawl(Box<crawl::Args>),
     /// Visit the pages of a crawl again: one page of each cluster of copies, those first whose visit is worth most
     Refresh(Box<refresh::Args>),
-    /// What has changed since the last round of visits: pages new, changed, gone, back, moved and failing
+    /// What has changed since the last round of visits: pages new, changed, gone, missing, back, moved and failing
     Diff(diff::Args),
     /// Show it offline: a synthetic web on loopback, crawled with the gate off and on
     Demo(crate::demo::Args),
@@ -90,7 +92,7 @@ enum Command {
     },
     /// The manual page of the program or of a command, on stdout
     Man {
-        /// Which command [default: the program]
+        /// Which command, such as crawl or cluster-create [default: the program]
         command: Option<String>,
     },
 }
@@ -163,7 +165,8 @@ pub mod exit {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    // If the call is wrong, both end the program with what is wrong.
+    let cli = Cli::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit());
     let result = match cli.command {
         Command::Crawl(args) => crawl::run(*args),
         Command::Refresh(args) => refresh::run(*args),
@@ -183,7 +186,7 @@ pub fn main() -> ExitCode {
         Command::Completions { shell } => {
             // The generator would panic if stdout were closed.
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut <Cli as clap::CommandFactory>::command(), "crawler", &mut script);
+            clap_complete::generate(shell, &mut command(), "crawler", &mut script);
             tell(&script)
         }
         Command::Man { command } => man(command.as_deref()),
@@ -230,18 +233,19 @@ fn tell(text: impl AsRef<[u8]>) -> anyhow::Result<ExitCode> {
 
 /// Writes a manual page.
 fn man(name: Option<&str>) -> anyhow::Result<ExitCode> {
-    let mut program = <Cli as clap::CommandFactory>::command();
+    let mut program = command();
     // Only now the commands have the names that their manual pages need, such as `crawler-crawl`.
     program.build();
     let page = match name {
         None => program,
-        Some(name) => match program.find_subcommand(name) {
+        Some(name) => match help::find(&program, name) {
             Some(command) => command.clone(),
             None => return Err(Usage(format!("no command {name:?}; see --help")).into()),
         },
     };
+    let source = format!("{} {}", page.get_display_name().unwrap_or("crawler"), config::version());
     let mut text = Vec::new();
-    clap_mangen::Man::new(page).render(&mut text)?;
+    clap_mangen::Man::new(page).source(source).render(&mut text)?;
     tell(text)
 }
 

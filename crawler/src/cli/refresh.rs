@@ -17,6 +17,9 @@ pub struct Args {
     /// --max-pages and --time-limit are refused here: they limit a crawl [default: every visit of the round]
     #[arg(long, value_name = "PAGES|TIME")]
     budget: Option<RoundBudget>,
+    /// File of settings (TOML) (repeatable)
+    #[arg(long, value_name = "FILE", env = "CRAWLER_CONFIG")]
+    config: Vec<PathBuf>,
     #[command(flatten)]
     voice: Voice,
     #[command(flatten)]
@@ -25,7 +28,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let Args { dir, budget, voice, settings } = args;
+    let Args { dir, budget, config, voice, settings } = args;
     for (key, flag) in [("limits.max-pages", "--max-pages"), ("limits.time-limit", "--time-limit")] {
         if settings.has(key) {
             let what =
@@ -33,7 +36,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             return Err(Usage(what).into());
         }
     }
-    crawl::go(&crawl::Args::over(dir, voice, settings), Some(budget.unwrap_or(RoundBudget::All)))
+    if settings.is_on("refresh.continuous") {
+        let dir = dir.display();
+        let what = format!("--continuous is for crawler crawl: crawler crawl --dir {dir} --continuous");
+        return Err(Usage(what).into());
+    }
+    crawl::go(&crawl::Args::over(dir, voice, config, settings), Some(budget.unwrap_or(RoundBudget::All)))
 }
 
 impl FromStr for RoundBudget {

@@ -201,6 +201,7 @@ impl Known {
 
     fn summary(&self) -> Summary {
         let known = self.lengths.is_some();
+        let (troubles, worst_host) = outcome::faults(&self.stats);
         Summary {
             seeds: self.seeds.clone(),
             on_duplicate: known.then(|| format!("{:?}", self.settings.dedup.on_duplicate).to_lowercase()),
@@ -210,8 +211,8 @@ impl Known {
             elapsed_ms: known.then_some(self.stats.elapsed_ms),
             stop_reason: Some(self.stop_reason.into()),
             ending: Some(outcome::ending(&self.stats, self.stop_reason, self.lost)),
-            troubles: outcome::troubles(&self.stats),
-            worst_host: self.stats.worst_host.clone(),
+            troubles,
+            worst_host,
             urls_seen: known.then_some(self.stats.urls_seen),
             frontier: known.then_some(self.stats.frontier),
             lost: self.lost,

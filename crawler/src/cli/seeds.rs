@@ -17,7 +17,7 @@ pub(super) struct Seeds {
     /// URLs to start from
     #[arg(value_name = "SEED")]
     pub seeds: Vec<String>,
-    /// File of seeds, one URL a line, '-' for stdin, '#' comments
+    /// File of seeds, one URL a line, '-' for stdin, '#' comments (repeatable)
     #[arg(long = "seeds", value_name = "FILE")]
     pub seed_files: Vec<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! The summary of a crawl for people: what it found, what was saved, what was cut and why, and where to look next.
+//! The summary of a crawl for people: what it found, what was saved, what was refused and why, and where to look next.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -119,42 +119,41 @@ pub fn text(facts: &SummaryFacts<'_>) -> String {
     if stats.unchanged > 0 {
         row("", stats.unchanged, String::new(), "unchanged: say what they said at the last visit");
     }
+    row("", stats.unjudged, String::new(), "not compared: redirects, errors, no text");
+    if stats.not_kept > 0 {
+        let meaning = "of these not kept: not to be used for --purpose";
+        row("", stats.not_kept, String::new(), meaning);
+    }
+    row("", stats.failed, String::new(), "failed: no answer");
     if let Some(round) = &stats.round {
         visits(&mut row, round);
     }
     if let Some(freshness) = &stats.freshness {
         let share = format!("{:.1} %", 100.0 * freshness.fresh);
-        row("fresh", freshness.pages, share, "pages that answer; share that is on the web as seen last, as estimated");
+        row("fresh", freshness.pages, share, "pages that answer; share still as seen (estimate)");
     }
-    row("", stats.unjudged, String::new(), "not compared: redirects, errors, no text");
-    if stats.not_kept > 0 {
-        let meaning = "of these not kept: the page may not be used for --purpose (`error` in pages.jsonl says why)";
-        row("", stats.not_kept, String::new(), meaning);
-    }
-    row("", stats.failed, String::new(), "failed: no answer");
     if let Some(harvest) = stats.harvest() {
         let rate = format!("{:.0} %", 100.0 * harvest);
-        row("on topic", stats.scored, rate, "pages weighed: their mean relevance (the harvest rate)");
+        row("on topic", stats.scored, rate, "pages weighed: mean relevance (harvest rate)");
     }
     if stats.unscored > 0 {
-        row("", stats.unscored, String::new(), "not scored: the program of --score-with gave no answer");
+        row("", stats.unscored, String::new(), "not scored: --score-with gave no answer");
     }
     let mode = facts.on_duplicate.map(|mode| format!(" ({mode})")).unwrap_or_default();
     let meaning = format!("held: only duplicates link to these{mode}");
     row("saved", stats.held, String::new(), &meaning);
-    row("", stats.stopped, String::new(), "stopped before their fetch by what was learned");
+    row("", stats.stopped, String::new(), "stopped before their fetch: by rules, or a budget");
     if let Some(Lost { estimate, low, high }) = facts.lost {
         let meaning = format!(
-            "unique pages among these, as estimated (95 %: {low:.0} to {high:.0});\n{:31}what can only be reached through \
-             them is unknown",
+            "unique pages among these, as estimated\n{:31}(95 %: {low:.0} to {high:.0}; without what only they lead to)",
             ""
         );
         row("lost", estimate.round() as u64, String::new(), &meaning);
     }
-    let mut head = "cut";
+    let mut head = "refused";
     for reason in SkipReason::ALL {
         if let Some(count) = stats.refused.get(reason.name()) {
-            let meaning = format!("{}: {}", reason.name(), cut_by(stats, reason, *count));
+            let meaning = format!("{}: {}", reason.name(), refused_by(stats, reason, *count));
             row(std::mem::take(&mut head), *count, String::new(), &meaning);
         }
     }
@@ -162,8 +161,8 @@ pub fn text(facts: &SummaryFacts<'_>) -> String {
     let rules = proven + withdrawn;
     if rules > 0 {
         let (stopped, withdrawn) = (units::counted(stopped, "URL"), units::count(withdrawn));
-        let meaning =
-            format!("learned and proven, {withdrawn} withdrawn after trials; {stopped} stopped before their fetch");
+        // Some of the URLs that rules stopped were fetched later.
+        let meaning = format!("proven, {withdrawn} withdrawn; {stopped} stopped so far");
         row("rules", rules, String::new(), &meaning);
     }
     if whole {
@@ -181,30 +180,44 @@ pub fn text(facts: &SummaryFacts<'_>) -> String {
 }
 
 /// Why URLs were refused for a reason. If all that were refused for a budget lie beyond a cap on pages, the cap is named.
-fn cut_by(stats: &Stats, reason: SkipReason, count: u64) -> &'static str {
+fn refused_by(stats: &Stats, reason: SkipReason, count: u64) -> &'static str {
     const CAPS: [&str; 2] = ["max-pages-per-host", "max-pages-per-domain"];
     let [host, domain] = CAPS.map(|cap| stats.beyond.get(cap).copied().unwrap_or(0));
     match (host, domain) {
-        _ if reason != SkipReason::Budget || host + domain < count => reason.explanation(),
+        _ if reason != SkipReason::Budget || host + domain < count => short(reason),
         (_, 0) => "beyond --max-pages-per-host",
         (0, _) => "beyond --max-pages-per-domain",
-        _ => "beyond --max-pages-per-host or --max-pages-per-domain",
+        _ => "beyond --max-pages-per-host or …-domain",
+    }
+}
+
+/// What a reason means, so short that the row has at most 80 columns.
+fn short(reason: SkipReason) -> &'static str {
+    match reason {
+        SkipReason::Robots => "robots.txt forbids it, or cannot be had",
+        SkipReason::Scope => "outside --scope, --include or --exclude",
+        SkipReason::Address => "no address, or one that is not allowed",
+        SkipReason::Trap => "looks like a trap, or brought nothing new",
+        SkipReason::DuplicateSource => "only a duplicate links to it",
+        SkipReason::Nofollow => "the link or its page says so; logouts",
+        SkipReason::Rule => "a learned rule says that it is a copy",
+        SkipReason::Mirror => "its host or folder mirrors another",
+        SkipReason::Budget => "too many duplicates, or a cap on pages",
+        SkipReason::Known => "a known corpus has the page with the link",
+        SkipReason::Purpose => "its site forbids the crawl's --purpose",
+        SkipReason::Scheme | SkipReason::Depth | SkipReason::TooLong => reason.explanation(),
     }
 }
 
 /// What the last round of visits has shown, and what copies have saved.
 fn visits(row: &mut dyn FnMut(&str, u64, String, &str), round: &Round) {
     let Round { number, continuous, visits, changed, missing, trusted, checked, diverged, .. } = *round;
-    let when = if continuous { String::new() } else { format!("in round {number}, ") };
-    let meaning =
-        format!("{when}one page of each cluster; {} changed, {} missing", units::count(changed), units::count(missing));
+    let when = if continuous { String::new() } else { format!("in round {number}: ") };
+    let meaning = format!("{when}{} changed, {} missing", units::count(changed), units::count(missing));
     row("visits", visits, String::new(), &meaning);
     if trusted + checked > 0 {
-        let meaning = format!(
-            "copies trusted to change with the page that is visited; {} checked, of which {} differed",
-            units::count(checked),
-            units::count(diverged)
-        );
+        let meaning =
+            format!("copies trusted; {} checked, of which {} differed", units::count(checked), units::count(diverged));
         row("", trusted, String::new(), &meaning);
     }
 }
@@ -228,17 +241,17 @@ fn stand_out(out: &mut String, notes: &[HostNote]) {
     let slow = notes.iter().filter_map(|note| {
         note.why.map(|why| (u64::from(note.slots_lost), format!("slots lost by {}: {why}", Shown(&note.host))))
     });
-    part("slow", "hosts lost their slots, since they made too little progress; others went first", slow.collect());
+    part("slow", "hosts lost their slots: too little progress", slow.collect());
     let held = notes.iter().filter(|note| note.stretch > 0);
     let held = held.map(|note| (note.stretch / 10 + 100, format!("% of its delay at {}", Shown(&note.host))));
-    part("ceiling", "hosts bring little text of their own, and so are asked less often", held.collect());
+    part("ceiling", "hosts bring little text, and are asked less often", held.collect());
 }
 
 /// What went wrong. It comes last, because people look there first.
 fn went_wrong(out: &mut String, stats: &Stats) {
     /// At most this many kinds of trouble are told.
     const MOST: usize = 4;
-    let troubles = outcome::troubles(stats);
+    let (troubles, worst) = outcome::faults(stats);
     if troubles.is_empty() {
         return;
     }
@@ -247,7 +260,7 @@ fn went_wrong(out: &mut String, stats: &Stats) {
     for Trouble { count, meaning, .. } in troubles.iter().take(MOST) {
         let _ = writeln!(out, "{:8}{:>13}  {:>6}  {meaning}", std::mem::take(&mut head), units::count(*count), "");
     }
-    if let Some(worst) = &stats.worst_host {
+    if let Some(worst) = &worst {
         let (count, host) = (units::count(worst.troubles), Shown(&worst.host));
         let _ = writeln!(out, "{:8}{count:>13}  {:>6}  of them at {host}, {}", "", "", worst.kinds());
     }
@@ -265,11 +278,40 @@ mod tests {
     #[test]
     fn a_cap_on_pages_is_named_where_it_is_the_cause() {
         let mut stats = Stats { beyond: [("max-pages-per-host".to_owned(), 4)].into(), ..Stats::default() };
-        assert_eq!(cut_by(&stats, SkipReason::Budget, 4), "beyond --max-pages-per-host");
-        assert_eq!(cut_by(&stats, SkipReason::Budget, 5), SkipReason::Budget.explanation(), "one for duplicates");
+        assert_eq!(refused_by(&stats, SkipReason::Budget, 4), "beyond --max-pages-per-host");
+        assert_eq!(refused_by(&stats, SkipReason::Budget, 5), short(SkipReason::Budget), "one for duplicates");
         stats.beyond.insert("max-pages-per-domain".to_owned(), 1);
-        assert!(cut_by(&stats, SkipReason::Budget, 5).ends_with("or --max-pages-per-domain"));
-        assert_eq!(cut_by(&stats, SkipReason::Robots, 1), SkipReason::Robots.explanation());
+        assert!(refused_by(&stats, SkipReason::Budget, 5).ends_with("or …-domain"));
+        assert_eq!(refused_by(&stats, SkipReason::Robots, 1), short(SkipReason::Robots));
+    }
+
+    #[test]
+    fn no_row_of_a_round_or_of_a_reason_is_wider_than_a_terminal() {
+        let stats = Stats {
+            pages: 10,
+            refused: SkipReason::ALL.iter().map(|reason| (reason.name().to_owned(), 1)).collect(),
+            beyond: [("max-pages-per-host".to_owned(), 1), ("max-pages-per-domain".to_owned(), 1)].into(),
+            round: Some(Round { number: 3, visits: 5, trusted: 2_000, checked: 100, ..Round::default() }),
+            statuses: BTreeMap::from([(200, 10)]),
+            ..Stats::default()
+        };
+        let facts = SummaryFacts {
+            about: SummaryOf::Dir(Path::new("x")),
+            stats: &stats,
+            stop_reason: "page_limit",
+            on_duplicate: Some("demote"),
+            lost: Some(Lost { estimate: 3.2, low: 0.0, high: 9.0 }),
+            rules: Totals { proven: 4, withdrawn: 1, stopped: 2_345 },
+            notes: &[],
+            page: None,
+        };
+        let text = text(&facts);
+        // The commands to run next have the path of the directory, which may be long.
+        for line in text.lines().skip(1).take_while(|line| !line.starts_with("next")) {
+            assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
+        }
+        let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));
+        assert!(at("failed: no answer") < at("visits "), "visits do not stand amid what was got: {text}");
     }
 
     #[test]
@@ -284,7 +326,12 @@ mod tests {
             elapsed_ms: 2_000,
             refused: BTreeMap::from([("robots".into(), 7), ("unheard_of".into(), 1)]),
             statuses: BTreeMap::from([(200, 10), (404, 3), (500, 12)]),
-            worst_host: Some(WorstHost { host: "a.test".into(), troubles: 15, queued: 0, kind: "500".into(), most: 0 }),
+            worst_host: Some(WorstHost {
+                host: "a.test".into(),
+                troubles: 15,
+                kind: "500".into(),
+                ..WorstHost::default()
+            }),
             ..Stats::default()
         };
         let lost = Some(Lost { estimate: 3.2, low: 0.0, high: 9.0 });
@@ -307,11 +354,11 @@ mod tests {
             "got                 5    50 %  unique",
             "saved           1,500          held: only duplicates link to these (drop)",
             "2,345          stopped before their fetch",
-            "rules               5          learned and proven, 1 withdrawn after trials; 2,345 URLs stopped",
+            "rules               5          proven, 1 withdrawn; 2,345 URLs stopped so far",
             "next    crawler report x   all",
             "crawler rules x    what",
             "lost                3          unique pages among",
-            "cut                 7          robots: robots.txt forbids it",
+            "refused             7          robots: robots.txt forbids it",
             "slow                1          hosts lost their slots",
             "3          slots lost by drip.test: the answer came too slowly",
             "ceiling             1          hosts bring little text",

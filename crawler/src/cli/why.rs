@@ -157,8 +157,7 @@ impl Story<'_> {
                 put!(out, "  queued with priority {priority:.3} at depth {depth}; not fetched yet\n");
                 self.explain(out, merits, depth, priority, "    ");
                 attempts::tell(out, url, id, self.frontier, self.session)?;
-                put!(out, "  {}\n", how(via, source, self.settings, self.session)?);
-                self.found_on(out, id, source, "  ")?;
+                self.came(out, id, via, source, "  ")?;
             }
             None if self.is_running => put!(out, "  being fetched now, or fetched since the last commit\n"),
             None => put!(out, "  being fetched when the crawl ended\n"),
@@ -235,8 +234,15 @@ impl Story<'_> {
     fn in_short(&self, out: &mut String, id: UrlId, record: PageRecord, but: &str, indent: &str) -> anyhow::Result<()> {
         let (url, at, status) = (&record.url, rfc3339(record.fetched_at), record.status);
         put!(out, "{indent}fetched {url} at {at}: status {status}, depth {}\n{indent}{but}\n", record.depth);
-        put!(out, "{indent}{}\n", how(record.via, record.source, self.settings, self.session)?);
-        self.found_on(out, id, record.source, indent)
+        self.came(out, id, record.via, record.source, indent)
+    }
+
+    /// Tells how a URL came to be queued, and where it was found. That it is a seed is told once.
+    fn came(&self, out: &mut String, id: UrlId, via: Via, from: Option<PageId>, indent: &str) -> anyhow::Result<()> {
+        if via != Via::Seed || !self.seeds.contains(&id) {
+            put!(out, "{indent}{}\n", how(via, from, self.settings, self.session)?);
+        }
+        self.found_on(out, id, from, indent)
     }
 
     fn found_on(&self, out: &mut String, id: UrlId, source: Option<PageId>, indent: &str) -> anyhow::Result<()> {
@@ -286,10 +292,7 @@ impl Story<'_> {
         };
         if record.offset == PageRecord::ELSEWHERE {
             let (url, status) = (&record.url, record.status);
-            put!(
-                out,
-                "{indent}fetched {url}: status {status}; the rest stands in the directory that it was fetched into\n"
-            );
+            put!(out, "{indent}fetched {url}: status {status}; the rest is in the outputs of another worker\n");
             return Ok(());
         }
         if let Via::Requisite { .. } = record.via {
@@ -299,18 +302,10 @@ impl Story<'_> {
         }
         let gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
         let line: Value = match Series::open(self.dir, PagesJsonl::NAME)?.line_at(record.offset) {
-            _ if record.offset == PageRecord::ELSEWHERE => {
-                return self.in_short(out, page.url, record, "the rest is in the outputs of another worker", indent);
-            }
             Ok(line) => serde_json::from_slice(&line.context("the line of the page is not there")?)?,
             Err(error) if gone(&error) => {
-                return self.in_short(
-                    out,
-                    page.url,
-                    record,
-                    &format!("the rest is not there any more: {error}"),
-                    indent,
-                );
+                let but = format!("the rest is not there any more: {error}");
+                return self.in_short(out, page.url, record, &but, indent);
             }
             Err(error) => return Err(error.into()),
         };
@@ -326,17 +321,17 @@ impl Story<'_> {
             ),
             None => put!(out, "{indent}tried at {}, and given up: {}\n", text("fetched_at"), Shown(&text("error"))),
         }
-        if let (true, Some(error)) = (line["status"].is_u64(), line["error"].as_str()) {
-            put!(out, "{indent}what is wrong with the answer: {}\n", Shown(error));
-        }
-        if line["permissions"].is_object() {
-            put!(out, "{indent}what is said about its use: {}\n", Shown(&line["permissions"].to_string()));
-        }
         let merits = &line["merits"];
         let merit = |at: usize| merits[at].as_u64().and_then(|merit| u8::try_from(merit).ok());
         if let (Some(a), Some(b), Some(c), Some(d)) = (merit(0), merit(1), merit(2), merit(3)) {
             let priority = line["priority"].as_f64().unwrap_or(f64::NAN) as f32;
             self.explain(out, Merits::from_bytes([a, b, c, d]), record.depth, priority, &format!("{indent}  "));
+        }
+        if let (true, Some(error)) = (line["status"].is_u64(), line["error"].as_str()) {
+            put!(out, "{indent}what is wrong with the answer: {}\n", Shown(error));
+        }
+        if line["permissions"].is_object() {
+            put!(out, "{indent}what is said about its use: {}\n", Shown(&line["permissions"].to_string()));
         }
         if let Some(target) = line["redirect_to"].as_str() {
             put!(out, "{indent}redirects to {}\n", Shown(target));
@@ -347,14 +342,13 @@ impl Story<'_> {
         }
         put!(
             out,
-            "{indent}its links: {} found, {} new, {} passed to the frontier, {} kept from it\n",
+            "{indent}its links: {} found, {} new, {} queued at once, {} kept from it\n",
             line["links"],
             line["links_new"],
             line["links_admitted"],
             line["links_dropped"]
         );
-        put!(out, "{indent}{}\n", how(record.via, record.source, self.settings, self.session)?);
-        self.found_on(out, page.url, record.source, indent)
+        self.came(out, page.url, record.via, record.source, indent)
     }
 }
 

@@ -21,8 +21,8 @@ pub struct Args {
     /// Crawl directory: state and output of this worker
     #[arg(long, value_name = "DIR", default_value = "./crawl", env = "CRAWLER_DIR")]
     dir: PathBuf,
-    /// Live page and /metrics of this worker
-    #[arg(long, value_name = "ADDR", default_value = "", env = "CRAWLER_DASHBOARD")]
+    /// Live page and /metrics of this worker [default: none]
+    #[arg(long, value_name = "ADDR", default_value = "", hide_default_value = true, env = "CRAWLER_DASHBOARD")]
     dashboard: String,
     /// Name by which clients may ask for /metrics and /healthz, besides addresses and localhost (repeatable)
     #[arg(long, value_name = "HOST")]
@@ -40,7 +40,8 @@ pub struct Args {
     /// When stopped by a signal, leave the crawl for good: the other workers get the hosts
     #[arg(long)]
     leave: bool,
-    /// How progress is shown: auto, plain or none
+    /// How progress is shown: "auto" (three lines on a terminal, otherwise one line every ten seconds), "plain" (always such
+    /// lines) or "none"
     #[arg(long, value_name = "VALUE", default_value = "auto", env = "CRAWLER_PROGRESS", value_parser = progress)]
     progress: config::Progress,
     #[command(flatten)]

@@ -95,7 +95,8 @@ impl BrokerArgs {
             options = options.add_root_certificates(file.clone()).require_tls(true);
         }
         let client = options.connect(self.servers()).await;
-        let client = client.map_err(broker(&format!("--cluster {}", self.servers)))?;
+        let client =
+            client.map_err(|error| broker(&format!("--cluster {}", self.shown()))(no_broker(&error.to_string())))?;
         let version = client.server_info().version;
         if !is_new_enough(&version) {
             let (major, minor) = OLDEST;
@@ -182,6 +183,14 @@ impl BrokerArgs {
             Broker { monitor: monitor.clone(), is_well }
         });
         futures_util::future::join_all(ask).await
+    }
+}
+
+/// Why there is no connection to the brokers, for people.
+fn no_broker(error: &str) -> String {
+    match error.to_lowercase().contains("connection refused") {
+        true => "no broker answers (connection refused). Is nats-server running there?".into(),
+        false => error.to_owned(),
     }
 }
 

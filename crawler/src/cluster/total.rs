@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn counters_add_up_and_the_rest_is_that_of_the_longest_and_worst() {
         let worst = |host: &str, troubles| {
-            Some(WorstHost { host: host.into(), troubles, queued: 0, kind: "404".into(), most: 0 })
+            Some(WorstHost { host: host.into(), troubles, kind: "404".into(), ..WorstHost::default() })
         };
         let stats = |pages, elapsed_ms, worst_host| Stats {
             pages,

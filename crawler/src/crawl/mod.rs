@@ -42,7 +42,7 @@ pub enum OpenError {
     #[error("{} is not empty and no crawl directory: name an empty one with --dir", .0.display())]
     Foreign(PathBuf),
     /// There is nothing to report on.
-    #[error("{} holds no crawl", .0.display())]
+    #[error("{} holds no crawl: name the directory that `crawler crawl --dir` wrote (without --dir it is ./crawl)", .0.display())]
     Missing(PathBuf),
     /// The state cannot be used.
     #[error("{}: {error}{}", .dir.display(), advice(.error))]

@@ -27,15 +27,15 @@ use web::Web;
 /// Arguments of `crawler demo`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Decides everything about the web
-    #[arg(long, default_value_t = 1)]
+    /// Number that decides everything about the web: the same number gives the same web
+    #[arg(long = "random-seed", alias = "seed", value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Pages that each crawl may fetch; by default a little more than the ideal gate needs
-    #[arg(long)]
+    /// Pages that each crawl may fetch [default: a little more than the ideal gate needs]
+    #[arg(long, value_name = "N")]
     max_pages: Option<u64>,
     /// Where to leave the report and the two crawls, in `off` and `on` [default: a temporary directory, of which only the
     /// report is kept]
-    #[arg(long)]
+    #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
     /// Do not open the report
     #[arg(long)]
@@ -62,8 +62,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     let dir = args.dir.clone().or_else(|| temporary.clone()).unwrap_or_default();
     say!(
-        "A synthetic web on loopback: {} hosts, {} distinct contents. Mirrors, print views, session ids, a calendar \
-         without end;\na crawler that knew all would need {} fetches. Each crawl may fetch {budget} pages.",
+        "A synthetic web on loopback: {} hosts, {} distinct contents.\nIt has mirrors, print views, session ids and a \
+         calendar without end.\nA crawler that knew all would need {} fetches. Each crawl may fetch {budget} pages.",
         web.hosts().len(),
         web.contents(),
         web.oracle().pages,

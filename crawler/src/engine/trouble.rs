@@ -65,9 +65,31 @@ pub struct WorstHost {
     /// How many are of this kind. 0 in the state of an earlier version, which did not count them.
     #[serde(default)]
     pub most: u64,
+    /// The troubles that last, by kind: those that are not URLs still queued. Without the kinds that an earlier version did not
+    /// store.
+    #[serde(default)]
+    pub lasting: BTreeMap<String, u64>,
+    /// The URLs that are still queued, by kind of the trouble.
+    #[serde(default)]
+    pub waiting: BTreeMap<String, u64>,
 }
 
 impl WorstHost {
+    /// The kind of the URLs that robots.txt forbids.
+    const FORBIDDEN: &str = "robots";
+
+    /// The same without the URLs that robots.txt forbids, which is no fault. `None` if nothing is left.
+    pub fn without_forbidden(&self) -> Option<Self> {
+        let mut rest = self.clone();
+        let Some(forbidden) = rest.waiting.remove(Self::FORBIDDEN) else { return Some(rest) };
+        rest.troubles = rest.troubles.saturating_sub(forbidden);
+        rest.queued = rest.queued.saturating_sub(forbidden);
+        let mut kinds = rest.lasting.clone();
+        rest.waiting.iter().for_each(|(kind, count)| *kinds.entry(kind.clone()).or_default() += count);
+        (rest.kind, rest.most) = kinds.into_iter().max_by_key(|(_, count)| *count)?;
+        Some(rest)
+    }
+
     /// Of which kind its troubles are, in words.
     pub fn kinds(&self) -> String {
         match self.most {
@@ -84,7 +106,7 @@ impl WorstHost {
 pub(super) struct HostTroubles {
     by_host: HashMap<Box<str>, BTreeMap<Box<str>, u64>>,
     /// The part of them that is counted anew when a run ends.
-    queued: HashMap<Box<str>, u64>,
+    queued: HashMap<Box<str>, BTreeMap<Box<str>, u64>>,
 }
 
 impl HostTroubles {
@@ -96,10 +118,17 @@ impl HostTroubles {
     /// Goes on from the worst host of the runs before. What was queued then is counted anew.
     pub fn after(worst: Option<&WorstHost>) -> Self {
         let mut troubles = Self::default();
-        if let Some(WorstHost { host, troubles: count, queued, kind, most }) = worst {
+        if let Some(WorstHost { host, troubles: count, queued, kind, most, lasting: by_kind, .. }) = worst {
             let lasting = count.saturating_sub(*queued);
-            let most = if *most == 0 { lasting } else { lasting.min(*most) };
-            let kinds = BTreeMap::from([(kind.as_str().into(), most), (Self::OTHER.into(), lasting - most)]);
+            let mut kinds: BTreeMap<Box<str>, u64> =
+                by_kind.iter().map(|(kind, count)| (kind.as_str().into(), *count)).collect();
+            if kinds.is_empty() && *queued == 0 {
+                // The state of an earlier version: it has stored the most frequent kind only. (If URLs were queued, this may be
+                // the kind of these.)
+                kinds.insert(kind.as_str().into(), if *most == 0 { lasting } else { lasting.min(*most) });
+            }
+            let other = lasting.saturating_sub(kinds.values().sum());
+            kinds.insert(Self::OTHER.into(), other);
             troubles.by_host.insert(host.as_str().into(), kinds);
         }
         troubles
@@ -110,7 +139,7 @@ impl HostTroubles {
         self.note(url, kind);
         let host = url.host_str().unwrap_or_default();
         if self.by_host.contains_key(host) {
-            *self.queued.entry(host.into()).or_default() += 1;
+            *self.queued.entry(host.into()).or_default().entry(kind.into()).or_default() += 1;
         }
     }
 
@@ -123,15 +152,30 @@ impl HostTroubles {
         *self.by_host.entry(host.into()).or_default().entry(kind.into()).or_default() += 1;
     }
 
-    /// The host with the most troubles. If several have as many, the first by name.
+    /// The host with the most troubles; URLs that robots.txt forbids count only where others are as many. If several hosts have as
+    /// many, the first by name.
     pub fn worst(&self) -> Option<WorstHost> {
         let sum = |kinds: &BTreeMap<Box<str>, u64>| kinds.values().sum::<u64>();
-        let (host, kinds) = self.by_host.iter().min_by_key(|(host, kinds)| (u64::MAX - sum(kinds), (*host).clone()))?;
+        let forbidden = |host: &str| self.queued.get(host).and_then(|kinds| kinds.get(WorstHost::FORBIDDEN)).copied();
+        let (host, kinds) = self.by_host.iter().min_by_key(|(host, kinds)| {
+            let all = sum(kinds);
+            (u64::MAX - (all - forbidden(host).unwrap_or(0)), u64::MAX - all, (*host).clone())
+        })?;
         let named = kinds.iter().filter(|(kind, _)| ***kind != *Self::OTHER);
         let (kind, most) = named.max_by_key(|(_, count)| **count)?;
-        let (troubles, queued) = (sum(kinds), self.queued.get(host).copied().unwrap_or(0));
-        let worst = WorstHost { host: host.to_string(), troubles, queued, kind: kind.to_string(), most: *most };
-        (troubles > 0).then_some(worst)
+        let waiting = self.queued.get(host).cloned().unwrap_or_default();
+        let of_kind = |kind: &str| waiting.get(kind).copied().unwrap_or(0);
+        let lasting = kinds.iter().map(|(kind, count)| (kind.to_string(), count.saturating_sub(of_kind(kind))));
+        let worst = WorstHost {
+            host: host.to_string(),
+            troubles: sum(kinds),
+            queued: sum(&waiting),
+            kind: kind.to_string(),
+            most: *most,
+            lasting: lasting.filter(|(kind, count)| !kind.is_empty() && *count > 0).collect(),
+            waiting: waiting.iter().map(|(kind, count)| (kind.to_string(), *count)).collect(),
+        };
+        (worst.troubles > 0).then_some(worst)
     }
 }
 
@@ -164,7 +208,15 @@ mod tests {
         for (host, kind) in [("b.test", "404"), ("a.test", "404"), ("a.test", "timeout"), ("a.test", "timeout")] {
             hosts.note(&url(host), kind);
         }
-        let worst = WorstHost { host: "a.test".into(), troubles: 3, queued: 0, kind: "timeout".into(), most: 2 };
+        let lasting = BTreeMap::from([("404".to_owned(), 1), ("timeout".to_owned(), 2)]);
+        let worst = WorstHost {
+            host: "a.test".into(),
+            troubles: 3,
+            kind: "timeout".into(),
+            most: 2,
+            lasting,
+            ..WorstHost::default()
+        };
         assert_eq!(hosts.worst(), Some(worst.clone()));
         assert_eq!(worst.kinds(), "mostly timeout");
         assert_eq!(WorstHost { most: 3, ..worst.clone() }.kinds(), "all timeout");
@@ -183,5 +235,43 @@ mod tests {
         assert_eq!((worst.troubles, worst.queued), (5, 1));
         let worst = HostTroubles::after(Some(&worst)).worst().unwrap();
         assert_eq!((worst.troubles, worst.queued), (4, 0));
+    }
+
+    /// Catches troubles that last and are booked under the kind of the URLs that were queued.
+    #[test]
+    fn each_run_counts_what_lasts_under_its_own_kind() {
+        let url = Url::parse("http://a.test/x").unwrap();
+        let mut worst = None;
+        for run in 1..=3 {
+            let mut hosts = HostTroubles::after(worst.as_ref());
+            hosts.note(&url, "404");
+            hosts.note_queued(&url, "robots");
+            let found = hosts.worst().unwrap();
+            assert_eq!((found.troubles, found.queued), (run + 1, 1));
+            let expected = if run == 1 { "of several kinds" } else { "mostly 404" };
+            assert_eq!(found.kinds(), expected, "run {run}: {found:?}");
+            let rest = found.without_forbidden().unwrap();
+            assert_eq!((rest.troubles, rest.queued, rest.kinds()), (run, 0, "all 404".to_owned()));
+            worst = Some(found);
+        }
+        // An earlier version has stored less.
+        let before = WorstHost {
+            host: "a.test".into(),
+            troubles: 4,
+            queued: 1,
+            kind: "robots".into(),
+            most: 4,
+            ..WorstHost::default()
+        };
+        let mut hosts = HostTroubles::after(Some(&before));
+        hosts.note(&url, "404");
+        let found = hosts.worst().unwrap();
+        assert_eq!((found.troubles, found.kind.as_str(), found.most), (4, "404", 1));
+        let mut hosts = HostTroubles::default();
+        hosts.note_queued(&url, "robots");
+        assert_eq!(hosts.worst().and_then(|worst| worst.without_forbidden()), None);
+        hosts.note_queued(&url, "robots");
+        hosts.note(&Url::parse("http://b.test/").unwrap(), "404");
+        assert_eq!(hosts.worst().unwrap().host, "b.test", "what robots.txt forbids is no fault");
     }
 }

@@ -66,7 +66,8 @@ pub const PAGES: [Column; 36] = [
 pub const LINKS: [Column; 5] = [("source", Text), ("url", Text), ("state", Text), ("status", Integer), ("rel", Text)];
 
 /// Of `--what skipped`.
-pub const SKIPPED: [Column; 5] = [("url", Text), ("reason", Text), ("source", Text), ("rule", Text), ("detail", Text)];
+pub const SKIPPED: [Column; 6] =
+    [("url", Text), ("reason", Text), ("source", Text), ("rule", Text), ("detail", Text), ("known", Text)];
 
 /// Of `--what text`.
 pub const TEXT: [Column; 8] = texts("text");

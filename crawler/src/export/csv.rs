@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Takes JSON Lines and writes a row for each object, under a row of names. The columns are the members of the first object,
-/// in its order; members that come later only are left out, missing ones are empty. Lists and objects are written as JSON.
+/// Takes JSON Lines and writes a row for each object, under a row of names. Unless the columns are given, they are the members of
+/// the first object, in its order. Members that have no column are left out, missing ones are empty. Lists and objects are written as JSON.
 ///
 /// A text that a spreadsheet would take for a formula (it begins with `=`, `+`, `-`, `@`, a tab or a carriage return, and is
 /// no number) gets an apostrophe in front: titles and URLs are written by strangers.
@@ -26,6 +26,11 @@ impl<W: Write> Table<W> {
         Self { out, columns: Vec::new(), line: Vec::new(), has_names: false }
     }
 
+    /// A table without rows that has these columns.
+    pub fn with_columns<'n>(out: W, names: impl IntoIterator<Item = &'n str>) -> Self {
+        Self { columns: names.into_iter().map(str::to_owned).collect(), ..Self::new(out) }
+    }
+
     /// The end of the table. One without rows gets a row of these names.
     pub fn finish<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> io::Result<()> {
         if !self.has_names {
@@ -42,6 +47,8 @@ impl<W: Write> Table<W> {
         let object: Map<String, Value> = serde_json::from_slice(&line)?;
         if self.columns.is_empty() {
             self.columns = serde_json::from_slice::<Names>(&line)?.0;
+        }
+        if !self.has_names {
             row(self.columns.iter().map(|name| cell(&Value::from(name.as_str()))), &mut self.out)?;
             self.has_names = true;
         }
@@ -128,6 +135,9 @@ mod tests {
         let lines = "{\"z\":1,\"b\":\"x, \\\"y\\\"\",\"c\":[1,2]}\n\n{\"b\":null,\"z\":true,\"d\":\"later\"}\n";
         assert_eq!(csv(lines), "z,b,c\r\n1,\"x, \"\"y\"\"\",\"[1,2]\"\r\ntrue,,\r\n");
         assert_eq!(csv(""), "");
+        let mut table = Table::with_columns(Vec::new(), ["b", "d", "z"]);
+        table.write_all(lines.as_bytes()).unwrap();
+        assert_eq!(String::from_utf8(table.out).unwrap(), "b,d,z\r\n\"x, \"\"y\"\"\",,1\r\n,later,true\r\n");
         let mut empty = Vec::new();
         Table::new(&mut empty).finish(["url", "reason"]).unwrap();
         assert_eq!(empty, b"url,reason\r\n", "a table without rows has its names all the same");

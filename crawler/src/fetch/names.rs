@@ -67,8 +67,17 @@ impl Names {
                 let until = found.valid_until().clamp(now + SHORTEST, now + LONGEST);
                 (Ok(found.iter().collect()), until)
             }
-            Err(error) => (Err(FetchError::Dns(error.to_string())), now + FAILURE),
+            Err(error) => (Err(FetchError::Dns(told(host, &error.to_string()))), now + FAILURE),
         }
+    }
+}
+
+/// What the resolver says, without its query, which is not written for people.
+fn told(host: &str, error: &str) -> String {
+    match error.split_once("Query {") {
+        None => error.to_owned(),
+        Some((what, _)) if what.contains("no record") => format!("{host} has no address"),
+        Some((what, _)) => what.trim_end_matches([' ', ':']).trim_end_matches(" for").to_owned(),
     }
 }
 

@@ -18,7 +18,7 @@ pub struct Message<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Component {
     name: String,
-    parameters: Vec<(&'static str, Option<String>)>,
+    parameters: Vec<(&'static str, String)>,
 }
 
 impl Component {
@@ -29,18 +29,12 @@ impl Component {
 
     /// The same with a parameter: `key` chooses a member of a dictionary, `name` a parameter of the query.
     pub fn with(mut self, parameter: &'static str, value: &str) -> Self {
-        self.parameters.push((parameter, Some(value.to_owned())));
-        self
-    }
-
-    /// The same with a parameter that has no value: `req` for the request of a response.
-    pub fn with_flag(mut self, parameter: &'static str) -> Self {
-        self.parameters.push((parameter, None));
+        self.parameters.push((parameter, value.to_owned()));
         self
     }
 
     fn parameter(&self, name: &str) -> Option<&str> {
-        self.parameters.iter().find(|(other, _)| *other == name)?.1.as_deref()
+        self.parameters.iter().find(|(other, _)| *other == name).map(|(_, value)| value.as_str())
     }
 
     fn identifier(&self) -> String {
@@ -48,10 +42,8 @@ impl Component {
         for (name, value) in &self.parameters {
             text.push(';');
             text.push_str(name);
-            if let Some(value) = value {
-                text.push('=');
-                text.push_str(&quoted(value));
-            }
+            text.push('=');
+            text.push_str(&quoted(value));
         }
         text
     }

@@ -68,18 +68,40 @@ const GROUPS: [(&str, &[&str]); 4] = [
 
 /// The command line, with its commands in groups.
 fn command() -> clap::Command {
-    let command = Cli::command();
+    // Archives have no links to follow.
+    let command = Cli::command().mut_subcommand("warc", |warc| warc.mut_arg("on_duplicate", |flag| flag.hide(true)));
     let about = |name: &str| {
         let command = command.find_subcommand(name);
         command.and_then(clap::Command::get_about).map(ToString::to_string).unwrap_or_default()
     };
-    let lines = |names: &[&str]| names.iter().map(|name| format!("  {name:<12} {}\n", about(name))).collect::<String>();
+    let line = |name: &&str| format!("  {name:<12} {}\n", wrapped(&about(name)));
+    let lines = |names: &[&str]| names.iter().map(line).collect::<String>();
     let groups: String = GROUPS.iter().map(|(title, names)| format!("{title}:\n{}\n", lines(names))).collect();
     let others = lines(&["completions", "man"]);
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}Others:\n{others}\nOptions:\n{{options}}"
     );
     command.help_template(template)
+}
+
+/// What a command does, in lines that leave room for its name in 80 columns.
+fn wrapped(about: &str) -> String {
+    const INDENT: usize = 15;
+    let (mut text, mut column) = (String::new(), INDENT);
+    for word in about.split(' ') {
+        let width = word.chars().count();
+        if column > INDENT && column + 1 + width > 80 {
+            text.push('\n');
+            text.push_str(&" ".repeat(INDENT));
+            column = INDENT;
+        } else if column > INDENT {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += width;
+    }
+    text
 }
 
 /// The whole program.
@@ -150,7 +172,8 @@ fn man(name: Option<&str>) -> anyhow::Result<ExitCode> {
             }
         },
     };
-    clap_mangen::Man::new(page).render(&mut io::stdout())?;
+    let source = format!("{} {}", page.get_display_name().unwrap_or("dedup-stage"), config::version());
+    clap_mangen::Man::new(page).source(source).render(&mut io::stdout())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -173,6 +196,8 @@ mod tests {
             assert!(help.contains(title), "{help}");
         }
         assert!(help.contains("  warc         Keep unique WARC records"), "{help}");
+        let groups = help.split("Options:").next().unwrap_or_default();
+        assert!(groups.lines().all(|line| line.chars().count() <= 80 || line.starts_with("Judges")), "{help}");
         command().debug_assert();
     }
 

@@ -67,6 +67,9 @@ enum Linkage {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if let Some(wrong) = rows::absent(args.files.iter().chain(&args.edges)) {
+        return Ok(wrong);
+    }
     let paths: Vec<&PathBuf> = args.files.iter().collect();
     if signed::are_signatures(&paths)? {
         return of_signatures(&args);

@@ -49,6 +49,9 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if let Some(wrong) = rows::absent(std::iter::once(&args.pairs).chain(&args.lexicon)) {
+        return Ok(wrong);
+    }
     let name = args.pairs.display();
     let input: Box<dyn BufRead> = if args.pairs.as_os_str() == "-" {
         Box::new(io::stdin().lock())

@@ -40,6 +40,9 @@ struct Answer<'a> {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if let Some(wrong) = rows::absent(&args.files) {
+        return Ok(wrong);
+    }
     let mut out = BufWriter::new(io::stdout().lock());
     let mut reader = Reader::default();
     for file in &args.files {

@@ -24,7 +24,11 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let health = if Signatures::is_signatures(&args.file)? {
+    if let Some(wrong) = rows::absent([&args.file]) {
+        return Ok(wrong);
+    }
+    let is_signatures = Signatures::is_signatures(&args.file)?;
+    let health = if is_signatures {
         Health::of(signed::open(&[&args.file])?[0].fingerprints())
     } else {
         Health::of(&Fingerprints::open(&args.file)?)
@@ -32,7 +36,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.svg {
         std::fs::write(path, health.svg()).with_context(|| format!("writing {}", path.display()))?;
     }
-    rows::listened(std::io::stdout().write_all(table(&health).as_bytes()))?;
+    // `signed::open` has read the whole file.
+    let undamaged = if is_signatures { "undamaged\tyes\n" } else { "" };
+    rows::listened(std::io::stdout().write_all(format!("{undamaged}{}", table(&health)).as_bytes()))?;
     Ok(ExitCode::SUCCESS)
 }
 

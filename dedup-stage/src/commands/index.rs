@@ -44,6 +44,9 @@ const RAW_DISTANCE: u32 = 3;
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (start, threads) = (Instant::now(), args.threads.unwrap_or_else(rows::cores));
+    if let Some(wrong) = rows::absent([&args.file]) {
+        return Ok(wrong);
+    }
     if Signatures::is_signatures(&args.file)? {
         if args.output.is_some() || args.design.is_some() {
             return Ok(rows::wrong_usage(

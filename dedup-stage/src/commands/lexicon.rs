@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use url::Url;
 
+use super::rows;
 use crate::page::{Input, Reader};
 use crate::signature::lexicon::Lexicon;
 
@@ -24,6 +25,9 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if let Some(wrong) = rows::absent(&args.files) {
+        return Ok(wrong);
+    }
     let url = Url::parse("http://localhost/")?;
     let mut reader = Reader::default();
     let mut lexicon = Lexicon::default();

@@ -101,6 +101,9 @@ impl AnyFormat {
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let files: Vec<&PathBuf> = std::iter::once(&args.file).chain(&args.other).collect();
+    if let Some(wrong) = rows::absent(files.iter().copied()) {
+        return Ok(wrong);
+    }
     if signed::are_signatures(&files)? { of_signatures(&args, &files) } else { of_fingerprints(&args) }
 }
 

@@ -1,7 +1,7 @@
 //! What the commands on fingerprint files share: rows on stdout, exit codes.
 
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::corpus::output::replaced;
@@ -49,6 +49,16 @@ pub fn wrong_usage(what: &impl std::fmt::Display) -> ExitCode {
 pub fn replaces_input<'a>(output: Option<&Path>, inputs: impl IntoIterator<Item = &'a Path>) -> Option<ExitCode> {
     let input = output.and_then(|output| replaced(output, inputs))?;
     Some(wrong_usage(&format_args!("{} is both read and written", input.display())))
+}
+
+/// Says that an input is not there, where it is not. A command asks this before it makes its outputs.
+pub fn absent<'a>(inputs: impl IntoIterator<Item = &'a PathBuf>) -> Option<ExitCode> {
+    let is_absent = |input: &&PathBuf| {
+        let found = if input.as_os_str() == "-" { return false } else { input.metadata() };
+        found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    };
+    let input = inputs.into_iter().find(is_absent)?;
+    Some(wrong_usage(&format_args!("{}: there is no such file", input.display())))
 }
 
 /// A number of threads; for the command line.

@@ -71,7 +71,7 @@ pub struct Judging {
     /// What becomes of the links of duplicates: drop, demote or keep [default: drop]
     #[arg(long, value_name = "drop|demote|keep")]
     on_duplicate: Option<String>,
-    /// Hamming distance of a near-duplicate [default: the best measured]
+    /// Hamming distance of a near-duplicate [default: 7]
     #[arg(long, value_name = "K")]
     distance: Option<String>,
     /// Signature file of pages that exist already: what it has is a duplicate of it (repeatable)

@@ -55,6 +55,9 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if let Some(wrong) = rows::absent([&args.stored, &args.queries]) {
+        return Ok(wrong);
+    }
     if Frozen::is_index(&args.stored)? || !signed::are_signatures(&[&args.stored, &args.queries])? {
         return of_fingerprints(&args);
     }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::Context as _;
 
 use super::progress::Bar;
-use super::rows::wrong_usage;
+use super::rows::{absent, wrong_usage};
 use super::run::{Judging, Remembering};
 use crate::pipeline::{Limits, NextItem, ordered};
 use crate::signature;
@@ -50,6 +50,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         if same_file(input, &args.output) {
             return Ok(wrong_usage(&format_args!("{} is both read and written", input.display())));
         }
+    }
+    if let Some(wrong) = absent(&args.inputs) {
+        return Ok(wrong);
     }
     let verdicts: Option<Box<dyn Write>> = match &args.verdicts {
         Some(path) if !is_std(path) => Some(Box::new(create(path)?)),

@@ -11,14 +11,13 @@ pub(super) use ask::WorkerAnswers;
 use clap::Subcommand;
 use config::Settings;
 
-use super::crawl::{Start, layers};
+use super::crawl::{Start, contact, layers};
 use super::say::say;
 use super::seeds::{Seeds, seeds};
 use super::summary::{self, SummaryFacts, SummaryOf};
 use super::{Usage, report, tell};
 use crate::cluster::loopback::child;
 use crate::cluster::{BrokerArgs, Total, Wish, operate, status};
-use crate::crawl::OpenError;
 use crate::engine::StopReason;
 
 /// Arguments of `crawler cluster`.
@@ -96,7 +95,7 @@ struct Remove {
     #[command(flatten)]
     access: BrokerArgs,
     /// Number of its share, as `status` shows it
-    #[arg(value_name = "SHARE")]
+    #[arg(value_name = "SHARE", value_parser = share)]
     share: usize,
 }
 
@@ -116,13 +115,18 @@ struct Child {
     arguments: Vec<OsString>,
 }
 
+/// The number of a share; for the command line.
+fn share(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| format!("{text:?} is no number of a share: see `crawler cluster status`"))
+}
+
 /// The settings for a crawl. If the crawl `is_made` already, it does not run with these settings.
 fn settings(start: &Start, is_made: bool) -> anyhow::Result<Settings> {
     let layers = layers(start, None)?;
     layers.warnings().iter().for_each(|warning| say!("note: {warning}"));
     let settings = layers.finish()?;
-    if settings.fetch.contact.is_empty() && !settings.fetch.allow_private && !is_made {
-        say!("note: no --contact: site owners cannot reach you; give a URL or an e-mail address");
+    if !is_made {
+        contact(&settings);
     }
     Ok(settings)
 }
@@ -170,7 +174,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 let Create { access, start, shape } = *create;
                 let (settings, seeds) = (settings(&start, false)?, seeds(&start.seeds)?);
                 if seeds.is_empty() {
-                    return Err(OpenError::NoSeeds.into());
+                    return Err(Usage("no seeds: name at least one URL, or a file with --seeds".into()).into());
                 }
                 operate::create(&access, &shape, settings, seeds).await?;
                 say!("the crawl is made; start its workers with: crawler worker --cluster … --dir DIR");

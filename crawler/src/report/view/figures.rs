@@ -117,7 +117,7 @@ pub fn missed(lost: &Lost) -> (String, String) {
 pub fn stopped(rules: &Totals) -> (String, String) {
     let all = units::counted(rules.proven + rules.withdrawn, "rule");
     let withdrawn = units::count(rules.withdrawn);
-    let meaning = format!("before their fetch, by {all} learned and proven; {withdrawn} withdrawn after trials");
+    let meaning = format!("so far, by {all} learned and proven, {withdrawn} withdrawn; some were fetched later");
     (units::count(rules.stopped), meaning)
 }
 

@@ -216,7 +216,7 @@ pub fn without_arrow(format: &str) -> io::Error {
         io::ErrorKind::Unsupported,
         format!(
             "this dedup-stage was built without {format}; released programs and wheels have it, \
-             and `cargo install --features arrow` builds it"
+             and in a checkout `cargo install --path dedup-stage --features arrow` builds it"
         ),
     )
 }

@@ -150,5 +150,5 @@ fn parquet_without_the_feature_says_how_to_get_it() {
     let splits = splits(&[input], None).unwrap();
     assert_eq!(splits[0].format, crate::corpus::input::Format::Parquet);
     let error = build(&splits, &options(1 << 20), &dir.path().join("out.sig"), &Noted::default()).unwrap_err();
-    assert!(error.to_string().contains("cargo install --features arrow"), "{error}");
+    assert!(error.to_string().contains("cargo install --path dedup-stage --features arrow"), "{error}");
 }

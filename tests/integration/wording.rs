@@ -1,0 +1,118 @@
+//! What the program says to people: each message is true, and says what to do.
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tests::programs::beside;
+use tests::told::{Told, html, missing};
+
+/// Runs the program.
+fn run(args: &[&str]) -> anyhow::Result<Output> {
+    Ok(Command::new(beside("crawler-under-test")?).args(args).output()?)
+}
+
+/// The exit code, and what it says to people.
+fn said(args: &[&str]) -> anyhow::Result<(Option<i32>, String)> {
+    let output = run(args)?;
+    Ok((output.status.code(), String::from_utf8(output.stderr)?))
+}
+
+/// A site with a missing page, and one that robots.txt forbids.
+fn site() -> anyhow::Result<Told> {
+    Told::new(|asked| match asked.target.as_str() {
+        "/robots.txt" => {
+            (200, vec![("content-type", "text/plain".into())], b"User-agent: *\nDisallow: /closed\n".to_vec())
+        }
+        "/" => html("<p>A page about a bridge</p><a href=/missing>a</a><a href=/closed>b</a>"),
+        _ => missing(),
+    })
+}
+
+/// Catches troubles that are booked under the wrong kind by the next run, and a URL that is both refused and wrong.
+#[test]
+fn what_robots_txt_forbids_is_no_fault() -> anyhow::Result<()> {
+    let (told, folder) = (site()?, tempfile::tempdir()?);
+    let dir = folder.path().join("crawl").to_string_lossy().into_owned();
+    let connect_to = told.settings(&[])?.fetch.connect_to.remove(0);
+    let flags =
+        ["--connect-to", &connect_to, "--allow-private", "--delay", "0s", "--address-delay", "0s", "--patience", "1s"];
+    let (code, first) = said(&[&["crawl", "http://a.test/", "--dir", &dir], &flags[..]].concat())?;
+    assert_eq!(code, Some(0), "{first}");
+    assert!(first.contains("refused             1          robots: robots.txt forbids it"), "{first}");
+    assert!(
+        first.contains("1          of them at a.test, all 404") && !first.contains("robots.txt says no"),
+        "{first}"
+    );
+    for round in 1..=2 {
+        let (code, text) = said(&[&["refresh", &dir], &flags[..]].concat())?;
+        assert_eq!(code, Some(0), "{text}");
+        assert!(text.contains("of them at a.test, all 404"), "round {round}: {text}");
+        let report: Value = serde_json::from_slice(&run(&["report", &dir, "--json"])?.stdout)?;
+        let worst = &report["worst_host"];
+        assert_eq!(
+            (&worst["kind"], &worst["queued"]),
+            (&Value::from("404"), &Value::from(1)),
+            "round {round}: {worst}"
+        );
+        assert_eq!(worst["waiting"]["robots"], 1, "{worst}");
+        assert_eq!(report["failures"]["withheld_robots"], 1, "scripts are told as before");
+    }
+    Ok(())
+}
+
+/// A round takes a file of settings, and says where a flag belongs that it refuses. The names of a file and of a manual page are
+/// as people expect them.
+#[test]
+fn a_round_takes_a_file_and_names_the_command_of_a_flag() -> anyhow::Result<()> {
+    let (told, folder) = (site()?, tempfile::tempdir()?);
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let (dir, file, absent) = (path("crawl"), path("settings.toml"), path("absent.toml"));
+    told.crawl(folder.path().join("crawl").as_path(), "http://a.test/", &[])?;
+    let (code, text) = said(&["refresh", &dir, "--continuous"])?;
+    assert_eq!((code, text.contains(&format!("crawler crawl --dir {dir} --continuous"))), (Some(2), true), "{text}");
+    std::fs::write(&file, "[fetch]\nconcurrency = 0\n")?;
+    let (code, text) = said(&["refresh", &dir, "--config", &file])?;
+    assert_eq!((code, text.contains("settings.toml:2")), (Some(2), true), "{text}");
+    let (code, text) = said(&["crawl", "http://a.test/", "--dir", &path("other"), "--config", &absent])?;
+    assert_eq!((code, text.contains("--config ")), (Some(2), true), "{text}");
+    let (code, text) = said(&["report", &path("nowhere")])?;
+    assert_eq!((code, text.contains("`crawler crawl --dir` wrote")), (Some(2), true), "{text}");
+    let (code, text) = said(&["demo", "--seed", "x"])?;
+    assert_eq!((code, text.contains("--random-seed")), (Some(2), true), "the old name is accepted: {text}");
+    let (code, text) = said(&["crawl", "--dir", &dir, "--contact", "me", "--allow-private", "--patience", "1s"])?;
+    assert!(code == Some(0) && text.contains("neither a URL nor an e-mail address"), "{text}");
+    let page = String::from_utf8(run(&["man", "crawl"])?.stdout)?;
+    assert!(page.lines().any(|line| line.starts_with(".TH") && line.contains("\"crawler-crawl ")), "{page}");
+    Ok(())
+}
+
+/// A table of URLs that were not fetched has the same columns in every crawl.
+#[test]
+fn a_table_of_refused_urls_has_all_its_columns() -> anyhow::Result<()> {
+    let (told, folder) = (site()?, tempfile::tempdir()?);
+    let crawled = told.crawl(folder.path(), "http://a.test/", &[])?;
+    assert!(crawled.skipped.iter().all(|line| line.get("rule").is_none() && line.get("known").is_none()));
+    let dir = folder.path().to_string_lossy();
+    let table = String::from_utf8(run(&["export", &dir, "--what", "skipped", "--format", "csv"])?.stdout)?;
+    let rows: Vec<&str> = table.split("\r\n").collect();
+    assert_eq!(rows[0], "url,reason,source,rule,detail,known");
+    assert!(rows[1].starts_with("http://a.test/closed,robots,http://a.test/,,"), "{table}");
+    Ok(())
+}
+
+/// A login at a host that is not there is told without what the resolver's own programmers read.
+#[test]
+fn a_login_at_an_unknown_host_is_told_in_words() -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (dir, login) = (folder.path().join("crawl"), folder.path().join("login.toml"));
+    std::fs::write(
+        &login,
+        "[[login]]\nurl = \"http://nowhere.invalid/login\"\nfields.user = \"me\"\nfields.password = \"x\"\n",
+    )?;
+    let (dir, login) = (dir.to_string_lossy(), login.to_string_lossy());
+    let args =
+        ["crawl", "http://nowhere.invalid/", "--dir", &dir, "--login", &login, "--patience", "1s", "--delay", "0s"];
+    let (_, text) = said(&args)?;
+    assert!(!text.contains("Query {") && !text.contains("Name("), "{text}");
+    Ok(())
+}
