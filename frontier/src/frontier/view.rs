@@ -1,7 +1,6 @@
 //! The frontier for people to look at: totals, hosts, budgets, the place of a queued URL.
 
 use std::net::IpAddr;
-use std::ops::ControlFlow;
 
 use config::OnDuplicate;
 use dedup_stage::store::{Result, Session};
@@ -11,13 +10,11 @@ use url::Url;
 use super::Frontier;
 use crate::host::budget::Limits;
 use crate::host::entry::Packed;
-use crate::host::lane::LaneKey;
 use crate::host::note::HostNote;
 use crate::host::{Expected, Host, Hosts};
 use crate::job::{Merits, Via};
 use crate::numbers::Millis;
 use crate::schedule::Phase;
-use crate::spaces;
 use crate::url::{Counters, Standing};
 
 /// Totals for the progress line.
@@ -275,15 +272,5 @@ impl Frontier {
     pub fn expected(&self, url: &Url) -> Option<Expected> {
         let host = self.hosts.get(self.hosts.find(self.keys.site(url))?);
         host.groups.expected(url, host.origins.find(url)?)
-    }
-
-    /// The number of queue entries in the store, including those that are done. For tests and benches.
-    pub fn stored_entries(session: &Session) -> Result<u64> {
-        let mut count = 0;
-        session.scan(spaces::QUEUE, &[], &[], &mut |key, _| {
-            count += u64::from(LaneKey::of_entry(key).is_some());
-            ControlFlow::Continue(())
-        })?;
-        Ok(count)
     }
 }
