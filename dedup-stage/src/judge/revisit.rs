@@ -17,7 +17,7 @@ impl Judge {
     /// Whether a page says what its URL said at the last visit. It does if it has the same bytes. It also does if its
     /// text is the same and its links and media say nothing new. The text is the same if its words are the same, or
     /// nearly the same, or if only the template of the host has changed.
-    pub(super) fn is_unchanged(&self, case: &Case<'_>, before: &Shown, session: &mut Session) -> Result<bool> {
+    pub(super) fn is_unchanged(&mut self, case: &Case<'_>, before: &Shown, session: &mut Session) -> Result<bool> {
         if case.page.sha256 == before.sha256 {
             return Ok(true);
         }
@@ -48,6 +48,11 @@ impl Judge {
         if case.page.sha256 == before.sha256 || case.page.text == before.text && before.text != 0 {
             return Ok(Some(1.0));
         }
+        self.resemblance_to(before, case, session)
+    }
+
+    /// Estimated resemblance of a page's text to an earlier content; `None` if one of them has too little text.
+    pub(super) fn resemblance_to(&mut self, before: &Shown, case: &Case<'_>, session: &Session) -> Result<Option<f32>> {
         let Some(signature) = &case.page.signature else { return Ok(None) };
         Ok(self.sketch_of(before, session)?.map(|sketch| signature.sketch.compare(&sketch).resemblance))
     }

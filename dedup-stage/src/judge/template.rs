@@ -3,7 +3,8 @@
 //!
 //! A site may get a new footer on all pages at once, or advertisements that take turns on one page after the other. The
 //! odd sketches of a page before and after such a change differ in the same bits on all pages, whatever else these say
-//! ([`Difference`]). So the judge stores the last differences of each host. If a page differs from what it showed
+//! ([`Difference`]). A text that goes on one page and comes on another is no template: a difference has a direction. And a page of
+//! which nothing is left has changed, even if it shows now what another page showed before. So the judge stores the last differences of each host. If a page differs from what it showed
 //! before in the same way as another page of its host did, then the page has not changed.
 //!
 //! The first page that shows a new template counts as changed, because its change looks like any other change.
@@ -34,6 +35,13 @@ struct SeenDifference {
     /// Whether another URL has shown it since.
     shared: bool,
 }
+
+/// The last byte of the keys in [`spaces::TEMPLATES`]. Earlier versions wrote differences without their growth, under keys
+/// without this byte. They are not read again.
+const WITH_GROWTH: u8 = 1;
+
+/// If a page has less than this in common with what its URL showed before, its own text has changed, whatever other pages did.
+const OWN: f32 = 0.1;
 
 impl Differences {
     /// Differences that are kept for one host.
@@ -96,10 +104,13 @@ impl Judge {
     /// Whether a page differs from what its URL showed `before` only as other pages of its host did. If not, the judge
     /// remembers the difference. Duplicates are left out, because they change when their twins do. Pages with too
     /// little text are left out, too.
-    pub(super) fn is_template(&self, case: &Case<'_>, before: &Shown, session: &mut Session) -> Result<bool> {
+    pub(super) fn is_template(&mut self, case: &Case<'_>, before: &Shown, session: &mut Session) -> Result<bool> {
         let is_left_out = before.is_duplicate() || before.statement.is_some() || case.page.statement.is_some();
         let (Some(now), Some(then), false) = (&case.page.odd, &before.odd, is_left_out) else { return Ok(false) };
-        let key = case.id.url.site.to_bytes();
+        if self.resemblance_to(before, case, session)?.is_some_and(|resemblance| resemblance < OWN) {
+            return Ok(false);
+        }
+        let key = [&case.id.url.site.to_bytes()[..], &[WITH_GROWTH]].concat();
         let known = session.get(spaces::TEMPLATES, &key)?;
         let known = known.map(|value| codec::decode(&value, "the differences of a host")).transpose()?;
         let mut known: Differences = known.unwrap_or_default();

@@ -53,14 +53,16 @@ impl OddSketch {
 
     /// The odd sketch of the difference between two texts.
     pub fn difference(&self, other: &Self) -> Difference {
-        Difference(std::array::from_fn(|at| self.bits[at] ^ other.bits[at]))
+        let grew = i32::from(self.pairs) - i32::from(other.pairs);
+        Difference { bits: std::array::from_fn(|at| self.bits[at] ^ other.bits[at]), grew, slack: 0 }
     }
 
     /// Whether two texts with this difference say the same. `parts` is the number of known differences that were taken
     /// out of `difference`. Each of them may have had other dates, so some of its pairs may remain.
     pub fn is_same(&self, other: &Self, difference: &Difference, parts: usize) -> bool {
         let pairs = f32::from(self.pairs) + f32::from(other.pairs);
-        difference.pairs() < Self::MANY.min(Self::SHARE * pairs) + Self::PART * parts as f32
+        let most = Self::MANY.min(Self::SHARE * pairs) + Self::PART * parts as f32;
+        difference.pairs() < most && difference.grew.unsigned_abs() as f32 <= most + difference.slack as f32
     }
 }
 
@@ -90,19 +92,36 @@ impl Flips {
     }
 }
 
-/// The odd sketch of the pairs of words that only one of two texts has.
+/// The odd sketch of the pairs of words that only one of two texts has, and how many pairs more the first one has.
+///
+/// The sketch has no direction: the same bits differ if a paragraph comes and if it goes. The growth tells the two cases apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Difference([u8; BITS / 8]);
+pub struct Difference {
+    bits: [u8; BITS / 8],
+    /// Pairs that the first text has more than the second.
+    grew: i32,
+    /// The growth may be wrong by so much, because a difference that was taken out may have gone in either direction.
+    #[serde(skip)]
+    slack: u32,
+}
 
 impl Difference {
     /// This difference without the pairs of another difference.
     pub fn without(&self, other: &Self) -> Self {
-        Self(std::array::from_fn(|at| self.0[at] ^ other.0[at]))
+        let bits = std::array::from_fn(|at| self.bits[at] ^ other.bits[at]);
+        let slack = if other.is_replacement() { 2 * other.grew.unsigned_abs() } else { 0 };
+        Self { bits, grew: self.grew - other.grew, slack: self.slack + slack }
+    }
+
+    /// Whether most of it is a text in place of another one. Such texts may take turns (advertisements, for example), so their
+    /// difference may be met in both directions. A text that came, or that went, went in one direction only.
+    fn is_replacement(&self) -> bool {
+        self.grew.unsigned_abs() as f32 <= 0.5 * self.pairs()
     }
 
     /// Estimated number of pairs. Infinite if there are more than the sketch can tell (some 150).
     pub fn pairs(&self) -> f32 {
-        let odd: u32 = self.0.iter().map(|byte| byte.count_ones()).sum();
+        let odd: u32 = self.bits.iter().map(|byte| byte.count_ones()).sum();
         let even = 1.0 - 2.0 * odd as f32 / BITS as f32;
         if even <= 0.0 { f32::INFINITY } else { -0.5 * BITS as f32 * even.ln() }
     }
@@ -189,6 +208,27 @@ mod tests {
         };
         let (one, two) = (change(), change());
         assert!(one.pairs() > 100.0 && one.without(&two).pairs() == 0.0);
+    }
+
+    #[test]
+    fn a_paragraph_that_goes_is_not_one_that_comes_and_texts_may_take_turns() {
+        let mut random = Rng::with_seed(6);
+        let [paragraph, one, two] = [60, 40, 44].map(|words| draw(&mut random, words));
+        let mut pages = |from: &[Vec<WordHash>], to: &[Vec<WordHash>]| {
+            let own = vec![draw(&mut random, 300)];
+            [from, to].map(|texts| sketch(&[own.clone(), texts.to_vec()].concat()))
+        };
+        let mut is_explained = |[from, to]: [&[Vec<WordHash>]; 2], by: [&[Vec<WordHash>]; 2]| {
+            let [then, now] = pages(from, to);
+            let [other_then, other_now] = pages(by[0], by[1]);
+            now.is_same(&then, &now.difference(&then).without(&other_now.difference(&other_then)), 1)
+        };
+        let (none, paragraph, one, two) = (&[][..], &[paragraph][..], &[one][..], &[two][..]);
+        assert!(
+            is_explained([none, paragraph], [none, paragraph]) && is_explained([paragraph, none], [paragraph, none])
+        );
+        assert!(!is_explained([none, paragraph], [paragraph, none]));
+        assert!(is_explained([one, two], [one, two]) && is_explained([two, one], [one, two]));
     }
 
     /// A plain implementation of the paper: each pair flips its bit.

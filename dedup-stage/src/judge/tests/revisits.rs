@@ -103,6 +103,27 @@ fn a_new_template_changes_one_page_and_not_all() {
     assert_eq!(web.verdict("http://b.test/3", &with_footer(&words(60, 200), &footers[0])), Verdict::Unique);
 }
 
+/// Catches differences without a direction: what one page loses, and another page gets, would be the template of both.
+#[test]
+fn pages_that_swap_their_texts_and_a_paragraph_that_moves_are_changes() {
+    let mut web = web();
+    for count in [60, 300, 900] {
+        let text = |seed| html(&words(count as u64 * 10 + seed, count), &[]);
+        let [one, other] = [1, 2].map(|page| format!("http://swap.test/{count}/{page}"));
+        web.show(&one, &text(1));
+        web.show(&other, &text(2));
+        assert_eq!(web.verdict(&one, &text(2)).name(), "exact", "the other one still shows it");
+        assert_eq!(web.verdict(&other, &text(1)), Verdict::Unique, "{count} words");
+    }
+    let paragraph = words(999, 60);
+    let page = |seed, has: bool| [words(seed, 300), if has { paragraph.clone() } else { Vec::new() }].concat();
+    let [from, to] = ["http://move.test/upcoming", "http://move.test/past"];
+    web.show(from, &html(&page(71, true), &[]));
+    web.show(to, &html(&page(72, false), &[]));
+    assert_eq!(web.verdict(from, &html(&page(71, false), &[])), Verdict::Unique);
+    assert_eq!(web.verdict(to, &html(&page(72, true), &[])), Verdict::Unique);
+}
+
 #[test]
 fn texts_that_take_turns_on_all_pages_are_a_template() {
     let mut web = web();
