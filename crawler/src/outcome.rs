@@ -68,6 +68,11 @@ pub fn troubles(stats: &Stats) -> Vec<Trouble> {
         stats.redirects_endless,
         "redirects that lead in a circle, or on for more than 10 hops".into(),
     );
+    add(
+        "redirect_nowhere",
+        stats.redirects_nowhere,
+        "answers with the status of a redirect, without a URL to go to".into(),
+    );
     for (kind, count) in &stats.cut {
         add(&format!("cut_{kind}"), *count, format!("bodies cut, and so not compared: {}", kind.replace('_', " ")));
     }

@@ -97,6 +97,23 @@ fn a_cookie_that_does_not_last_is_used_at_once() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Catches a seed that is lost unsaid, because the answer has the status of a redirect and names no URL.
+#[test]
+fn a_redirect_that_names_no_url_is_told() -> anyhow::Result<()> {
+    for location in [None, Some("http://[::bad/")] {
+        let nowhere = move |asked: &Asked| match (asked.target.as_str(), location) {
+            ("/", Some(location)) => moved(302, location),
+            ("/", None) => (302, Vec::new(), b"gone elsewhere".to_vec()),
+            _ => missing(),
+        };
+        let (told, dir) = (Told::new(nowhere)?, tempfile::tempdir()?);
+        let crawled = told.crawl(dir.path(), HOME, &[])?;
+        assert_eq!((crawled.stats.redirects_nowhere, crawled.stats.complete), (1, false), "{:?}", crawled.stats);
+        assert_eq!(text(&crawled.pages[0], "error"), "redirect without a usable Location");
+    }
+    Ok(())
+}
+
 /// A site with a new cookie for each answer, and never a page; and one that is asked without cookies.
 #[test]
 fn a_circle_stays_a_circle_however_many_cookies_it_sets() -> anyhow::Result<()> {

@@ -42,8 +42,10 @@ impl Collector for Metrics {
         let errands: Vec<_> = stats.errand_failures.iter().map(|(kind, count)| (kind.as_str(), *count)).collect();
         let help = "Failed look-ups of addresses and requests for robots.txt, by why";
         counters(&mut out, "errand_failures", help, "kind", &errands)?;
-        let redirects = [("out", stats.redirects_out), ("loop", stats.redirects_endless)];
-        counters(&mut out, "redirects_failed", "Redirects out of the scope, and endless ones", "kind", &redirects)?;
+        let redirects =
+            [("out", stats.redirects_out), ("loop", stats.redirects_endless), ("nowhere", stats.redirects_nowhere)];
+        let help = "Redirects out of the scope, endless ones, and those without a URL to go to";
+        counters(&mut out, "redirects_failed", help, "kind", &redirects)?;
         let cut: Vec<_> = stats.cut.iter().map(|(kind, count)| (kind.as_str(), *count)).collect();
         counters(&mut out, "bodies_cut", "Bodies that were cut, by why", "kind", &cut)?;
         let statuses: Vec<_> = stats.statuses.iter().map(|(status, count)| (status.to_string(), *count)).collect();

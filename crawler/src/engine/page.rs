@@ -19,13 +19,15 @@ use super::links::LinkCounts;
 use super::message::PageFinding;
 use super::vanished::Vanished;
 use super::visits::Ended;
+use crate::fetch::is_redirect;
 use crate::record::PageRecord;
 use crate::sink::{Changed, PageOut, Twin};
 use crate::stub::Label;
 
-/// The words for redirects that are not followed: out of the scope, or without end.
+/// The words for redirects that are not followed: out of the scope, without end, or to no URL.
 const OUT: &str = "redirected_out";
 const LOOP: &str = "redirect_loop";
+const NOWHERE: &str = "redirect_nowhere";
 
 impl Desk<'_> {
     /// Takes an answer to a request for a page.
@@ -92,6 +94,7 @@ impl Desk<'_> {
             stats.redirects_endless += u64::from(trouble == Some(LOOP));
             stats.redirects_out += u64::from(trouble == Some(OUT));
         }
+        stats.redirects_nowhere += u64::from(trouble == Some(NOWHERE));
         if let Some(kind) = finding.cut {
             *stats.cut.entry(kind.to_owned()).or_default() += 1;
         }
@@ -235,6 +238,9 @@ fn trouble(job: &Job, finding: &PageFinding, leads: Leads) -> Option<String> {
         let out = finding.notes.iter().any(|note| note.refusal == Some(SkipReason::Scope));
         let endless = job.hops >= Frontier::MOST_HOPS || leads == Leads::Round;
         return if out { Some(OUT) } else { endless.then_some(LOOP) }.map(str::to_owned);
+    }
+    if is_redirect(finding.status) {
+        return Some(NOWHERE.to_owned());
     }
     let cut = finding.cut.map(|kind| format!("cut_{kind}"));
     if finding.status >= 400 { Some(finding.status.to_string()) } else { cut }

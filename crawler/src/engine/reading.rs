@@ -19,7 +19,7 @@ use crate::archive::Exchange;
 use crate::auth::logout::is_logout;
 use crate::extract::page_lines;
 use crate::feeds::{self, Kind, markdown};
-use crate::fetch::{Response, Truncation, Validators};
+use crate::fetch::{Response, Truncation, Validators, is_redirect};
 use crate::focus::LinkHits;
 use crate::graph::{self, Edge};
 use crate::hints::{self, Hints};
@@ -95,6 +95,8 @@ impl Worker<'_> {
         let unread = if cut.is_none() { unread(answered, kind) } else { None };
         let error = if redirect.is_some() && job.hops >= self.context.max_hops {
             Some("too many redirects")
+        } else if redirect.is_none() && is_redirect(response.status) {
+            Some("redirect without a usable Location")
         } else {
             forbidden.as_deref().or(cut.map(Truncation::name)).or(unread.as_deref())
         };

@@ -34,6 +34,8 @@ pub struct Stats {
     pub redirects_out: u64,
     /// Redirects that lead back to their beginning, or have too many hops.
     pub redirects_endless: u64,
+    /// Answers with the status of a redirect that name no URL to go to.
+    pub redirects_nowhere: u64,
     /// Failed look-ups of addresses and requests for robots.txt, by the word for why. Each attempt counts.
     pub errand_failures: BTreeMap<String, u64>,
     /// Bodies that were cut, by the word for why.

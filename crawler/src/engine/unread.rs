@@ -35,13 +35,14 @@ impl Unread {
 pub(super) const UNTRIED: &str = "untried";
 
 /// The causes: the word, what is counted, and why. The first ones are kinds of URLs.
-const CAUSES: [(&str, &str, &str); 8] = [
+const CAUSES: [(&str, &str, &str); 9] = [
     (UNTRIED, "URL", "held back like others that led to new pages; a larger --rescue tries more of them"),
     ("budget", "URL", "their host or folder brought too many duplicates, and its budget for them is spent"),
     ("max_repeats", "URL", "one part of the URL repeats too often, as in a trap: --max-repeats"),
     ("max_segments", "URL", "the path of the URL has too many segments, as in a trap: --max-segments"),
     ("origins", "URL", "their host has too many schemes and ports"),
     ("redirect_loop", "redirect", "leading in a circle, or on for more than 10 hops"),
+    ("redirect_nowhere", "redirect", "without a Location that is a URL"),
     ("links_cut", "link", "their page has more than 10,000 of them, or 1 MiB"),
     ("sitemaps_cut", "sitemap", "read in part, because of more than 8 MiB of URLs"),
 ];
@@ -67,6 +68,7 @@ pub(super) fn kind(skipped: &Skipped, urls: &Urls) -> Option<&'static str> {
 pub fn causes(stats: &Stats) -> impl Iterator<Item = Unread> + '_ {
     let count = |kind| match kind {
         "redirect_loop" => stats.redirects_endless,
+        "redirect_nowhere" => stats.redirects_nowhere,
         "links_cut" => stats.links_cut,
         "sitemaps_cut" => stats.sitemaps_cut,
         refused => stats.unread.get(refused).copied().unwrap_or(0),

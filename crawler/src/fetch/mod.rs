@@ -127,7 +127,7 @@ impl Response {
 
     /// Where a 3xx answer from `base` points, if it points anywhere.
     pub fn redirect_target(&self, base: &Url) -> Option<Url> {
-        if !matches!(self.status, 301 | 302 | 303 | 307 | 308) {
+        if !is_redirect(self.status) {
             return None;
         }
         // Servers send raw UTF-8 here, which is no visible ASCII.
@@ -137,6 +137,11 @@ impl Response {
         drop_user(&mut target);
         Some(target)
     }
+}
+
+/// Whether a status is that of a redirect.
+pub fn is_redirect(status: u16) -> bool {
+    matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
 /// Why a body is not whole.
