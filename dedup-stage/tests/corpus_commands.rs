@@ -53,6 +53,20 @@ fn dumps() -> TempDir {
     dir
 }
 
+/// Catches two threads that read one file at the same time, and each document twice.
+#[test]
+fn a_file_that_is_named_twice_is_read_once() {
+    let dir = dumps();
+    fs::create_dir(dir.path().join("folder")).expect("a folder");
+    fs::copy(dir.path().join("b.jsonl"), dir.path().join("folder/b.jsonl")).expect("a copy");
+    for inputs in ["a.jsonl ./a.jsonl b.jsonl", "a.jsonl a.jsonl folder folder/b.jsonl"] {
+        let output = dedup_stage(&dir, &format!("signatures {inputs} --threads 3 -o c.sig"));
+        let said = stderr(&output);
+        assert!(output.status.success() && said.contains("signed 8 documents"), "{inputs}: {said}");
+        assert!(said.contains("named more than once"), "{inputs}: {said}");
+    }
+}
+
 #[test]
 fn pairs_within_and_between() {
     let dir = dumps();

@@ -41,7 +41,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.output.as_os_str() == "-" {
         return Ok(rows::wrong_usage(&"a signature file cannot be written to stdout; name a file"));
     }
-    let Expanded { files, unknown, unread } = expand(&args.inputs, args.format, &args.output);
+    let Expanded { files, unknown, unread, repeated } = expand(&args.inputs, args.format, &args.output);
     if let Some(wrong) = rows::replaces_input(Some(&args.output), files.iter().map(PathBuf::as_path)) {
         return Ok(wrong);
     }
@@ -51,6 +51,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     for (folder, error) in &unread {
         eprintln!("{}: {error}", folder.display());
+    }
+    if let Some(first) = repeated.first() {
+        let (count, first) = (repeated.len(), first.display());
+        eprintln!("{count} files are named more than once, {first} the first; each is read once");
     }
     if let Some(first) = unknown.first() {
         let (count, first) = (unknown.len(), first.display());

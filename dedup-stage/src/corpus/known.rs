@@ -212,9 +212,7 @@ impl Finder<'_> {
             if found.is_none() {
                 let theirs = signatures.sketch(row as u64);
                 let look = sketch.compare(&theirs);
-                // The documents of many corpora are plain text. That they have no links says nothing of the page.
-                let other_links = look.other_links && theirs.links() > 0;
-                found = (look.same_text && !other_links).then(|| document(false, look.resemblance));
+                found = look.is_duplicate_document().then(|| document(false, look.resemblance));
             }
         }
         found

@@ -62,6 +62,8 @@ pub struct SecondLook {
     /// Whether the links seem to be others although the texts are alike: there are many links for the length of the
     /// text, and few are common to both pages.
     pub other_links: bool,
+    /// Whether only one of the two has links.
+    pub one_has_links: bool,
 }
 
 impl SecondLook {
@@ -69,6 +71,12 @@ impl SecondLook {
     /// The judge compares the links themselves.
     pub fn is_duplicate(&self) -> bool {
         self.same_text && !self.other_links
+    }
+
+    /// Whether two documents of corpora are duplicates. Many documents are plain text: that one has no links says nothing of the
+    /// other.
+    pub fn is_duplicate_document(&self) -> bool {
+        self.same_text && (self.one_has_links || !self.other_links)
     }
 }
 
@@ -121,7 +129,7 @@ impl Sketch {
         };
         let other_links = more >= Self::FEW_LINKS && longer < more.saturating_mul(words_per_link);
         let same_text = resemblance >= Self::RESEMBLANCE && shorter as f32 >= longer as f32 * Self::LENGTHS;
-        SecondLook { resemblance, same_text, links, other_links }
+        SecondLook { resemblance, same_text, links, other_links, one_has_links: fewer == 0 && more > 0 }
     }
 
     /// The part of it that tells most unrelated texts from it ([`Sketch::rules_out`]).
@@ -242,6 +250,8 @@ mod tests {
         assert!(page(0..10).compare(&page(0..11)).is_duplicate());
         assert!(!page(0..10).compare(&page(10..20)).is_duplicate());
         assert!(!page(0..10).compare(&page(0..0)).is_duplicate());
+        assert!(page(0..10).compare(&page(0..0)).is_duplicate_document(), "one may be plain text");
+        assert!(!page(0..10).compare(&page(10..20)).is_duplicate_document());
         assert!(page(0..2).compare(&page(2..4)).is_duplicate(), "two links are no list");
         let long = |links: std::ops::Range<u64>| sketch(0..600, links);
         assert!(long(0..10).compare(&long(10..20)).is_duplicate(), "much text, few links");

@@ -1,5 +1,6 @@
 //! Files that are one document each, and folders of files.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,8 @@ pub struct Expanded {
     pub unknown: Vec<PathBuf>,
     /// Folders that cannot be read, and why.
     pub unread: Vec<(PathBuf, io::Error)>,
+    /// Files that were named more than once, or that also lie in a folder that was named. They are read once.
+    pub repeated: Vec<PathBuf>,
 }
 
 /// The files named, and instead of each folder the files below it, sorted by path. Of a folder, files whose names do not
@@ -47,6 +50,17 @@ pub fn expand(inputs: &[PathBuf], format: Option<Format>, output: &Path) -> Expa
         }
     }
     expanded.unknown.sort();
+    if inputs.len() > 1 {
+        let Expanded { files, repeated, .. } = &mut expanded;
+        let mut seen = HashSet::new();
+        files.retain(|path| {
+            let is_new = fs::canonicalize(path).map_or(true, |path| seen.insert(path));
+            if !is_new {
+                repeated.push(path.clone());
+            }
+            is_new
+        });
+    }
     expanded
 }
 

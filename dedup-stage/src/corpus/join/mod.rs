@@ -165,7 +165,7 @@ fn judge(
         return Some(Edge { a, b, distance, resemblance: 1.0, same: true });
     }
     let look = Sketch::from_bytes(*x).compare(&Sketch::from_bytes(*y));
-    (look.is_duplicate() || !criterion.look).then_some(Edge {
+    (look.is_duplicate_document() || !criterion.look).then_some(Edge {
         a,
         b,
         distance,

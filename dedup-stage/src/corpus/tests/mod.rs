@@ -81,7 +81,7 @@ fn file(path: &Path, records: Vec<Record>) -> Signatures {
 fn alike(a: &Row<'_>, b: &Row<'_>, criterion: NearCriterion) -> bool {
     match (a.signature, b.signature) {
         (Some((f, x)), Some((g, y))) => {
-            let look = || Sketch::from_bytes(*x).compare(&Sketch::from_bytes(*y)).is_duplicate();
+            let look = || Sketch::from_bytes(*x).compare(&Sketch::from_bytes(*y)).is_duplicate_document();
             (f ^ g).count_ones() <= criterion.distance && (!criterion.look || look())
         }
         (None, None) => a.digest == b.digest,
