@@ -15,6 +15,8 @@ pub enum Origin {
         /// The line.
         line: usize,
     },
+    /// The settings with which a directory was crawled before.
+    Stored,
     /// A profile that comes with the program.
     Profile(&'static str),
     /// An environment variable.
@@ -27,6 +29,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Origin::File { path, line } => write!(f, "{}:{line}", path.display()),
+            Origin::Stored => f.write_str("the stored settings of the directory"),
             Origin::Profile(name) => write!(f, "profile {name}"),
             Origin::Variable(name) => write!(f, "environment variable {name}"),
             Origin::Flag(name) => write!(f, "--{name}"),

@@ -1,5 +1,6 @@
 //! From files to settings: layers of TOML over the defaults, the weakest first.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -36,6 +37,8 @@ pub struct Layers {
     values: Table,
     settings: Settings,
     warnings: Vec<String>,
+    /// By key: where its value was written.
+    origins: BTreeMap<String, Origin>,
     /// Environment variables that mean nothing, with the known one that looks most like each.
     unknown: Vec<(String, Option<String>)>,
 }
@@ -57,7 +60,7 @@ impl Layers {
     pub fn new() -> Self {
         let values = defaults();
         let settings = read(&values).unwrap_or_else(|(key, reason)| panic!("default.toml: {key}: {reason}"));
-        Self { values, settings, warnings: Vec::new(), unknown: Vec::new() }
+        Self { values, settings, warnings: Vec::new(), origins: BTreeMap::new(), unknown: Vec::new() }
     }
 
     /// What the user should know although nothing is wrong: deprecated keys, and environment variables that mean nothing.
@@ -87,6 +90,11 @@ impl Layers {
             let line = 1 + text.as_bytes()[..at.min(text.len())].iter().filter(|byte| **byte == b'\n').count();
             Origin::File { path: path.into(), line }
         })
+    }
+
+    /// Lays the settings over it with which a directory was crawled before.
+    pub fn stored(self, text: &str) -> Result<Self, ConfigError> {
+        self.toml(text, |_| Origin::Stored)
     }
 
     /// Lays the environment over it: `CRAWLER_ON_DUPLICATE` sets what `--on-duplicate` does. A list is one item, or
@@ -190,8 +198,22 @@ impl Layers {
         };
         let bad = |reason| ConfigError::BadValue { origin: origin(), key: key.to_owned(), reason };
         *slot = as_type_of(slot, value).map_err(bad)?;
-        self.settings = read(&self.values).map_err(|(_, reason)| bad(reason))?;
+        self.settings = read(&self.values).map_err(|(at, reason)| bad(self.with_origin(key, at, reason)))?;
+        self.origins.insert(key.to_owned(), origin());
         Ok(())
+    }
+
+    /// The reason why `at` does not fit, after `key` was laid on. If another key has a part in it, this says where the value of the
+    /// other key was written.
+    fn with_origin(&self, key: &str, at: &str, reason: String) -> String {
+        const AGES: [&str; 2] = ["refresh.min-age", "refresh.max-age"];
+        let [least, most] = AGES;
+        if at != most || !AGES.contains(&key) {
+            return reason;
+        }
+        let other = if key == most { least } else { most };
+        let from = self.origins.get(other).map(|origin| format!(" (from {origin})")).unwrap_or_default();
+        if key == most { format!("{reason}{from}") } else { format!("{most}{from} {reason}") }
     }
 }
 

@@ -190,3 +190,15 @@ fn values_that_do_not_fit_together_are_told_at_the_end() {
     assert!(message(layers.clone().finish()).contains("`fetch.body-budget`"));
     assert!(layers.set("fetch.body-budget", "100MiB").and_then(Layers::finish).is_ok());
 }
+
+#[test]
+fn an_age_that_does_not_fit_names_where_the_other_age_comes_from() {
+    let stored = || Layers::new().stored("[refresh]\nmin-age = \"1h\"\n").unwrap();
+    let error = stored().set("refresh.max-age", "30m").unwrap_err().to_string();
+    let said =
+        "`refresh.max-age`: is shorter than refresh.min-age, which is 1h (from the stored settings of the directory)";
+    assert!(error.contains(said), "{error}");
+    let error = stored().set("refresh.max-age", "2h").unwrap().set("refresh.min-age", "3h").unwrap_err().to_string();
+    assert!(error.contains("refresh.max-age (from --max-age) is shorter than refresh.min-age, which is 3h"), "{error}");
+    assert!(stored().set("refresh.max-age", "1h").is_ok());
+}

@@ -24,7 +24,7 @@ fn main() -> std::io::Result<()> {
         }
         ["wacz", dir, file] => {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
-            let written = wacz_of_crawl(Path::new(dir), Path::new(file), now)?;
+            let (written, _) = wacz_of_crawl(Path::new(dir), Path::new(file), now)?;
             println!("{} WARC files, {} captures, {} pages", written.warcs, written.captures, written.pages);
         }
         _ => {

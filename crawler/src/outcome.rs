@@ -185,12 +185,18 @@ fn limited(stats: &Stats) -> String {
 
 /// The end of a crawl that would have had to wait for too long.
 fn waiting(stats: &Stats) -> String {
-    let mut text = "It ended because nothing became due within --patience; what is queued stays queued.".to_owned();
+    let mut text = "It ended because nothing that is queued becomes due within --patience; it stays queued.".to_owned();
     let retrying = stats.retrying.values().sum::<u64>();
     if retrying > 0 {
         let (is, most) = (are(retrying), stats.retrying.iter().max_by_key(|(_, count)| **count));
         let why = most.map(|(kind, _)| attempt(kind)).unwrap_or_default();
-        text.push_str(&format!(" {is} to be tried again, mostly after {why}: the same command goes on."));
+        // `crawler refresh` would begin a new round.
+        let next = if stats.round.as_ref().is_some_and(|round| !round.continuous) {
+            "`crawler crawl` goes on with them, and `crawler refresh` begins a new round of visits"
+        } else {
+            "the same command goes on"
+        };
+        text.push_str(&format!(" {is} to be tried again, mostly after {why}: {next}."));
     }
     text
 }
@@ -336,7 +342,10 @@ mod tests {
         assert!(meaning("retry_503").contains("status 503"), "{troubles:?}");
         assert!(meaning("retry_reset").contains("the connection ended early"), "{troubles:?}");
         let text = ending(&stats, "waiting", None);
-        assert!(text.contains("14 URLs are to be tried again, mostly after status 503"), "{text}");
+        assert!(text.contains("14 URLs are to be tried again, mostly after status 503: the same command"), "{text}");
+        assert!(text.contains("nothing that is queued becomes due within --patience"), "it did not wait: {text}");
+        let text = ending(&Stats { round: Some(Round::default()), ..stats.clone() }, "waiting", None);
+        assert!(text.contains("`crawler crawl` goes on") && !text.contains("the same command"), "{text}");
         let kinds: Vec<_> = faults(&stats).0.into_iter().map(|trouble| trouble.kind).collect();
         assert!(kinds.contains(&"withheld_refused".into()) && !kinds.contains(&"withheld_robots".into()), "{kinds:?}");
         let alone = Stats { withheld: [("robots".to_owned(), 1)].into(), ..Stats::default() };

@@ -162,7 +162,10 @@ impl Members {
             ("GET", "m.test", target) => {
                 session.0 -= 1;
                 let links: String = (0..8).map(|n| format!("<a href=/{n}>{n}</a> ")).collect();
-                html(format!("{links}<a href=/sign-out>out</a><p>the text of {target} is only for members</p>"))
+                html(format!(
+                    "{links}<a href=/sign-out>out</a> <a href=/session/end>Sign  out</a> \
+                     <a href=http://o.test/end>Sign out</a><p>the text of {target} is only for members</p>"
+                ))
             }
             _ => missing(),
         }
@@ -193,6 +196,7 @@ fn a_crawl_logs_in_and_again_when_the_session_is_lost() -> anyhow::Result<()> {
         }
         assert_eq!(told.of("m.test", "/enter").len(), 3, "nine pages, three a session");
         assert!(told.of("m.test", "/sign-out").is_empty());
+        assert!(told.of("m.test", "/session/end").is_empty(), "the text of the link says that it ends the session");
         assert!(!written(&out)?.contains("s3cret"));
     }
     Ok(())

@@ -1,13 +1,18 @@
 //! The link graph: every link with the page that has it, broken ones with their sources.
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use crawler::clock::Clock;
+use crawler::fetch::{Fetch, FetchError, Request, Response};
 use serde_json::{Value, json};
-use tests::crawl::text;
+use tests::crawl::{crawl_with, settings, text};
 use tests::programs::beside;
-use tests::scripted::words;
+use tests::scripted::{self, Scripted, words};
 use tests::told::{Answer, Asked, Told, html, missing, moved};
 
 /// What the program writes to stdout.
@@ -140,5 +145,60 @@ fn a_page_that_was_visited_again_has_the_links_of_its_last_visit() -> anyhow::Re
     let linked: Vec<&str> =
         links.iter().filter(|link| link["source"].is_string()).map(|link| text(link, "url")).collect();
     assert_eq!(linked, ["http://v.test/new"]);
+    Ok(())
+}
+
+/// A site one page of which gets no answer while `is_down` says so.
+#[derive(Clone)]
+struct Resetting {
+    site: Scripted,
+    is_down: Arc<AtomicBool>,
+}
+
+impl Fetch for Resetting {
+    async fn fetch(&self, request: Request) -> Result<Response, FetchError> {
+        if request.url.path() == "/down" && self.is_down.load(Ordering::Relaxed) {
+            return Err(FetchError::Reset("the test says so".into()));
+        }
+        self.site.fetch(request).await
+    }
+
+    async fn resolve(&self, url: url::Url) -> Result<Vec<IpAddr>, FetchError> {
+        self.site.resolve(url).await
+    }
+}
+
+/// Catches a broken link without a cause, and a page that was visited and is said to be not fetched yet, because it is queued for
+/// a further attempt.
+#[test]
+fn a_page_that_is_queued_again_has_the_end_of_its_last_visit() -> anyhow::Result<()> {
+    let (clock, dir) = (Clock::at(1_700_000_000_000), tempfile::tempdir()?);
+    let site = Scripted::new(&clock, |url, _| match url.path() {
+        "/" => scripted::html(format!("<a href=/down>d</a><p>{}</p>", words(1, 90))),
+        "/down" => scripted::html(format!("<p>{}</p>", words(2, 90))),
+        _ => scripted::missing(),
+    });
+    let fetch = Resetting { site, is_down: Arc::default() };
+    let round = |attempts: &str, patience: &str, recrawl: &str| {
+        clock.skip_to(clock.now() + 86_400_000);
+        let keys = [("politeness.attempts", attempts), ("limits.patience", patience), ("fetch.recrawl", recrawl)];
+        crawl_with(fetch.clone(), &clock, dir.path(), &["http://g.test/".to_owned()], &settings(&keys)?)
+    };
+    round("1", "1h", "false")?;
+    fetch.is_down.store(true, Ordering::Relaxed);
+    round("1", "1h", "true")?;
+    let broken = || json_lines(&run(dir.path(), &["links", "--broken", "--json"])?);
+    let before = broken()?;
+    assert_eq!((before.len(), text(&before[0], "error")), (1, "reset"), "{before:?}");
+    let why = || run(dir.path(), &["why", "http://g.test/down"]);
+    assert!(!why()?.contains("queued with"), "{}", why()?);
+    round("5", "1ms", "true")?;
+    let story = why()?;
+    assert!(story.contains("; to be visited again\n") && !story.contains("not fetched yet"), "{story}");
+    assert!(
+        story.contains("  last visit: number 2 at ") && story.contains(": given up: the connection ended"),
+        "{story}"
+    );
+    assert_eq!(broken()?, before);
     Ok(())
 }

@@ -161,6 +161,22 @@ fn a_part_that_is_gone_is_told_by_everyone() -> anyhow::Result<()> {
     let running = CrawlDir::open(&dir)?.start(&settings, Vec::new(), clock, control)?;
     crawler::engine::run(running, fetch, &mut crawler::engine::Nobody)?;
     assert!(findings()?.iter().all(|finding| finding.contains("pages-000002.jsonl is gone")), "{:?}", findings()?);
+    // A file of the archive that is gone is told, too.
+    let wacz = || -> anyhow::Result<String> {
+        let output = program(&dir, &["export", "--what", "wacz"])?;
+        ensure!(output.status.success(), "{output:?}");
+        Ok(String::from_utf8(output.stderr)?)
+    };
+    assert!(!wacz()?.contains("warc.gz is gone"));
+    let (archive, away) = (dir.join("warc/crawl-00000.warc.gz"), base.path().join("away"));
+    fs::rename(&archive, &away)?;
+    assert!(wacz()?.contains("note: warc/crawl-00000.warc.gz is gone, with "), "{}", wacz()?);
+    assert!(
+        findings()?.iter().any(|finding| finding.contains("crawl-00000.warc.gz is not there")),
+        "{:?}",
+        findings()?
+    );
+    fs::rename(&away, &archive)?;
     // A part that was cut is no part that is whole.
     fs::write(&part, &removed[..removed.len() / 2])?;
     assert!(findings()?.iter().any(|finding| finding.contains("pages-000002.jsonl has")), "{:?}", findings()?);

@@ -86,6 +86,29 @@ fn a_round_takes_a_file_and_names_the_command_of_a_flag() -> anyhow::Result<()> 
     Ok(())
 }
 
+/// Catches a round that visits nothing because of a setting of an earlier round, and says nothing of it.
+#[test]
+fn a_round_that_leaves_out_young_pages_says_so() -> anyhow::Result<()> {
+    let (told, folder) = (site()?, tempfile::tempdir()?);
+    let dir = folder.path().join("crawl").to_string_lossy().into_owned();
+    let connect_to = told.settings(&[])?.fetch.connect_to.remove(0);
+    let flags =
+        ["--connect-to", &connect_to, "--allow-private", "--delay", "0s", "--address-delay", "0s", "--patience", "1s"];
+    said(&[&["crawl", "http://a.test/", "--dir", &dir], &flags[..]].concat())?;
+    let note = "this round visited no page: 2 pages are younger than --min-age, which is 1h";
+    for more in [&["--min-age", "1h"][..], &[]] {
+        let (code, text) = said(&[&["refresh", &dir], &flags[..], more].concat())?;
+        assert!(code == Some(0) && text.contains(note), "{more:?}: {text}");
+    }
+    let (code, text) = said(&["refresh", &dir, "--max-age", "30m"])?;
+    let from = "which is 1h (from the stored settings of the directory)";
+    assert!(code == Some(2) && text.contains(from), "{text}");
+    // The control: a round that visits pages.
+    let (code, text) = said(&[&["refresh", &dir, "--min-age", "0s"], &flags[..]].concat())?;
+    assert!(code == Some(0) && !text.contains("visited no page"), "{text}");
+    Ok(())
+}
+
 /// A table of URLs that were not fetched has the same columns in every crawl.
 #[test]
 fn a_table_of_refused_urls_has_all_its_columns() -> anyhow::Result<()> {

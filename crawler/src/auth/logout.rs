@@ -1,5 +1,6 @@
-//! Links that end a session. They are recognised by the words of their path and query, in a few languages, never by their
-//! text alone: a page *about* logging out is a page.
+//! Links that end a session. They are recognised by the words of their path and query, in a few languages. On a site
+//! with an account, they are recognised by their text, too, if the whole text is a phrase such as "Sign out": a page
+//! *about* logging out is a page.
 
 use url::Url;
 
@@ -20,6 +21,63 @@ const WORDS: [&str; 14] = [
     "deconnexion",
     "cerrarsesion",
 ];
+
+/// Whole texts of links that end a session, in lower case.
+const PHRASES: [&str; 45] = [
+    "log out",
+    "log-out",
+    "logout",
+    "log off",
+    "log-off",
+    "logoff",
+    "sign out",
+    "sign-out",
+    "signout",
+    "sign off",
+    "sign-off",
+    "end session",
+    "abmelden",
+    "ausloggen",
+    "sitzung beenden",
+    "déconnexion",
+    "deconnexion",
+    "se déconnecter",
+    "me déconnecter",
+    "cerrar sesión",
+    "cerrar sesion",
+    "desconectarse",
+    "encerrar sessão",
+    "terminar sessão",
+    "sair",
+    "disconnetti",
+    "disconnettiti",
+    "esci",
+    "uitloggen",
+    "afmelden",
+    "logga ut",
+    "logg ut",
+    "log ud",
+    "kirjaudu ulos",
+    "wyloguj",
+    "wyloguj się",
+    "odhlásit",
+    "odhlásit se",
+    "выйти",
+    "выход",
+    "çıkış yap",
+    "ログアウト",
+    "로그아웃",
+    "退出登录",
+    "登出",
+];
+
+/// Whether the whole text of a link says that the link ends a session.
+pub fn says_logout(text: &str) -> bool {
+    /// A longer text is no such phrase.
+    const LONGEST: usize = 48;
+    let text = text.trim_matches(|c: char| !c.is_alphanumeric());
+    !text.is_empty() && text.len() <= LONGEST && PHRASES.contains(&text.to_lowercase().as_str())
+}
 
 /// Whether following `url` would end a session.
 pub fn is_logout(url: &Url) -> bool {

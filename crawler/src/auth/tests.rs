@@ -5,7 +5,7 @@ use url::Url;
 use super::digest::Challenge;
 use super::form::{choose, forms};
 use super::login::{Answer, LoginSession, Step};
-use super::logout::is_logout;
+use super::logout::{is_logout, says_logout};
 use super::*;
 
 fn url(text: &str) -> Url {
@@ -329,5 +329,16 @@ fn links_that_log_out_are_known() {
         ("/blog", false),
     ] {
         assert_eq!(is_logout(&url("https://a.test/").join(path).unwrap()), expected, "{path}");
+    }
+}
+
+#[test]
+fn the_whole_text_of_a_link_tells_that_it_ends_a_session() {
+    for text in ["Sign out", "LOG OUT", "» Logout «", "Abmelden", "Déconnexion", "Se déconnecter", "Выйти", "Log off."]
+    {
+        assert!(says_logout(text), "{text}");
+    }
+    for text in ["", "→", "How to log out", "Sign outside", "Log out problems and what to do about them all", "out"] {
+        assert!(!says_logout(text), "{text}");
     }
 }

@@ -13,7 +13,7 @@ use super::progress::Terminal;
 use super::say::say;
 use super::seeds::{Seeds, no_others, seeds};
 use super::summary::{self, SummaryFacts, SummaryOf};
-use super::{Usage, end_code, message, signals};
+use super::{Usage, end_code, message, signals, visits};
 use crate::clock::Clock;
 use crate::crawl::{CrawlDir, OpenError};
 use crate::dashboard::{Dashboard, Reach};
@@ -157,6 +157,11 @@ pub(super) fn go(args: &Args, refresh: Option<RoundBudget>) -> anyhow::Result<Ex
     if resumed > 0 && refresh.is_none() && !args.voice.quiet {
         say!("going on with the crawl in {} after {resumed} pages", args.dir.display());
     }
+    let min_age = settings.refresh.min_age;
+    let young = match refresh {
+        Some(_) if min_age.0 > 0 && !args.voice.quiet => visits::young(min_age.0, Clock::System.now(), dir.session())?,
+        _ => 0,
+    };
     let parts = dir.start(&settings, seeds, Clock::System, control)?;
     unmade.keep();
     let parts = engine::Parts { only_visits: refresh.is_some(), ..parts };
@@ -181,6 +186,9 @@ pub(super) fn go(args: &Args, refresh: Option<RoundBudget>) -> anyhow::Result<Ex
             page: None,
         };
         say!("{}", summary::text(&facts).trim_end());
+        if young > 0 && stats.round.as_ref().is_some_and(|round| round.visits == 0) {
+            say!("{}", visits::left_out(young, min_age));
+        }
     }
     // A round that has spent its budget has ended as it should.
     let spent = refresh.is_some() && matches!(reason, StopReason::PageLimit | StopReason::TimeLimit);
@@ -307,8 +315,7 @@ pub(super) fn layers(start: &Start, stored: Option<&str>) -> anyhow::Result<Laye
     let mut layers = Layers::new();
     if let Some(stored) = stored {
         // An earlier version has stored log and live page, which belong to one run.
-        layers =
-            layers.text(Path::new("stored settings"), stored)?.set("output.log", "")?.set("output.dashboard", "")?;
+        layers = layers.stored(stored)?.set("output.log", "")?.set("output.dashboard", "")?;
     }
     if let Some(profile) = &start.profile {
         layers = layers.profile(profile)?;

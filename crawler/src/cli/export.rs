@@ -17,6 +17,7 @@ use crate::crawl::CrawlDir;
 use crate::export::ParquetTable;
 use crate::export::{Links, Table, columns, wacz_of_crawl, write_clusters, write_links, write_texts};
 use crate::report::source::Lines;
+use crate::report::units;
 use crate::series::Gone;
 use crate::sink::{PagesJsonl, TextJsonl, write_lines};
 
@@ -69,7 +70,8 @@ pub(super) enum What {
 enum Format {
     /// JSON Lines
     Jsonl,
-    /// A table as text
+    /// A table as text. A text that begins with =, +, - or @ gets an apostrophe in front, so that no spreadsheet takes it
+    /// for a formula
     Csv,
     /// A table with types (only if the program was built with `--features arrow`, as released programs are)
     Parquet,
@@ -209,8 +211,12 @@ fn wacz(dir: &CrawlDir, path: PathBuf) -> anyhow::Result<ExitCode> {
     }
     let (_, aside) = Aside::create(&path).with_context(|| path.display().to_string())?;
     let written = wacz_of_crawl(dir.path(), aside.path(), Clock::System.now());
-    let written = written.with_context(|| path.display().to_string())?;
+    let (written, missing) = written.with_context(|| path.display().to_string())?;
     aside.finish()?;
+    for (name, captures) in &missing.files {
+        let captures = units::counted(*captures, "capture");
+        say!("note: warc/{name} is gone, with {captures}: these, and pages that have no other, are left out");
+    }
     say!("{}: {} captures, {} pages, {} WARC files", path.display(), written.captures, written.pages, written.warcs);
     Ok(ExitCode::SUCCESS)
 }

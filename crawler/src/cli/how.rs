@@ -53,6 +53,9 @@ pub(super) fn refusal(settings: &Settings, url: &Url, reason: SkipReason, detail
         (SkipReason::Nofollow, _) if !settings.access.login.is_empty() && is_logout(url) => {
             "it would end the session of the crawl (--login)"
         }
+        (SkipReason::Nofollow, _) if !settings.access.login.is_empty() => {
+            "the link or its page says nofollow, or the text of the link says that it ends the session of the crawl (--login)"
+        }
         (SkipReason::Budget, Detail::HostCap) => "beyond --max-pages-per-host",
         (SkipReason::Budget, Detail::DomainCap) => "beyond --max-pages-per-domain",
         _ => reason.explanation(),
@@ -70,7 +73,10 @@ mod tests {
         let nofollow = |settings: &Settings| refusal(settings, &url, SkipReason::Nofollow, Detail::None);
         assert_eq!(nofollow(&settings), SkipReason::Nofollow.explanation());
         settings.access.login = "login.toml".into();
-        assert!(nofollow(&settings).contains("end the session"));
+        assert!(nofollow(&settings).contains("would end the session"));
+        let url = Url::parse("http://a.test/session/end").unwrap();
+        let said = refusal(&settings, &url, SkipReason::Nofollow, Detail::None);
+        assert!(said.contains("says nofollow, or the text of the link"), "{said}");
         let budget = |detail| refusal(&settings, &url, SkipReason::Budget, detail);
         assert_eq!(budget(Detail::HostCap), "beyond --max-pages-per-host");
         assert_eq!(budget(Detail::None), SkipReason::Budget.explanation());

@@ -24,6 +24,7 @@ mod shown;
 mod signals;
 mod summary;
 mod verdict;
+mod visits;
 mod why;
 #[cfg(feature = "cluster")]
 mod worker;

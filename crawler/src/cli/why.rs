@@ -10,14 +10,14 @@ use config::{OnDuplicate, Settings};
 use dedup_stage::store::Session;
 use dedup_stage::url::{Keys, PageId, UrlId, drop_user};
 use frontier::rules::{RuleId, stored};
-use frontier::{Detail, End, Frontier, HoldCause, HostNote, Kept, Merits, QueuedAs, SkipReason, State, Via};
+use frontier::{Detail, End, Frontier, HoldCause, HostNote, Kept, Merits, QueuedAs, SkipReason, State, Via, Visit};
 use serde_json::Value;
 use url::Url;
 
 use super::how::{how, refusal, words};
 use super::shown::Shown;
 use super::verdict::verdict;
-use super::{Dir, Usage, attempts, rules, tell, typed};
+use super::{Dir, Usage, attempts, rules, tell, typed, visits};
 use crate::clock::{Clock, rfc3339};
 use crate::crawl::CrawlDir;
 use crate::priority::Scoring;
@@ -92,7 +92,7 @@ impl Story<'_> {
                 put!(out, "  never seen: no page fetched so far links to it, and it is no seed\n");
                 return Ok(());
             }
-            Some(State::Queued { .. }) => self.queued(out, url, id)?,
+            Some(State::Queued { before }) => self.queued(out, url, id, before)?,
             Some(State::HeldFor { counterparts, link }) => {
                 put!(out, "  held back: so far only duplicate pages link to it, and links of duplicates are dropped\n");
                 for counterpart in counterparts {
@@ -148,14 +148,18 @@ impl Story<'_> {
         Ok(())
     }
 
-    fn queued(&self, out: &mut String, url: &Url, id: UrlId) -> anyhow::Result<()> {
+    fn queued(&self, out: &mut String, url: &Url, id: UrlId, before: Option<Visit>) -> anyhow::Result<()> {
         if let Some((reason, detail)) = self.withheld(url)? {
             put!(out, "  not asked for when the last run ended: {} ({})\n", reason.name(), Shown(&detail));
         }
         match self.frontier.queued_as(id, self.session)? {
             Some(QueuedAs { priority, merits, depth, source, via }) => {
-                put!(out, "  queued with priority {priority:.3} at depth {depth}; not fetched yet\n");
+                let what = if before.is_some() { "to be visited again" } else { "not fetched yet" };
+                put!(out, "  queued with priority {priority:.3} at depth {depth}; {what}\n");
                 self.explain(out, merits, depth, priority, "    ");
+                if let Some(visit) = before {
+                    visits::tell(out, id, visit, self.session)?;
+                }
                 attempts::tell(out, url, id, self.frontier, self.session)?;
                 self.came(out, id, via, source, "  ")?;
             }

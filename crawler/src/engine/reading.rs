@@ -16,7 +16,7 @@ use super::line::{Facts, line};
 use super::message::{LinkNote, Need, PageFinding, RedirectFinding};
 use super::worker::{Answered, Worker, header, validators, wait};
 use crate::archive::Exchange;
-use crate::auth::logout::is_logout;
+use crate::auth::logout::{is_logout, says_logout};
 use crate::extract::page_lines;
 use crate::feeds::{self, Kind, markdown};
 use crate::fetch::{Response, Truncation, Validators, is_redirect};
@@ -72,7 +72,7 @@ impl Worker<'_> {
                 hits = Some(finder.page(&page, &self.reader));
                 link_hits = finder.links(&page, &self.reader);
             }
-            (links, notes, rels) = self.links(job, &mut page, link_hits);
+            (links, notes, rels) = self.links(answered, &mut page, link_hits);
         }
 
         let needs = self.needs(answered, content_type, redirect.as_ref());
@@ -274,15 +274,31 @@ impl Worker<'_> {
         urls.into_iter().map(|url| Need { id: self.context.keys.identify(&url).0, url }).collect()
     }
 
+    /// Whether a link with this text would end the session of the crawl. The text counts only where the crawl has a session:
+    /// on the site of a login, and on the host of a page that was fetched with an account.
+    fn ends_session(&self, answered: &Answered<'_>, url: &Url, text: &str) -> bool {
+        let is_own = || {
+            answered.worn.is_private && url.host() == answered.job.url.host()
+                || self.context.logins.iter().any(|login| login.concerns(url))
+        };
+        is_logout(url) || says_logout(text) && is_own()
+    }
+
     /// The links of a page, one per identity, with their notes and relations. In a focused crawl, `hits` has the topic's
     /// words near each link.
-    fn links(&self, job: &Job, page: &mut Page, hits: Vec<LinkHits>) -> (Vec<OutLink>, Vec<LinkNote>, Vec<Rels>) {
+    fn links(
+        &self,
+        answered: &Answered<'_>,
+        page: &mut Page,
+        hits: Vec<LinkHits>,
+    ) -> (Vec<OutLink>, Vec<LinkNote>, Vec<Rels>) {
+        let job = answered.job;
         let mut hits = hits.into_iter();
         let own = Hints::from_bits(job.merits.hint);
         let mut known = HashMap::with_capacity(page.links.len());
         let (mut links, mut notes) = (Vec::with_capacity(page.links.len()), Vec::with_capacity(page.links.len()));
         let mut all_rels: Vec<Rels> = Vec::with_capacity(page.links.len());
-        for page::Link { url, nofollow, content, rels, .. } in std::mem::take(&mut page.links) {
+        for page::Link { url, nofollow, content, rels, anchor } in std::mem::take(&mut page.links) {
             let hits = hits.next().map(Box::new);
             let link = OutLink::new(url, content, &self.context.keys);
             match known.entry(link.id.url) {
@@ -293,7 +309,7 @@ impl Worker<'_> {
                 Entry::Vacant(place) => place.insert(links.len()),
             };
             let withheld = self.context.obey_robots && (page.nofollow || nofollow)
-                || self.context.has_account && is_logout(&link.url);
+                || self.context.has_account && self.ends_session(answered, &link.url, &anchor);
             let refusal = self.refusal(&link.url, job.depth + 1).or(withheld.then_some(SkipReason::Nofollow));
             let refusal = refusal.or(own.ends_languages(rels).then_some(SkipReason::Trap));
             links.push(link);

@@ -17,4 +17,4 @@ pub use clusters::write as write_clusters;
 pub use csv::Table;
 pub use links::{Link, Links, write as write_links};
 pub use texts::write as write_texts;
-pub use wacz::of_crawl as wacz_of_crawl;
+pub use wacz::{Missing, of_crawl as wacz_of_crawl};

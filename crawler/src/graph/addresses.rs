@@ -53,7 +53,9 @@ impl Addresses {
         let fetched = visits.iter().filter(|(_, record)| is_page(record)).map(|(page, _)| page.url).collect();
         for (page, record) in visits {
             let end = match frontier.state(page.url, session)? {
-                Some(State::Done(visit) | State::Gone(visit)) => Some(visit.end),
+                Some(State::Done(visit) | State::Gone(visit) | State::Queued { before: Some(visit) }) => {
+                    Some(visit.end)
+                }
                 _ => None,
             };
             let address = Address {
