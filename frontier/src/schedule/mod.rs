@@ -223,3 +223,31 @@ impl Schedule {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_equal_hosts_the_one_that_waited_first_is_ready_first() {
+        let (mut schedule, mut phases) = (Schedule::default(), [Phase::Idle(0), Phase::Idle(0)]);
+        for host in [0, 1] {
+            schedule.wait(host, &mut phases[host as usize], 10);
+        }
+        for host in [1, 0] {
+            schedule.make_ready(host, &mut phases[host as usize], 7);
+        }
+        assert_eq!(schedule.ready.iter().map(|(.., host)| *host).collect::<Vec<_>>(), [0, 1]);
+    }
+
+    #[test]
+    fn others_wait_for_the_best_url_of_a_host() {
+        let (mut schedule, mut awaited) = (Schedule::default(), None);
+        for (rank, best) in [(5, 5), (9, 5), (3, 3)] {
+            schedule.raise_awaited(0, &mut awaited, rank);
+            assert_eq!((schedule.best_awaited(), awaited), (Some(best), Some(best)));
+        }
+        schedule.set_awaited(0, &mut awaited, None);
+        assert_eq!(schedule.best_awaited(), None);
+    }
+}

@@ -60,7 +60,7 @@ mod tests {
     fn withdrawn() -> frontier::rules::Rule {
         let rule = json!({
             "id": 0, "site": {"domain": [0, 0, 0, 0, 0, 0, 0, 0], "host": [0, 0, 0, 0, 0, 0, 0, 0]}, "order": 0,
-            "cause": {"Rewrite": {"Parameter": {"origin": "http://a.test", "name": "<sid>\u{202e}"}}},
+            "statement": {"Rewrite": {"Parameter": {"origin": "http://a.test", "name": "<sid>\u{202e}"}}},
             "status": "Withdrawn", "proof": {"agreed": 12, "differed": 1}, "trials": {"agreed": 40, "differed": 3},
             "stopped": 1234, "example": "http://a.test/?<sid>=1", "watch": {"sum": 0.0}
         });
