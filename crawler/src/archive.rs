@@ -64,7 +64,7 @@ impl Exchange {
             Truncation::Length | Truncation::NotAPage => "length",
             Truncation::Time => "time",
             Truncation::Disconnect => "disconnect",
-            Truncation::Encoding => "unspecified",
+            Truncation::Encoding | Truncation::Chunks => "unspecified",
         });
         let host = url[Position::BeforeHost..Position::AfterPort].to_owned();
         let fields: Vec<(&str, Cow<'_, [u8]>)> =

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use frontier::Failure;
 
+use crate::clock::rfc3339;
 use crate::engine::{Attempt, Stats, Unread, WorstHost, unread};
 use crate::estimate::Lost;
 use crate::report::units;
@@ -185,7 +186,9 @@ fn limited(stats: &Stats) -> String {
 
 /// The end of a crawl that would have had to wait for too long.
 fn waiting(stats: &Stats) -> String {
-    let mut text = "It ended because nothing that is queued becomes due within --patience; it stays queued.".to_owned();
+    let due = stats.next_due.map(|due| format!(" The first of it is due at {}.", rfc3339(due))).unwrap_or_default();
+    let mut text =
+        format!("It ended because nothing that is queued becomes due within --patience; it stays queued.{due}");
     let retrying = stats.retrying.values().sum::<u64>();
     if retrying > 0 {
         let (is, most) = (are(retrying), stats.retrying.iter().max_by_key(|(_, count)| **count));

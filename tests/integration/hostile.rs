@@ -56,7 +56,7 @@ const ENDINGS: &[(&str, &[&str])] = &[
     ("200 Time", &["slow-body", "stalled-body", "h2-stall", "h2-drip", "h2-padding", "h2-trailers"]),
     ("200 Disconnect", &["h2-padding", "h2-trailers"]),
     ("200 Disconnect", &["length-too-long", "chunk-cut", "reset-body", "h2-empty-data", "h2-over-window"]),
-    ("200 Encoding", &["chunk-garbage", "chunk-overflow", "chunk-extension", "chunk-trailers"]),
+    ("200 Chunks", &["chunk-garbage", "chunk-overflow", "chunk-extension", "chunk-trailers"]),
     ("200 Encoding", &["bomb-gzip", "bomb-gzip-gzip", "bomb-deflate", "bomb-deflate-deflate", "bomb-br", "bomb-zstd"]),
     (
         "200 Encoding",

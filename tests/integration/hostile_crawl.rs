@@ -81,6 +81,7 @@ fn in_words(ending: &str) -> &str {
         Some((_, "Length")) => "body longer",
         Some((_, "Time")) => "body took longer",
         Some((_, "Disconnect")) => "connection ended",
+        Some((_, "Chunks")) => "bad chunks",
         Some((_, "Encoding")) => "content-encoding broken",
         Some((status, _)) => status,
         None => ending,

@@ -379,6 +379,9 @@ fn a_round_reads_the_sitemap_again_and_fetches_what_it_names_now() -> anyhow::Re
     assert_eq!((maps(&site), text(visits(&crawled, "/unlinked")[0], "via")), (2, "sitemap"));
     let before = site.fetch.asked().len();
     site.run(&[("fetch.recrawl", "true")])?;
-    assert!(site.fetch.asked().len() > before && maps(&site) == 2, "once a day is enough");
+    assert!(site.fetch.asked().len() > before && maps(&site) == 2, "it was read a moment ago");
+    site.clock.skip_to(site.clock.now() + DAY / 24);
+    site.run(&[("fetch.recrawl", "true")])?;
+    assert_eq!(maps(&site), 3, "whoever begins a round an hour later wants the news of this hour");
     Ok(())
 }

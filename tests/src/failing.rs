@@ -43,6 +43,12 @@ pub enum Manner {
     Large,
     /// The connection is cut in the middle of the body.
     Half,
+    /// The size of the second chunk of the body is no number.
+    BadChunks,
+    /// The connection is cut in the middle of a chunk of the body.
+    HalfChunk,
+    /// The body is no gzip, although its header says so.
+    BadGzip,
     /// The rest of the body never comes.
     Stuck,
     /// The front page is answered, and has five links. They are answered with this status, and a Retry-After of an hour.
@@ -151,6 +157,17 @@ async fn converse(mut stream: TcpStream, manner: Manner, last: &AtomicBool) -> s
             Manner::Circle => moved(&mut stream, if path == "/" { "/b" } else { "/" }).await?,
             Manner::Chain => moved(&mut stream, &format!("/{}", number + 1)).await?,
             Manner::Large => send(&mut stream, 200, html, &b"<p>word".repeat(300_000)).await?,
+            Manner::BadChunks | Manner::HalfChunk => {
+                let rest = if manner == Manner::BadChunks { "zz zz\r\nwords\r\n" } else { "64\r\nwo" };
+                let head =
+                    format!("HTTP/1.1 200 OK\r\n{html}transfer-encoding: chunked\r\n\r\n8\r\n<p>words\r\n{rest}");
+                stream.write_all(head.as_bytes()).await?;
+                stream.flush().await?;
+                return stream.shutdown().await;
+            }
+            Manner::BadGzip => {
+                send(&mut stream, 200, &format!("{html}content-encoding: gzip\r\n"), b"<p>no gzip").await?;
+            }
             Manner::Half | Manner::Stuck => {
                 let head = format!("HTTP/1.1 200 OK\r\n{html}content-length: 100000\r\n\r\n<p>words");
                 stream.write_all(head.as_bytes()).await?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use frontier::{Detail, Failure, SkipReason};
+use frontier::{Detail, Failure, Millis, SkipReason};
 use url::Url;
 
 use super::desk::{Desk, withheld_for};
@@ -21,8 +21,11 @@ impl Desk<'_> {
     /// Writes `skipped.jsonl` anew, and updates the counters that need the whole state. The crawl is complete if nothing
     /// is queued, nothing failed, was cut or was left unread ([`unread`]), every held or stopped URL is so for a page that was
     /// fetched, and no sample of them shows that new pages are among them.
-    pub(super) fn close(&mut self, reason: StopReason, dir: &Path) -> Result<()> {
+    /// `due`: when the next job is due, if the run ends because that is too late.
+    pub(super) fn close(&mut self, reason: StopReason, due: Option<Millis>, dir: &Path) -> Result<()> {
         self.ledger.note_end(reason)?;
+        self.note_finished(reason);
+        self.ledger.stats.next_due = due;
         let rules = self.frontier.rules();
         let (mut withheld, mut beyond) = (BTreeMap::<String, u64>::new(), BTreeMap::<String, u64>::new());
         let (mut tls, mut unread) = (BTreeMap::<String, u64>::new(), BTreeMap::<String, u64>::new());
@@ -74,6 +77,18 @@ impl Desk<'_> {
             && stats.withheld.keys().all(|kind| kind == FORBIDDEN)
             && server_errors == 0;
         Ok(())
+    }
+
+    /// Notes whether the crawl has fetched what it can. A round of visits says nothing of that, unless it went on with the crawl
+    /// until nothing was left.
+    fn note_finished(&mut self, reason: StopReason) {
+        let finished = matches!(reason, StopReason::Done | StopReason::Waiting);
+        let is_round = self.visits.as_ref().is_some_and(|visits| visits.only);
+        let is_amid = self.ledger.stats.round.as_ref().is_some_and(|round| round.amid_crawl);
+        match is_round {
+            false => self.ledger.stats.was_finished = finished,
+            true => self.ledger.stats.was_finished |= finished && !is_amid,
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! What the desk does with sitemaps and feeds beside their links: it remembers what each reading has brought, so that they are read
 //! again when that is worth a fetch.
 
+use std::collections::HashMap;
+
 use frontier::refresh::time::{DAY, seconds};
 use frontier::{Job, Millis};
 
@@ -9,6 +11,9 @@ use super::error::Result;
 use super::message::{ListAnswer, PageFinding};
 use super::visits::List;
 use crate::fetch::Validators;
+
+/// A round of visits reads all sitemaps of a host that has at most this many: each is one request, and few sites have more.
+const FEW: usize = 16;
 
 impl Desk<'_> {
     /// The validators for a request for a sitemap.
@@ -80,7 +85,8 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// A round of visits begins: sitemaps that are worth it are read, too. (Feeds are pages, and are planned with them.)
+    /// A round of visits begins: it reads the sitemaps, too. A host with many of them has those read whose news is worth it.
+    /// (Feeds are pages, and are planned with them.)
     pub(super) fn poll_sitemaps(&mut self) -> Result<()> {
         if !self.settings.scope.sitemaps {
             return Ok(());
@@ -93,8 +99,14 @@ impl Desk<'_> {
         let refresh = &self.settings.refresh;
         let (price, now) = (refresh.min_gain.0 as f32 / (1_000.0 * DAY), self.clock.now());
         let least = |list: &List| list.read.saturating_add(seconds(refresh.min_age.0));
-        for (_, list) in lists.into_iter().filter(|(_, list)| !list.is_feed) {
-            if list.due(price).max(least(&list)) <= seconds(now)
+        let mut of_host = HashMap::<u64, usize>::new();
+        for (id, _) in lists.iter().filter(|(_, list)| !list.is_feed) {
+            *of_host.entry(id.site.host).or_default() += 1;
+        }
+        for (id, list) in lists.into_iter().filter(|(_, list)| !list.is_feed) {
+            let is_one_of_few = of_host[&id.site.host] <= FEW && list.read.saturating_add(List::LEAST) <= seconds(now);
+            if (is_one_of_few || list.due(price) <= seconds(now))
+                && least(&list) <= seconds(now)
                 && let Ok(url) = url::Url::parse(&list.url)
             {
                 self.frontier.poll_sitemap(&url, &mut self.ledger.session)?;

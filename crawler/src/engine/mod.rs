@@ -277,7 +277,8 @@ impl Engine<'_> {
     /// Writes everything down at the end of the run.
     fn finish(&mut self, reason: StopReason) -> Result<StopReason> {
         self.desk.end_round(reason)?;
-        self.desk.close(reason, &self.dir)?;
+        let due = self.due.filter(|_| reason == StopReason::Waiting);
+        self.desk.close(reason, due, &self.dir)?;
         self.desk.commit()?;
         self.desk.ledger.finish()?;
         self.tick(Some(reason));

@@ -128,7 +128,7 @@ impl Worker<'_> {
             bytes: response.body.len() as u64,
             wire_bytes: response.wire_bytes,
             cut: cut.map(Truncation::kind),
-            is_broken: matches!(cut, Some(Truncation::Disconnect | Truncation::Encoding)),
+            is_broken: matches!(cut, Some(Truncation::Disconnect | Truncation::Encoding | Truncation::Chunks)),
             is_empty: response.status == 200
                 && response.body.is_empty()
                 && page::Kind::of(content_type).is_fetched()

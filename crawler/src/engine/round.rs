@@ -35,13 +35,17 @@ impl Desk<'_> {
         let now = self.clock.now();
         let mut round = self.next_round(false, now);
         if round.started == now {
-            round.amid_crawl = only_visits && self.frontier.counts().queued > 0;
+            let stats = &self.ledger.stats;
+            round.amid_crawl = only_visits && !stats.was_finished && self.frontier.counts().queued > 0;
         }
         let trusts = self.trusts_copies();
         let min_age = self.settings.refresh.min_age.0;
         let priority = |depth| self.scores.of_depth(depth);
-        self.visits =
-            Some(Visits::plan(&mut round, only_visits, trusts, min_age, &priority, now, &self.ledger.session)?);
+        let mut visits = Visits::plan(&mut round, only_visits, trusts, min_age, &priority, now, &self.ledger.session)?;
+        if !round.amid_crawl {
+            visits.share_with_new_urls(self.settings.refresh.share.most.0);
+        }
+        self.visits = Some(visits);
         self.ledger.stats.round = Some(round);
         self.poll_sitemaps()
     }
@@ -131,7 +135,7 @@ impl Desk<'_> {
             if let Some(record) = PageRecord::get(job.page, &self.ledger.session)? {
                 visits.hear(job.page, &record, &mut self.ledger.session);
             }
-            visits.ended(job.page.url, ended, at, round);
+            visits.ended(job.page.url, job.page.visit == 1, ended, at, round);
         }
         self.left_over(job, ended)
     }

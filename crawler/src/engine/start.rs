@@ -103,6 +103,8 @@ pub fn run<F: Fetch>(parts: Parts<'_>, fetch: F, observer: &mut dyn Observer) ->
     if let Some(round) = &mut desk.ledger.stats.round {
         round.spent = false;
     }
+    // Only the end of the run tells whether the crawl is finished, and a run that is killed has no end.
+    desk.ledger.stats.was_finished &= parts.only_visits;
     if settings.refresh.continuous {
         desk.begin_continuous()?;
     } else if settings.fetch.recrawl {

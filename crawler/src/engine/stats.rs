@@ -84,6 +84,11 @@ pub struct Stats {
     pub uncovered: u64,
     /// Whether the last run fetched everything: see `complete` in OUTPUT.md.
     pub complete: bool,
+    /// Whether the last run of `crawler crawl` had nothing left to fetch that would have become due within `--patience`. What was
+    /// queued since then was found by visits.
+    pub was_finished: bool,
+    /// If the last run ended because nothing that is queued becomes due within `--patience`: when the first of it does.
+    pub next_due: Option<Millis>,
     /// The host with which most went wrong.
     pub worst_host: Option<WorstHost>,
     /// Pages that are walls or soft 404s, by label. The first pages of each, which have no label in the outputs, count too.

@@ -99,7 +99,10 @@ pub(super) fn of_body(error: &reqwest::Error) -> Truncation {
     for cause in causes(error) {
         if let Some(io) = cause.downcast_ref::<io::Error>() {
             return match io.kind() {
-                io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => Truncation::Encoding,
+                // rustls has this kind, too, for a record that is broken.
+                _ if io.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) => Truncation::Disconnect,
+                // The HTTP client undoes chunks alone. It leaves the Content-Encoding to us.
+                io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => Truncation::Chunks,
                 io::ErrorKind::TimedOut => Truncation::Time,
                 _ => Truncation::Disconnect,
             };

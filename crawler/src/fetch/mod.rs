@@ -153,8 +153,10 @@ pub enum Truncation {
     Time,
     /// The connection ended early.
     Disconnect,
-    /// The encoding expands beyond the ratio allowed, or is broken.
+    /// The Content-Encoding expands beyond the ratio allowed, or is broken.
     Encoding,
+    /// The chunks of the body (`Transfer-Encoding: chunked`) break the protocol.
+    Chunks,
     /// A content type that is no page: not asked for.
     NotAPage,
 }
@@ -167,6 +169,7 @@ impl Truncation {
             Truncation::Time => "timeout",
             Truncation::Disconnect => "reset",
             Truncation::Encoding => "encoding",
+            Truncation::Chunks => "bad_chunks",
             Truncation::NotAPage => "not_a_page",
         }
     }
@@ -178,6 +181,7 @@ impl Truncation {
             Truncation::Time => "body took longer than --timeout or --idle-timeout",
             Truncation::Disconnect => "connection ended before the body did",
             Truncation::Encoding => "content-encoding broken, or it expands too far",
+            Truncation::Chunks => "bad chunks: the transfer-encoding of the body is broken",
             Truncation::NotAPage => "not a page: body not asked for",
         }
     }

@@ -106,6 +106,12 @@ impl Turns {
         self.place(turn.host);
     }
 
+    /// Lets a host wait until [`Self::rest`], although none of its visits was taken.
+    pub fn hold(&mut self, host: HostId) {
+        self.hosts[host as usize].busy = true;
+        self.place(host);
+    }
+
     /// Drops the first entry of a host without a visit.
     pub fn drop_first(&mut self, host: HostId) {
         self.hosts[host as usize].queue.pop();

@@ -46,7 +46,7 @@ pub const fn row(
 }
 
 /// Every way to fail.
-pub const ROWS: [Row; 22] = [
+pub const ROWS: [Row; 25] = [
     Row {
         complete: Some(true),
         ..row("404", Server::Is(Manner::Status(404)), "404", "status 404", "crawler_answers_total{status=\"404\"} 1")
@@ -227,6 +227,42 @@ pub const ROWS: [Row; 22] = [
             "cut_timeout",
             "timeout",
             "crawler_bodies_cut_total{kind=\"timeout\"} 1",
+        )
+    },
+    Row {
+        page: true,
+        why: "bad chunks",
+        complete: None,
+        ..row(
+            "bad-chunks",
+            Server::Is(Manner::BadChunks),
+            "cut_bad_chunks",
+            "bad chunks",
+            "crawler_bodies_cut_total{kind=\"bad_chunks\"} 1",
+        )
+    },
+    Row {
+        page: true,
+        why: "connection ended",
+        complete: None,
+        ..row(
+            "half-chunk",
+            Server::Is(Manner::HalfChunk),
+            "cut_reset",
+            "reset",
+            "crawler_bodies_cut_total{kind=\"reset\"} 1",
+        )
+    },
+    Row {
+        page: true,
+        why: "content-encoding broken",
+        complete: None,
+        ..row(
+            "bad-gzip",
+            Server::Is(Manner::BadGzip),
+            "cut_encoding",
+            "encoding",
+            "crawler_bodies_cut_total{kind=\"encoding\"} 1",
         )
     },
 ];

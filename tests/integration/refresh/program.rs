@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 use tests::crawl::{lines, text};
+use tests::scripted::words;
 use tests::told::{self, Told};
 
 use super::{COPIES, UNIQUE, asked, front, is_copy, page, page_of};
@@ -61,6 +64,40 @@ fn a_budget_is_kept_and_the_next_round_goes_on_with_the_oldest() -> anyhow::Resu
     assert_eq!(report(&dir)?["round"]["number"], 2);
     // The budget was the round's alone: the crawl has its own limit still.
     done(&command(&told, "crawl", &dir)?.args(["--delay", "0s"]).output()?);
+    Ok(())
+}
+
+/// Catches a budget that visits spend alone, and rounds that never follow the links that an earlier round has left in the queue.
+#[test]
+fn a_round_with_a_budget_leaves_new_pages_their_share_and_the_next_one_follows_the_rest() -> anyhow::Result<()> {
+    let is_later = Arc::new(AtomicBool::new(false));
+    let later = Arc::clone(&is_later);
+    let told = Told::new(move |asked| match (asked.target.as_str(), page_of(&asked.target)) {
+        ("/", _) => told::html(front()),
+        (_, Some(number)) if later.load(Ordering::Relaxed) => {
+            told::html(format!("{}<a href=/news{number}>the news</a>", page(number)))
+        }
+        (_, Some(number)) => told::html(page(number)),
+        (path, _) => match path.strip_prefix("/news").and_then(|number| number.parse::<u64>().ok()) {
+            Some(number) => told::html(format!("<title>news</title><p>{}</p>", words(500 + number, 120))),
+            None => told::missing(),
+        },
+    })?;
+    let base = tempfile::tempdir()?;
+    let dir = base.path().join("crawl");
+    done(&command(&told, "crawl", &dir)?.args(["--delay", "0s"]).output()?);
+    assert_eq!(report(&dir)?["was_finished"], true);
+    is_later.store(true, Ordering::Relaxed);
+    let news = |from| asked(&told, from).into_iter().filter(|path| path.starts_with("/news")).collect::<BTreeSet<_>>();
+    let before = told.asked().len();
+    done(&command(&told, "refresh", &dir)?.args(["--delay", "0s", "--budget", "20"]).output()?);
+    assert_eq!(asked(&told, before).len(), 20);
+    let found = news(before).len();
+    assert!((1..=3).contains(&found), "about a tenth of 20 requests: {found}");
+    assert_eq!(report(&dir)?["was_finished"], true, "the crawl was");
+    done(&command(&told, "refresh", &dir)?.args(["--delay", "0s"]).output()?);
+    assert_eq!(news(before).len() as u64, UNIQUE - 1, "what the first round has left, too");
+    assert_eq!(report(&dir)?["stop_reason"], "done");
     Ok(())
 }
 

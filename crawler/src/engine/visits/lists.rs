@@ -38,12 +38,13 @@ pub(in crate::engine) struct List {
     pub validators: Validators,
 }
 
-/// No list is read again sooner in a continuous crawl: many sites make them anew each quarter of an hour at most.
-const LEAST: Seconds = 900;
 /// A sitemap that was asked for, and of which nothing was heard, is asked for again after this time.
 const AGAIN: Seconds = DAY as Seconds;
 
 impl List {
+    /// No list is read again sooner: many sites make them anew each quarter of an hour at most.
+    pub const LEAST: Seconds = 900;
+
     /// The list with this key.
     pub fn get(id: UrlId, session: &Session) -> Result<Option<Self>> {
         let bytes = session.get(spaces::LISTS, &id.to_bytes())?;
@@ -124,7 +125,7 @@ impl Lists {
             settings.max_age
         };
         let wait = list.due(refresh.price(*host)).saturating_sub(list.read);
-        Some(list.read.saturating_add(wait.max(LEAST).clamp(settings.min_age, most.max(settings.min_age))))
+        Some(list.read.saturating_add(wait.max(List::LEAST).clamp(settings.min_age, most.max(settings.min_age))))
     }
 
     /// When a page is due because it is a feed; `None` where it is none.

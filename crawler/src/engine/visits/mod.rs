@@ -16,6 +16,7 @@ mod polls;
 mod roster;
 mod share;
 mod taken;
+mod waiting;
 
 use std::collections::{HashMap, HashSet};
 
@@ -38,6 +39,7 @@ pub(super) use lists::List;
 use member::{Life, Member};
 use plan::RoundPlan;
 use roster::Roster;
+use waiting::Waiting;
 
 /// The last round of visits, or the visits of a continuous crawl: a part of the counters, which the state keeps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -114,6 +116,8 @@ pub(super) struct Visits {
     left: HashSet<u64>,
     /// Visits in the queue of the frontier, with their hosts.
     open: HashMap<u64, HostId>,
+    /// Hosts whose visits leave room for new URLs.
+    waiting: Waiting,
     /// Checks that were ordered in this round.
     ordered: u64,
     /// What is believed of change rates and of what hosts say of them, and the numbers of hosts there.
@@ -149,12 +153,17 @@ impl Visits {
             round.freshness_before = freshness;
         }
         let (turns, hosts, left, open) = Default::default();
-        let ordered = round.checked;
-        let mut visits = Self { roster, only, checks, turns, hosts, left, open, ordered, refresh, known };
+        let (ordered, waiting) = (round.checked, Waiting::new(1.0));
+        let mut visits = Self { roster, only, checks, turns, hosts, left, open, waiting, ordered, refresh, known };
         for (rank, at) in order.into_iter().enumerate() {
             visits.push(at, u32::try_from(rank).unwrap_or(u32::MAX));
         }
         Ok(visits)
+    }
+
+    /// Where new URLs of a host wait, its visits get at most this share of its fetches.
+    pub fn share_with_new_urls(&mut self, most: f64) {
+        self.waiting = Waiting::new(most);
     }
 
     /// Whether a URL is one that copies are trusted to follow.
@@ -172,12 +181,20 @@ impl Visits {
         for url in frontier.take_withdrawn() {
             self.close(url);
         }
+        self.waiting.check(&mut self.turns, frontier);
         let mut any = false;
         while self.open.len() < MOST_OPEN
             && let Some(turn) = self.turns.peek(0)
         {
+            let place = self.roster.at(turn.page).filter(|_| self.left.contains(&turn.page));
+            if let Some(place) = place {
+                let site = self.roster.members[place].id.site;
+                if self.waiting.must_wait(site, turn.host, &mut self.turns, frontier) {
+                    continue;
+                }
+            }
             self.turns.take(turn);
-            let place = self.left.remove(&turn.page).then(|| self.roster.at(turn.page)).flatten();
+            self.left.remove(&turn.page);
             let queued = match place {
                 Some(place) => queue(&self.roster.members[place], PRIORITY, frontier, session)?,
                 None => false,
@@ -224,8 +241,9 @@ impl Visits {
         *self.known.entry(site).or_insert_with(|| refresh.add_host(plan::DELAY, learned))
     }
 
-    /// A visit has ended.
-    pub fn ended(&mut self, url: UrlId, ended: Ended, now: Millis, round: &mut Round) {
+    /// A page was fetched: by a visit, or for the first time (`is_new`).
+    pub fn ended(&mut self, url: UrlId, is_new: bool, ended: Ended, now: Millis, round: &mut Round) {
+        self.waiting.fetched(url.site, is_new, &mut self.turns);
         self.close(url);
         // It is not visited twice in one round.
         self.left.remove(&url.url);
