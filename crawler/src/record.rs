@@ -97,6 +97,17 @@ impl PageRecord {
         }
     }
 
+    /// Whether this visit to a page, answered with 2xx or 304, showed another content than the visit before it. `None` if nothing
+    /// could be compared (a body that was cut, say). `visit`: its number.
+    pub fn has_changed(&self, visit: u32) -> Option<bool> {
+        match self.verdict {
+            VerdictKind::Unique | VerdictKind::Exact | VerdictKind::Near => Some(true),
+            VerdictKind::Unchanged => Some(false),
+            // A file in place of a page, say.
+            VerdictKind::Unjudged => self.shown.as_ref().is_some_and(|shown| shown.visit == visit).then_some(true),
+        }
+    }
+
     /// The key of a page: host first, as all keys of the state are.
     pub fn key(page: PageId) -> [u8; UrlId::BYTES + 4] {
         let mut key = [0; UrlId::BYTES + 4];

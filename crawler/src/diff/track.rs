@@ -125,7 +125,9 @@ impl Track {
         }
         // A 304 has no digest: the page is what it was.
         let digest = page.sha256.as_deref().and_then(|digits| u64::from_str_radix(digits.get(..16)?, 16).ok());
-        self.digest = digest.or(self.digest);
+        // An unread file has none, either, but it is not what was there before.
+        let is_unread = page.changed.as_deref() == Some("content") && digest.is_none();
+        self.digest = if is_unread { None } else { digest.or(self.digest) };
         if !is_since {
             (self.base, self.base_digest) = (Some(offset), self.digest);
         }

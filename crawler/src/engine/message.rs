@@ -205,8 +205,10 @@ pub struct PageFinding {
     pub is_broken: bool,
     /// Whether a page was promised (status 200), and its body is empty.
     pub is_empty: bool,
-    /// Whether the judge may compare it.
+    /// Whether the judge may compare it: a complete body with a 2xx status.
     pub judgeable: bool,
+    /// Whether it is a file, whose body was not asked for.
+    pub is_unread_file: bool,
     /// Whether nothing of it is kept, because it may not be used for the purpose of the crawl.
     pub not_kept: bool,
     /// The accepted fingerprints near that of the page, if a page worker has searched for them.
@@ -243,6 +245,13 @@ pub struct PageFinding {
     pub exchange: Option<Exchange>,
     /// `{"url":…` up to the fields that depend on the verdict.
     pub line: Vec<u8>,
+}
+
+impl PageFinding {
+    /// Whether the answer shows what the URL is: a complete page or file, or a file whose body was not asked for.
+    pub fn shows(&self) -> bool {
+        self.judgeable || self.is_unread_file
+    }
 }
 
 /// Something that a page needs to be shown.

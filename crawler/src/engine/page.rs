@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use dedup_stage::flow::{Fate, FlowResult};
-use dedup_stage::judge::{Case, Judge, Judgement, Shown, UniqueBy, Verdict};
+use dedup_stage::judge::{Case, Changed, Judge, Judgement, Shown, UniqueBy, Verdict};
 use frontier::rules::{Content, Lesson};
 use frontier::{Brought, Frontier, Job, Millis, Outcome, SkipReason};
 use url::Url;
@@ -21,7 +21,7 @@ use super::vanished::Vanished;
 use super::visits::Ended;
 use crate::fetch::is_redirect;
 use crate::record::PageRecord;
-use crate::sink::{Changed, PageOut, Twin};
+use crate::sink::{PageOut, Twin};
 use crate::stub::Label;
 
 /// The words for redirects that are not followed: out of the scope, without end, or to no URL.
@@ -65,7 +65,8 @@ impl Desk<'_> {
         }
         self.teach(&job, &finding, &judgement, content, twin.as_ref(), counts)?;
 
-        let ended = Ended::of(status, &judgement, before.as_ref());
+        let changed = judgement.changed(before.as_ref().and_then(|before| before.shown.as_ref()), shown.as_ref());
+        let ended = Ended::of(status, &judgement, changed);
         let shown = if self.is_to_forget(&job, ended)? { self.forget(&job, shown)? } else { shown };
         let trouble = trouble(&job, &finding, leads);
         if let Some(kind) = &trouble {
@@ -80,7 +81,20 @@ impl Desk<'_> {
             &job,
             ended_at,
             &finding,
-            Taken { judgement, before, twin, content, shown, relevance, counts, new_links, vanished, alike, label },
+            Taken {
+                judgement,
+                before,
+                twin,
+                content,
+                shown,
+                changed,
+                relevance,
+                counts,
+                new_links,
+                vanished,
+                alike,
+                label,
+            },
         )?;
         self.feed_read(&job, ended_at, &finding, new_urls)?;
         self.visit_ended(&job, ended_at, ended)
@@ -133,7 +147,7 @@ impl Desk<'_> {
             id: job.page,
             url: &job.url,
             before,
-            judgeable: finding.judgeable,
+            judgeable: finding.shows(),
             page: &finding.page,
             links: &finding.links,
             ahead: finding.ahead.as_ref(),
@@ -185,8 +199,20 @@ impl Desk<'_> {
 
     /// Writes a page to the outputs and to the state.
     fn record(&mut self, job: &Job, at: Millis, finding: &PageFinding, taken: Taken) -> Result<()> {
-        let Taken { judgement, before, twin, content, shown, relevance, counts, new_links, vanished, alike, label } =
-            taken;
+        let Taken {
+            judgement,
+            before,
+            twin,
+            content,
+            shown,
+            changed,
+            relevance,
+            counts,
+            new_links,
+            vanished,
+            alike,
+            label,
+        } = taken;
         let mut validators = finding.validators.clone();
         if finding.unchanged
             && let Some(before) = &before
@@ -211,14 +237,14 @@ impl Desk<'_> {
             relevance,
             label: label.map(Label::name),
             links: [counts.new, counts.admitted, counts.dropped],
-            changed: Changed::of(&judgement, before.as_ref().and_then(|before| before.shown.as_ref())),
+            changed,
             resemblance_before: alike,
             new_links: new_links.as_deref(),
             vanished: vanished.as_ref().map(|links| (links.count, &links.named[..])),
         };
         let payload = finding.exchange.as_ref().map(|exchange| exchange.payload.0);
-        // An answer with a body has all its links; what came without one keeps those of the last.
-        let graph = before.as_ref().and_then(|before| before.graph).filter(|_| !finding.judgeable);
+        // An answer that shows what the URL is has all its links. Any other keeps those of the last.
+        let graph = before.as_ref().and_then(|before| before.graph).filter(|_| !finding.shows());
         let record = PageRecord {
             verdict: judgement.verdict.into(),
             graph,
@@ -255,6 +281,8 @@ struct Taken {
     twin: Option<PageRecord>,
     content: Option<Content>,
     shown: Option<Shown>,
+    /// What has changed since the URL's last visit.
+    changed: Option<Changed>,
     relevance: Option<f32>,
     counts: LinkCounts,
     /// At a later visit, the links that the crawl had not met before.

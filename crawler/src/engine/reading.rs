@@ -82,6 +82,9 @@ impl Worker<'_> {
         let cut = response.truncated.filter(|why| *why != Truncation::NotAPage);
         let is_good = (200..300).contains(&response.status) && response.truncated.is_none();
         let judgeable = is_good && forbidden.is_none();
+        let is_unread_file = (200..300).contains(&response.status)
+            && response.truncated == Some(Truncation::NotAPage)
+            && forbidden.is_none();
         let ahead = page.signature.as_ref().filter(|_| judgeable && page.is_text);
         let ahead = self.searcher.as_ref().zip(ahead).map(|(searcher, signature)| searcher.search(signature.simhash));
         let texts =
@@ -134,6 +137,7 @@ impl Worker<'_> {
                 && page::Kind::of(content_type).is_fetched()
                 && !job.is_requisite(),
             judgeable,
+            is_unread_file,
             not_kept: forbidden.is_some() && redirect.is_none(),
             ahead,
             stub: stub.filter(|_| judgeable),

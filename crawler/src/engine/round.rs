@@ -2,7 +2,7 @@
 //! has ended.
 
 use config::OnDuplicate;
-use dedup_stage::judge::{Judgement, Shown};
+use dedup_stage::judge::{Changed, Judgement, Shown};
 use dedup_stage::url::{PageId, UrlId};
 use frontier::{Job, Millis, State, Via};
 
@@ -12,16 +12,12 @@ use super::stats::StopReason;
 use super::visits::{Continuous, Ended, Listed, Round, Visits};
 use crate::fetch::Validators;
 use crate::record::PageRecord;
-use crate::sink::Changed;
 
 impl Ended {
     /// The result of a visit whose answer has this status and judgement.
-    pub(super) fn of(status: u16, judgement: &Judgement, before: Option<&PageRecord>) -> Self {
+    pub(super) fn of(status: u16, judgement: &Judgement, changed: Option<Changed>) -> Self {
         match status {
-            200..300 | 304 => Ended::Showed {
-                changed: Changed::of(judgement, before.and_then(|before| before.shown.as_ref())),
-                twin: judgement.verdict.twin().map(|twin| twin.url),
-            },
+            200..300 | 304 => Ended::Showed { changed, twin: judgement.verdict.twin().map(|twin| twin.url) },
             300..400 => Ended::Moved,
             404 | 410 => Ended::Missing,
             _ => Ended::Trouble,

@@ -34,7 +34,7 @@ impl Desk<'_> {
         if matches!(judgement.verdict, Verdict::Unchanged { bytes: false, .. }) {
             return Ok(Some(Vanished::default()));
         }
-        if !finding.judgeable {
+        if !finding.shows() {
             return Ok(None);
         }
         let Some(at) = before.graph else {

@@ -10,7 +10,7 @@ mod warc;
 use std::collections::BTreeMap;
 use std::io;
 
-use dedup_stage::judge::{Judgement, Shown, Verdict};
+use dedup_stage::judge::{Changed, Judgement};
 use frontier::Millis;
 use url::Url;
 
@@ -89,41 +89,6 @@ impl<'a> PageOut<'a> {
             resemblance_before,
             new_links,
             vanished,
-        }
-    }
-}
-
-/// What changed between two visits to a URL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Changed {
-    /// Nothing.
-    No,
-    /// The bytes, but not what the page says.
-    Bytes,
-    /// What the page says.
-    Content,
-}
-
-impl Changed {
-    /// What a judgement says of the change since the URL showed `before`.
-    pub fn of(judgement: &Judgement, before: Option<&Shown>) -> Option<Self> {
-        before?;
-        match judgement.verdict {
-            Verdict::Unjudged => None,
-            Verdict::Unchanged { bytes: false, .. } => Some(Changed::No),
-            Verdict::Unchanged { bytes: true, .. } => Some(Changed::Bytes),
-            Verdict::Unique | Verdict::Exact { .. } | Verdict::Near { .. } | Verdict::Known { .. } => {
-                Some(Changed::Content)
-            }
-        }
-    }
-
-    /// The word used in outputs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Changed::No => "no",
-            Changed::Bytes => "bytes",
-            Changed::Content => "content",
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! The steps, in this order:
 //!
-//! 1. Guards. A page that was cut short, an error page and a file without text are not judged.
+//! 1. Guards. A page that was cut short, an error page and a file without text are not judged. A file is compared with what
+//!    its URL showed at the last visit, byte by byte.
 //! 2. The same URL. A page that shows what its URL showed at the last visit is *unchanged*. Otherwise the earlier content
 //!    of the URL is withdrawn: no later page is a duplicate of it.
 //! 3. Exact. Another URL showed the same bytes (SHA-256).
@@ -68,7 +69,7 @@ pub use fingerprints::{Ahead, Searcher};
 pub use follow::Proposal;
 pub use links::{LinkSet, OutLink, Sample};
 pub use shown::Shown;
-pub use verdict::{Judgement, UniqueBy, Verdict};
+pub use verdict::{Changed, Judgement, UniqueBy, Verdict};
 
 /// A page that is to be judged.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +82,8 @@ pub struct Case<'a> {
     pub url: &'a Url,
     /// The content of this URL at the last visit; `None` at the first visit.
     pub before: Option<&'a Shown>,
-    /// Whether it may be judged at all: a complete body with a 2xx status.
+    /// Whether it shows what the URL is: a complete body with a 2xx status, or no body where a crawler has not asked for
+    /// that of a file. Nothing else is judged.
     pub judgeable: bool,
     /// The text and fingerprints of the page. The judge does not use [`Page::links`].
     pub page: &'a Page,
@@ -177,7 +179,7 @@ impl Judge {
         session: &mut Session,
     ) -> Result<(Judgement, Option<Comparison>)> {
         if !case.is_compared() {
-            return Ok((Judgement::UNJUDGED, None));
+            return Ok((self.file(case, session)?, None));
         }
         match case.before {
             Some(before) if self.is_unchanged(case, before, session)? => self.revisit(case, before, url_of, session),
@@ -187,6 +189,19 @@ impl Judge {
             }
             None => self.compare(case, url_of, session),
         }
+    }
+
+    /// Passes what is not compared with other URLs: a file, an empty body, or an answer that shows nothing.
+    fn file(&mut self, case: &Case<'_>, session: &mut Session) -> Result<Judgement> {
+        let Some(before) = case.before.filter(|_| case.judgeable) else { return Ok(Judgement::UNJUDGED) };
+        let sha256 = case.page.sha256;
+        if before.sha256 != sha256 {
+            // The URL does not show any more what it showed.
+            self.forget(before, case.id.url, session)?;
+            return Ok(Judgement::UNJUDGED);
+        }
+        // Where nothing was read twice, nothing was compared.
+        Ok(if sha256 == digest::OF_NOTHING { Judgement::UNJUDGED } else { Judgement::not_modified(before) })
     }
 
     /// Compares a page that was judged before with its twin.

@@ -104,8 +104,12 @@ impl Judge {
     }
 }
 
-/// Whether a page has the same words as its URL showed before, or nearly the same.
+/// Whether a page has the same words as its URL showed before, or nearly the same. A page without words and media says
+/// nothing. It still says nothing if its bytes are others (a script has a new name, say).
 fn has_same_text(case: &Case<'_>, before: &Shown) -> bool {
+    if before.says_nothing() {
+        return case.page.says_nothing();
+    }
     if before.text != 0 && case.page.text == before.text || before.statement.is_some() {
         // For a page with little text, title and media count as well.
         return case.page.statement == before.statement;

@@ -34,13 +34,14 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// The record to store after a page was judged. A visit without content (an error, say) leaves the earlier record.
+    /// The record to store after a page was judged. A visit that shows nothing (an error, say) leaves the earlier record.
     /// `None` if there is no record yet.
     pub fn after(case: &Case<'_>, judgement: &Judgement) -> Option<Self> {
         let Case { order, id, before, page, .. } = *case;
         let (sha256, text) = (page.sha256, page.text);
         if !case.is_compared() {
-            return before.cloned();
+            let is_same = !case.judgeable || before.is_some_and(|before| before.sha256 == sha256);
+            return if is_same { before.cloned() } else { Some(Self::file(case)) };
         }
         let known = judgement.verdict.known().is_some();
         if let (Verdict::Unchanged { of, .. }, Some(before)) = (judgement.verdict, before)
@@ -57,6 +58,19 @@ impl Shown {
         let simhash = signature.map(|signature| signature.simhash);
         let (odd, statement) = (page.odd, page.statement);
         Some(Self { visit: id.visit, order, sha256, simhash, text, odd, statement, sketch, accepted, of })
+    }
+
+    /// The record of a file, which says nothing that is compared with other URLs.
+    fn file(case: &Case<'_>) -> Self {
+        let Case { order, id, page, .. } = *case;
+        let (simhash, odd, statement, sketch, of) = (None, None, None, None, None);
+        let (sha256, text, accepted) = (page.sha256, 0, false);
+        Self { visit: id.visit, order, sha256, simhash, text, odd, statement, sketch, accepted, of }
+    }
+
+    /// Whether it says nothing: a file, or a page without words and media.
+    pub(super) fn says_nothing(&self) -> bool {
+        self.text == 0 && self.odd.is_none() && self.statement.is_none() && self.simhash.is_none()
     }
 
     /// Whether the content was a duplicate of a page of another URL or of a known document. (A page with a fingerprint

@@ -125,20 +125,44 @@ pub enum UniqueBy {
     Media,
 }
 
+/// What changed between two visits to a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changed {
+    /// Nothing.
+    No,
+    /// The bytes, but not what the page says.
+    Bytes,
+    /// What the page says.
+    Content,
+}
+
+impl Changed {
+    /// The word used in outputs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Changed::No => "no",
+            Changed::Bytes => "bytes",
+            Changed::Content => "content",
+        }
+    }
+}
+
 impl Judgement {
     /// The judgement on a page that is not judged.
     pub const UNJUDGED: Self = Self { verdict: Verdict::Unjudged, novelty: 0.5, unique_by: None };
 
-    /// The change since the last visit of this URL, at which it showed `before`: `no`, `bytes` (the same content in other
-    /// bytes) or `content`. `None` at the first visit, and if nothing can be compared.
-    pub fn changed(&self, before: Option<&Shown>) -> Option<&'static str> {
-        match (self.verdict, before) {
-            (Verdict::Unchanged { bytes: false, .. }, _) => Some("no"),
-            (Verdict::Unchanged { bytes: true, .. }, _) => Some("bytes"),
-            (Verdict::Unjudged, _) | (_, None) => None,
-            (Verdict::Unique | Verdict::Exact { .. } | Verdict::Near { .. } | Verdict::Known { .. }, Some(_)) => {
-                Some("content")
+    /// The change since the last visit of this URL, at which it showed `before`; `after` is what it shows now. `None` at
+    /// the first visit, and if nothing can be compared.
+    pub fn changed(&self, before: Option<&Shown>, after: Option<&Shown>) -> Option<Changed> {
+        let before = before?;
+        match self.verdict {
+            Verdict::Unchanged { bytes: false, .. } => Some(Changed::No),
+            Verdict::Unchanged { bytes: true, .. } => Some(Changed::Bytes),
+            Verdict::Unique | Verdict::Exact { .. } | Verdict::Near { .. } | Verdict::Known { .. } => {
+                Some(Changed::Content)
             }
+            // A file in place of a page, say.
+            Verdict::Unjudged => after.is_some_and(|after| after.visit != before.visit).then_some(Changed::Content),
         }
     }
 

@@ -122,6 +122,13 @@ pub struct Page {
     pub statement: Option<[u8; 32]>,
 }
 
+impl Page {
+    /// Whether it has neither words nor media.
+    pub(crate) fn says_nothing(&self) -> bool {
+        self.text == 0 && self.odd.is_none() && self.statement.is_none() && self.signature.is_none()
+    }
+}
+
 /// How bytes are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::corpus::{Corpora, CorpusMatch};
 use crate::flow::{Counterpart, Fate, Flow};
-use crate::judge::{Case, Judgement, OutLink, Searcher, Verdict};
+use crate::judge::{Case, Changed, Judgement, OutLink, Searcher, Verdict};
 use crate::store::{Result, Session};
 use crate::url::{Canonicalizer, KeyHasher, Keys, PageId};
 use records::{Mark, Record, Urls, url_of};
@@ -173,7 +173,7 @@ impl Stage {
         };
         let result = self.flow.page(&case, &url_of, &mut self.session)?;
         let judgement = result.judgement;
-        let changed = judgement.changed(case.before);
+        let changed = judgement.changed(case.before, result.shown.as_ref()).map(Changed::name);
         let twin = match judgement.verdict.twin() {
             Some(of) => Record::get(of.url, &self.session)?,
             None => None,

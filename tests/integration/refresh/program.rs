@@ -101,6 +101,55 @@ fn a_round_with_a_budget_leaves_new_pages_their_share_and_the_next_one_follows_t
     Ok(())
 }
 
+/// Catches a page in whose place stands a picture or nothing, and that is called unchanged. The bodies of files are read only
+/// for an archive; then other bytes of a file are told, too.
+#[test]
+fn a_file_or_nothing_in_place_of_a_page_is_a_change() -> anyhow::Result<()> {
+    for archive in [false, true] {
+        let is_later = Arc::new(AtomicBool::new(false));
+        let later = Arc::clone(&is_later);
+        let told = Told::new(move |asked| {
+            let now = later.load(Ordering::Relaxed);
+            let picture = |bytes: &str| (200, vec![("content-type", "image/png".into())], bytes.as_bytes().to_vec());
+            let text = |number| told::html(format!("<p>{}</p>", words(number, 120)));
+            match (asked.target.as_str(), now) {
+                ("/", _) => told::html(
+                    ["page", "empty", "same", "other", "back"].map(|to| format!("<a href={to}>{to}</a> ")).concat(),
+                ),
+                ("/page", false) => text(1),
+                ("/empty", false) => text(2),
+                ("/empty", true) => told::html(""),
+                ("/back", true) => text(3),
+                ("/page" | "/same" | "/back", _) => picture("one"),
+                ("/other", now) => picture(if now { "two" } else { "one" }),
+                _ => told::missing(),
+            }
+        })?;
+        let base = tempfile::tempdir()?;
+        let dir = base.path().join("crawl");
+        let more: &[&str] = if archive { &["--warc"] } else { &[] };
+        done(&command(&told, "crawl", &dir)?.args(["--delay", "0s"]).args(more).output()?);
+        is_later.store(true, Ordering::Relaxed);
+        done(&command(&told, "refresh", &dir)?.args(["--delay", "0s", "--attempts", "1"]).args(more).output()?);
+        let lines = lines(&dir, "pages.jsonl")?;
+        let changed = |path: &str| {
+            let url = format!("http://a.test{path}");
+            lines.iter().rfind(|line| line["url"] == url).map_or(Value::Null, |line| line["changed"].clone())
+        };
+        let told_of = ["/", "/page", "/empty", "/back", "/same", "/other"].map(changed);
+        let files = if archive { ["no".into(), "content".into()] } else { [Value::Null, Value::Null] };
+        let [same, other] = files;
+        assert_eq!(told_of, ["no".into(), "content".into(), "content".into(), "content".into(), same, other]);
+        assert_eq!(report(&dir)?["round"]["changed"], if archive { 4 } else { 3 });
+        let diff = Command::new(env!("CARGO_BIN_EXE_crawl")).args(["diff", "--json"]).arg(&dir).output()?;
+        let diff: Value = serde_json::from_slice(&diff.stdout)?;
+        assert_eq!(diff["changed"].as_array().map(Vec::len), Some(if archive { 4 } else { 3 }), "{diff}");
+        let check = Command::new(env!("CARGO_BIN_EXE_crawl")).arg("check").arg(&dir).output()?;
+        done(&check);
+    }
+    Ok(())
+}
+
 /// Begins a round of visits, and kills it after 15 requests.
 fn kill_amid_round(told: &Told, dir: &Path) -> anyhow::Result<()> {
     let before = told.asked().len();

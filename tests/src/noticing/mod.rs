@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use config::Settings;
 use dedup_stage::flow::Flow;
-use dedup_stage::judge::{Case, Shown};
+use dedup_stage::judge::{Case, Changed, Shown};
 use dedup_stage::stage::{Preparer, Source};
 use dedup_stage::store::{Memory, Session};
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys, PageId, UrlId};
@@ -67,7 +67,8 @@ impl Site {
         let known = &self.known;
         let url_of = |page: PageId, _: &Session| Ok(known.get(&page.url).map(|known| known.url.clone()));
         let result = self.flow.page(&case, &url_of, &mut self.session)?;
-        let changed = result.judgement.changed(before.as_ref()).map(|changed| changed == "content");
+        let changed = result.judgement.changed(before.as_ref(), result.shown.as_ref());
+        let changed = changed.map(|changed| changed == Changed::Content);
         self.known.insert(page.id, Known { url, visits, shown: result.shown });
         Ok(changed)
     }

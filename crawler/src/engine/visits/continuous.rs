@@ -255,7 +255,7 @@ impl Continuous {
             Some(place) => {
                 let host = self.host(page.url.site);
                 self.count_visit(host);
-                let dated = heard::hear(&mut self.refresh, host, &self.roster.members[place], record);
+                let dated = heard::hear(&mut self.refresh, host, &self.roster.members[place], page.visit, record);
                 heard::keep(page, dated, &self.refresh.learned(host).signals, session);
                 self.visited(place, page.visit, record, dated, now, round);
             }

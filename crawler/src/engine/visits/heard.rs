@@ -9,18 +9,22 @@ use frontier::refresh::time::seconds;
 use frontier::refresh::turns::HostId;
 
 use super::member::Member;
-use crate::record::{PageRecord, VerdictKind};
+use crate::record::PageRecord;
 use crate::{hints, spaces};
 
 /// A page was visited again: compares what its host said of it with what the visit shows. `member` is the URL before this
-/// visit. If the page has changed, returns what is known of the time of the change.
-pub(super) fn hear(refresh: &mut Refresh, host: HostId, member: &Member, record: &PageRecord) -> Option<Dated> {
-    let is_page = matches!(record.status, 200..300 | 304) && record.verdict != VerdictKind::Unjudged;
-    if !is_page || member.seen.is_none() {
-        return None;
-    }
+/// visit, `visit` the number of the visit. If the page has changed, returns what is known of the time of the change.
+pub(super) fn hear(
+    refresh: &mut Refresh,
+    host: HostId,
+    member: &Member,
+    visit: u32,
+    record: &PageRecord,
+) -> Option<Dated> {
+    let is_page = matches!(record.status, 200..300 | 304) && member.seen.is_some();
+    let changed = record.has_changed(visit).filter(|_| is_page)?;
     let modified = record.validators.last_modified.as_deref().and_then(hints::http_date);
-    let seen = VisitFinding { changed: record.verdict != VerdictKind::Unchanged, modified: modified.map(seconds) };
+    let seen = VisitFinding { changed, modified: modified.map(seconds) };
     refresh.heard(host, &member.cluster, seconds(record.fetched_at), seen)
 }
 

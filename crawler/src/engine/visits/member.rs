@@ -101,14 +101,15 @@ impl Member {
         }
         self.cluster.told = None;
         let before_seen = self.seen.replace(record.fetched_at);
-        if before_seen.is_some() && record.verdict == VerdictKind::Unjudged {
+        let has_changed = record.has_changed(visit);
+        if before_seen.is_some() && has_changed.is_none() {
             // What cannot be compared (a body that was cut, say) changes nothing that is known.
             self.cluster.visited = at;
             return None;
         }
         if before_seen.is_some() {
             let span = at.saturating_sub(self.cluster.visited);
-            if record.verdict == VerdictKind::Unchanged {
+            if has_changed == Some(false) {
                 self.cluster.history.unchanged(span);
             } else {
                 match dated {

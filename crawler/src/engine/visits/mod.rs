@@ -20,6 +20,7 @@ mod waiting;
 
 use std::collections::{HashMap, HashSet};
 
+use dedup_stage::judge::Changed;
 use dedup_stage::store::{Result, Session};
 use dedup_stage::url::{PageId, SiteId, UrlId};
 use frontier::refresh::scheduler::Refresh;
@@ -31,7 +32,6 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::record::PageRecord;
-use crate::sink::Changed;
 pub(super) use continuous::Continuous;
 pub use freshness::{AGES, Freshness, HostRate};
 pub(super) use listed::Listed;
@@ -231,7 +231,7 @@ impl Visits {
     pub fn hear(&mut self, page: PageId, record: &PageRecord, session: &mut Session) {
         let Some(place) = self.roster.place(page.url) else { return };
         let host = self.number(page.url.site);
-        let dated = heard::hear(&mut self.refresh, host, &self.roster.members[place], record);
+        let dated = heard::hear(&mut self.refresh, host, &self.roster.members[place], page.visit, record);
         heard::keep(page, dated, &self.refresh.learned(host).signals, session);
     }
 

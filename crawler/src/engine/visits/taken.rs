@@ -10,7 +10,7 @@ use frontier::refresh::time::{Seconds, days, seconds};
 use super::Round;
 use super::continuous::Continuous;
 use super::member::{Life, Member};
-use crate::record::{PageRecord, VerdictKind};
+use crate::record::PageRecord;
 
 impl Continuous {
     /// A URL that was known was fetched again. `dated` as in [`Member::visited`].
@@ -31,10 +31,10 @@ impl Continuous {
         let life = member.life;
         // What it is a copy of is said again below, by the cluster that it joins.
         let shows = std::mem::replace(&mut member.of, was_of).filter(|_| self.trusts && life == Life::Alive);
-        let is_judged = life == Life::Alive && record.verdict != VerdictKind::Unjudged;
-        let has_changed = is_judged && record.verdict != VerdictKind::Unchanged;
+        let has_changed = record.has_changed(visit).filter(|_| life == Life::Alive);
+        let is_judged = has_changed.is_some();
         round.visits += 1;
-        round.changed += u64::from(has_changed);
+        round.changed += u64::from(has_changed == Some(true));
         round.missing += u64::from(was_there && matches!(life, Life::Missing { .. }));
         self.roster.all_pairs.fetched();
         match was_of {

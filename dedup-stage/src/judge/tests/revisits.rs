@@ -1,7 +1,7 @@
 //! A URL that is visited again.
 
 use super::*;
-use crate::flow::Fate;
+use crate::flow::{Fate, FlowResult};
 
 #[test]
 fn five_hundred_visits_to_an_unchanged_page_leave_one_entry() {
@@ -255,4 +255,57 @@ fn an_answer_without_a_body_says_what_the_last_one_said() {
     assert_eq!(of(&mut web, "http://a.test/"), Verdict::Unchanged { bytes: false, of: None, known: None });
     let twin = Some(web.id("http://a.test/", 1));
     assert_eq!(of(&mut web, "http://b.test/"), Verdict::Unchanged { bytes: false, of: twin, known: None });
+}
+
+/// A URL shows a file with these bytes. Returns the result, and what it says of the change.
+fn show_file(web: &mut Web, visit: u32, before: Option<&Shown>, bytes: &str) -> (FlowResult, Option<Changed>) {
+    let mut prepared = web.prepare("http://a.test/1", 200, bytes);
+    let page = &mut prepared.page;
+    (page.is_text, page.text, page.signature, page.odd, page.statement) = (false, 0, None, None, None);
+    let result = web.pass(&prepared, visit, before);
+    let changed = result.judgement.changed(before, result.shown.as_ref());
+    (result, changed)
+}
+
+/// Catches a page in whose place stands a file, and whose copies are still called its copies; and files whose changes nobody tells.
+#[test]
+fn a_file_in_place_of_a_page_is_a_change_and_so_are_other_bytes_of_a_file() {
+    let mut web = web();
+    let page = html(&words(1, 60), &[]);
+    let first = web.show("http://a.test/1", &page).shown;
+    let (file, changed) = show_file(&mut web, 2, first.as_ref(), "file");
+    assert_eq!((file.judgement, changed), (Judgement::UNJUDGED, Some(Changed::Content)));
+    assert_eq!(web.verdict("http://a.test/2", &page), Verdict::Unique, "nobody else shows it now");
+    let unchanged = Verdict::Unchanged { bytes: false, of: None, known: None };
+    let (again, changed) = show_file(&mut web, 3, file.shown.as_ref(), "file");
+    assert_eq!((again.judgement.verdict, changed), (unchanged, Some(Changed::No)));
+    assert_eq!(again.shown, file.shown);
+    let (other, changed) = show_file(&mut web, 4, again.shown.as_ref(), "other file");
+    assert_eq!((other.judgement.verdict, changed), (Verdict::Unjudged, Some(Changed::Content)));
+    let prepared = web.prepare("http://a.test/1", 200, &page);
+    let back = web.pass(&prepared, 5, other.shown.as_ref());
+    let changed = back.judgement.changed(other.shown.as_ref(), back.shown.as_ref());
+    assert_eq!((back.judgement.verdict.name(), changed), ("exact", Some(Changed::Content)));
+}
+
+/// Where no body was read at two visits, nobody knows whether anything has changed. The first of them replaces a page.
+#[test]
+fn an_empty_body_says_nothing_of_another_empty_body() {
+    let mut web = web();
+    let page = html(&words(1, 60), &[]);
+    let first = web.show("http://a.test/1", &page).shown;
+    let (empty, changed) = show_file(&mut web, 2, first.as_ref(), "");
+    assert_eq!((empty.judgement, changed), (Judgement::UNJUDGED, Some(Changed::Content)));
+    let (again, changed) = show_file(&mut web, 3, empty.shown.as_ref(), "");
+    assert_eq!((again.judgement, changed), (Judgement::UNJUDGED, None));
+}
+
+/// Catches the shell of a page that scripts fill: its bytes are others at each visit, and it says nothing at any.
+#[test]
+fn a_page_without_words_and_media_still_says_nothing_when_its_bytes_are_others() {
+    let mut web = web();
+    assert_eq!(web.verdict("http://a.test/1", "<title>app</title><script src=1.js></script>"), Verdict::Unjudged);
+    let unchanged = Verdict::Unchanged { bytes: true, of: None, known: None };
+    assert_eq!(web.verdict("http://a.test/1", "<title>app</title><script src=2.js></script>"), unchanged);
+    assert_eq!(web.verdict("http://a.test/1", &html(&words(1, 60), &[])), Verdict::Unique);
 }
