@@ -21,8 +21,9 @@ pub struct Trouble {
     pub meaning: String,
 }
 
-/// What went wrong, the most frequent first.
+/// What went wrong at the last visit to each URL, the most frequent first.
 pub fn troubles(stats: &Stats) -> Vec<Trouble> {
+    let stats = &stats.standing();
     let mut found = Vec::new();
     let mut add = |kind: &str, count: u64, meaning: String| {
         if count > 0 {
@@ -103,6 +104,8 @@ pub fn faults(stats: &Stats) -> (Vec<Trouble>, Option<WorstHost>) {
         return (troubles, worst.cloned());
     }
     troubles.retain(|trouble| trouble.kind != "withheld_robots");
+    // What went wrong on the worst host is over, too.
+    let worst = worst.filter(|_| !troubles.is_empty());
     (troubles, worst.and_then(WorstHost::without_forbidden))
 }
 
@@ -130,6 +133,7 @@ fn failure(kind: &str) -> String {
 
 /// How a crawl ended, in one or two sentences. `reason` is the word of `report --json`.
 pub fn ending(stats: &Stats, reason: &str, lost: Option<Lost>) -> String {
+    let stats = &stats.standing();
     match reason {
         "waiting" if !stats.any_page() => {
             "Not one page could be fetched. Nothing becomes due within --patience; the same command tries again.".into()

@@ -42,12 +42,17 @@ pub const STUBS: Space = Space::new(43, "stubs", Layout::Points);
 /// Identity of a host → nothing: one of its pages was asked once more for the cookies that its link had set.
 pub const HOPS: Space = Space::new(44, "hops", Layout::Points);
 
-/// Of these, those that are kept under identities of hosts or URLs and are moved as they are.
-pub const BY_SITE: [Space; 8] = [TRIALS, LISTED, DATED, SIGNALS, LISTS, ATTEMPTS, STUBS, HOPS];
+/// Identity of a URL → what was wrong with its last visit.
+pub const TROUBLES: Space = Space::new(45, "troubles", Layout::Points);
+
+/// Of the spaces above, those that are kept under identities of hosts or URLs and are moved as they are.
+pub const BY_SITE: [Space; 9] = [TRIALS, LISTED, DATED, SIGNALS, LISTS, ATTEMPTS, STUBS, HOPS, TROUBLES];
 
 /// All spaces of a crawl directory.
 pub fn of_crawl() -> Spaces {
-    let own =
-        [PAGES, TRIALS, COOKIES, USAGE, OUTBOUND, ELSEWHERE, LISTED, DATED, SIGNALS, LISTS, ATTEMPTS, STUBS, HOPS];
+    let own = [
+        PAGES, TRIALS, COOKIES, USAGE, OUTBOUND, ELSEWHERE, LISTED, DATED, SIGNALS, LISTS, ATTEMPTS, STUBS, HOPS,
+        TROUBLES,
+    ];
     Spaces::new(&[dedup_stage::spaces::JUDGE, frontier::spaces::FRONTIER, &own])
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crawler::clock::Clock;
 use serde_json::Value;
 use tests::crawl::{Crawled, crawl_with, settings, text};
-use tests::scripted::{Scripted, html, missing, words};
+use tests::scripted::{Scripted, html, missing, moved, words};
 use tests::told::{self, Told};
 
 /// Pages that say something of their own, the front page included.
@@ -291,6 +291,34 @@ fn only_a_page_that_was_there_goes_missing() -> anyhow::Result<()> {
     let visited = again.pages.iter().filter(|page| page["visit"] == 2 && page["status"] == 404).count();
     let told_of = again.stats.round.expect("a round was made");
     assert_eq!((visited, told_of.visits, told_of.missing), (2, 3, 1));
+    Ok(())
+}
+
+/// Catches a crawl that is not called complete for an error that is over, and one that is called complete because an error was over
+/// once. The totals over all visits stay.
+#[test]
+fn only_what_went_wrong_at_the_last_visit_counts() -> anyhow::Result<()> {
+    let site = Site::new(|path, round| match (path, round) {
+        ("/p3", 1) | ("/p5", 3 | 4) => Some(crawler::demo::web::Answer { status: 500, ..html("<p>no</p>") }),
+        ("/p4", 1) => Some(moved("/p4")),
+        _ => None,
+    })?;
+    let failures = || -> anyhow::Result<(Value, Value, u64)> {
+        let report = std::process::Command::new(env!("CARGO_BIN_EXE_crawl"));
+        let report = { report }.args(["report", "--json"]).arg(site.dir.path()).output()?;
+        let report: Value = serde_json::from_slice(&report.stdout)?;
+        let errors = report["statuses"]["500"].as_u64().unwrap_or(0);
+        Ok((report["failures"].clone(), report["complete"].clone(), errors))
+    };
+    assert_eq!(failures()?, (serde_json::json!({"500": 1, "redirect_loop": 1}), false.into(), 1));
+    site.refresh()?;
+    assert_eq!(failures()?, (serde_json::json!({}), true.into(), 1), "both are over");
+    for errors in [2, 3] {
+        site.refresh()?;
+        assert_eq!(failures()?, (serde_json::json!({"500": 1}), false.into(), errors), "one page fails");
+    }
+    site.refresh()?;
+    assert_eq!(failures()?, (serde_json::json!({}), true.into(), 3));
     Ok(())
 }
 

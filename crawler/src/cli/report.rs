@@ -101,7 +101,8 @@ pub(super) fn json(
     report["skipped"] = json!(stats.skipped());
     let troubles = outcome::troubles(stats);
     report["failures"] = troubles.iter().map(|trouble| (trouble.kind.clone(), json!(trouble.count))).collect();
-    report["unread"] = engine::unread(stats).map(|left| (left.kind.to_owned(), json!(left.count))).collect();
+    report["unread"] =
+        engine::unread(&stats.standing()).map(|left| (left.kind.to_owned(), json!(left.count))).collect();
     report["estimated_unique_lost"] = json!(lost.map(|lost| lost.estimate));
     report["estimated_unique_lost_low"] = json!(lost.map(|lost| lost.low));
     report["estimated_unique_lost_high"] = json!(lost.map(|lost| lost.high));

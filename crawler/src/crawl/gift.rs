@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use super::cut::{CutError, SHARE, copy_known, delete_known, get, put};
 use super::{CrawlDir, OpenError};
-use crate::engine::unread;
 use crate::record::PageRecord;
 use crate::spaces;
 
@@ -132,10 +131,9 @@ impl CrawlDir {
     /// Nothing is left here: what tells of URLs that wait is empty, and the counters say so.
     pub fn close_empty(&mut self) -> Result<(), OpenError> {
         let (mut stats, _) = self.stats()?;
-        let server_errors: u64 = stats.statuses.range(500..).map(|(_, count)| *count).sum();
         (stats.uncovered, stats.withheld) = (0, std::collections::BTreeMap::new());
         stats.unread.clear();
-        stats.complete = stats.failed == 0 && server_errors == 0 && unread(&stats).next().is_none();
+        stats.complete = stats.standing().has_all();
         let skipped = self.path.join(crate::sink::SkippedJsonl::NAME);
         std::fs::write(skipped, b"").map_err(|error| OpenError::Output { dir: self.path.clone(), error })?;
         let closed = stats.put(&mut self.session).and_then(|()| self.session.commit());

@@ -66,16 +66,12 @@ impl Desk<'_> {
         let walls = stats.labels.get(Label::Wall.name()).copied().unwrap_or(0);
         stats.walls_with_account = if has_account { walls } else { 0 };
         stats.worst_host = self.hosts.worst().or(stats.worst_host.take());
-        let server_errors: u64 = stats.statuses.range(500..).map(|(_, count)| *count).sum();
         stats.complete = reason == StopReason::Done
             && self.frontier.counts().queued == 0
             && stats.uncovered == 0
             && !lost.is_some_and(|lost| lost.any())
-            && stats.failed == 0
-            && stats.cut.is_empty()
-            && unread::causes(stats).next().is_none()
             && stats.withheld.keys().all(|kind| kind == FORBIDDEN)
-            && server_errors == 0;
+            && stats.standing().has_all();
         Ok(())
     }
 

@@ -194,6 +194,7 @@ impl Desk<'_> {
         self.no_more_attempts(job)?;
         self.ledger.stats.count_failure(error.kind());
         self.hosts.note(&job.url, error.kind().name());
+        self.note_troubles(job, &[error.kind().name()])?;
         let before = self.before(job)?;
         let out = PageOut::failed(line);
         let (shown, graph) = before.map_or((None, None), |before| (before.shown, before.graph));

@@ -37,6 +37,7 @@ mod rescue;
 mod round;
 mod scores;
 mod scoring;
+mod standing;
 mod start;
 mod stats;
 mod stubs;

@@ -17,17 +17,13 @@ use super::error::Result;
 use super::ledger;
 use super::links::LinkCounts;
 use super::message::PageFinding;
+use super::standing::{LOOP, NOWHERE, OUT};
 use super::vanished::Vanished;
 use super::visits::Ended;
 use crate::fetch::is_redirect;
 use crate::record::PageRecord;
 use crate::sink::{PageOut, Twin};
 use crate::stub::Label;
-
-/// The words for redirects that are not followed: out of the scope, without end, or to no URL.
-const OUT: &str = "redirected_out";
-const LOOP: &str = "redirect_loop";
-const NOWHERE: &str = "redirect_nowhere";
 
 impl Desk<'_> {
     /// Takes an answer to a request for a page.
@@ -72,6 +68,9 @@ impl Desk<'_> {
         if let Some(kind) = &trouble {
             self.hosts.note(&job.url, kind);
         }
+        let cut = cut(&finding).filter(|cut| trouble.as_ref() != Some(cut));
+        let troubles: Vec<_> = trouble.iter().chain(&cut).map(String::as_str).collect();
+        self.note_troubles(&job, &troubles)?;
         let is_unique = judgement.verdict == Verdict::Unique && judgement.unique_by != Some(UniqueBy::Links);
         let new = is_unique && !says_little(&finding, &judgement);
         self.rescue.fetched(&job, new, counts.new > 0, &mut self.frontier, &mut self.ledger.session);
@@ -268,8 +267,12 @@ fn trouble(job: &Job, finding: &PageFinding, leads: Leads) -> Option<String> {
     if is_redirect(finding.status) {
         return Some(NOWHERE.to_owned());
     }
-    let cut = finding.cut.map(|kind| format!("cut_{kind}"));
-    if finding.status >= 400 { Some(finding.status.to_string()) } else { cut }
+    if finding.status >= 400 { Some(finding.status.to_string()) } else { cut(finding) }
+}
+
+/// The word for why a body is not whole, if it is not.
+fn cut(finding: &PageFinding) -> Option<String> {
+    finding.cut.map(|kind| format!("cut_{kind}"))
 }
 
 /// The results for one answer, for the outputs.

@@ -50,6 +50,8 @@ pub struct Stats {
     pub tls: BTreeMap<String, u64>,
     /// URLs queued whose last attempt failed, by what came of it: a status, or the word for the failure.
     pub retrying: BTreeMap<String, u64>,
+    /// Of all these troubles, by the word for them: those of visits to URLs that were visited once more since.
+    pub superseded: BTreeMap<String, u64>,
     /// Out-links read, one per key and page.
     pub links_found: u64,
     /// Out-links not seen before.
