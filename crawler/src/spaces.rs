@@ -45,14 +45,17 @@ pub const HOPS: Space = Space::new(44, "hops", Layout::Points);
 /// Identity of a URL → what was wrong with its last visit.
 pub const TROUBLES: Space = Space::new(45, "troubles", Layout::Points);
 
+/// Identity of a URL → the response in the archive that has what it shows, if that is not the response to its first visit.
+pub const ARCHIVED: Space = Space::new(46, "archived", Layout::Points);
+
 /// Of the spaces above, those that are kept under identities of hosts or URLs and are moved as they are.
-pub const BY_SITE: [Space; 9] = [TRIALS, LISTED, DATED, SIGNALS, LISTS, ATTEMPTS, STUBS, HOPS, TROUBLES];
+pub const BY_SITE: [Space; 10] = [TRIALS, LISTED, DATED, SIGNALS, LISTS, ATTEMPTS, STUBS, HOPS, TROUBLES, ARCHIVED];
 
 /// All spaces of a crawl directory.
 pub fn of_crawl() -> Spaces {
     let own = [
         PAGES, TRIALS, COOKIES, USAGE, OUTBOUND, ELSEWHERE, LISTED, DATED, SIGNALS, LISTS, ATTEMPTS, STUBS, HOPS,
-        TROUBLES,
+        TROUBLES, ARCHIVED,
     ];
     Spaces::new(&[dedup_stage::spaces::JUDGE, frontier::spaces::FRONTIER, &own])
 }

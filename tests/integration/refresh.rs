@@ -1,6 +1,7 @@
 //! Rounds of visits: one page of each cluster is asked for again, copies are trusted and checked, and what dies, diverges or
 //! comes back is noticed. The server's own list of requests is the judge.
 
+mod archive;
 mod program;
 
 use std::collections::BTreeSet;

@@ -7,6 +7,7 @@
 
 mod alike;
 mod allowance;
+mod archived;
 mod attempts;
 mod barren;
 mod barrier;

@@ -220,15 +220,18 @@ impl Desk<'_> {
             validators.etag = validators.etag.or_else(|| before.validators.etag.clone());
             validators.last_modified = validators.last_modified.or_else(|| before.validators.last_modified.clone());
         }
-        let earlier =
-            if matches!(judgement.verdict, Verdict::Unchanged { .. }) { before.as_ref() } else { twin.as_ref() };
+        let earlier = match (judgement.verdict, judgement.verdict.twin()) {
+            _ if finding.exchange.is_none() => None,
+            (Verdict::Unchanged { .. }, _) => before.as_ref().map(|before| self.archived(job.page.url, before)),
+            (_, of) => of.zip(twin.as_ref()).map(|(of, twin)| self.archived(of.url, twin)),
+        };
         let corpora = Arc::clone(self.flow.judge().known());
         let out = PageOut {
             line: &finding.line,
             judgement: &judgement,
             twin: twin.as_ref().map(Twin::of),
             known: judgement.verdict.known().map(|corpus| corpora.get(corpus).name()),
-            earlier: earlier.map(Twin::of),
+            earlier: earlier.transpose()?,
             exchange: finding.exchange.as_ref(),
             graph: &finding.graph,
             is_requisite: false,
@@ -241,6 +244,7 @@ impl Desk<'_> {
             new_links: new_links.as_deref(),
             vanished: vanished.as_ref().map(|links| (links.count, &links.named[..])),
         };
+        self.note_archived(job, &out);
         let payload = finding.exchange.as_ref().map(|exchange| exchange.payload.0);
         // An answer that shows what the URL is has all its links. Any other keeps those of the last.
         let graph = before.as_ref().and_then(|before| before.graph).filter(|_| !finding.shows());

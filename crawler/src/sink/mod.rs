@@ -10,7 +10,7 @@ mod warc;
 use std::collections::BTreeMap;
 use std::io;
 
-use dedup_stage::judge::{Changed, Judgement};
+use dedup_stage::judge::{Changed, Judgement, Verdict};
 use frontier::Millis;
 use url::Url;
 
@@ -39,7 +39,8 @@ pub struct PageOut<'a> {
     pub twin: Option<Twin>,
     /// Name of the known corpus that has the page.
     pub known: Option<&'a str>,
-    /// The earlier page that a revisit record of the archive refers to: the twin, or the same URL at its last visit.
+    /// The earlier page that a revisit record of the archive would refer to: that of the twin or of the same URL, at the visit whose
+    /// response the archive has.
     pub earlier: Option<Twin>,
     /// The exchange for the archive, where one is kept.
     pub exchange: Option<&'a Exchange>,
@@ -90,6 +91,17 @@ impl<'a> PageOut<'a> {
             new_links,
             vanished,
         }
+    }
+}
+
+impl PageOut<'_> {
+    /// The page that the record in the archive refers to, if that is a revisit record: the server says that nothing has changed, or
+    /// the payload is the same.
+    pub fn revisits(&self) -> Option<&Twin> {
+        let (exchange, earlier) = (self.exchange?, self.earlier.as_ref()?);
+        let is_copy = matches!(self.judgement.verdict, Verdict::Exact { .. } | Verdict::Unchanged { bytes: false, .. });
+        let is_same = is_copy && earlier.payload == Some(exchange.payload.0);
+        (exchange.status == 304 || is_same).then_some(earlier)
     }
 }
 

@@ -11,7 +11,7 @@ use dedup_stage::warc::cdxj::{self, Capture};
 use dedup_stage::warc::write::{
     MetadataRecord, RevisitRecord, Revisited, metadata_member, revisit_member, warcinfo_member,
 };
-use dedup_stage::warc::{RecordId, Rotation};
+use dedup_stage::warc::{Digest, RecordId, Rotation};
 
 use super::sort::sort_lines;
 use super::{AppendFile, Lengths, PageOut, Sink};
@@ -65,8 +65,8 @@ impl Warc {
         })
     }
 
-    /// Appends members that belong together, and indexes the first. `mime` is that of the index.
-    fn append(&mut self, exchange: &Exchange, mime: &str, members: &[&[u8]]) -> io::Result<()> {
+    /// Appends members that belong together, and indexes the first. `mime` and `payload` are those of the index.
+    fn append(&mut self, exchange: &Exchange, mime: &str, payload: Digest, members: &[&[u8]]) -> io::Result<()> {
         let bytes = members.iter().map(|member| member.len() as u64).sum();
         if std::mem::take(&mut self.is_due) || self.rotation.is_due(bytes) {
             self.cut(exchange.date)?;
@@ -82,7 +82,7 @@ impl Warc {
             date: exchange.date,
             mime,
             status: exchange.status,
-            digest: exchange.payload,
+            digest: payload,
             length: members[0].len() as u64,
             offset: place.offset,
             file_name: name.trim_start_matches("warc/"),
@@ -139,20 +139,15 @@ fn number(name: &str) -> Option<u32> {
 impl Sink for Warc {
     fn page(&mut self, page: &PageOut<'_>) -> io::Result<u64> {
         let Some(exchange) = page.exchange else { return Ok(0) };
-        let revisited = match (page.judgement.verdict, &page.earlier) {
-            (_, Some(earlier)) if exchange.status == 304 => {
-                let (etag, last_modified) =
-                    (exchange.validators.etag.as_deref(), exchange.validators.last_modified.as_deref());
-                Some((Revisited::NotModified { etag, last_modified }, earlier))
-            }
-            (Verdict::Exact { .. } | Verdict::Unchanged { bytes: false, .. }, Some(earlier))
-                if earlier.payload == Some(exchange.payload.0) =>
-            {
-                Some((Revisited::IdenticalPayload(exchange.payload), earlier))
-            }
-            _ => None,
-        };
-        if let Some((revisited, earlier)) = revisited {
+        if let Some(earlier) = page.revisits() {
+            let (etag, last_modified) =
+                (exchange.validators.etag.as_deref(), exchange.validators.last_modified.as_deref());
+            let revisited = match exchange.status {
+                304 => Revisited::NotModified { etag, last_modified },
+                _ => Revisited::IdenticalPayload(exchange.payload),
+            };
+            // The index names the payload that is to be replayed. A 304 has none of its own.
+            let payload = earlier.payload.map_or(exchange.payload, Digest);
             let revisit = revisit_member(&RevisitRecord {
                 id: exchange.id,
                 url: exchange.url.as_str(),
@@ -164,7 +159,7 @@ impl Sink for Warc {
                 refers_to_date: earlier.fetched_at,
                 refers_to: None,
             });
-            self.append(exchange, "warc/revisit", &[&revisit, &exchange.request])?;
+            self.append(exchange, "warc/revisit", payload, &[&revisit, &exchange.request])?;
             return Ok(0);
         }
         let mut facts = Vec::new();
@@ -177,7 +172,7 @@ impl Sink for Warc {
         let mut members = vec![exchange.response.as_slice(), &exchange.request];
         let metadata = if facts.is_empty() { Vec::new() } else { metadata(exchange, &facts)? };
         members.extend((!metadata.is_empty()).then_some(metadata.as_slice()));
-        self.append(exchange, &exchange.mime, &members)?;
+        self.append(exchange, &exchange.mime, exchange.payload, &members)?;
         Ok(0)
     }
 

@@ -1,0 +1,54 @@
+//! Which response in the archive has what a URL shows. A visit that brings nothing new leaves a revisit record, which refers to an
+//! earlier record. It must refer to a response: a program that replays the archive follows one such reference, and not a chain of
+//! them.
+
+use dedup_stage::store::codec;
+use dedup_stage::url::UrlId;
+use frontier::{Job, Millis};
+use serde::{Deserialize, Serialize};
+
+use super::desk::Desk;
+use super::error::Result;
+use crate::record::PageRecord;
+use crate::sink::{PageOut, Twin};
+use crate::spaces;
+
+/// A response in the archive, as [`spaces::ARCHIVED`] has it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Archived {
+    url: String,
+    fetched_at: Millis,
+    payload: [u8; 32],
+}
+
+impl Desk<'_> {
+    /// The page that a revisit record refers to, if it repeats the page of this URL that `record` is of.
+    pub(super) fn archived(&self, url: UrlId, record: &PageRecord) -> Result<Twin> {
+        let own = Twin::of(record);
+        let Some(payload) = record.payload else { return Ok(own) };
+        let bytes = self.ledger.session.get(spaces::ARCHIVED, &url.to_bytes())?;
+        let archived = bytes.map(|bytes| codec::decode::<Archived>(&bytes, "a response in the archive")).transpose()?;
+        // A response to a later visit may have other bytes.
+        Ok(match archived.filter(|archived| archived.payload == payload) {
+            Some(Archived { url, fetched_at, .. }) => Twin { url, fetched_at, ..own },
+            None => own,
+        })
+    }
+
+    /// Remembers where the archive has the payload of a page, if that is not the response to the first visit.
+    pub(super) fn note_archived(&mut self, job: &Job, out: &PageOut<'_>) {
+        let Some(exchange) = out.exchange else { return };
+        let archived = match out.revisits() {
+            Some(Twin { url, fetched_at, payload: Some(payload) }) => {
+                Archived { url: url.clone(), fetched_at: *fetched_at, payload: *payload }
+            }
+            None if job.page.visit > 1 => Archived {
+                url: exchange.url.as_str().to_owned(),
+                fetched_at: exchange.date,
+                payload: exchange.payload.0,
+            },
+            _ => return,
+        };
+        self.ledger.session.put(spaces::ARCHIVED, job.page.url.to_bytes(), codec::encode(&archived));
+    }
+}
