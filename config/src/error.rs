@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::layers::PROFILES;
+use crate::profiles::PROFILES;
 
 /// Where a setting was written.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,11 +12,8 @@ use crate::defaults::defaults;
 use crate::deprecated;
 use crate::error::{ConfigError, Origin};
 use crate::flags::{flag, keys, variable};
+use crate::profiles::PROFILES;
 use crate::{Settings, nearest};
-
-/// The profiles that come with the program: name and TOML.
-pub const PROFILES: [(&str, &str); 2] =
-    [("generic", include_str!("../profiles/generic.toml")), ("focused", include_str!("../profiles/focused.toml"))];
 
 /// Settings in the making. Each call lays something over what is there, so call from the weakest to the strongest:
 /// profile, files, environment, flags. Whatever is laid on is checked at once, so an error names where it was written.

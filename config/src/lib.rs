@@ -11,6 +11,7 @@ mod error;
 mod flags;
 mod layers;
 mod nearest;
+mod profiles;
 mod rotate;
 mod settings;
 mod units;
@@ -21,8 +22,9 @@ pub use defaults::DEFAULT;
 pub use deprecated::DEPRECATED;
 pub use error::{ConfigError, Origin};
 pub use flags::flags;
-pub use layers::{Layers, PROFILES};
+pub use layers::Layers;
 pub use nearest::nearest;
+pub use profiles::PROFILES;
 pub use rotate::{Rotate, Rotation};
 pub use settings::{
     Access, Dedup, Fetch, Focus, Limits, LogFormat, OnDuplicate, Output, Politeness, Priority, Progress, Refresh,

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cargo bench -p dedup-stage-frontier --bench load -- steady [PAGES]     a crawl that finds one new URL a page among 21 links
-//! cargo bench -p dedup-stage-frontier --bench load -- grow [URLS]        a crawl that finds 20, until so many are queued (issue 5, bar 5)
+//! cargo bench -p dedup-stage-frontier --bench load -- grow [URLS]        a crawl that finds 20, until so many are queued
 //! cargo bench -p dedup-stage-frontier --bench load -- restart DIR MADE   what `grow` left, with KEEP set in the environment
 //! ```
 //!

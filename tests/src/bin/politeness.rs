@@ -1,4 +1,4 @@
-//! `politeness`: the servers' log as the judge of politeness (issue 5, bar 3).
+//! `politeness`: the servers' log as the judge of politeness.
 //!
 //! Two crawls of 200 hosts on three addresses, with Crawl-delays from 50 ms to 2 s, each killed and taken up again several
 //! times: one whose rate the delays of the hosts decide, and one whose rate the floor of the addresses decides.

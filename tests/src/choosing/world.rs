@@ -96,18 +96,18 @@ fn missing(content_type: &'static str) -> Answer {
     Answer { status: 404, content_type, location: None, body: String::new(), delay: Duration::ZERO }
 }
 
-/// The webs that bars are run on.
+/// The webs on which choosing is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum WebKind {
-    /// Bar 1: 20,000 pages on 20 hosts, about 30 % copies
+    /// 20,000 pages on 20 hosts, about 30 % copies
     Copies,
-    /// Bar 2: two versions each of two documentations under two names, print copies, sessions
+    /// Two versions each of two documentations under two names, print copies, sessions
     Real,
-    /// Bar 3: a shop behind filters, a calendar without end, a forum with three URLs a post
+    /// A shop behind filters, a calendar without end, a forum with three URLs a post
     Traps,
-    /// Bar 4: 200 templates, another content in each page
+    /// 200 templates, another content in each page
     Templates,
-    /// Bar 4: the documentation sites as they are
+    /// The documentation sites as they are
     Docs,
 }
 

@@ -101,7 +101,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The figures that issue 7 sets bars for.
+/// The figures that count for each web, with the bounds that they should keep to in brackets.
 fn bars(kind: WebKind, name: &str, curve: &Curve, ideal: &Curve, all_knowing: u64) {
     let contents = ideal.contents();
     let over = |share: f64, of: u64| {
@@ -110,14 +110,14 @@ fn bars(kind: WebKind, name: &str, curve: &Curve, ideal: &Curve, all_knowing: u6
     match kind {
         WebKind::Copies => {
             let (all, most) = (over(1.0, ideal.fetches), over(0.95, ideal.fetches));
-            println!("bar 1, {name}: all contents by {all:.3} x the ideal gate (1.02), 95 % by {most:.3} x (0.95)");
+            println!("{name}: all contents by {all:.3} x the ideal gate (1.02), 95 % by {most:.3} x (0.95)");
         }
-        WebKind::Real => println!("bar 2, {name}: all contents by {:.3} x their number (1.15)", over(1.0, contents)),
+        WebKind::Real => println!("{name}: all contents by {:.3} x their number (1.15)", over(1.0, contents)),
         WebKind::Traps => {
-            println!("bar 3, {name}: 99 % by {:.3} x the all-knowing crawler (1.3)", over(0.99, all_knowing))
+            println!("{name}: 99 % by {:.3} x the all-knowing crawler (1.3)", over(0.99, all_knowing))
         }
         WebKind::Templates | WebKind::Docs => {
-            println!("bar 4, {name}: {} of {contents} contents lost (0)", contents.saturating_sub(curve.contents()));
+            println!("{name}: {} of {contents} contents lost (0)", contents.saturating_sub(curve.contents()));
         }
     }
 }
