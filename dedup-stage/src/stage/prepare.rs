@@ -1,4 +1,4 @@
-//! What can be said of one page by itself, on any thread: its key, its text and links, its fingerprint.
+//! Prepares pages for the judge, on any thread: finds the key, text, links and fingerprint of one page.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::judge::{Ahead, OutLink, Searcher};
 use crate::page::{Input, Page, Reader};
 use crate::url::{Keys, UrlId, UrlKey};
 
-/// A page as somebody fetched it.
+/// A page as it was fetched.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
     /// Where from.
@@ -43,20 +43,20 @@ pub struct Prepared {
     /// Those of them that are to be followed: the ones that the caller gave. Where it gave none, those of the HTML that
     /// are not `nofollow`.
     pub follow: Vec<Follow>,
-    /// The accepted fingerprints near its own, if the preparer searches for them.
+    /// The accepted fingerprints near that of the page, if the preparer searches for them.
     pub ahead: Option<Ahead>,
 }
 
 /// A link to follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Follow {
-    /// Its place among [`Prepared::links`].
+    /// The place of the link in [`Prepared::links`].
     pub link: u32,
-    /// Its place among the links that the caller gave.
+    /// The place of the link among the links that the caller gave.
     pub given: Option<u32>,
 }
 
-/// Prepares pages; one per thread, and any number of them give the same answers.
+/// Prepares pages. Each thread has its own preparer, and all of them give the same answers.
 #[derive(Debug)]
 pub struct Preparer {
     reader: Reader,
@@ -70,7 +70,7 @@ impl Preparer {
         Self { reader: Reader::default(), keys, searcher: None }
     }
 
-    /// From now on it also searches for near fingerprints, if it is given a searcher, so that the stage need not.
+    /// Lets the preparer also search for near fingerprints if there is a searcher, so that the stage need not.
     #[must_use]
     pub fn searching(self, searcher: Option<Searcher>) -> Self {
         Self { searcher, ..self }
@@ -84,7 +84,7 @@ impl Preparer {
         let mut links = Links::with_capacity(page.links.len());
         for link in std::mem::take(&mut page.links) {
             let place = links.place(OutLink::new(link.url, link.content, &self.keys));
-            // One of several spellings in the content is enough.
+            // The link stands in the content if one of its spellings does.
             links.all[place].content |= link.content;
             if source.links.is_none() && !page.nofollow && !link.nofollow {
                 links.follow(place, None);
@@ -92,7 +92,7 @@ impl Preparer {
         }
         for (given, link) in (0..).zip(source.links.unwrap_or_default()) {
             if let Some(url) = resolve(source.url, link) {
-                // A link that the HTML does not have was made by a script, as a part of what the page shows.
+                // A script has made a link that the HTML does not have, as a part of what the page shows.
                 let place = links.place(OutLink::new(url, true, &self.keys));
                 links.follow(place, Some(given));
             }
@@ -108,13 +108,13 @@ impl Preparer {
     }
 }
 
-/// The links of a page, one per key.
+/// The links of a page, one for each key.
 struct Links {
     all: Vec<OutLink>,
     follow: Vec<Follow>,
-    /// Hash of a key → its place.
+    /// The place of a link in `all`, by the hash of its key.
     places: HashMap<u64, usize>,
-    /// By place.
+    /// Whether a link is followed, by its place in `all`.
     followed: Vec<bool>,
 }
 
@@ -128,7 +128,7 @@ impl Links {
         }
     }
 
-    /// The place of the link with this key; a new one is added.
+    /// The place in `all` of the link with this key. A new link is added.
     fn place(&mut self, link: OutLink) -> usize {
         *self.places.entry(link.id.url).or_insert_with(|| {
             self.all.push(link);
