@@ -60,7 +60,7 @@ pub struct Counts {
 pub struct NextLink {
     /// The link.
     pub link: OutLink,
-    /// Its place among the links that the caller gave.
+    /// The place of the link among the links that the caller gave; `None` if it gave none.
     pub given: Option<u32>,
 }
 

@@ -11,37 +11,38 @@ use crate::url::{Keys, UrlId, UrlKey};
 /// A page as it was fetched.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
-    /// Where from.
+    /// The URL of the page.
     pub url: &'a Url,
-    /// HTTP status, 200 where it is not known.
+    /// The HTTP status; 200 if it is not known.
     pub status: u16,
-    /// Value of the `Content-Type` header.
+    /// The value of the `Content-Type` header.
     pub content_type: Option<&'a str>,
-    /// Decoded body.
+    /// The decoded body.
     pub body: &'a [u8],
-    /// Whether the body is all there.
+    /// Whether the body is complete.
     pub whole: bool,
-    /// Out-links as the caller found them, absolute or relative; `None`: they are read from the page.
+    /// The links of the page as the caller found them, absolute or relative. `None` if they are to be read from the
+    /// page.
     pub links: Option<&'a [&'a str]>,
 }
 
 /// A page ready to be judged.
 #[derive(Debug)]
 pub struct Prepared {
-    /// Where from, in the URL standard's spelling.
+    /// The URL of the page, in the spelling of the URL standard.
     pub url: Url,
-    /// Canonical form of the URL.
+    /// The canonical form of the URL.
     pub key: UrlKey,
-    /// Identity of the URL.
+    /// The identity of the URL.
     pub id: UrlId,
-    /// Whether it may be judged at all: whole, with a 2xx status.
+    /// Whether the page may be judged: it is complete, and its status is 2xx.
     pub judgeable: bool,
-    /// What was read from it; its links are moved to `links`.
+    /// The content of the page. Its links were moved to `links`.
     pub page: Page,
-    /// All its links, one per key: those of its HTML, and those that the caller gave.
+    /// All links of the page, one for each key: those of its HTML, and those that the caller gave.
     pub links: Vec<OutLink>,
-    /// Those of them that are to be followed: the ones that the caller gave. Where it gave none, those of the HTML that
-    /// are not `nofollow`.
+    /// The links that are to be followed: those that the caller gave. If it gave none, those of the HTML without
+    /// `nofollow`.
     pub follow: Vec<Follow>,
     /// The accepted fingerprints near that of the page, if the preparer searches for them.
     pub ahead: Option<Ahead>,
@@ -65,7 +66,7 @@ pub struct Preparer {
 }
 
 impl Preparer {
-    /// A preparer that compares URLs as the stage does.
+    /// A preparer that identifies URLs as the stage does.
     pub fn new(keys: Keys) -> Self {
         Self { reader: Reader::default(), keys, searcher: None }
     }
