@@ -19,7 +19,7 @@ pub struct ResponseRecord<'a> {
     pub id: RecordId,
     /// The URL that was asked for.
     pub url: &'a str,
-    /// The time of the request, in milliseconds since the Unix epoch.
+    /// The time of the capture, in milliseconds since the Unix epoch.
     pub date: u64,
     /// The address of the server.
     pub address: Option<IpAddr>,
@@ -42,7 +42,7 @@ pub struct RequestRecord<'a> {
     pub id: RecordId,
     /// The URL that was asked for.
     pub url: &'a str,
-    /// The time of the request, in milliseconds since the Unix epoch.
+    /// The time of the capture, in milliseconds since the Unix epoch.
     pub date: u64,
     /// The address of the server.
     pub address: Option<IpAddr>,
@@ -59,7 +59,7 @@ pub struct RevisitRecord<'a> {
     pub id: RecordId,
     /// The URL that was asked for.
     pub url: &'a str,
-    /// The time of the request, in milliseconds since the Unix epoch.
+    /// The time of the capture, in milliseconds since the Unix epoch.
     pub date: u64,
     /// The address of the server.
     pub address: Option<IpAddr>,

@@ -84,13 +84,13 @@ impl Format {
 /// The names of the fields, or columns, of a document. A dot leads into an object or a struct: `metadata.url`.
 #[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
 pub struct Fields {
-    /// Field or column with the document's id; where it is missing, the id is its place: FILE#NUMBER
+    /// Field or column with the document's id. A document without one gets its place as its id: FILE#NUMBER
     #[arg(long = "id-field", value_name = "NAME", default_value = "id")]
     pub id: String,
     /// Field or column with the text
     #[arg(long = "text-field", value_name = "NAME", default_value = "text")]
     pub text: String,
-    /// Field or column with the page, HTML or text, where there is no text
+    /// Field or column with the page, HTML or text. It is read if there is no text
     #[arg(long = "body-field", value_name = "NAME", default_value = "body")]
     pub body: String,
     /// Field or column with the URL

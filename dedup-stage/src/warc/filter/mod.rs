@@ -37,7 +37,7 @@ pub enum OnNear {
     /// Kept.
     #[default]
     Keep,
-    /// Kept, and a metadata record behind them names the twin.
+    /// Kept, and followed by a metadata record that names the twin.
     Mark,
     /// Left out, with their request and metadata records.
     Drop,
