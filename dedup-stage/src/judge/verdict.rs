@@ -11,12 +11,12 @@ pub enum Verdict {
     Unique,
     /// The page has the same bytes as an earlier page of another URL.
     Exact {
-        /// That page.
+        /// The earlier page.
         of: PageId,
     },
     /// The page says what an earlier page of another URL said.
     Near {
-        /// That page.
+        /// The earlier page.
         of: PageId,
         /// Hamming distance of the fingerprints.
         distance: u32,
@@ -25,9 +25,9 @@ pub enum Verdict {
     },
     /// The page says what a document of a known corpus says, and what no earlier page said.
     Known {
-        /// The corpus, by its place among those that the judge knows.
+        /// The number of the corpus, in the order in which the judge knows them.
         corpus: u32,
-        /// The document.
+        /// The document of the corpus.
         document: CorpusMatch,
     },
     /// The page says what its URL said at the last visit.
@@ -44,7 +44,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The word used in outputs.
+    /// The name of the verdict in outputs.
     pub fn name(&self) -> &'static str {
         match self {
             Verdict::Unique => "unique",
@@ -137,7 +137,7 @@ pub enum Changed {
 }
 
 impl Changed {
-    /// The word used in outputs.
+    /// The name of the change in outputs.
     pub fn name(self) -> &'static str {
         match self {
             Changed::No => "no",
@@ -161,7 +161,7 @@ impl Judgement {
             Verdict::Unique | Verdict::Exact { .. } | Verdict::Near { .. } | Verdict::Known { .. } => {
                 Some(Changed::Content)
             }
-            // A file in place of a page, say.
+            // For example, a file has taken the place of a page.
             Verdict::Unjudged => after.is_some_and(|after| after.visit != before.visit).then_some(Changed::Content),
         }
     }
