@@ -83,7 +83,7 @@ pub struct Case<'a> {
     /// The content of this URL at the last visit; `None` at the first visit.
     pub before: Option<&'a Shown>,
     /// Whether the answer shows the content of the URL. It does if it has a complete body and a 2xx status. It also
-    /// does if a crawler did not ask for the body because the URL is a file. Nothing else is judged.
+    /// does if it is a file whose body the crawler did not ask for. Nothing else is judged.
     pub judgeable: bool,
     /// The text and fingerprints of the page. The judge does not use [`Page::links`].
     pub page: &'a Page,

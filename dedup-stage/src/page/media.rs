@@ -1,4 +1,5 @@
-//! The media of a page (images, video, audio and embedded files), as hashes. `medium` says what of an address counts.
+//! The media of a page (images, video, audio and embedded files), as hashes. `medium` says which parts of an address
+//! count.
 //!
 //! Media of the page's own site and those of other sites (of a CDN) are told apart, because a page may show its logo from
 //! here and its photographs from there. A picture that is written into the page itself (`data:`) counts by its bytes.
@@ -19,8 +20,8 @@ pub enum MediumKind {
     Own,
     /// It lies on another site. The hash is that of its whole path.
     Away,
-    /// The same, with the hash that it has on the pages of that site. So a page that shows the files of the site that it
-    /// mirrors shows the same.
+    /// It lies on another site. The hash is the one that it has on the pages of that site. So a mirror that shows the
+    /// files of its original has the same hash.
     AwayThere,
 }
 
