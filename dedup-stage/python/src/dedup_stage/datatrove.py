@@ -106,7 +106,7 @@ class FindDuplicates(PipelineStep):
         self.options = {"distance": distance, "look": look, "keep": keep, "link": link, "threads": threads}
 
     def run(self, data: DocumentsPipeline = None, rank: int = 0, world_size: int = 1) -> DocumentsPipeline:
-        """Writes for each task a file with the numbers of its dropped documents. Tasks without a file were not signed."""
+        """Writes for each task a file with the numbers of its dropped documents. Tasks with no file were not signed."""
         if world_size != 1:
             raise ValueError("FindDuplicates runs as one task")
         with self.track_time():
