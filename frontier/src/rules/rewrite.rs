@@ -130,7 +130,7 @@ impl Rewrite {
         }
     }
 
-    /// Whether this is a mirror: the result has another host, or another folder and neither folder is within the other.
+    /// Whether this is a mirror: a prefix is replaced by another one, and the first does not lie within the second.
     pub fn is_mirror(&self) -> bool {
         matches!(self, Rewrite::Prefix { from, to } if !from.starts_with(to.as_str()))
     }
@@ -184,7 +184,7 @@ impl fmt::Display for Rewrite {
     }
 }
 
-/// Whether a prefix stands for a whole host.
+/// Whether a prefix covers a whole host.
 pub fn is_host(prefix: &str) -> bool {
     prefix.split_once("://").is_some_and(|(_, rest)| rest.find('/') == Some(rest.len() - 1))
 }
@@ -194,7 +194,7 @@ pub fn origin(url: &Url) -> &str {
     &url[..url::Position::BeforePath]
 }
 
-/// Path and query of a URL of the origin given.
+/// Path and query of a URL; `None` if its origin is not `of`.
 fn rest<'a>(url: &'a Url, of: &str) -> Option<&'a str> {
     (origin(url) == of).then(|| &url[url::Position::BeforePath..url::Position::AfterQuery])
 }
