@@ -20,8 +20,8 @@ pub enum Via {
     Seed,
     /// A link of a page.
     Link,
-    /// The target of a redirect. It adds no depth. With `again`, the URL may be queued although it was visited before: source
-    /// and target are one URL to the frontier, or the chain of redirects has come back to it with a cookie.
+    /// The target of a redirect. It adds no depth. With `again`, the URL may be queued although it was visited before:
+    /// source and target are one URL to the frontier, or the chain of redirects has come back to it with a cookie.
     Redirect {
         /// Hops of the chain so far, this one included (at most 10). A direct link starts again at 0.
         hops: u8,

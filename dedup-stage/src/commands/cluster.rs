@@ -29,7 +29,8 @@ use crate::hamming::cluster::Link;
 /// largest distance between two members. Rows are counted from 0.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Signature files; or one fingerprint file, or JSON Lines with a `simhash` in each (other lines belong to no group)
+    /// Signature files; or one fingerprint file, or JSON Lines with a `simhash` in each (other lines belong to no
+    /// group)
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]

@@ -26,8 +26,8 @@ pub struct Args {
     /// Largest Hamming distance that will be searched [default: 3; for a signature file that of the crawl, 7]
     #[arg(long, short, value_name = "K", value_parser = clap::value_parser!(u32).range(..=64))]
     distance: Option<u32>,
-    /// Design of the tables (see `dedup-stage plan`) [default: halves up to distance 3; above, four flipped quarters, or three flipped
-    /// thirds for millions]
+    /// Design of the tables (see `dedup-stage plan`) [default: halves up to distance 3; above, four flipped quarters,
+    /// or three flipped thirds for millions]
     #[arg(long, value_name = "NAME")]
     design: Option<String>,
     /// Recipe of the fingerprints

@@ -30,7 +30,8 @@ pub struct Args {
     queries: PathBuf,
     #[command(flatten)]
     looking: Looking,
-    /// Design of the tables that hold the queries (see `dedup-stage plan`) [default: two bitmaps, then the standard design]
+    /// Design of the tables that hold the queries (see `dedup-stage plan`) [default: two bitmaps, then the standard
+    /// design]
     #[arg(long, value_name = "NAME")]
     design: Option<String>,
     /// First stored row of a split

@@ -152,8 +152,8 @@ impl Comparison {
         Ok(any(self))
     }
 
-    /// Whether the twin lacks more than half of the page's media of its own site, or of its media of other sites. A medium
-    /// of another site is also one that the twin has as its own, if the twin is of that site.
+    /// Whether the twin lacks more than half of the page's media of its own site, or of its media of other sites. A
+    /// medium of another site is also one that the twin has as its own, if the twin is of that site.
     fn has_other_media(&self, case: &Case<'_>) -> bool {
         let Some(known) = &self.known else { return false };
         let lacks = |kind: MediumKind| {

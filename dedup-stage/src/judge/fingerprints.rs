@@ -39,9 +39,9 @@ pub(super) struct Fingerprints {
 }
 
 impl Searcher {
-    /// With fewer page workers than this, the judge searches itself. It has the time, and it does not search for pages whose
-    /// bytes are those of an earlier page. (`tests/peers/crawl/bench.py growth --pages 300000`, twice each, with two workers
-    /// that search: 7 % more CPU a page in the last three tenths.)
+    /// With fewer page workers than this, the judge searches itself. It has the time, and it does not search for pages
+    /// whose bytes are those of an earlier page. (`tests/peers/crawl/bench.py growth --pages 300000`, twice each, with
+    /// two workers that search: 7 % more CPU a page in the last three tenths.)
     const WORKERS: usize = 4;
 
     /// Finds the fingerprints near this one.

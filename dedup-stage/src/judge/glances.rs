@@ -66,15 +66,16 @@ impl Glances {
     /// Keeps those fingerprints whose pages may have the text of `sketch`. The pages with any other fingerprint
     /// certainly have other text.
     pub(super) fn retain<T>(&self, near: &mut Vec<(u64, T)>, sketch: &Sketch) {
-        // Each look waits for memory. The waits for the tags overlap here: these loads do not depend on each other. (The sum
-        // keeps them from being optimised away.)
+        // Each look waits for memory. The waits for the tags overlap here: these loads do not depend on each other.
+        // (The sum keeps them from being optimised away.)
         let tags = near.iter().map(|(fingerprint, _)| &self.shards[place(*fingerprint).0].tags);
         let ends = tags.flat_map(|tags| [tags.first(), tags.last()]).flatten();
         std::hint::black_box(ends.fold(0, |sum: u16, tag| sum.wrapping_add(*tag)));
         near.retain(|(fingerprint, _)| !self.rules_out(*fingerprint, sketch));
     }
 
-    /// Whether the page with this fingerprint certainly has other text than `sketch`. False if there are several such pages.
+    /// Whether the page with this fingerprint certainly has other text than `sketch`. False if there are several such
+    /// pages.
     fn rules_out(&self, fingerprint: u64, sketch: &Sketch) -> bool {
         let (shard, tag) = place(fingerprint);
         let shard = &self.shards[shard];
@@ -91,8 +92,8 @@ impl Shard {
     }
 }
 
-/// The shard and the tag of a fingerprint. Fingerprints crowd, so all their bits are mixed first (Stafford's variant 13 of the
-/// finaliser of MurmurHash3).
+/// The shard and the tag of a fingerprint. Fingerprints crowd, so all their bits are mixed first (Stafford's variant 13
+/// of the finaliser of MurmurHash3).
 fn place(fingerprint: u64) -> (usize, u16) {
     let mut mixed = (fingerprint ^ (fingerprint >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -2,15 +2,15 @@
 //!
 //! The steps, in this order:
 //!
-//! 1. Guards. A page that was cut short, an error page and a file without text are not judged. A file is compared with what
-//!    its URL showed at the last visit, byte by byte.
-//! 2. The same URL. A page that shows what its URL showed at the last visit is *unchanged*. Otherwise the earlier content
-//!    of the URL is withdrawn: no later page is a duplicate of it.
+//! 1. Guards. A page that was cut short, an error page and a file without text are not judged. A file is compared with
+//!    what its URL showed at the last visit, byte by byte.
+//! 2. The same URL. A page that shows what its URL showed at the last visit is *unchanged*. Otherwise the earlier
+//!    content of the URL is withdrawn: no later page is a duplicate of it.
 //! 3. Exact. Another URL showed the same bytes (SHA-256).
 //! 4. Near. Another accepted page has a fingerprint within the Hamming distance (found with exact recall by
 //!    [`crate::hamming`]), and its text is alike at the second look ([`crate::signature::Sketch`]).
-//! 5. Links and media. A page with the text of an earlier page is still unique if it has other links, or if it has little
-//!    text and other media.
+//! 5. Links and media. A page with the text of an earlier page is still unique if it has other links, or if it has
+//!    little text and other media.
 //!
 //!    A page with too little text for a fingerprint is near only if another page says exactly the same (title, words,
 //!    media: [`crate::page::Page::statement`]), and if none of its links is news.
@@ -21,8 +21,8 @@
 //! The twin of a duplicate is the nearest accepted page. If several have the same distance, it is the earliest of them.
 //! Earlier means a smaller *order* ([`Case::order`]). A page is never the twin of a page of its own URL.
 //!
-//! The judge keeps nothing by URL. Its caller stores the last content of each URL ([`Shown`]) with the records of pages,
-//! and passes it in at the next visit.
+//! The judge keeps nothing by URL. Its caller stores the last content of each URL ([`Shown`]) with the records of
+//! pages, and passes it in at the next visit.
 
 mod accepted;
 mod candidate;
@@ -170,8 +170,8 @@ impl Judge {
         Ok(self.judge_beside_twin(case, url_of, session)?.0)
     }
 
-    /// Like [`Judge::judge`]. If the page had to be compared with its twin, that comparison is returned, too. (Otherwise
-    /// [`Judge::beside_twin`] makes it.)
+    /// Like [`Judge::judge`]. If the page had to be compared with its twin, that comparison is returned, too.
+    /// (Otherwise [`Judge::beside_twin`] makes it.)
     pub(crate) fn judge_beside_twin(
         &mut self,
         case: &Case<'_>,

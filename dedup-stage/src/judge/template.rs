@@ -39,8 +39,8 @@ struct SeenDifference {
     shared: bool,
 }
 
-/// The last byte of the keys in [`spaces::TEMPLATES`]. Earlier versions wrote differences without their growth, under keys
-/// without this byte. They are not read again.
+/// The last byte of the keys in [`spaces::TEMPLATES`]. Earlier versions wrote differences without their growth, under
+/// keys without this byte. They are not read again.
 const WITH_GROWTH: u8 = 1;
 
 /// If a page has less than this in common with its earlier content, its own text has changed, whatever other pages did.
@@ -55,8 +55,8 @@ impl Differences {
     /// the first and the second, and between the second and the third.
     const PARTS: usize = 3;
 
-    /// `what` is a difference of `page`. Finds differences of other pages that make up `what`. Returns their places, the
-    /// last one first. It takes as few differences as possible.
+    /// `what` is a difference of `page`. Finds differences of other pages that make up `what`. Returns their places,
+    /// the last one first. It takes as few differences as possible.
     fn explain(
         &self,
         page: u64,

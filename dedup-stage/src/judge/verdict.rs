@@ -151,8 +151,8 @@ impl Judgement {
     /// The judgement on a page that is not judged.
     pub const UNJUDGED: Self = Self { verdict: Verdict::Unjudged, novelty: 0.5, unique_by: None };
 
-    /// The change since the last visit of this URL, at which it showed `before`; `after` is what it shows now. `None` at
-    /// the first visit, and if nothing can be compared.
+    /// The change since the last visit of this URL, at which it showed `before`; `after` is what it shows now. `None`
+    /// at the first visit, and if nothing can be compared.
     pub fn changed(&self, before: Option<&Shown>, after: Option<&Shown>) -> Option<Changed> {
         let before = before?;
         match self.verdict {
@@ -166,7 +166,8 @@ impl Judgement {
         }
     }
 
-    /// The judgement on an answer that says by itself that nothing changed (304). The URL showed `before` at its last visit.
+    /// The judgement on an answer that says by itself that nothing changed (304). The URL showed `before` at its last
+    /// visit.
     pub fn not_modified(before: &Shown) -> Self {
         Self { verdict: Verdict::Unchanged { bytes: false, of: before.of, known: None }, novelty: 0.0, unique_by: None }
     }

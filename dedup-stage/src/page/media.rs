@@ -1,8 +1,9 @@
 //! The media of a page (images, video, audio and embedded files), as hashes. `medium` says which parts of an address
 //! count.
 //!
-//! Media of the page's own site and those of other sites (of a CDN) are told apart, because a page may show its logo from
-//! here and its photographs from there. A picture that is written into the page itself (`data:`) counts by its bytes.
+//! Media of the page's own site and those of other sites (of a CDN) are told apart, because a page may show its logo
+//! from here and its photographs from there. A picture that is written into the page itself (`data:`) counts by its
+//! bytes.
 
 use ::url::{Host, Url};
 use xxhash_rust::xxh3::xxh3_64;
@@ -79,8 +80,8 @@ pub fn is_inline(address: &str) -> bool {
     address.as_bytes().first_chunk::<5>().is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"data:"))
 }
 
-/// The distinct media of a page outside of believed chrome, at most [`Reader::MAX_MEDIA`]. References are resolved against
-/// `base`.
+/// The distinct media of a page outside of believed chrome, at most [`Reader::MAX_MEDIA`]. References are resolved
+/// against `base`.
 pub fn read(page: &Url, base: &Url, outline: &Outline, believed: Signs) -> Media {
     let mut media = Media { cut: outline.media_cut, ..Media::default() };
     let mut cut = Vec::new();
@@ -110,7 +111,8 @@ pub fn read(page: &Url, base: &Url, outline: &Outline, believed: Signs) -> Media
     media
 }
 
-/// Whether a link leads to another site. A picture in such a link is an advertisement, unless the link leads to a picture.
+/// Whether a link leads to another site. A picture in such a link is an advertisement, unless the link leads to a
+/// picture.
 fn leads_away(page: &Url, base: &Url, href: &str) -> bool {
     let url = crate::url::resolve(base, href).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     url.is_some_and(|url| !is_same_site(page, &url) && !is_picture(&url))

@@ -1,8 +1,8 @@
 //! The identity of a medium: the parts of its address that tell one file from another.
 //!
-//! A medium of the page's own site is known by the name of its file and the folder around it, so that a mirror under another
-//! host or in another folder has the same media. A medium of another site (a CDN) is known by its whole path, because a mirror
-//! names the same address. Folders and names that only tell a size do not count.
+//! A medium of the page's own site is known by the name of its file and the folder around it, so that a mirror under
+//! another host or in another folder has the same media. A medium of another site (a CDN) is known by its whole path,
+//! because a mirror names the same address. Folders and names that only tell a size do not count.
 //!
 //! If a script draws a picture (`/image.php?id=7`), its parameters count, unless they tell a size or only keep the
 //! picture out of caches. Parameters of a file (`/7.jpg?v=3`) count only if their name says that they choose a picture.
@@ -32,8 +32,8 @@ impl Medium {
         Address::new(url, Site::Own).map(|address| Self::Own(address.own()))
     }
 
-    /// The medium at an address of another site. `None` for advertisements and trackers, as far as their address tells, and
-    /// for hosts without a name.
+    /// The medium at an address of another site. `None` for advertisements and trackers, as far as their address tells,
+    /// and for hosts without a name.
     pub fn away(url: &Url) -> Option<Self> {
         let Some(Host::Domain(host)) = url.host() else { return None };
         if names_ads(host) || url.path_segments()?.any(names_ads) {

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-/// Items that come in any order and leave in the order of their sequence numbers. The numbers begin with 0, and each comes
-/// once.
+/// Items that come in any order and leave in the order of their sequence numbers. The numbers begin with 0, and each
+/// comes once.
 #[derive(Debug)]
 pub struct Reorder<T> {
     next: u64,

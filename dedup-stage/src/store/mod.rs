@@ -2,8 +2,8 @@
 //! `dedup-stage --state` use [`Disk`] (fjall), everything else uses [`Memory`]. A test double injects faults through
 //! the same interface.
 //!
-//! The store knows bytes, batches and marks. It names no space but [`Space::META`]: each crate declares the spaces that it
-//! owns, and writes its records with [`codec`].
+//! The store knows bytes, batches and marks. It names no space but [`Space::META`]: each crate declares the spaces that
+//! it owns, and writes its records with [`codec`].
 //!
 //! Nobody writes to a [`Store`] directly. Changes gather in a [`Session`]. Its reads see them at once, and they reach
 //! the store as one [`Batch`] when the owner commits.

@@ -1,4 +1,5 @@
-//! The identity of a URL in the state: hashes of its registrable domain, of its host and of its whole key, in this order.
+//! The identity of a URL in the state: hashes of its registrable domain, of its host and of its whole key, in this
+//! order.
 //!
 //! Keys of the state begin with this identity. So everything that is known about a host, or about a domain, is a range
 //! of keys, which can be scanned, moved elsewhere and dropped.

@@ -9,8 +9,8 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Reads `Name: value` lines up to the end of `head` or the first empty line. Lines may end in LF alone; a line that
-    /// begins with white space continues the one before; a line without a colon is passed over.
+    /// Reads `Name: value` lines up to the end of `head` or the first empty line. Lines may end in LF alone; a line
+    /// that begins with white space continues the one before; a line without a colon is passed over.
     pub fn parse(head: &[u8]) -> Self {
         let mut fields: Vec<(String, Vec<u8>)> = Vec::new();
         for line in head.split(|byte| *byte == b'\n') {

@@ -16,8 +16,8 @@ pub enum Rewrite {
         /// Its name.
         name: String,
     },
-    /// URLs that begin with one prefix show what URLs with another prefix show: a mirror of a host or subtree, `www.` or
-    /// none, https or http, a folder of copies.
+    /// URLs that begin with one prefix show what URLs with another prefix show: a mirror of a host or subtree, `www.`
+    /// or none, https or http, a folder of copies.
     Prefix {
         /// URL up to and with a slash.
         from: String,
@@ -135,7 +135,8 @@ impl Rewrite {
         matches!(self, Rewrite::Prefix { from, to } if !from.starts_with(to.as_str()))
     }
 
-    /// The shape of the rewrite, which rewrites of several hosts can have in common; `None` if no other host can have it.
+    /// The shape of the rewrite, which rewrites of several hosts can have in common; `None` if no other host can have
+    /// it.
     pub fn shape(&self) -> Option<String> {
         match self {
             Rewrite::Parameter { name, .. } => Some(format!("?{name}")),
@@ -149,8 +150,8 @@ impl Rewrite {
         }
     }
 
-    /// Whether the rewrite explains why pages are copies. A rewrite that only says that two folders of one host show the
-    /// same does not: in a trap, all folders show the same.
+    /// Whether the rewrite explains why pages are copies. A rewrite that only says that two folders of one host show
+    /// the same does not: in a trap, all folders show the same.
     pub fn explains(&self) -> bool {
         match self {
             Rewrite::Prefix { from, to } => from.starts_with(to.as_str()) || self.host() != self.target_host(),

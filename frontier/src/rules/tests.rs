@@ -1,4 +1,5 @@
-//! The learner on made-up sites: rules that it must learn, rules that it must not learn, and rules that it must withdraw.
+//! The learner on made-up sites: rules that it must learn, rules that it must not learn, and rules that it must
+//! withdraw.
 
 use dedup_stage::store::Double;
 use dedup_stage::url::{Canonicalizer, KeyHasher, Keys};

@@ -1,7 +1,7 @@
 //! Reading documents from files of many kinds.
 //!
-//! A file is read in [`Piece`]s by one thread, and each piece is taken apart on a worker ([`Piece::documents`]), so that
-//! parsing uses all cores. What cannot be read is a [`Bad`] record: it is named and counted, and the rest is read.
+//! A file is read in [`Piece`]s by one thread, and each piece is taken apart on a worker ([`Piece::documents`]), so
+//! that parsing uses all cores. What cannot be read is a [`Bad`] record: it is named and counted, and the rest is read.
 
 #[cfg(feature = "arrow")]
 pub mod arrow;

@@ -3,8 +3,8 @@
 //! ```text
 //! head    JSON on the first line: format, the signature files that rows belong to, distance, whether candidates had to
 //!         pass the second look, whether it is a forest
-//! edges   three little-endian 64-bit words each: two nodes; the distance, 256 if the signatures are the same, and in the
-//!         upper half the resemblance as a 32-bit float
+//! edges   three little-endian 64-bit words each: two nodes; the distance, 256 if the signatures are the same, and
+//!         in the upper half the resemblance as a 32-bit float
 //! end     8 bytes: XXH3-64 of the edges
 //! ```
 //!

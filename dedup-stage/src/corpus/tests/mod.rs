@@ -1,5 +1,5 @@
-//! Signature files, joins, groups and known corpora, each against a naive oracle. Here are the texts that all of these tests
-//! use, and the oracle.
+//! Signature files, joins, groups and known corpora, each against a naive oracle. Here are the texts that all of these
+//! tests use, and the oracle.
 
 mod build;
 mod cluster;

@@ -125,7 +125,8 @@ pub struct Filter<W, V> {
 }
 
 impl<W: Write, V: Write> Filter<W, V> {
-    /// A filter that writes records to `output`, beginning with `warcinfo`, and a JSON line for each page to `verdicts`.
+    /// A filter that writes records to `output`, beginning with `warcinfo`, and a JSON line for each page to
+    /// `verdicts`.
     pub fn new(stage: Stage, near: OnNear, output: W, verdicts: Option<V>, warcinfo: &[u8]) -> Result<Self, Error> {
         let mut filter = Self {
             stage,
