@@ -30,19 +30,19 @@ pub struct Record {
 /// A row, borrowed from a [`Record`] or a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row<'a> {
-    /// As [`Record::signature`].
+    /// See [`Record::signature`].
     pub signature: Option<(u64, &'a [u8; Sketch::BYTES])>,
-    /// As [`Record::digest`].
+    /// See [`Record::digest`].
     pub digest: &'a [u8; DIGEST],
-    /// As [`Record::words`].
+    /// See [`Record::words`].
     pub words: u32,
-    /// As [`Record::place`].
+    /// See [`Record::place`].
     pub place: u64,
-    /// As [`Record::date`].
+    /// See [`Record::date`].
     pub date: i64,
-    /// As [`Record::id`].
+    /// See [`Record::id`].
     pub id: &'a str,
-    /// As [`Record::url`].
+    /// See [`Record::url`].
     pub url: &'a str,
 }
 

@@ -21,7 +21,7 @@ struct Line {
     url_a: Option<String>,
     url_b: Option<String>,
     label: Label,
-    /// How many pairs of the population this one stands for.
+    /// The number of pairs of the population that this one represents.
     weight: Option<f64>,
     /// Pairs of one cluster are drawn together for the intervals, and lie in one half and one fold.
     cluster: Option<serde_json::Value>,
@@ -54,7 +54,7 @@ pub struct Pair {
     pub documents: [usize; 2],
     /// Whether they are near-duplicates.
     pub near: bool,
-    /// How many pairs of the population this one stands for.
+    /// The number of pairs of the population that this one represents.
     pub weight: f64,
     /// Pairs with the same value depend on one another.
     pub cluster: String,

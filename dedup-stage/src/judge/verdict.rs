@@ -115,7 +115,7 @@ pub struct Judgement {
     pub unique_by: Option<UniqueBy>,
 }
 
-/// What makes a page with the text of an earlier one unique.
+/// The reason why a page with the text of an earlier one is unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UniqueBy {
     /// It has other links. A trap has other links on each page, too. Only the pages behind the links tell what they are
@@ -125,14 +125,14 @@ pub enum UniqueBy {
     Media,
 }
 
-/// What changed between two visits to a URL.
+/// The change between two visits to a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Changed {
-    /// Nothing.
+    /// Nothing changed.
     No,
-    /// The bytes, but not what the page says.
+    /// The bytes changed, but not the content.
     Bytes,
-    /// What the page says.
+    /// The content changed.
     Content,
 }
 

@@ -6,7 +6,7 @@ use super::chrome::CHROME;
 use super::signs::Signs;
 use super::tokenizer::{Name, Table};
 
-/// What an attribute says about its element.
+/// The meaning of an attribute for its element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hint {
     /// Nothing.

@@ -74,7 +74,7 @@ pub struct Link {
     pub anchor: String,
     /// Whether it stands in the content: not before the first block of content, and not in chrome.
     pub content: bool,
-    /// What else the page says about the link, at any of its places.
+    /// Further facts that the page tells about the link, at any of its places.
     pub rels: Rels,
 }
 
@@ -98,7 +98,7 @@ pub struct Page {
     /// Links in the order of the page, one for each distinct URL, at most [`Reader::MAX_LINKS`] links and
     /// [`Reader::MAX_LINK_BYTES`] bytes.
     pub links: Vec<Link>,
-    /// The number of distinct links that these caps cut. Links behind the first 100,000 links as written are not
+    /// The number of distinct links that these caps cut. Links after the first 100,000 links as written are not
     /// resolved: two of them are distinct if they are written in different ways.
     pub links_cut: u32,
     /// Bytes of visible text beyond [`Reader::MAX_TEXT`].

@@ -66,7 +66,7 @@ pub struct RawLink {
     pub anchor: (u32, u32),
     /// `rel=nofollow`.
     pub nofollow: bool,
-    /// What else the page says about it.
+    /// Further facts that the page tells about it.
     pub rels: Rels,
     /// Whether it names another host.
     pub away: bool,

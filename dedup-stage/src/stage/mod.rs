@@ -75,7 +75,7 @@ pub struct StageOutput {
     pub known: Option<KnownDocument>,
     /// Whether `twin` itself repeats another page. Then `twin` is a near duplicate, with bytes of its own.
     pub twin_repeats: bool,
-    /// What changed since the last visit of this URL, see [`Judgement::changed`].
+    /// The change since the last visit of this URL, see [`Judgement::changed`].
     pub changed: Option<&'static str>,
     /// For an unchanged page: the earlier page of the same URL, which showed the same.
     pub earlier: Option<PageName>,

@@ -25,7 +25,7 @@ pub struct PageName {
 pub(super) struct Record {
     /// The place of the page in the order of judging.
     pub(super) order: u64,
-    /// How often the URL was visited.
+    /// The number of visits to the URL.
     pub(super) visits: u32,
     /// The name that the caller gave to the page.
     pub(super) name: PageName,
@@ -70,7 +70,7 @@ pub(super) fn url_of(page: PageId, session: &Session) -> Result<Option<Url>> {
     Ok(Record::get(page.url, session)?.and_then(|record| Url::parse(&record.name.url).ok()))
 }
 
-/// What is known of a URL.
+/// The fact that the stage remembers about a URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Mark {
     /// The URL was met: as a page, or as a link that was handed back.

@@ -9,7 +9,7 @@ pub(super) enum Part {
     Query = 2,
 }
 
-/// What the normal form does with an octet, as bits.
+/// The treatment of an octet in the normal form, as bits.
 #[derive(Clone, Copy)]
 struct Class(u8);
 

@@ -271,7 +271,7 @@ fn a_capture_is_one_line() {
 }
 
 proptest! {
-    /// Whatever the payload, it comes back, and the next record is found.
+    /// Every payload is read as it was written, and the next record is found.
     #[test]
     fn payloads_come_back(payload in proptest::collection::vec(any::<u8>(), 0..3000), compressed: bool) {
         let members = [response("http://a.test/", &payload), response("http://b.test/", b"x")];

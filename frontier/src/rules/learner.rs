@@ -27,7 +27,7 @@ pub struct Rules {
     lenient: bool,
 }
 
-/// What was learned from a page.
+/// The results of learning from a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Learned {
     /// The hosts whose URLs are changed by rewrites that are proven now.

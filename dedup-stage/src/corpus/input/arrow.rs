@@ -38,7 +38,7 @@ pub fn batches(path: &Path, format: Format, fields: &Fields) -> io::Result<Box<d
             let reader = arrow_ipc::reader::FileReader::try_new_buffered(File::open(path)?, Some(columns));
             Ok(pieces(reader.map_err(|error| damaged(&error))?))
         }
-        // What has no footer of a file is a stream.
+        // A file without a footer is a stream.
         Err(_) => {
             let open = || io::Result::Ok(BufReader::new(File::open(path)?));
             let stream = arrow_ipc::reader::StreamReader::try_new(open()?, None).map_err(|error| damaged(&error))?;

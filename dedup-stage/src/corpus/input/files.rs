@@ -20,7 +20,7 @@ pub fn document(number: u64, path: &Path, format: Format, visit: &mut dyn FnMut(
     }
 }
 
-/// The files of all inputs, also those below folders, and what was left out.
+/// The files of all inputs, also those below folders, and the files and folders that were left out.
 #[derive(Debug, Default)]
 pub struct Expanded {
     /// The files to read.

@@ -67,7 +67,7 @@ pub type Take<'a> = &'a (dyn Fn(&mut Vec<Edge>) + Sync);
 ///
 /// # Complexity
 ///
-/// That of [`pairs::join`] for each pair of blocks, and for each candidate the reading of two sketches.
+/// The cost of [`pairs::join`] for each pair of blocks, and the reading of two sketches for each candidate.
 ///
 /// # References
 ///
