@@ -1,5 +1,5 @@
 //! The statement of a page that has too little text for a fingerprint: a digest of all that the page says. Two such
-//! pages are duplicates only if their statements are equal and no link of one is news to the other.
+//! pages are duplicates only if their statements are equal and no link of one is new to the other.
 //!
 //! Words in chrome count as well. Two short pages may differ only in a word of a navigation path.
 

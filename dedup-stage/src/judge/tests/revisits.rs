@@ -55,7 +55,7 @@ fn new_links_under_the_same_words_are_a_change() {
         web.verdict("http://a.test/new", &page(3..=12)),
         Verdict::Unchanged { bytes: true, of: None, known: None }
     );
-    // Compared with what the URL showed last, five of ten links are news. Compared with the first visit, seven would be.
+    // Five of ten links are news, compared with the last visit. Compared with the first visit, seven would be.
     assert_eq!(
         web.verdict("http://a.test/new", &page(8..=17)),
         Verdict::Unchanged { bytes: true, of: None, known: None }
@@ -97,7 +97,7 @@ fn a_new_template_changes_one_page_and_not_all() {
     }
     assert_eq!(changed, [(1, 0), (2, 0), (2, 7)], "the first page of each template, and one that says something else");
     assert_eq!(web.entries(spaces::TEMPLATES), 1);
-    // The same bytes again are unchanged. A page of another host with its own text is unique, even under a known footer.
+    // The same bytes are unchanged. A page of another host with its own text is unique, even under a known footer.
     let last = with_footer(&own(3, 2), &footers[2]);
     assert_eq!(web.verdict(&url(3), &last), Verdict::Unchanged { bytes: false, of: None, known: None });
     assert_eq!(web.verdict("http://b.test/3", &with_footer(&words(60, 200), &footers[0])), Verdict::Unique);
