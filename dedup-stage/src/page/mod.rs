@@ -103,8 +103,9 @@ pub struct Page {
     pub links_cut: u32,
     /// Bytes of visible text beyond [`Reader::MAX_TEXT`].
     pub text_cut: u64,
-    /// Hashes of the distinct images, videos, sounds and embedded files of the page's own site outside chrome, sorted,
-    /// at most [`Reader::MAX_MEDIA`]. A medium counts by the last two segments of its path.
+    /// Hashes of the distinct images, videos, sounds and embedded files outside chrome, sorted, of at most
+    /// [`Reader::MAX_MEDIA`] media. The lowest bits of a hash tell its kind (`MediumKind`). A medium of another site has
+    /// two hashes.
     pub media: Vec<u64>,
     /// The number of media that `MAX_MEDIA` cut.
     pub media_cut: u32,
