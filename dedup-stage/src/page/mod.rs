@@ -104,8 +104,8 @@ pub struct Page {
     /// Bytes of visible text beyond [`Reader::MAX_TEXT`].
     pub text_cut: u64,
     /// Hashes of the distinct images, videos, sounds and embedded files outside chrome, sorted, of at most
-    /// [`Reader::MAX_MEDIA`] media. The lowest bits of a hash tell its kind (`MediumKind`). A medium of another site has
-    /// two hashes.
+    /// [`Reader::MAX_MEDIA`] media. The lowest bits of a hash tell its kind (`MediumKind`). A medium of another site
+    /// has two hashes.
     pub media: Vec<u64>,
     /// The number of media that `MAX_MEDIA` cut.
     pub media_cut: u32,
